@@ -16,7 +16,8 @@ Every method, measure, figure and table of the four papers that Fractile impleme
 is. An address follows that of the dashboard: `ks?event=top&rank=2` is
 `http://localhost:8501/ks?event=top&rank=2`. Measures and calibrators can be chosen on every page by
 their names, and in code by their keys. "Checked in" names a test that compares with slow code from
-the paper's equation, with other programs or with published figures.
+the paper's equation, with other programs or with published figures. **Settings of a paper**, under
+Settings, sets event, calibrators with their options, measures and splits of a table at once.
 
 Written by `docs/papers.py` from `docs/papers.toml`; a test checks each address, computes each
 measure, fits each calibrator, and finds each function and each test.

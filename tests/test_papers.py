@@ -18,6 +18,7 @@ from calibcore.fitting import fit, prepare
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.metrics.measure import ChangeMeasure, ClassMeasure
 from calibcore.tally import tally
+from dashboard.settings import method_of, options_of
 from tests.app.pages import open_page
 
 ROOT = Path(__file__).parents[1]
@@ -27,6 +28,8 @@ ENTRIES: list[dict[str, str]] = [one for paper in LISTED["paper"] for one in pap
 
 MEASURES = {one.key: one for one in METRICS}
 METHODS = {one.key: one for one in CATALOGUE}
+
+SPLINES = {"spline", "one_vs_rest_spline", "per_rank"}
 
 KINDS = {"measure", "method", "page", "call", "test", "out"}
 
@@ -62,6 +65,21 @@ def test_every_entry_says_where_it_is_or_why_not() -> None:
 def test_the_page_is_what_the_list_says() -> None:
     written = runpy.run_path(str(ROOT / "docs" / "papers.py"))["page"]()
     assert (ROOT / "docs" / "papers.md").read_text("utf-8") == written
+
+
+def test_guptas_own_spline_is_at_every_address_of_his_section() -> None:
+    gupta = next(one for one in LISTED["paper"] if one["short"] == "Gupta 2021")["entries"]
+    n_splines = 0
+    for one in gupta:
+        address = SHARED.get(one.get("page", ""), one.get("page", ""))
+        asked = dict(parse_qsl(address.partition("?")[2]))
+        splines = [key for key in asked.get("methods", "").split(",") if method_of(key) in SPLINES]
+        if asked.get("method") in SPLINES:
+            splines += [f"{asked['method']}.constrained={asked[asked['method'] + '_constrained']}"]
+        n_splines += len(splines)
+        constrained = "Constraints" in one["what"]
+        assert all(options_of(key)["constrained"] is constrained for key in splines), address
+    assert n_splines == 14
 
 
 @pytest.mark.parametrize("address", named("page"))

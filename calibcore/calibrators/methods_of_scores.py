@@ -30,14 +30,15 @@ _BINS = (
     Choice("binning", "equal_width", ("equal_width", "equal_mass")),
 )
 _LINES = Switch("interpolate", default=False)
+_SPLINE = WholeNumber("n_knots", 6, 4, 30), Switch("constrained", default=True)
 
 
 def _one_vs_rest(score_map: str) -> OneVsRest:
     return OneVsRest(SCORE_MAPS[score_map]())
 
 
-def _one_vs_rest_spline(n_knots: int) -> OneVsRest:
-    return OneVsRest(SplineCalibration(n_knots=n_knots))
+def _one_vs_rest_spline(n_knots: int, *, constrained: bool) -> OneVsRest:
+    return OneVsRest(SplineCalibration(n_knots=n_knots, constrained=constrained))
 
 
 def _one_vs_rest_histogram(n_bins: int, binning: Binning) -> OneVsRest:
@@ -68,8 +69,8 @@ def _after_temperature(then: str, first: str, *, interpolate: bool) -> Chain:
     )
 
 
-def _per_rank(n_knots: int) -> PerRank:
-    return PerRank(SplineCalibration(n_knots=n_knots))
+def _per_rank(n_knots: int, *, constrained: bool) -> PerRank:
+    return PerRank(SplineCalibration(n_knots=n_knots, constrained=constrained))
 
 
 SPLINE = Method(
@@ -77,13 +78,12 @@ SPLINE = Method(
     name="Spline",
     factory=SplineCalibration,
     options=(
-        WholeNumber("n_knots", 6, 4, 30),
-        Switch("constrained", default=True),
+        *_SPLINE,
         Switch("cross_validated", default=False),
         Choice("runout", "natural", ("natural", "parabolic", "cubic")),
         Choice("fit_to", "difference", ("difference", "hits")),
     ),
-    paper="Gupta 2021, section 4",
+    paper="Gupta 2021, section 4; constrained to 0-100%, as its experiments are not",
     explained="Replaces each score with the observed frequency at similar scores, estimated by"
     " a smooth curve on the calibration set.",
     formula="calibrated score = score + slope, at its fractile, of a cubic spline fitted to"
@@ -140,29 +140,30 @@ METHODS: tuple[Method, ...] = (
         key="one_vs_rest_spline",
         name="Spline, one class against the rest",
         factory=_one_vs_rest_spline,
-        options=(WholeNumber("n_knots", 6, 4, 30),),
-        paper="Zadrozny 2002; Gupta 2021, section 4",
+        options=_SPLINE,
+        paper="Zadrozny 2002; Gupta 2021, section 4; constrained to 0-100%, as its experiments are"
+        " not",
         explained="Fits one spline per class, to its probability and whether it was the true class,"
         " then normalises each row to sum to 1.",
         formula="g_k(p_k) / sum_j g_j(p_j), each g_k the slope of a spline",
         acts_on="classes",
         preserves_accuracy=False,
         fits=Fits("curves", per_class=1),
-        cost=Cost((455, 380, 370), memory=6.0),
+        cost=Cost((900, 650, 1_000), memory=6.0),
     ),
     Method(
         key="per_rank",
         name="Spline on every rank",
         factory=_per_rank,
-        options=(WholeNumber("n_knots", 6, 4, 30),),
-        paper="Gupta 2021, Table 5",
+        options=_SPLINE,
+        paper="Gupta 2021, Table 5; constrained to 0-100%, as its experiments are not",
         explained="Fits one spline per rank: to the most probable class of every row, to the second"
         " most probable, and so on.",
         formula="the r-th largest probability through the spline of rank r",
         acts_on="classes",
         preserves_accuracy=False,
         fits=Fits("curves", per_class=1),
-        cost=Cost((530, 460, 290), memory=6.0),
+        cost=Cost((700, 690, 610), memory=6.0),
     ),
     Method(
         key="histogram",

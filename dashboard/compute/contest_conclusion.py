@@ -22,7 +22,8 @@ class Conclusion:
     head : str
         Which calibrator to use, or which lead.
     level : str
-        Which others are not clearly different, and what it makes worse.
+        Which others are not clearly different, and what it makes worse; or which do better, but
+        change predictions.
     not_tested : str
         That a lead may be luck.
     changers, on_test : str
@@ -63,13 +64,16 @@ def conclusion_of(scene: Scene, picks: Picks, among: list[Contestant], dealt: De
         said = Conclusion(head, " ".join(filter(None, told)))
     elif len(alike) > 1:
         level = words.level_with(picks, alike)
-        head = words.conclusion(picks, n_folds, level, expert=scene.expert)
-        said = Conclusion(head, not_tested=words.NOT_TESTED)
+        alone = words.keeping_alone(picks, apart, "crossed")
+        head = words.conclusion(picks, n_folds, level, expert=scene.expert, keeping=alone)
+        said = Conclusion(head, words.better_still(picks, apart), words.NOT_TESTED)
     if apart:
         said = replace(said, changers=words.changers(by_nll, apart, nll, accuracy))
     if len(sides_shown(among)) > 1:
         same = scene.result.same_data
-        said = replace(said, on_test=words.on_test(picks, alike, level, same_data=same))
+        alone = words.keeping_alone(picks, apart, "test")
+        there = words.on_test(picks, alike, level, same_data=same, keeping=alone)
+        said = replace(said, on_test=there)
     return said
 
 

@@ -17,7 +17,7 @@ def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> N
     if said.head:
         st.subheader(said.head, anchor=False)
         small = f":small[{said.not_tested}]" if said.not_tested else ""
-        st.markdown(said.level or small)
+        st.markdown(" ".join(filter(None, (said.level, small))))
     if said.changers:
         st.markdown(said.changers)
     if said.on_test:

@@ -9,6 +9,7 @@ from calibcore.contest import (
     EvaluatedOn,
     Picks,
     penalty,
+    ranked,
     sides_shown,
 )
 from calibcore.inference import Finding, Interval
@@ -160,19 +161,32 @@ def level_with(picks: Picks, contestants: Sequence[Contestant]) -> list[Contesta
 
 
 def conclusion(
-    picks: Picks, n_folds: int, level: Sequence[Contestant] = (), *, expert: bool
+    picks: Picks,
+    n_folds: int,
+    level: Sequence[Contestant] = (),
+    *,
+    expert: bool,
+    keeping: bool = False,
 ) -> str:
-    """Return which calibrators lead in cross-validation, with their value."""
+    """Return which calibrators lead in cross-validation, with their value.
+
+    Where others are compared too, which change predicted classes, these are those ``keeping`` them.
+    """
     winner, measure = picks.winner, picks.measure
     value, where = _value(winner, measure, "crossed"), _where(n_folds, expert=expert)
     if _gain(winner, measure, "crossed") == 0:
-        return f"No calibrator improves on uncalibrated scores in {where}: {measure.name} {value}."
+        which = f"calibrator{_KEEPING if keeping else ''}"
+        return f"No {which} improves on uncalibrated scores in {where}: {measure.name} {value}."
     names = _few([method_name(one.key) for one in (winner, *level)])
     before = _before(winner, measure, "crossed")
     each = " each" if level else ""
     lead = {"lower": "Lowest", "higher": "Highest"}.get(measure.better, "Nearest to ideal")
-    return f"{lead} {measure.name} in {where}: {names}, {value}{each} (uncalibrated {before})."
+    of = _OF_THOSE if keeping else ""
+    return f"{lead} {measure.name} in {where}{of}: {names}, {value}{each} (uncalibrated {before})."
 
+
+_KEEPING = " that keeps predicted classes"
+_OF_THOSE = " of those that keep predicted classes"
 
 TESTING = "Testing which leads are more than luck"
 NOT_TESTED = "Whether this lead is more than luck is tested for NLL, Brier score and accuracy only."
@@ -195,7 +209,7 @@ def advice(
     best = by_key[found.best]
     before = _before(best, measure, "crossed")
     if found.advised is None:
-        which = "No calibrator that keeps predicted classes" if keeping else "No calibrator"
+        which = f"No calibrator{_KEEPING if keeping else ''}"
         text = f"{which} clearly improves on uncalibrated scores in {where}: {measure.name}"
         if _gain(best, measure, "crossed") <= 0:
             return f"{text} {before}."
@@ -205,7 +219,7 @@ def advice(
     figures = f"{measure.name} {value} (uncalibrated {before})"
     name = method_name(found.advised)
     if not found.level:
-        of = " of those that keep predicted classes" if keeping else ""
+        of = _OF_THOSE if keeping else ""
         return f"Best in {where}{of}: {name}, {figures}."
     return f"Use {name}: {figures} in {where}."
 
@@ -250,6 +264,34 @@ def changers(
     )
 
 
+def better_still(picks: Picks, changing: Sequence[Contestant]) -> str:
+    """Return which calibrators that change predicted classes are better by the same measure."""
+    measure, best = picks.measure, _as_written(picks.winner, picks.measure, "crossed")
+    values = {one.key: _as_written(one, measure, "crossed") for one in changing}
+    better = [one for one in ranked(changing, measure, "crossed") if values[one.key] < best]
+    if not better:
+        return ""
+    word = {"lower": "lower", "higher": "higher"}.get(measure.better, "nearer to ideal")
+    name, value = method_name(better[0].key), _value(better[0], measure, "crossed")
+    if len(better) == 1:
+        return f"{name}, which changes predicted classes, is {word}: {value}."
+    many = f"{len(better)} calibrators that change predicted classes are {word}"
+    return f"{many}, first of them {name}: {value}."
+
+
+def keeping_alone(picks: Picks, changing: Sequence[Contestant], side: EvaluatedOn) -> bool:
+    """Return whether what is said to be best is so of those alone that keep predicted classes."""
+    best = picks.winner if side == "crossed" else picks.on_test
+    limit = _as_written(best, picks.measure, side)
+    return any(_as_written(one, picks.measure, side) <= limit for one in changing)
+
+
+def _as_written(one: Contestant, measure: Measure, side: EvaluatedOn) -> float:
+    """Return what a calibrator's value costs, as it is written."""
+    value, n_rows = one.value(measure, side), one.on(side).n_samples
+    return penalty(measure, None if value is None else written(value, measure.unit, n_rows))
+
+
 def _where(n_folds: int, *, expert: bool) -> str:
     return f"{n_folds}-fold cross-validation" if expert else "cross-validation"
 
@@ -260,10 +302,12 @@ def on_test(
     level: Sequence[Contestant] = (),
     *,
     same_data: bool,
+    keeping: bool = False,
 ) -> str:
     """Return what the best in cross-validation shows on the test set, and what is best there.
 
-    Where no calibrator improves on uncalibrated scores, these are the best.
+    Where no calibrator improves on uncalibrated scores, these are the best; where others are
+    compared too, which change predicted classes, those ``keeping`` them are meant.
     """
     winner, measure = picks.winner, picks.measure
     value, best = (_value(one, measure, "test") for one in (winner, picks.on_test))
@@ -279,9 +323,10 @@ def on_test(
             shown = f"{value}{whose}, {how} uncalibrated{f' ({before})' if gain < 0 else ''}"
     text = f"{f'Same {rows()} as the fit' if same_data else TEST}: {shown}."
     if value == best:
-        return f"{text} No other is better there."
+        return f"{text} No other{_KEEPING if keeping else ''} is better there."
     if picks.on_test.key == NO_METHOD:
-        return f"{text} No calibrator improves on uncalibrated scores there."
+        which = f"calibrator{_KEEPING if keeping else ''}"
+        return f"{text} No {which} improves on uncalibrated scores there."
     names = [
         method_name(one.key)
         for one in (picks.on_test, *contestants)
@@ -305,11 +350,10 @@ def _before(one: Contestant, measure: Measure, side: EvaluatedOn) -> str:
 
 def _gain(one: Contestant, measure: Measure, side: EvaluatedOn) -> float:
     """Return how much better than the uncalibrated value a calibrator is, as both are written."""
-    row, rows = one.on(side).compare(measure), one.on(side).n_samples
-    after, before = (
-        penalty(measure, None if value is None else written(value, measure.unit, rows))
-        for value in (row.after, row.before)
-    )
+    uncalibrated, n_rows = one.on(side).compare(measure).before, one.on(side).n_samples
+    if uncalibrated is not None:
+        uncalibrated = written(uncalibrated, measure.unit, n_rows)
+    before, after = penalty(measure, uncalibrated), _as_written(one, measure, side)
     return 0.0 if after == before else before - after
 
 

@@ -176,6 +176,13 @@ _LOSS = (
 _PENALTY = ("Penalty", "Regularises the matrix.")
 _N_BINS = ("Calibrator bins", "Number of bins of the scores. Vasilev 2023 uses 20.")
 _BINNING = ("Bin type", "Equal width, or equal mass: the same number of rows per bin.")
+_CONSTRAINED = (
+    "Constrain to 0\u2013100%",
+    (
+        "Keeps calibrated scores within 0\u2013100% during the fit. Off: they are clipped"
+        " afterwards, as in the experiments of Gupta 2021."
+    ),
+)
 _LINES = (
     "Interpolate between steps",
     "Joins the steps by straight lines, as scikit-learn does.",
@@ -201,10 +208,9 @@ OPTIONS = {
             " calibration set."
         ),
     ),
-    ("spline", "constrained"): (
-        "Constrain to 0\u2013100%",
-        "Keeps calibrated scores within 0\u2013100% during the fit, instead of clipping them.",
-    ),
+    ("spline", "constrained"): _CONSTRAINED,
+    ("one_vs_rest_spline", "constrained"): _CONSTRAINED,
+    ("per_rank", "constrained"): _CONSTRAINED,
     ("temperature", "loss"): _LOSS,
     ("ensemble_temperature", "loss"): _LOSS,
     ("vector", "bias"): (

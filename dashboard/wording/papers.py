@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dashboard.settings import OptionValue
+from dashboard.settings import OptionValue, usual_options, variant_key
 
 LABEL = "Settings of a paper"
 PLACEHOLDER = "Choose a table"
@@ -48,25 +48,34 @@ _SPLINE: Mapping[str, str] = {
     "spline_runout": "natural",
     "spline_fit_to": "difference",
 }
-_GUPTA = ("spline", "temperature", "vector", "matrix", "dirichlet")
-_KNOTS = "clipped spline with {} knots, natural ends"
+_GUPTA = ("temperature", "vector", "matrix", "dirichlet")
+_KNOTS = "spline of {} knots with natural ends, not constrained to 0\u2013100%"
 
 
 def _gupta(
-    table: str, where: tuple[str, int], n_knots: int, measures: tuple[str, ...], told: str
+    table: str,
+    where: tuple[str, int],
+    n_knots: int,
+    measures: tuple[str, ...],
+    told: str,
+    method: str = "spline",
 ) -> PaperTable:
+    """Return the settings of a table; its spline is the paper's own, also in a comparison."""
     event, rank = where
     in_bins = {"bins": 25} if "ece" in measures else {}
-    loose = {"spline_constrained": False, "spline_cross_validated": False}
+    own: dict[str, OptionValue] = {"n_knots": n_knots, "constrained": False}
+    usual = usual_options(method)
+    asked = {name: value for name, value in own.items() if value != usual[name]}
+    loose = {"spline_cross_validated": False} if method == "spline" else {}
     return PaperTable(
         name=f"Gupta 2021, {table}",
         said=f"{told}; {_KNOTS.format(n_knots)}.",
-        words={"event": event, **_SPLINE},
-        methods=_GUPTA,
+        words={"event": event, **(_SPLINE if method == "spline" else {"method": method})},
+        methods=(variant_key(method, asked), *_GUPTA),
         measures=measures,
         values={
             "rank" if event == "top" else "within": rank,
-            "spline_n_knots": n_knots,
+            **{f"{method}_{name}": value for name, value in own.items()},
             **loose,
             **in_bins,
         },
@@ -104,6 +113,14 @@ TABLES: Mapping[str, PaperTable] = {
     "gupta_1": _gupta("Table 1", ("top", 1), 6, ("ks_error",), "KS error of the top prediction"),
     "gupta_2": _gupta("Table 2", ("top", 2), 6, ("ks_error",), "KS error of the second prediction"),
     "gupta_4": _gupta("Table 4", ("within", 2), 14, ("ks_error",), "KS error within the top 2"),
+    "gupta_5": _gupta(
+        "Table 5",
+        ("top", 1),
+        6,
+        ("accuracy",),
+        "Accuracy after a spline on every rank",
+        method="per_rank",
+    ),
     "gupta_6": _gupta("Table 6", ("top", 1), 13, ("ece",), "ECE in 25 bins, top prediction"),
     "gupta_7": _gupta(
         "Table 7",

@@ -186,6 +186,29 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
     assert words.NOT_TESTED in " ".join(bodies(by_ks))
 
 
+def test_the_headline_is_no_other_than_its_table() -> None:
+    # Of those that keep predicted classes temperature scaling is lowest, but not in the table.
+    asked = "temperature,vector,one_vs_rest_histogram,one_vs_rest_isotonic"
+    page = open_page("compare", sample=SAMPLE, by="ece", methods=asked)
+    rows = {name: [plain(side) for side in row[0]] for name, row in method_rows(page).items()}
+    name, number = "Temperature scaling", named("ece").name
+    value, before = rows[name][0], rows[NOTHING][0]
+    assert page.subheader[0].value == (
+        f"Lowest {number} in cross-validation of those that keep predicted classes: {name},"
+        f" {value} (uncalibrated {before})."
+    )
+    lower = [one for one, (crossed, _) in rows.items() if float(crossed[:-1]) < float(value[:-1])]
+    said = " ".join(bodies(page))
+    assert (
+        f"{len(lower)} calibrators that change predicted classes are lower, first of them"
+        f" {lower[0]}: {rows[lower[0]][0]}." in said
+    )
+    assert len(lower) > 1
+    mine = float(rows.pop(name)[1][:-1])
+    beaten = any(float(test[:-1]) <= mine for _, test in rows.values())
+    assert ("No other that keeps predicted classes is better there." in said) == beaten
+
+
 def test_intervals_are_found_when_they_are_asked_for() -> None:
     page = open_page("compare", sample=SAMPLE, resamples="200", by="NLL, all classes")
     page.multiselect(key="methods_seen").set_value(["temperature", "isotonic"]).run()

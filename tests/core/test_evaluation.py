@@ -40,7 +40,7 @@ ChosenEvent = TopR | WithinTopR | OneClass
 EVENTS = [TopR(1), TopR(2), WithinTopR(2), OneClass(1)]
 CALIBRATORS: list[ScoreMap | VectorMap] = [
     SplineCalibration(),
-    SplineCalibration(n_knots=9, runout="cubic", fit_to="hits", constrained=True),
+    SplineCalibration(n_knots=9, runout="cubic", fit_to="hits", constrained=False),
     TemperatureScaling(),
 ]
 MAPS: list[ScoreMap | VectorMap | None] = [*CALIBRATORS, None]

@@ -23,7 +23,7 @@ from calibcore.validation import Floats
 MAPS = {one.key: made for one in CATALOGUE if isinstance(made := one.make(), ScoreMap)}
 MAPS |= {
     "isotonic_interpolated": IsotonicCalibration(interpolate=True),
-    "spline_of_the_paper": SplineCalibration(),
+    "spline_of_the_paper": SplineCalibration(constrained=False),
     "equal_mass": HistogramBinning(binning="equal_mass"),
     "by_group_spline": ByGroup(SplineCalibration()),
 }

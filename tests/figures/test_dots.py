@@ -308,6 +308,46 @@ def test_what_gets_worse_and_what_changes_classes_is_said() -> None:
     assert words.changers(None, both, nll, accuracy) == ""
 
 
+def test_a_lead_among_those_that_keep_predicted_classes_says_so() -> None:
+    # As in a table by ECE: temperature 2.5%, with lower ones below it that change classes.
+    shown = [NOTHING, GOOD, LUCKY]
+    picks, name = picks_of(shown, "event_nll"), named("event_nll").name
+    lower = made("vector", (0.5, 0.2), (0.6, 0.41))
+    lowest = made("matrix", (0.5, 0.1), (0.6, 0.5))
+    higher = made("dirichlet", (0.5, 0.301), (0.6, 0.421))
+    equal = made("dirichlet", (0.5, 0.3001), (0.6, 0.4201))
+    said = words.conclusion(picks, 5, expert=False, keeping=True)
+    assert said == (
+        f"Lowest {name} in cross-validation of those that keep predicted classes: Temperature"
+        " scaling, 0.300 (uncalibrated 0.500)."
+    )
+    many = "change predicted classes"
+    for others, conditions, told in (
+        ([higher], (False, False), ""),
+        ([equal], (True, True), ""),
+        (
+            [lower],
+            (True, True),
+            "Vector scaling, which changes predicted classes, is lower: 0.200.",
+        ),
+        (
+            [lower, higher, lowest],
+            (True, True),
+            f"2 calibrators that {many} are lower, first of them Matrix scaling: 0.100.",
+        ),
+        ([lowest], (True, False), None),
+    ):
+        found = tuple(words.keeping_alone(picks, others, side) for side in ("crossed", "test"))
+        assert found == conditions
+        assert told is None or words.better_still(picks, others) == told
+    kept = picks_of([NOTHING, GOOD], "event_nll")
+    said = words.on_test(kept, [NOTHING, GOOD], same_data=False, keeping=True)
+    assert said.endswith(" No other that keeps predicted classes is better there.")
+    bad = picks_of([NOTHING, BAD], "event_nll")
+    said = words.conclusion(bad, 5, expert=False, keeping=True)
+    assert said.startswith("No calibrator that keeps predicted classes improves on uncalibrated")
+
+
 def test_the_same_choice_and_no_calibrator_at_all_are_said() -> None:
     shown = [NOTHING, GOOD]
     said = words.on_test(picks_of(shown, "event_nll"), shown, same_data=False)

@@ -67,8 +67,9 @@ class SplineCalibration(ScoreMap):
     fit_to : {"difference", "hits"}, default "difference"
         Fit cumulative hits minus cumulative scores, as the authors' program does, or the cumulative
         hits, as the paper's text says.
-    constrained : bool, default False
-        Hold the calibrated scores in [0, 1] during the fit; otherwise they are clipped afterwards.
+    constrained : bool, default True
+        Hold the calibrated scores in [0, 1] during the fit. The paper's own fit is not held, and is
+        clipped afterwards: ``constrained=False``.
     cross_validated : bool, default False
         Choose the number of knots, up to `MOST_KNOTS`, on the calibration set; ``n_knots`` is then
         of no effect.
@@ -92,7 +93,7 @@ class SplineCalibration(ScoreMap):
     n_knots: int = 6
     runout: Runout = "natural"
     fit_to: FitTo = "difference"
-    constrained: bool = False
+    constrained: bool = True
     cross_validated: bool = False
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ FitTo = Literal["difference", "hits"]
 def test_the_points_and_the_curve_agree_with_the_loops(
     case: EventCase, runout: Runout, fit_to: FitTo
 ) -> None:
-    calibrator = SplineCalibration(n_knots=5, runout=runout, fit_to=fit_to)
+    calibrator = SplineCalibration(5, runout, fit_to, constrained=False)
     fitted = calibrator.fit(*case)
     shown = calibrator.shown(fitted, *case)
     rows = reference.calibration_rows(case.scores.tolist(), case.hits.tolist(), fit_to)
@@ -48,8 +48,8 @@ def test_the_constrained_and_the_cross_validated_fit_are_shown_as_they_are(
     scores = rng.beta(4, 1, 400)
     hits = (rng.random(400) < scores**2).astype(int)
     for calibrator in (
-        SplineCalibration(constrained=True),
-        SplineCalibration(cross_validated=True),
+        SplineCalibration(),
+        SplineCalibration(cross_validated=True, constrained=False),
     ):
         fitted = calibrator.fit(scores, hits)
         shown = calibrator.shown(fitted, scores, hits)
