@@ -57,6 +57,7 @@ def main() -> None:
     st.set_page_config(page_title="Fractile", page_icon="\U0001f4d0", layout="wide")
     compute.settle_imports()
     address.remember_asked()
+    address.follow()
     style.apply()
     scene: Scene | None = None
 

@@ -211,29 +211,15 @@ def choose_settings(upload: Upload, place: DeltaGenerator, *, expert: bool) -> S
     event = _choose_event(upload)
     method, options = _choose_method(upload, event, expert=expert)
     with place:
-        n_bins = st.number_input(
-            "Bins",
-            1,
-            100,
-            15,
-            key="bins",
-            bind="query-params",
-            persist_state="session",
-            help="Of the reliability diagram, ECE and MCE.",
+        n_bins = address.choose_number(
+            "Bins", 1, 100, 15, key="bins", help="Of the reliability diagram, ECE and MCE."
         )
         if upload.rows is None:
-            return Settings(event, method, options, int(n_bins))
+            return Settings(event, method, options, n_bins)
         share = evaluation.choose_share(upload)
-        seed = st.number_input(
-            "Seed of the folds" if share is None else "Seed of the split",
-            0,
-            2**31 - 1,
-            0,
-            key="seed",
-            bind="query-params",
-            persist_state="session",
-        )
-    return Settings(event, method, options, int(n_bins), share, int(seed))
+        label = "Seed of the folds" if share is None else "Seed of the split"
+        seed = address.choose_number(label, 0, 2**31 - 1, 0, key="seed")
+    return Settings(event, method, options, n_bins, share, seed)
 
 
 def _choose_event(upload: Upload) -> ChosenEvent:
@@ -256,9 +242,7 @@ def _choose_event(upload: Upload) -> ChosenEvent:
     first, last = (2, n_classes - 1) if kind == "within" else (1, n_classes)
     key = "within" if kind == "within" else "rank"
     if last > RANKS:
-        rank = st.number_input(
-            "k", first, last, first, key=key, bind="query-params", persist_state="session"
-        )
+        rank = address.choose_number("k", first, last, first, key=key)
     else:
         rank = st.segmented_control(
             "k",

@@ -4,10 +4,13 @@ Streamlit binds what a choice shows. So a text that nobody sees is bound instead
 it is empty while nothing is chosen, and the choice that is seen follows it.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from dashboard.parts.old_addresses import MOVED, OLD_WORDS
 from dashboard.wording import addresses as words
@@ -16,6 +19,9 @@ _COMMA, _NONE = ",", "none"
 
 _ASKED = "address_asked"
 """What the address held when the session began; then what of it could not be used."""
+
+_PUT = "address_put"
+"""What was chosen in the user's place and is not in the session and in the address yet."""
 
 
 class _Unusable(NamedTuple):
@@ -111,10 +117,69 @@ def several(key: str, default: Sequence[str]) -> list[str]:
     return [word for word in held.split(_COMMA) if word != _NONE] if held else list(default)
 
 
+def choose_number(label: str, low: int, high: int, usual: int, *, key: str, **shown: Any) -> int:
+    """Let the user choose a whole number, which the address holds under `key`."""
+    asked = st.query_params.get(key, "")
+    if asked and not is_whole(asked, low, high):
+        with suppress(StreamlitAPIException):  # once it is on the page, it writes what is valid
+            del st.query_params[key]
+            st.rerun()
+    chosen = st.number_input(
+        label, low, high, usual, key=key, bind="query-params", persist_state="session", **shown
+    )
+    return int(chosen)
+
+
+def is_whole(text: str, low: int, high: int) -> bool:
+    """Return whether a text of an address is a whole number in a range.
+
+    Examples
+    --------
+    >>> [is_whole(text, 1, 100) for text in ("15", "2.5", "200", "1e400", "nan", "many")]
+    [True, False, False, False, False, False]
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        return False
+    return math.isfinite(value) and value == int(value) and low <= value <= high
+
+
 def put(key: str, words: Sequence[str]) -> None:
-    """Choose several words in the user's place, before the choice is drawn."""
-    st.session_state.pop(_old(key), None)
-    st.session_state[key] = _COMMA.join(words) or _NONE
+    """Choose several words in the user's place, in a callback."""
+    put_values({key: _COMMA.join(words) or _NONE})
+
+
+def put_values(values: Mapping[str, object]) -> None:
+    """Choose in the user's place, in a callback, also what is not on the page."""
+    st.session_state[_PUT] = {**st.session_state.get(_PUT, {}), **values}
+
+
+def follow() -> None:
+    """Bring what was chosen in the user's place into address and session, before all else.
+
+    Streamlit writes into the address what is set of a control that has been on a page. One that was
+    not takes what the address says, so that the address is changed first.
+    """
+    values: Mapping[str, object] = st.session_state.get(_PUT, {})
+    again = False
+    for key, value in values.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        held = st.query_params.get(key, "")
+        if text == held:
+            continue
+        with suppress(StreamlitAPIException):  # what is on the page writes itself
+            if text:
+                st.query_params[key] = text
+            else:
+                del st.query_params[key]
+            again = again or bool(held)
+    if again:
+        st.rerun()
+    for key in values:
+        st.session_state.pop(_old(key), None)
+    st.session_state.pop(_PUT, None)
+    st.session_state.update(values)
 
 
 def _hold(label: str, key: str) -> str:
@@ -139,7 +204,19 @@ def remember_asked() -> None:
         method = st.query_params.get("method", "")
         if moved is not None and OLD_WORDS["method"].get(method, method) == "one_vs_rest":
             st.session_state[_old("method")] = moved
-        st.session_state[_ASKED] = {key: st.query_params.get_all(key) for key in st.query_params}
+        query = {key: st.query_params.get_all(key) for key in st.query_params}
+        st.session_state[_ASKED] = usable(query)
+
+
+def usable(query: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Return what an address holds under names that a control can have.
+
+    Examples
+    --------
+    >>> usable({"": ["x"], "$$ID-1": ["x"], "bins": ["20"], "class": ["cat", "dog"]})
+    {'bins': ['20'], 'class': ['cat', 'dog']}
+    """
+    return {key: values for key, values in query.items() if key and not key.startswith("$$")}
 
 
 def show_unusable() -> None:
@@ -161,8 +238,9 @@ def _is_used(key: str, values: list[str]) -> bool:
     chosen = st.session_state[_place(key)]
     if _refused(key) in st.session_state:
         return not st.session_state[_refused(key)]
-    now = chosen if isinstance(chosen, list | tuple) else [chosen]
-    return [_written(value) for value in now] == [_written(value) for value in values]
+    if not isinstance(chosen, list | tuple):
+        return _written(chosen) == _written(values[-1])  # the last one is taken
+    return [_written(value) for value in chosen] == [_written(value) for value in values]
 
 
 def _written(value: object) -> str:
@@ -199,4 +277,4 @@ def _keep(key: str, default: str) -> None:
 def _keep_several(key: str, default: Sequence[str]) -> None:
     put(key, st.session_state[_seen(key)])
     if st.session_state[_seen(key)] == list(default):
-        st.session_state[key] = ""
+        put_values({key: ""})

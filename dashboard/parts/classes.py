@@ -4,7 +4,6 @@ from html import escape
 
 import streamlit as st
 
-from calibcore.events import OneClass
 from calibcore.inference import ClassScreen
 from dashboard import compute
 from dashboard.compute import Screening
@@ -13,7 +12,6 @@ from dashboard.figures.sent import LightFigure
 from dashboard.parts import address
 from dashboard.parts.paging import choose_page
 from dashboard.scene import Scene
-from dashboard.settings import first_class
 from dashboard.wording.classes import (
     FORMS,
     HEAD,
@@ -111,7 +109,6 @@ def _show_pictures(
     scene: Scene, found: Screening, class_names: tuple[str, ...], order: list[int]
 ) -> None:
     """Show a picture of each class under its name, which opens it, and its finding."""
-    make_openable(scene, class_names)
     after = None if found.after is found.before else found.after
     rows = class_rows(class_names, found.before, after, order)
     figures = compute.draw_classes(scene, tuple(order))
@@ -143,20 +140,9 @@ def _show_pictures(
     st.markdown(f":small[{pictures_note(found.after)}]")
 
 
-def make_openable(scene: Scene, class_names: tuple[str, ...]) -> None:
-    """Set the choice of a class while it is not on the page.
-
-    Streamlit writes what a callback chooses into the address only where there was a value before.
-    """
-    chosen = st.session_state.get("class")
-    if not isinstance(scene.settings.event, OneClass) and chosen not in class_names:
-        st.session_state["class"] = class_names[first_class(len(class_names))]
-
-
 def open_class(name: str) -> None:
     """Choose a class as the event, as the controls on the left do."""
-    st.session_state["event"] = "class"
-    st.session_state["class"] = name
+    address.put_values({"event": "class", "class": name})
     st.toast(opened(name))
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.compute import Estimate
+from dashboard.parts import address
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.wording import NOT_FITTED, fit_cost, method_name
 from dashboard.wording.rows import rows_of
@@ -72,6 +73,6 @@ def watched(settings: Settings, estimate: Estimate | None) -> Iterator[Callable[
 
 def _stop(settings: Settings, estimate: Estimate | None) -> None:
     """Choose uncalibrated scores, and withdraw the agreement."""
-    st.session_state["method"] = NO_METHOD
+    address.put_values({"method": NO_METHOD})
     if estimate is not None:
         _asked().discard(_wanted(settings, estimate))

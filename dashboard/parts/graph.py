@@ -74,6 +74,7 @@ def choose_picture_format() -> None:
         default="PNG",
         required=True,
         key="pictures",
+        bind="query-params",
         persist_state="session",
         help="The camera at the upper right of each graph saves it.",
     )
@@ -92,8 +93,9 @@ def choose_side_on_phones() -> None:
     """Show one side at a time, with a switch, where the page is as narrow as a phone."""
     with st.container(key="phone_switch"):
         side = st.segmented_control(
-            "Show", ["Before", "After"], default="Before", required=True, key="side"
-        )
+            "Show", ["Before", "After"], default="Before", required=True, key="side",
+            bind="query-params", persist_state="session",
+        )  # fmt: skip
     style.hide_on_phones("before_" if side == "After" else "after_")
 
 

@@ -7,7 +7,8 @@ from calibcore.inference import Inference
 from dashboard import wording
 from dashboard.compute.correction import KEY
 from dashboard.compute.recommendations import classes_of, counted_of, lines_of, steps_of, worst_of
-from dashboard.parts.classes import make_openable, open_class
+from dashboard.parts import address
+from dashboard.parts.classes import open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.wording.next_steps import HEADING
@@ -125,7 +126,6 @@ def _show_way(scene: Scene, step: Step, shown: str) -> None:
     if step.page:
         show_link(step.page, step.link)
     if step.opens and scene.class_names is not None:
-        make_openable(scene, scene.class_names)
         st.button(
             step.link,
             key=f"open_next_{shown}",
@@ -147,7 +147,7 @@ def _show_way(scene: Scene, step: Step, shown: str) -> None:
 
 def _calibrate_by(column: str) -> None:
     """Choose calibration by group, as the controls on the left do."""
-    st.session_state["method"], st.session_state["group"] = KEY, column
+    address.put_values({"method": KEY, "group": column})
 
 
 def _show_tiles(scene: Scene, inference: Inference | None) -> None:

@@ -116,16 +116,8 @@ def _choose_asked(scene: Scene) -> Asked:
         help=words.MEASURE_HELP,
         width=260,
     )
-    n_splits = st.number_input(
-        words.SPLITS,
-        0,
-        MOST_SPLITS,
-        0,
-        key="table_splits",
-        bind="query-params",
-        persist_state="session",
-        help=words.SPLITS_HELP,
-        width=150,
+    n_splits = address.choose_number(
+        words.SPLITS, 0, MOST_SPLITS, 0, key="table_splits", help=words.SPLITS_HELP, width=150
     )
     intervals = st.toggle(
         words.INTERVALS,

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dashboard.parts import address
 from dashboard.wording.classes import page_label
 
 
@@ -12,13 +13,5 @@ def choose_page(n_entries: int, size: int, key: str) -> int:
         return 0
     if st.session_state.get(key, 1) > n_pages:  # of other data, or of shorter pages
         st.session_state[key] = n_pages
-    page = st.number_input(
-        page_label(n_pages),
-        1,
-        n_pages,
-        key=key,
-        bind="query-params",
-        persist_state="session",
-        width=140,
-    )
-    return size * (int(page) - 1)
+    page = address.choose_number(page_label(n_pages), 1, n_pages, 1, key=key, width=140)
+    return size * (page - 1)

@@ -26,8 +26,6 @@ def choose(upload: Upload) -> None:
 
 
 def _apply(table: words.PaperTable) -> None:
-    for key, value in (*table.words.items(), *table.values.items()):
-        st.session_state[key] = value
+    address.put_values({**table.words, **table.values, "by": table.measures[0]})
     address.put("methods", table.methods)
     address.put("contest_measures", table.measures)
-    st.session_state["by"] = table.measures[0]

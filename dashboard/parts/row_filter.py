@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dashboard.compute.slices import slicing_of, ways
+from dashboard.parts import address
 from dashboard.readers import Upload
 from dashboard.scene import Part
 from dashboard.settings import Settings, Slice
@@ -52,18 +53,9 @@ def _drop_missing(upload: Upload, settings: Settings) -> None:
         st.session_state[_BY] = words.ALL_ROWS
 
 
-def make_choosable() -> None:
-    """Set a value for the choice of a subgroup while it is not on the page.
-
-    Streamlit writes what a callback chooses into the address only where there was a value before.
-    """
-    st.session_state.setdefault(_VALUE, "")
-
-
 def choose_part(by: str, value: str) -> None:
     """Set the filter, in a callback."""
-    st.session_state[_BY] = by
-    st.session_state[_VALUE] = value
+    address.put_values({_BY: by, _VALUE: value})
 
 
 def show_part(part: Part | None) -> None:

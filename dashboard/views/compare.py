@@ -114,27 +114,11 @@ def _choose_folds(scene: Scene) -> Dealt:
             return Dealt(N_FOLDS, scene.settings.seed)
         st.markdown(say_rows(words.HOW_IT_WORKS))
         with st.container(horizontal=True):
-            n_folds = st.number_input(
-                "Folds",
-                2,
-                20,
-                5,
-                key="folds",
-                bind="query-params",
-                persist_state="session",
-                width=160,
+            n_folds = address.choose_number("Folds", 2, 20, 5, key="folds", width=160)
+            seed = address.choose_number(
+                "Seed of the folds", 0, 2**31 - 1, 0, key="folds_seed", width=160
             )
-            seed = st.number_input(
-                "Seed of the folds",
-                0,
-                2**31 - 1,
-                0,
-                key="folds_seed",
-                bind="query-params",
-                persist_state="session",
-                width=160,
-            )
-    return Dealt(int(n_folds), int(seed))
+    return Dealt(n_folds, seed)
 
 
 def _measures(scene: Scene) -> list[Measure]:

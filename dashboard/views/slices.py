@@ -17,7 +17,7 @@ from dashboard.parts import address, rows_list
 from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.paging import choose_page
-from dashboard.parts.row_filter import choose_part, make_choosable
+from dashboard.parts.row_filter import choose_part
 from dashboard.scene import Scene
 from dashboard.wording import listed
 from dashboard.wording import slices as words
@@ -120,7 +120,6 @@ def _offer_part(found: FoundSlices) -> None:
     """Show the choice of a subgroup to filter all pages to."""
     slicing = found.slicing
     shown = dict(zip(slicing.names, slicing.shown, strict=True))
-    make_choosable()
     st.selectbox(
         words.OPEN,
         slicing.open_to_all,
