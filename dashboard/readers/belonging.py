@@ -23,24 +23,12 @@ FEW = 5
 
 @dataclass(frozen=True, eq=False)
 class File:
-    """A table of one of several files.
+    """A table of one of several files."""
 
-    Parameters
-    ----------
-    name : str
-        Of the file without its ending; of several that were put together, of the first.
-    table : Table
-        What it holds.
-    source : str
-        The whole name, as ``together`` of `Options` has it.
-    bare : frozenset of str
-        Columns that are bare arrays, called as their file.
-    """
-
-    name: str
+    name: str  # of the file without its ending; of several put together, of the first
     table: Table
-    source: str
-    bare: frozenset[str] = frozenset()
+    source: str  # the whole name, as ``together`` of `Options` has it
+    bare: frozenset[str] = frozenset()  # columns that are bare arrays, called as their file
 
     @property
     def role(self) -> Role:

@@ -67,87 +67,39 @@ class SliceColumn:
 
 @dataclass(frozen=True)
 class Preview:
-    """The first rows of a file, as they were read.
+    """The first rows of a file, at most ten, as they were read and fit to show."""
 
-    Parameters
-    ----------
-    headings : tuple of str
-        Names of the columns; of many classes the first few only.
-    uses : tuple of str
-        What each was taken for.
-    rows : tuple of tuple of str
-        At most ten rows of cells, fit to show.
-    numbers : tuple of int
-        Number of each row, as refusals name it.
-    of_samples : bool
-        Each is a row of the set; else several were put together to one.
-    refused : bool
-        These are not the first rows of all, but the first that cannot be used.
-    roles : tuple of ColumnRole
-        What each is for, of a table; empty of arrays.
-    reasons : tuple of str
-        Why, one short phrase each, as in `Reading`.
-    """
-
-    headings: tuple[str, ...] = ()
-    uses: tuple[ColumnUse, ...] = ()
+    headings: tuple[str, ...] = ()  # of many classes the first few only
+    uses: tuple[ColumnUse, ...] = ()  # what each column was taken for
     rows: tuple[tuple[str, ...], ...] = ()
-    numbers: tuple[int, ...] = ()
-    of_samples: bool = True
-    refused: bool = False
-    roles: tuple[ColumnRole, ...] = ()
-    reasons: tuple[str, ...] = ()
+    numbers: tuple[int, ...] = ()  # of each row, as refusals name it
+    of_samples: bool = True  # each is a row of the set; else several were put together to one
+    refused: bool = False  # not the first rows of all, but the first that cannot be used
+    roles: tuple[ColumnRole, ...] = ()  # what each column is for, of a table; empty of arrays
+    reasons: tuple[str, ...] = ()  # why, one short phrase each, as in `Reading`
 
 
 @dataclass(frozen=True, eq=False)
 class RawSet:
     """One set as it stands in a file; a lone piece has only a table or only labels.
 
-    Parameters
-    ----------
-    table : ndarray, shape (n_samples, n_classes) or (n_samples,), optional
-        Logits or probabilities, a column a class; or the score of class 1, which may be given as
-        a table of one column.
-    labels : ndarray, optional
-        As found: numbers from 0 or from 1, whole decimals, one-hot; of text, places among
-        ``label_texts``.
-    class_names : tuple of str, optional
-        One a class; for the score of class 1 the name of its column alone.
-    first_row : int
-        How the file itself would number the first row, for refusals that name rows.
-    label_texts : tuple of str, optional
-        The different labels, where they are text.
-    label_name : str, optional
-        What refusals call the column of the labels.
-    headings : tuple of str, optional
-        Whole headings of the class columns, of which ``class_names`` may be a part.
-    columns : tuple of SliceColumn
-        What else is known of each row.
-    predicted : SliceColumn, optional
-        The predictions that the file itself has beside a table.
-    among : ndarray of bool, optional
-        Which rows of the file these are, where they are not all of it.
-    ids : tuple of Column
-        Columns that name the rows.
-    divided : bool
-        The values had percent signs, and were divided by 100.
-    top_one : bool
-        Of a lone piece: each value is the score of the class in ``predicted``.
+    The table is of logits or probabilities, a column a class, or the score of class 1. Labels are
+    as found: numbers from 0 or from 1, whole decimals, one-hot; of text, places among their texts.
     """
 
     table: Array | None
     labels: Array | None
-    class_names: tuple[str, ...] | None = None
-    first_row: int = 1
+    class_names: tuple[str, ...] | None = None  # of the score of class 1 the name of its column
+    first_row: int = 1  # how the file itself would number it, for refusals that name rows
     label_texts: tuple[str, ...] | None = None
-    label_name: str | None = None
-    headings: tuple[str, ...] | None = None
-    columns: tuple[SliceColumn, ...] = ()
-    predicted: SliceColumn | None = None
-    among: NDArray[np.bool_] | None = None
-    ids: tuple[Column, ...] = ()
-    divided: bool = False
-    top_one: bool = False
+    label_name: str | None = None  # what refusals call the column of the labels
+    headings: tuple[str, ...] | None = None  # whole, of which class names may be a part
+    columns: tuple[SliceColumn, ...] = ()  # what else is known of each row
+    predicted: SliceColumn | None = None  # the predictions that the file has beside a table
+    among: NDArray[np.bool_] | None = None  # which rows of the file, where they are not all of it
+    ids: tuple[Column, ...] = ()  # what names the rows
+    divided: bool = False  # the values had percent signs, and were divided by 100
+    top_one: bool = False  # of a lone piece: each value is the score of the predicted class
 
     def __post_init__(self) -> None:
         """Take the only column of a table for the row of scores that it is."""
@@ -169,27 +121,15 @@ class RawSet:
 
 @dataclass(frozen=True, eq=False)
 class RawEvent:
-    """The top-1 score of each row, and whether the prediction was right.
-
-    Parameters
-    ----------
-    scores, hits : ndarray, shape (n_samples,)
-        As found.
-    first_row, columns, among, ids
-        As in `RawSet`.
-    n_classes : int, optional
-        How many classes are predicted or true in any row, where the file has them.
-    numbers : tuple of ndarray, optional
-        The true and the predicted class of each row, where all are called by numbers.
-    """
+    """The top-1 score of each row, and whether the prediction was right; else as in `RawSet`."""
 
     scores: Array
     hits: Array
     first_row: int = 1
     columns: tuple[SliceColumn, ...] = ()
-    n_classes: int | None = None
+    n_classes: int | None = None  # predicted or true in any row, where the file has them
     among: NDArray[np.bool_] | None = None
-    numbers: tuple[Array, ...] | None = None
+    numbers: tuple[Array, ...] | None = None  # true and predicted classes called by numbers
     ids: tuple[Column, ...] = ()
 
     def rows(self, chosen: NDArray[np.bool_]) -> "RawEvent":
@@ -208,27 +148,15 @@ class RawEvent:
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """All that one file, or several together, holds.
+    """All that one file, or several together, holds, with sentences as in `Upload`."""
 
-    Parameters
-    ----------
-    sets : mapping of role to RawSet or RawEvent
-        What was taken for values and labels.
-    found, repairs, missing, doubts : tuple of str
-        Sentences, as in `Upload`.
-    uses : mapping of str to str
-        Every column or array of the file by its name, and what it was taken for.
-    preview : Preview, optional
-        None where the arrays themselves are to be shown.
-    """
-
-    sets: Mapping[Role, RawSet | RawEvent]
+    sets: Mapping[Role, RawSet | RawEvent]  # what was taken for values and labels
     found: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
-    uses: Mapping[str, ColumnUse] = field(default_factory=dict)
-    preview: Preview | None = None
+    uses: Mapping[str, ColumnUse] = field(default_factory=dict)  # of every column or array
+    preview: Preview | None = None  # None where the arrays themselves are to be shown
 
 
 class Choices(TypedDict, total=False):

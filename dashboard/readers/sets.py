@@ -284,7 +284,6 @@ def _of_score(
             " the score is of the event."
         )
     outcome = outcome_of_event(outcomes[0], options.event or roles.reading.event)
-    said.found += outcome.found
     said.repairs += outcome.repairs
     return _of_event(raw, outcome, outcomes[0])
 

@@ -53,12 +53,12 @@ def test_labels_are_mended(labels: Array, repair: str | None) -> None:
 @pytest.mark.parametrize(
     ("place", "wrong", "message"),
     [
-        (0, -1, r"labels such as -1 in 1 row \(row 1\). Expected class numbers from 0 to 3"),
-        (2, 7, r"labels such as 7 in 1 row \(row 3\)"),
-        (2, np.inf, r"NaN or inf in 1 row \(row 3\)"),
+        (0, -1, r'labels 1 of no class \("-1"\); in 1 row \(row 1\).*Leave'),
+        (2, 7, r'labels 1 of no class \("7"\); in 1 row \(row 3\).*Leave'),
+        (2, np.inf, r"labels 1 \(infinite\); in 1 row \(row 3\).*Leave"),
     ],
 )
-def test_labels_out_of_range_are_refused(place: int, wrong: float, message: str) -> None:
+def test_labels_out_of_range_are_asked_about(place: int, wrong: float, message: str) -> None:
     labels = LABELS.astype(float)
     labels[place] = wrong
     with pytest.raises(FileError, match=message):

@@ -17,6 +17,7 @@ from pyarrow import parquet
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Options, Question, Upload, read
+from tests.readers.files import npz
 from tests.readers.test_xlsx import of_rows
 
 Columns = Mapping[str, Sequence[Any]]
@@ -143,7 +144,97 @@ TOTALS = (
 )  # fmt: skip
 
 
-KINDS: tuple[tuple[Case, ...], ...] = (TOTALS,)
+# Outcomes that are neither, and numbers without end -----------------------------------------------
+
+THIRD = (4, 9, 33, 50, 71, 100)
+LEFT, LEFT_EVENTS = N - len(THIRD), sum(Y[k] for k in range(N) if k not in THIRD)
+CLASS_OF = [int(k) for k in _DRAWN.integers(0, 3, N)]
+LOGITS_OF = (_DRAWN.normal(0, 1, (N, 3)) + 2 * np.eye(3)[CLASS_OF]).round(4)
+
+
+def of_numbers(other: Any, no: int = 0, yes: int = 1) -> list[Any]:
+    return [other if k in THIRD else yes if y else no for k, y in enumerate(Y)]
+
+
+def of_third(no: str, yes: str, other: str) -> list[Any]:
+    return of_words(no, yes, dict.fromkeys(THIRD, other))
+
+
+def of_classes(labels: Sequence[Any], names: Sequence[str] = "abc") -> Columns:
+    logits = {f"logit_{name}": LOGITS_OF[:, k].tolist() for k, name in enumerate(names)}
+    return {**logits, "label": labels}
+
+
+def without_end(mark: Any) -> list[Any]:
+    return [mark if k in THIRD else risk for k, risk in enumerate(RISK)]
+
+
+def neither(name: str, make: Callable[[], bytes], *asks: str, events: int = LEFT_EVENTS) -> Case:
+    """Expect one question, whose first answer leaves the rows out."""
+    asked = tuple(f"{len(THIRD)} of {N} with .*{text}.*Leave these rows out" for text in asks[:1])
+    says = (f"{len(THIRD)} of {N} rows left out",)
+    expect = Expect((*asked, *asks[1:]), LEFT, events if events >= 0 else None, says=says)
+    return Case("neither", name, make, expect)
+
+
+NEITHER = (
+    neither("lost.csv", lambda: csv(
+        {"id": IDS, "risk": RISK, "readmitted": of_third("No", "Yes", "Lost to follow-up")},
+    ), 'neither "No" nor "Yes" ."Lost to follow-up"'),
+    neither("maybe.xlsx", lambda: xlsx({"p": RISK, "y": of_third("n", "y", "Maybe")}), '"Maybe"'),
+    neither("any-word.csv", lambda: csv(
+        {"risk": RISK, "died": of_third("no", "yes", "see letter")},
+    ), '"see letter"'),
+    neither("verzogen.csv", lambda: csv(
+        {"Risiko": RISK, "Status": of_third("lebt", "verstorben", "verzogen")}, ";", comma=True,
+    ), '"verzogen"'),
+    neither("perdu.csv", lambda: csv(
+        {"probabilite": RISK, "deces": of_third("non", "oui", "perdu de vue")}, ";",
+    ), '"perdu de vue"'),
+    neither("draw.csv", lambda: csv(
+        {"win_prob": RISK, "result": of_third("Lost", "Won", "Draw")},
+    ), 'neither "(Lost|Won)" nor "(Lost|Won)" ."Draw"'),
+    neither("tie.csv", lambda: csv(
+        {"team": IDS, "win_prob": RISK, "result": of_numbers(0.5)},
+    ), 'neither "0" nor "1" ."0.5"'),
+    neither("spss.csv", lambda: csv({"risk": RISK, "event": of_numbers(-9)}, ";"), '"-9"'),
+    neither("stata.parquet", lambda: parquet_of({"risk": RISK, "died": of_numbers(9)}), '"9"'),
+    neither("two-codes.json", lambda: records({"p": RISK, "outcome": of_numbers(99)}), '"99"'),
+    neither("from-1.csv", lambda: csv(
+        {"risk": RISK, "default": of_numbers(9, 1, 2)},
+    ), 'neither "1" nor "2" ."9"'),
+    neither("few-twos.csv", lambda: csv({"risk": RISK, "target": of_numbers(2)}), '"2"'),
+    neither("signed.csv", lambda: csv({"score": RISK, "y_true": of_numbers(0, -1, 1)}), '"0"'),
+    neither("sas.csv", lambda: csv({"risk": RISK, "died": of_numbers(".")}), r'"\."'),
+    neither("word-among-numbers.csv", lambda: csv(
+        {"risk": RISK, "died": of_numbers("censored")},
+    ), '"censored"'),
+    neither("infinite.csv", lambda: csv({"risk": without_end("inf"), "y": Y}), "infinite"),
+    neither("infinite.json", lambda: records({"p": without_end(float("inf")), "y": Y}), "infinite"),
+    neither("ignored.npz", lambda: npz(logits=LOGITS_OF, labels=np.array(
+        [-100 if k in THIRD else c for k, c in enumerate(CLASS_OF)],
+    )), 'of no class ."-100"', events=-1),
+    neither("ignored.csv", lambda: csv(of_classes(
+        [-1 if k in THIRD else c for k, c in enumerate(CLASS_OF)],
+    )), 'of no class ."-1"', events=-1),
+    neither("no-class.csv", lambda: csv(of_classes(
+        ["unclear" if k in THIRD else "abc"[c] for k, c in enumerate(CLASS_OF)],
+    )), 'of no class ."unclear"', events=-1),
+    neither("infinite.npz", lambda: npz(labels=np.array(CLASS_OF), logits=np.where(
+        [[k in THIRD, False, False] for k in range(N)], np.inf, LOGITS_OF,
+    )), "infinite", events=-1),
+    Case("neither", "three-classes.csv", lambda: csv(of_classes(["abc"[c] for c in CLASS_OF])),
+         Expect(rows=N)),
+    Case("neither", "three-words.csv", lambda: csv(of_classes(
+        [("No", "Yes", "Unsure")[c] for c in CLASS_OF], ["No", "Yes", "Unsure"],
+    )), Expect(rows=N)),
+    Case("neither", "three-colours.csv", lambda: csv(
+        {"score": RISK, "class": [("red", "blue", "green")[c] for c in CLASS_OF]},
+    ), Expect(("Which value does the score predict",), N, says=("Counted as",))),
+)  # fmt: skip
+
+
+KINDS: tuple[tuple[Case, ...], ...] = (TOTALS, NEITHER)
 
 
 # How they are read ----------------------------------------------------------------------------

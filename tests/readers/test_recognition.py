@@ -238,12 +238,6 @@ def test_where_words_do_not_say_which_is_the_event_the_scores_do(
     assert score != "p" or asked(weak, roles=((label, "outcome"), (score, "score"))).answers
 
 
-def test_an_event_that_is_no_value_is_refused() -> None:
-    d = people()
-    with pytest.raises(FileError, match="event"):
-        read({"p": d["p"], "y": d["y"]}, event="maybe")
-
-
 @pytest.mark.parametrize("prefix", ["logit_", "prob_", "P (class=", "score "])
 def test_columns_with_a_common_beginning_are_one_a_class(prefix: str) -> None:
     logits, true = animals()

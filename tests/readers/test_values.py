@@ -71,7 +71,7 @@ MIXED = [np.where(np.arange(40)[:, np.newaxis] < n, LOGITS, PROBABILITIES) for n
     ("table", "message"),
     [
         (changed(LOGITS, ([3, 5], 0), np.nan), r"NaN.* in 2 rows \(rows 4, 6\)"),
-        (changed(LOGITS, (7, 1), np.inf), r"infinity.*1 row \(row 8\)"),
+        (changed(LOGITS, (7, 1), np.inf), r"logits 1 \(infinite\); in 1 row \(row 8\)"),
         (changed(LOGITS, 7, -np.inf), r"every class.*row 8"),
         (changed(LOGITS, (range(40), LABELS), -np.inf), "true class .*first in rows 1, 2, 3"),
         (LOGITS[:-1], "40 rows where the others have 39"),

@@ -25,23 +25,11 @@ Rows = Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class Heading:
-    """What stands above the rows of a table.
+    """What stands above the rows of a table."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        Of the columns, all different; "" at most once.
-    named : bool
-        Whether the file names them.
-    start : int
-        How many of the rows are no data: titles, blank ones, and the heading.
-    found, repairs : tuple of str
-        Sentences.
-    """
-
-    names: tuple[str, ...]
-    named: bool
-    start: int
+    names: tuple[str, ...]  # of the columns, all different; "" at most once
+    named: bool  # whether the file names them
+    start: int  # how many of the rows are no data: titles, blank ones, and the heading
     found: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
 

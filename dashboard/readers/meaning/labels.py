@@ -323,7 +323,6 @@ def _counted(
 def _whole(values: Array, raw: RawSet, role: Role, repairs: list[str]) -> Array:
     place = _place(role, raw)
     if values.dtype.kind == "f":
-        _refuse(~np.isfinite(values), place, "NaN or inf", "whole numbers", raw)
         fraction = values != np.floor(values)
         _refuse(fraction, place, "values that are not integers", "class numbers", raw)
         repairs.append(f"Labels stored as decimals were read as integers ({len(values):,} labels).")

@@ -20,20 +20,12 @@ _PARTS, _LARGEST_LOGIT = 20, 50
 class Relation:
     """How the numbers of some rows are above those of the others.
 
-    Parameters
-    ----------
-    area : float
-        AUROC, 0.5 where there are too few rows.
-    sure : float
-        Its distance from 0.5 in standard errors under chance.
-    skill : float
-        Share of the Brier score of the frequency alone that is saved by taking the numbers for
-        probabilities, percentages or logits, of the others where ``area`` is below 0.5; 0 where
-        they can be none of these, or save nothing.
+    The skill is the share of the Brier score of the frequency alone that is saved by taking the
+    numbers for probabilities, percentages or logits, of the others where the area is below 0.5.
     """
 
-    area: float = 0.5
-    sure: float = 0.0
+    area: float = 0.5  # AUROC
+    sure: float = 0.0  # distance of the area from 0.5 in standard errors under chance
     skill: float = 0.0
 
     @property

@@ -40,21 +40,10 @@ _TWO = ("Without names, the first two arrays are the calibration set, the others
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The arrays of a file by set.
-
-    Parameters
-    ----------
-    tables : mapping of role to Table
-        An array of two axes is a column whose cells are rows of values.
-    readings : mapping of role to Reading
-        Of the tables of which the names and shapes of arrays tell what they are for; the columns
-        of others are to be recognised as those of any table.
-    found : tuple of str
-        Sentences.
-    """
+    """The arrays of a file by set, each a table; an array of two axes is a column of rows."""
 
     tables: Mapping[Role, Table]
-    readings: Mapping[Role, Reading] = field(default_factory=dict)
+    readings: Mapping[Role, Reading] = field(default_factory=dict)  # where names and shapes tell
     found: tuple[str, ...] = ()
 
 

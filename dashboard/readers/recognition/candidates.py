@@ -29,7 +29,7 @@ from dashboard.readers.recognition.vocabulary import (
     words_of,
 )
 
-_MOST_OUTCOMES, _MOST_SCORES, _MOST_GROUPS = 40, 20, 40
+_MOST_GROUPS = 40
 BEYOND = 3
 """So many labels may be of no class that has a column: mistakes, which are told of as such."""
 
@@ -40,27 +40,13 @@ _NUMBERED = re.compile(r"([a-z_. ]*?)[_. ]*([0-9]{1,3})[_. ]*([a-z_. ]*)", re.AS
 
 @dataclass(frozen=True)
 class Scores:
-    """Columns that may hold what the model says.
-
-    Parameters
-    ----------
-    layout : {"one", "classes", "ranked"}
-        One number a row, one of each class, or those of the most probable classes.
-    places : tuple of int
-        The columns of the numbers.
-    names : tuple of str
-        What the classes are called, as far as the headings say.
-    affix : str
-        What the headings have around the names.
-    ranked : tuple of int
-        Columns of the most probable classes.
-    """
+    """Columns that may hold what the model says: one number a row, or of each class or rank."""
 
     layout: Literal["one", "classes", "ranked"]
     places: tuple[int, ...]
-    names: tuple[str, ...] = ()
-    affix: str = ""
-    ranked: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()  # of the classes, as far as the headings say
+    affix: str = ""  # what the headings have around the names
+    ranked: tuple[int, ...] = ()  # columns of the most probable classes
 
     @property
     def says_score(self) -> bool:
@@ -104,8 +90,8 @@ def _is_called_value(feature: Feature) -> bool:
 def may_say_classes(feature: Feature) -> bool:
     """Return whether a column may say a class in every row."""
     confidence = is_called_confidence(feature) and feature.key not in PREDICTED_KEYS
-    counts = feature.whole and not confidence
-    counts = counts and (feature.low >= -1 or feature.key in LABEL_KEYS)
+    counts = feature.whole and (feature.low >= -1 or feature.key in LABEL_KEYS)
+    counts = (counts or (feature.is_number and feature.main is not None)) and not confidence
     fits = feature.kind == "text" or counts
     n_rows = len(feature.column.values)
     few = feature.n_kinds <= 20 or 2 * feature.n_kinds < n_rows
@@ -123,6 +109,7 @@ def lone_scores(features: Sequence[Feature], asked: Iterable[int]) -> list[Score
         if f.is_number and not f.is_decided
         and (f.n_kinds > 2 or not f.whole or (f.high > 1 and _is_called_value(f)))
         and (f.n_kinds > 1 or speaks_of_scores(f.words))
+        and (f.n_kinds == 2 or f.main is None or speaks_of_scores(f.words))
     ]  # fmt: skip
     chosen = {f.place for f in fits} | {k for k in asked if features[k].kind != "none"}
     return [Scores("one", (place,)) for place in sorted(chosen)]

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from dashboard.readers.contents import Options
 from dashboard.readers.recognition.agreement import EVERY, relation
-from dashboard.readers.recognition.features import Feature
-from dashboard.readers.recognition.scoring import main_kinds, outcome_marks, says_event
+from dashboard.readers.recognition.features import Feature, says_event
+from dashboard.readers.recognition.scoring import outcome_marks
 from dashboard.readers.recognition.vocabulary import (
     CLASS_WORDS,
     EVENT_STEMS,
@@ -20,7 +20,7 @@ from dashboard.readers.recognition.vocabulary import (
     words_of,
 )
 from dashboard.readers.recognition.weights import Hypothesis
-from dashboard.readers.refusal import Answer, FileError, Question, percent, plain, quoted
+from dashboard.readers.refusal import Answer, Question, percent, plain, quoted
 
 _COUNTED = re.compile(r"(arr_|column )?\d+", re.ASCII)
 """Names that arrays and columns without a name get."""
@@ -47,16 +47,17 @@ def event_of(
     outcome, score = features[best.outcome[0]], features[scores.places[0]]
     names = [*outcome.kinds[0]]
     if options.event is not None:
-        return _as_said(options.event, names, outcome), ()
-    kinds = main_kinds(outcome)
-    if kinds is None or not score.is_number:
+        return options.event, ()
+    kinds = outcome.main
+    others = outcome.n_kinds > 2 and not options.leave_out  # which are asked about first
+    if kinds is None or not score.is_number or others:
         return None, ()
     no, yes = kinds
     marks = outcome_marks(outcome)
     sure = 0.0 if marks is None else relation(score, marks, EVERY).sure
     higher, lower = (yes, no) if sure >= 0 else (no, yes)
     by_heading = _by_heading(score, outcome, names, kinds)
-    said = by_heading if by_heading is not None else yes if _told(names, kinds) else None
+    said = by_heading if by_heading is not None else yes if told(names, kinds) else None
     clear = abs(sure) > (2 * _CLEAR if said is None else _CLEAR)
     quiet = not clear and _mood(outcome.words) < 0 and not says_event({folded(n) for n in names})
     opposed = by_heading is None and (quiet or _opposed(score, outcome))
@@ -69,16 +70,7 @@ def event_of(
     return names[higher], () if said == higher else (check,)
 
 
-def _as_said(event: str, names: Sequence[str], outcome: Feature) -> str:
-    """Return the user's event as the file writes it."""
-    found = [name for name in names if name == event or folded(name) == folded(event)]
-    if not found:
-        wanted = f"a value of {quoted(outcome.name)}, such as {quoted(names[0] if names else '')}"
-        raise FileError("event", quoted(event), wanted)
-    return found[0]
-
-
-def _told(names: Sequence[str], kinds: tuple[int, int]) -> bool:
+def told(names: Sequence[str], kinds: tuple[int, int]) -> bool:
     """Return whether words or numbers say which of two values is the event."""
     no, yes = (folded(names[k]) for k in kinds)
     numbers = (no, yes) in (("0", "1"), ("-1", "1"), ("false", "true"))

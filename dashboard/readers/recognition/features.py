@@ -10,8 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.recognition.vocabulary import (
+    EVENT_STEMS,
+    LABEL_KEYS,
+    LABEL_WORDS,
     MISSING_TEXTS,
+    NEITHER_NUMBERS,
+    NEITHER_STEMS,
+    NO,
     PERCENT_WORDS,
+    QUIET_STEMS,
+    WEAK_LABEL_KEYS,
+    YES,
+    begins,
     folded,
     key_of,
     missing_among,
@@ -30,44 +40,23 @@ _DATES = re.compile(
     re.ASCII,
 )
 _ASKED, _FEW = 200, 4
+_MOST_KINDS, _FEW_OTHERS, _HALF = 12, 0.2, 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """A column, and what its heading and its values are like.
-
-    Parameters
-    ----------
-    place : int
-        Of the column in the table.
-    column : Column
-        The column itself.
-    words : tuple of str
-        Of the heading, folded; none where the file does not name its columns.
-    kind : str
-        "number", "text", "list" or "none".
-    rows : ndarray of int
-        Rows of a sample, spread evenly over the table.
-    low, high : float
-        Range of the numbers; NaN where there are none.
-    whole : bool
-        All numbers are whole.
-    n_kinds : int
-        Different values, missing ones not counted; at most `MANY` + 1.
-    blank : float
-        Share of rows without a value.
-    """
+    """A column with its place in the table, and what its heading and its values are like."""
 
     place: int
     column: Column
-    words: tuple[str, ...]
-    kind: str
-    rows: NDArray[np.intp]
+    words: tuple[str, ...]  # of the heading, folded; none where the file names no columns
+    kind: str  # "number", "text", "list" or "none"
+    rows: NDArray[np.intp]  # of a sample, spread evenly over the table
     low: float = np.nan
     high: float = np.nan
     whole: bool = False
-    n_kinds: int = 0
-    blank: float = 0.0
+    n_kinds: int = 0  # different values but for missing ones; at most `MANY` + 1
+    blank: float = 0.0  # share of rows without a value
 
     @property
     def name(self) -> str:
@@ -131,7 +120,7 @@ class Feature:
             there = np.bincount(above) > 0
             written = [f"{number + self.low:g}" for number in np.flatnonzero(there)]
             return tuple(written), (np.cumsum(there) - 1)[above]
-        known = ~np.isnan(values) if values.dtype.kind == "f" else np.ones(len(values), np.bool_)
+        known = values < np.inf
         codes = np.full(len(values), -1, np.int64)
         different, codes[known] = np.unique(values[known], return_inverse=True)
         return tuple(f"{value:g}" for value in different.tolist()), codes
@@ -156,6 +145,12 @@ class Feature:
         """Rows of each kind."""
         names, codes = self.kinds
         return np.bincount(codes[codes >= 0], minlength=len(names))
+
+    @cached_property
+    def main(self) -> tuple[int, int] | None:
+        """The places of the two kinds of an outcome, no before yes where words say so."""
+        named = self.key in LABEL_KEYS | WEAK_LABEL_KEYS or bool(LABEL_WORDS & {*self.words})
+        return main_kinds(self, named=named or begins(self.words, EVENT_STEMS))
 
     @cached_property
     def is_unique(self) -> bool:
@@ -196,6 +191,63 @@ class Feature:
         _, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
         ends = np.cumsum(counts)
         return rows, (ends - (counts - 1) / 2)[places]
+
+
+def says_event(kinds: set[str]) -> str:
+    """Return the one of two cells that says that something happened, "" where neither does.
+
+    Examples
+    --------
+    >>> says_event({"churned", "stayed"}), says_event({"north", "south"})
+    ('churned', '')
+    >>> says_event({"relevant", "not relevant"}), says_event({"inactive", "active"})
+    ('relevant', 'inactive')
+    """
+    short, long = sorted(kinds, key=len) if len(kinds) == 2 else ("", "")
+    if not short or short in YES | NO:
+        return ""
+    events, quiet = (
+        {kind for kind in (short, long) if begins(words_of(kind), stems)}
+        for stems in (EVENT_STEMS, QUIET_STEMS)
+    )
+    if len(short) > 2 and long.endswith((" " + short, "_" + short, "-" + short)):
+        return long if short in quiet else short
+    only = events - quiet or (kinds - quiet if len(quiet) == 1 else set())
+    only = only or (events if quiet == kinds else set())
+    return only.pop() if len(only) == 1 else ""
+
+
+def main_kinds(outcome: Feature, *, named: bool) -> tuple[int, int] | None:
+    """Return the places of the two kinds of an outcome among more, no before yes if words say so.
+
+    The other rows hold words such as "pending", or codes such as 9; or they are few, where the
+    column is named as an outcome or its texts say yes and no.
+    """
+    if not 2 <= outcome.n_kinds <= _MOST_KINDS:
+        return None
+    names = [folded(name) for name in outcome.kinds[0]]
+    counts = outcome.counts / max(int(outcome.counts.sum()), 1)
+    if outcome.is_number and len(names) > 2:
+        found = [
+            (counts[no] + counts[yes], no, yes)
+            for no, yes in (
+                (names.index(no), names.index(yes))
+                for no, yes in (("0", "1"), ("-1", "1"), ("1", "2")) if {no, yes} <= {*names}
+            )
+            if NEITHER_NUMBERS.issuperset({*names} - {names[no], names[yes]})
+            or (named and names[no] != "1" and counts[no] + counts[yes] >= 1 - _FEW_OTHERS)
+        ]  # fmt: skip
+        return max(found)[1:] if found else None
+    rest = [k for k, own in enumerate(names) if not begins(words_of(own), NEITHER_STEMS)]
+    rest = rest if len(names) > 2 else [0, 1]
+    told = [
+        (no, yes) for no in rest for yes in rest
+        if (names[yes] in YES and names[no] in NO)
+        or (no != yes and says_event({names[no], names[yes]}) == names[yes])
+    ]  # fmt: skip
+    if len(rest) == 2:
+        return told[0] if told else (rest[0], rest[1])
+    return told[0] if len(told) == 1 and counts[[*told[0]]].sum() >= _HALF else None
 
 
 def spread(n_rows: int, most: int) -> NDArray[np.intp]:
@@ -247,8 +299,8 @@ def _of_numbers(
     values = column.values
     low, high = float(values.min()), float(values.max())
     blank = 0.0
-    if np.isnan(low):
-        known = values[~np.isnan(values)]
+    if not high < np.inf:  # a logit of minus infinity rules a class out
+        known = values[values < np.inf]
         blank = 1 - len(known) / len(values)
         if not len(known):
             return Feature(place, column, words, "none", rows, blank=1.0)

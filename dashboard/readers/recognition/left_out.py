@@ -1,5 +1,6 @@
 """Rows that cannot be used: left out if the user agrees, and counted by column and reason."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,11 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.contents import Options, RawSet, picked, rows_of_file
+from dashboard.readers.recognition.events import told
+from dashboard.readers.recognition.features import feature_of, main_kinds, spread
 from dashboard.readers.recognition.vocabulary import (
     LOGIT_WORDS,
+    NEITHER_NUMBERS,
+    NEITHER_STEMS,
     NO,
     PERCENT_WORDS,
     YES,
+    begins,
     folded,
     missing_among,
     words_of,
@@ -26,28 +32,35 @@ _MATTER = _OF_NUMBERS | {"outcome", "prediction", "correct", "ranked class", "se
 _FEW_OUTSIDE = 0.05
 """Share of rows below which scores outside their range are faults of single cells."""
 
-_MARKS = 0.5
+_NEEDLESS = frozenset({"prediction", "set", "class"})
+_MARKS = _MOST_STRAYS = 0.5
+_FEW_TEXTS = 0.2
+_CODES = [*map(float, NEITHER_NUMBERS)]
+_LAST = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z", re.ASCII)
 _NEAR = 1e-6
-_COLUMNS, _REASONS = 3, 3
+_COLUMNS, _REASONS, _SAMPLE = 3, 3, 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class _Fault:
-    """The rows of one column that cannot be used, and how many for which reason."""
+    """The rows of one column that cannot be used, how many for which reason, and what none is."""
 
     column: Column
+    role: ColumnRole
     rows: NDArray[np.bool_]
     reasons: Counter[str]
+    none_is: str = ""
+    event: str = ""
 
     def said(self) -> str:
-        """Return as in ``age 3 (2 blank, 1 "n/a")``."""
+        """Return as in ``age 3 (2 blank, 1 "n/a")`` or ``y 1 neither "0" nor "1" ("9")``."""
         listed = self.reasons.most_common(_REASONS)
         if len(self.reasons) == 1:
             why = listed[0][0]
         else:
             more = ", ..." if len(self.reasons) > _REASONS else ""
             why = ", ".join(f"{count:,} {reason}" for reason, count in listed) + more
-        return f"{plain(self.column.name, 40)} {int(self.rows.sum()):,} ({why})"
+        return f"{plain(self.column.name, 40)} {int(self.rows.sum()):,}{self.none_is} ({why})"
 
 
 def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table, tuple[str, ...]]:
@@ -90,10 +103,19 @@ def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table
             where += f"; too few or too many in {'row' if n_cut == 1 else 'rows'} {numbers}"
         raise Question(
             "rows", f"{n_bad:,} of {n_all:,} with missing or unusable cells: {said}{where}",
-            "Leave these rows out?", (leave,),
+            "Leave these rows out?", (leave, *map(_as_other, filter(_may_count, faults))),
         )  # fmt: skip
     repair = f"{n_bad:,} of {n_all:,} rows left out: {said}."
     return (_chosen(table, ~bad) if bad.any() else table), (repair,)
+
+
+def _may_count(fault: _Fault) -> bool:
+    return bool(fault.event) and not {"blank", "NaN", "infinite"} & fault.reasons.keys()
+
+
+def _as_other(fault: _Fault) -> Answer:
+    why = f"The event is {plain(fault.event, 30)}; all other rows count alike."
+    return Answer(f"Count as {quoted(f'not {fault.event}', 30)}", why, {"event": fault.event})
 
 
 def _listed(faults: list[_Fault], n_cut: int) -> str:
@@ -108,8 +130,14 @@ def _listed(faults: list[_Fault], n_cut: int) -> str:
 def _ask_of_columns(
     faults: list[_Fault], leave: Answer, options: Options, n_rows: int, *, everything: bool
 ) -> None:
-    """Ask about a column of which most cells cannot be used, rather than about its rows."""
-    mostly = [fault for fault in faults if 2 * int(fault.rows.sum()) > n_rows]
+    """Ask about a column of which most cells cannot be used, rather than about its rows.
+
+    Of an outcome and a score the rows that can be used are worth more than all without it.
+    """
+    mostly = [
+        fault for fault in faults
+        if everything or (2 * int(fault.rows.sum()) > n_rows and fault.role in _NEEDLESS)
+    ]  # fmt: skip
     if not mostly or (options.leave_out and not everything):
         return
     name = mostly[0].column.name
@@ -149,8 +177,66 @@ def _faults(table: Table, reading: Reading, options: Options) -> Iterator[_Fault
             rows = _numbers(column, role, reasons)
             if role in ("score", "class") and options.values != "logits":
                 rows |= _outside(column, rows, reasons)
-        if rows.any():
-            yield _Fault(column, rows, reasons)
+        fault = _Fault(column, role, rows, reasons)
+        if role == "outcome" and column.values.ndim == 1 and reading.roles.count(role) == 1:
+            fault = _with_strays(fault, table, reading, options)
+        if fault.rows.any():
+            yield fault
+
+
+def _with_strays(fault: _Fault, table: Table, reading: Reading, options: Options) -> _Fault:
+    """Add outcomes that are none of those that the score, or one column a class, is of."""
+    column, none_is, event = fault.column, " of no class", ""
+    if "class" in reading.roles:
+        fits = _fit_classes(column, table, reading, options) | fault.rows
+    elif "score" in reading.roles and not {"prediction", "correct"} & {*reading.roles}:
+        outcome = feature_of(column, 0, spread(table.n_rows, _SAMPLE), named=True)
+        main = main_kinds(outcome, named=True)
+        if main is None or outcome.n_kinds == 2 or (options.event and not options.leave_out):
+            return fault
+        names, codes = outcome.kinds
+        no, yes = (names[k] for k in main)
+        none_is = f" neither {quoted(no, 20)} nor {quoted(yes, 20)}"
+        event = yes if told(names, main) else ""
+        fits = np.isin(codes, main) | fault.rows
+    else:
+        return fault
+    if fits.all():
+        return fault
+    kinds, counts = np.unique(column.values[~fits], return_counts=True)
+    for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True):
+        text = f"{kind:g}" if column.texts is None else column.texts[kind]
+        fault.reasons[quoted(text, 20)] += count
+    return replace(fault, rows=fault.rows | ~fits, none_is=none_is, event=event)
+
+
+def _fit_classes(
+    column: Column, table: Table, reading: Reading, options: Options
+) -> NDArray[np.bool_]:
+    """Mark labels that may be a class of a column; all where more are none than faults explain."""
+    columns = [c for c, role in zip(table.columns, reading.roles, strict=True) if role == "class"]
+    names = [*(options.class_names or reading.class_names)]
+    values = column.values
+    if column.texts is not None:
+        known = {*map(folded, names)}
+        ends = tuple(folded(c.name) for c in columns)
+        keys = [folded(text) for text in column.texts]
+        fit = [key in known or any(end.endswith(key) for end in ends if key) for key in keys]
+        none = [begins(words_of(key), NEITHER_STEMS) for key in keys]
+        best, excused = (np.array(marks, dtype=np.bool_)[values] for marks in (fit, none))
+    else:
+        n_classes = sum(c.values[:1].size for c in columns)
+        ranges = [np.arange(n_classes), np.arange(n_classes) + 1]
+        ranges += [np.array([-1, 1])] if n_classes == 2 else []
+        numbers = [match[0] for name in names if (match := _LAST.search(name))]
+        ranges += [np.array([*map(float, numbers)]) + shift for shift in (0, 1, -1) if numbers]
+        best = max((np.isin(values, classes) for classes in ranges), key=np.count_nonzero)
+        excused = np.isin(values, _CODES) | (values < 0)
+    most = _FEW_OUTSIDE if column.texts is None else _FEW_TEXTS
+    few = np.mean(~best & ~excused) < (_MOST_STRAYS if options.leave_out else most)
+    if not (few and best.any()) or options.first_label != "auto":
+        return np.ones(len(values), dtype=np.bool_)
+    return np.asarray(best)
 
 
 def _texts(
@@ -177,7 +263,13 @@ def _texts(
 def _numbers(column: Column, role: ColumnRole, reasons: Counter[str]) -> NDArray[np.bool_]:
     """Mark cells that are no numbers, and of a column of hits those that are not 0 or 1."""
     values = column.values
-    bad = _any(np.isnan(values)) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
+    bad = np.zeros(len(values), np.bool_)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        # A class that is ruled out has a logit of minus infinity.
+        endless = _any(np.isposinf(values) if role == "class" else np.isinf(values))
+        bad = _any(np.isnan(values)) | endless
+        if endless.any():
+            reasons["infinite"] += int(endless.sum())
     if column.odd is not None:
         bad[column.odd.rows] = True
         for code in column.odd.codes.tolist():
@@ -199,7 +291,7 @@ def _outside(column: Column, known: NDArray[np.bool_], reasons: Counter[str]) ->
     if words & LOGIT_WORDS or column.values.dtype.kind not in "iuf":
         return none
     percent = column.percents or words & PERCENT_WORDS
-    tops = [100.0] if percent and np.nanmax(column.values) > 1 else [1.0]
+    tops = [100.0] if percent and np.max(column.values[~known], initial=0) > 1 else [1.0]
     for top in tops:
         values: NDArray[Any] = column.values
         bad = _any((values < -_NEAR) | (values > top + _NEAR)) & ~known

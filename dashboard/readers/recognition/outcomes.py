@@ -25,7 +25,6 @@ class Outcome:
 
     labels: Array
     names: tuple[str, ...] | None = None
-    found: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
 
 
@@ -68,12 +67,15 @@ def outcome_of_event(column: Column, event: str | None) -> Outcome:
     others = list(dict.fromkeys(own for own in keys if own != key))
     first = texts[keys.index(key)]
     other = f"not {first}" if len(others) != 1 else texts[keys.index(others[0])]
-    found: tuple[str, ...] = ()
+    repairs = _spelled(codes, texts, keys)
     if len(others) > 1:
-        told = f"The event is {quoted(first)}; the other {len(others)} values of column"
-        found = (f"{told} {quoted(column.name)} count as {quoted(other)}.",)
+        listed = ", ".join(quoted(texts[keys.index(own)], 20) for own in others[:_MOST_ANSWERS])
+        more = f" and {len(others) - _MOST_ANSWERS} more" if len(others) > _MOST_ANSWERS else ""
+        repairs += (
+            f"Counted as {quoted(other, 30)} in column {quoted(column.name)}: {listed}{more}.",
+        )
     labels = is_event.astype(np.uint8)[codes]
-    return Outcome(labels, (other, first), found, _spelled(codes, texts, keys))
+    return Outcome(labels, (other, first), repairs)
 
 
 def right_or_wrong(column: Column) -> NDArray[np.bool_]:

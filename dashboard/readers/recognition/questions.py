@@ -7,8 +7,7 @@ import numpy as np
 from calibcore.probabilities import softmax
 from dashboard.readers.contents import Options
 from dashboard.readers.recognition.candidates import Scores, sums_to
-from dashboard.readers.recognition.features import Feature, table_of
-from dashboard.readers.recognition.scoring import says_event
+from dashboard.readers.recognition.features import Feature, says_event, table_of
 from dashboard.readers.recognition.weights import Hypothesis
 from dashboard.readers.refusal import Answer, Question, quoted
 from dashboard.readers.table import ColumnRole
@@ -38,7 +37,7 @@ _RELATED = _TOLD | {"rises with the score", "largest at the outcome", "named by 
 _WEAK = 3.0
 """Evidence of a relation with the score, below which an outcome without a name is asked about."""
 
-_MOST_OUTCOMES, _MOST_SCORES, _MOST_ANSWERS = 30, 12, 5
+_MOST_ANSWERS = 5
 
 
 def roles_of(hypothesis: Hypothesis) -> dict[int, ColumnRole]:

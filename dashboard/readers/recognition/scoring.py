@@ -14,7 +14,7 @@ from dashboard.readers.recognition.candidates import (
     speaks_of_scores,
     sums_to,
 )
-from dashboard.readers.recognition.features import Feature, table_of
+from dashboard.readers.recognition.features import Feature, says_event, table_of
 from dashboard.readers.recognition.vocabulary import (
     CONFIDENCE_KEYS,
     CORRECT_STEMS,
@@ -85,7 +85,7 @@ def is_called_correct(feature: Feature) -> bool:
 
 def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str, float]:
     """Weigh what a column says by itself for being the outcome."""
-    words, main = {*feature.words}, main_kinds(feature)
+    words, main = {*feature.words}, feature.main
     two = main is not None
     written = feature.kinds[0] if feature.n_kinds <= 50 else ()
     kinds = {folded(written[k]) for k in main} if main else set(map(folded, written))
@@ -116,30 +116,6 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         found["last of the columns"] = feature.place == n_columns - 1
         found["first of the columns"] = feature.place == 0
     return times(found)
-
-
-def says_event(kinds: set[str]) -> str:
-    """Return the one of two cells that says that something happened, "" where neither does.
-
-    Examples
-    --------
-    >>> says_event({"churned", "stayed"}), says_event({"north", "south"})
-    ('churned', '')
-    >>> says_event({"relevant", "not relevant"}), says_event({"inactive", "active"})
-    ('relevant', 'inactive')
-    """
-    short, long = sorted(kinds, key=len) if len(kinds) == 2 else ("", "")
-    if not short or short in YES | NO:
-        return ""
-    events, quiet = (
-        {kind for kind in (short, long) if begins(words_of(kind), stems)}
-        for stems in (EVENT_STEMS, QUIET_STEMS)
-    )
-    if len(short) > 2 and long.endswith((" " + short, "_" + short, "-" + short)):
-        return long if short in quiet else short
-    only = events - quiet or (kinds - quiet if len(quiet) == 1 else set())
-    only = only or (events if quiet == kinds else set())
-    return only.pop() if len(only) == 1 else ""
 
 
 def score_alone(feature: Feature) -> dict[str, float]:
@@ -173,7 +149,7 @@ def score_alone(feature: Feature) -> dict[str, float]:
 
 def outcome_marks(outcome: Feature) -> NDArray[np.int64] | None:
     """Return 1 for yes, 0 for no and -1 for other rows; None without two main values."""
-    kinds = main_kinds(outcome)
+    kinds = outcome.main
     if kinds is None:
         return None
     marks = np.full(len(outcome.kinds[0]) + 1, -1)
@@ -205,26 +181,6 @@ def _related(score: Feature, found: Relation) -> dict[str, float]:
         no_relation=abs(found.sure) < 1.5 and not few,
         cut_from_the_score=cut,
     )
-
-
-def main_kinds(outcome: Feature) -> tuple[int, int] | None:
-    """Return the places of the two kinds of an outcome, no before yes where words say so.
-
-    Few rows may hold a third, such as "pending", where the two are words for no and yes.
-    """
-    if outcome.n_kinds > 6:
-        return None
-    names = [folded(name) for name in outcome.kinds[0]]
-    if len(names) != 2:
-        yes, no = ([k for k, name in enumerate(names) if name in said] for said in (YES, NO))
-        whole = max(int(outcome.counts.sum()), 1)
-        if outcome.is_number or len(yes) != 1 or len(no) != 1:
-            return None
-        fits = outcome.counts[[no[0], yes[0]]].sum() >= 0.8 * whole
-        return (no[0], yes[0]) if fits else None
-    first, second = names
-    turned = first in YES and second in NO
-    return (1, 0) if turned or says_event({*names}) == first else (0, 1)
 
 
 def _same_words(score: Feature, outcome: Feature) -> bool:
@@ -264,7 +220,7 @@ def with_correct(score: Feature, correct: Feature) -> dict[str, float]:
     """Weigh the score of a prediction beside whether it was right; nothing where it is not said."""
     kinds = {folded(kind) for kind in correct.kinds[0]} if correct.n_kinds <= 6 else set()
     evaluated = any(kinds == pair_ for pair_ in _EVALUATED)
-    decided = main_kinds(correct) is not None or correct.is_decided
+    decided = correct.main is not None or correct.is_decided
     called = is_called_correct(correct) and decided
     found = worth(called_correct=called, cells_say_right_and_wrong=evaluated)
     return found and found | worth(called_a_confidence=is_called_confidence(score))

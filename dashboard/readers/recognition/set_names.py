@@ -78,15 +78,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Parting:
-    """The rows of each set, as a column tells them.
-
-    Parameters
-    ----------
-    rows : mapping of role to ndarray of bool, shape (n_samples,)
-        Calibration and test set; or, where one of them has no rows, ``"rows"`` alone.
-    found, repairs : tuple of str
-        Sentences.
-    """
+    """The rows of calibration and test set, as a column tells them; or of ``"rows"`` alone."""
 
     rows: Mapping[Role, NDArray[np.bool_]]
     found: tuple[str, ...] = ()

@@ -194,6 +194,19 @@ NOT_HAPPENED = _set("""
 """)
 """Words that end like an event and are none."""
 
+NEITHER_STEMS = _stems("""
+    follow ltfu censor zensier pending ongoing withdr transf moved verzogen verlegt void tie tied
+    draw drawn push unclear unklar unsure undeterm indeterm inconclus equivoc borderline offen
+    unentschied remis perdu egal empate pareggio invalid ungultig maybe perhaps vielleicht peut
+    quiza forse undecid know sabe weiss ignor skip abstain exclud ausgeschl
+""")
+"""Stems of words for an outcome that is neither of two."""
+
+NEITHER_NUMBERS = _set("""
+    0.5 -1 7 8 9 77 88 97 98 99 255 777 888 999 9999 -7 -8 -9 -77 -88 -99 -100 -777 -888 -999 -9999
+""")
+"""Ties, and codes for what is not known."""
+
 PRIOR_WORDS = _set("""
     prior previous previously past last before history earlier vorher fruher anterior antecedent
     precedent precedente had ever baseline historical
