@@ -125,7 +125,7 @@ def test_lists_and_their_labels_in_two_files() -> None:
     ("data", "message"),
     [
         ('{"logits": [[1, 2], [null, 3]], "labels": [0, 1]}', r"\(NaN\); in 1 row \(row 2\)"),
-        ('{"logits": [[1, 2], [1, 1e999]], "labels": [0, 1]}', r"infinity \(inf\) in 1 row"),
+        ('{"logits": [[1, 2], [1, 1e999]], "labels": [0, 1]}', r"logits 1 \(infinite\); in 1 row"),
         ('{"logits": [[1, 2], [1, "x"]], "labels": [0, 1]}', 'lists of texts such as "x"'),
         ('{"logits": [[1, 2]], "logits": [[1, 2]], "labels": [0]}', 'member twice: "logits"'),
         ('[{"a" : 1, "b":2, "a":3}]', 'member twice: "a"'),

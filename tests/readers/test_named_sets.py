@@ -158,7 +158,7 @@ def test_cells_of_training_rows_do_not_matter(kind: str) -> None:
     row = USED + (2 if kind in ("csv", "xlsx") else 1)
     with pytest.raises(Question, match=rf"logit_1 1 \(blank\); in 1 row \(row {row}\)"):
         written(kind, USED, None)
-    with pytest.raises(FileError, match=rf"labels such as 17 in 1 row \(row {row}\)"):
+    with pytest.raises(FileError, match=rf"label 1 of no class .*in 1 row \(row {row}\)"):
         written(kind, USED, 0.5, 17)
 
 

@@ -63,9 +63,9 @@ def test_the_first_rows_are_numbered_alike() -> None:
         ("0.5,,1", "p1 1 (blank); in 1 row (row 150000) of the file"),
         ("0.5,0.5,", "label 1 (blank); in 1 row (row 150000) of the file"),
         ("0.5,0.5", "1 with too few or too many cells"),
-        ("0.5,0.5,7", "labels such as 7 in 1 row (row 150000) of the file"),
-        ("inf,0.5,1", "p0 1 (outside 0 to 1); in 1 row (row 150000) of the file"),
-        ("", "labels such as 9 in 1 row (row 160003) of the file"),
+        ("0.5,0.5,7", 'label 1 of no class ("7"); in 1 row (row 150000) of the file'),
+        ("inf,0.5,1", "p0 1 (infinite); in 1 row (row 150000) of the file"),
+        ("", 'label 1 of no class ("9"); in 1 row (row 160003) of the file'),
     ],
 )
 def test_a_late_fault_is_named(line: str, said: str, end: str) -> None:
