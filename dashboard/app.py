@@ -6,7 +6,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
-from dashboard import compute, stage, style, wording
+from dashboard import compute, leave_working_folder, stage, style, wording
 from dashboard.parts import address, downloads, links, report
 from dashboard.readers import FileError
 from dashboard.scene import Scene
@@ -54,6 +54,7 @@ LEARN: tuple[tuple[str, str, Callable[[], None]], ...] = (
 
 def main() -> None:
     """Draw one page once."""
+    leave_working_folder()
     st.set_page_config(page_title="Fractile", page_icon="\U0001f4d0", layout="wide")
     compute.settle_imports()
     address.remember_asked()

@@ -25,7 +25,7 @@ from dashboard.wording.subject import subject
 REPORT = ".json"
 """Ending of an audit's report; any other file holds the audited rows."""
 
-_AS_DETECTED = {"outcome": None, "score": None, "columns": ()}
+_AS_DETECTED = {"outcome": None, "score": None, "columns": (), "files_are": None}
 
 
 def check_files(given: Mapping[str, Any]) -> bool:

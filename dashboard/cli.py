@@ -1,5 +1,11 @@
 """The ``fractile`` command: the dashboard, an audit, and a calibrator fitted and applied."""
 
+# ruff: noqa: E402 - before anything else is imported, nothing is from the working folder
+
+from dashboard import leave_working_folder
+
+leave_working_folder()
+
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -137,6 +143,17 @@ _READING: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--first-label", type=click.Choice(["0", "1"]), help="The number of the first class."
+    ),
+    click.option(
+        "--class-names",
+        metavar="NAMES",
+        help="Names of the classes in their order, separated by commas.",
+    ),
+    click.option(
+        "--files-are",
+        type=click.Choice(["parts", "sets", "models"]),
+        help="Several files: parts of one table, a calibration and a test set, or models of the"
+        " same rows. Of sets and models, the first is the calibration set, or the one read.",
     ),
     click.option("--leave-out", is_flag=True, help="Leave out rows that cannot be used."),
     click.option(

@@ -34,6 +34,7 @@ from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.wording.certainty import in_the_nll
 from dashboard.wording.columns import as_read
+from dashboard.wording.imports import class_names_in
 from dashboard.wording.measures import MARKS, Shown, listed, measure_rows
 from dashboard.wording.plain import plain
 from dashboard.wording.sentences import both_sides_line
@@ -41,6 +42,8 @@ from dashboard.wording.subject import subject
 from dashboard.wording.take_home import unfitted
 from dashboard.workbook import workbook_of
 
+_FILES_ARE = {"rows": "parts", "sets": "sets", "without": "models"}
+_TOGETHER = {"parts": ("rows",), "sets": ("sets",), "models": ("models",)}
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 
 
@@ -239,8 +242,12 @@ def options_of(reading: Mapping[str, Any]) -> Options:
     if wrong is not None:
         raise CalibrationInputError("column", repr(wrong), "NAME=ROLE")
     roles += [(reading[role], role) for role in ("outcome", "score") if reading[role] is not None]
-    event = reading["event"]
+    event, several = reading["event"], reading["files_are"]
+    if several and len(reading["files"]) == 1:
+        raise CalibrationInputError("files-are", f"{several}, but one file", "several files")
     return Options(
+        class_names=class_names_in(reading["class_names"] or ""),
+        together=_TOGETHER[several] if several else tuple(reading.get("together", ())),
         values=reading["values"] or "auto",
         first_label=_FIRST[reading["first_label"]],
         roles=cast("Any", tuple(roles)),  # checked by `Options`
@@ -265,6 +272,9 @@ def explained(error: CalibrationInputError) -> str:
     if not isinstance(error, Question):
         return f"Error: {plain(wording.refusal(error))}"
     ways = [(_as_options(answer.change), answer) for answer in error.answers]
+    # Of several sets or models, the first is what the option gives.
+    first = dict(reversed(ways))
+    ways = [way for way in ways if first[way[0]] is way[1]]
     lines = [f"  {options}  ({answer.said}. {answer.why})" for options, answer in ways if options]
     return "\n".join([f"Error: {error.field}: {error.found}. {error.ask}", *lines])
 
@@ -280,6 +290,8 @@ def _as_options(change: Mapping[str, Any]) -> str:
                 written.append(f'--{name.replace("_", "-")} "{value}"')
             case "leave_out":
                 written.append("--leave-out")
+            case "together":
+                written.append(f"--files-are {_FILES_ARE[value[0]]}")
             case _:
                 return ""
     return " ".join(written)

@@ -17,8 +17,8 @@ OTHERS = sorted(
     for name in ("benchmarks", "sample_logits/training")
     for path in (ROOT / name).rglob("*.py")
 )
-LONGEST_FILE, LONGEST_BODY, LONGEST_APP = 450, 40, 120
-MOST_READER_LINES, MOST_READER_FILES = 13_600, 67
+LONGEST_FILE, LONGEST_BODY, LONGEST_APP = 700, 40, 120
+MOST_READER_LINES, MOST_READER_FILES = 13_600, 65
 """Reading is a means: what is added there has to make room for itself."""
 
 STREAMLIT_USERS = {"app", "controls", "compute", "parts", "stage", "style", "views"}

@@ -202,9 +202,10 @@ class Options:
         Leave out rows that cannot be used, instead of asking about them.
     together : tuple of str
         What several files are of one another; empty where that is detected. ``("rows",)``: parts
-        of one table. ``("sets", *names)``: the named files are the calibration set, the others the
-        test set. ``("without", *names)``: the named files are left out. Others than those that are
-        there are passed over.
+        of one table. ``("sets", *names)``: the named files, or without names the first, are the
+        calibration set, the others the test set. ``("models",)``: the first is read alone.
+        ``("without", *names)``: the named files are left out. Others than those that are there are
+        passed over.
 
     Raises
     ------
@@ -242,7 +243,7 @@ class Options:
             raise FileError("prevalence", f"{self.prevalence:g}", "a share between 0 and 1")
 
 
-_TOGETHER = ("rows", "sets", "without")
+_TOGETHER = ("rows", "sets", "models", "without")
 
 DEFAULTS = Options()
 

@@ -19,6 +19,7 @@ from dashboard.readers.contents import (
     SliceColumn,
 )
 from dashboard.readers.first_rows import preview_of, uses_of
+from dashboard.readers.joining import under
 from dashboard.readers.parting import rows_in_use, told_apart, unclear_sets
 from dashboard.readers.recognition.array_names import Parts, parts_of, refuse_unread
 from dashboard.readers.recognition.array_roles import reading_of
@@ -29,7 +30,6 @@ from dashboard.readers.recognition.ranks import ranked, top_one
 from dashboard.readers.recognition.set_names import role_of
 from dashboard.readers.recognition.vocabulary import NO, YES, folded
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
-from dashboard.readers.stacked import under
 from dashboard.readers.table import Arrays, Column, ColumnRole, Parsed, Reading, Table
 
 _MOST_EXACT = 2.0**53

@@ -2,25 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers import recognition
-from dashboard.readers.belonging import (
+from dashboard.readers.contents import Contents, Options, RawEvent, RawSet, Role
+from dashboard.readers.joining import (
     DIGITS,
+    WANTED,
     File,
+    Said,
     alike,
     ask_models,
     ask_pairs,
+    ask_sets,
+    beside,
+    called_as,
     groups_of,
     in_order,
     models_of,
     pairings,
+    parts_under,
+    stacked,
     without,
 )
-from dashboard.readers.contents import Contents, Options, RawEvent, RawSet, Role
-from dashboard.readers.joining import WANTED, Said, beside, called_as, parts_under, stacked
 from dashboard.readers.recognition.array_names import parts_of
 from dashboard.readers.recognition.array_roles import reading_of
 from dashboard.readers.recognition.set_names import further_sets, is_training, parting_of, role_of
@@ -64,15 +71,12 @@ def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Co
     way = options.together[:1]
     if way in ((), ("without",)) and options.sets == "auto" and (models := models_of(files)):
         ask_models(models, n_files=len(files))
+    if way == ("models",):
+        chosen = replace(options, together=_first_model(files))
+        return combine_parsed(parsed, chosen)
     sets, why = ([], "") if way == ("rows",) or options.sets == "one" else _sets(files, options)
     if not sets:
         return _one_set(files, options, said)
-    if why == "being the first":
-        names = " and ".join(quoted(part[0].source, 40) for part in sets)
-        said.doubts.append(
-            f"The names {names} do not tell which is the calibration set: that of"
-            f" {quoted(sets[0][0].source, 40)} was taken."
-        )
     first, second = (_one(part, options, said) for part in sets)
     return _two_sets([first, called_as(first, second)], options, said, why)
 
@@ -100,7 +104,7 @@ def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tup
         pairs = [[file] for file in files] if len(files) == 2 else []
     else:
         pairs = [pair for one in both for pair in one.pairs]
-    by_name = [[file for file in files if file.role == role] for role in ("calibration", "test")]
+    by_name = _by_role(files)
     if not pairs and all(by_name) and sum(map(len, by_name)) == len(files):
         pairs = by_name
     ways += [("sets", *(file.source for file in pair)) for pair in pairs]
@@ -273,43 +277,58 @@ def _of_file(raw: RawSet | RawEvent, table: Table, kept: NDArray[np.bool_]) -> R
 
 def _sets(files: Sequence[File], options: Options) -> tuple[Sequence[Sequence[File]], str]:
     """Return the files of the calibration set and of the test set, and why; nothing if one set."""
-    if options.together[:1] == ("sets",):
-        chosen = [file for file in files if file.source in options.together[1:]]
-        others = [file for file in files if file not in chosen]
-        if chosen and others:
-            return [chosen, others], _AS_CHOSEN
+    chosen = [file for file in files if file.source in options.together[1:]]
+    others = [file for file in files if file not in chosen]
+    told = options.together[:1] == ("sets",)
+    if told and chosen and others:
+        return [chosen, others], _AS_CHOSEN
     roles = {file.role for file in files}
     if roles == {"calibration", "test"}:
-        both = [[file for file in files if file.role == role] for role in ("calibration", "test")]
-        return both, "by name"
-    if len(files) == 2 and alike(files):
-        return _pair(files)
-    found = pairings(files)
+        return _by_role(files), "by name"
+    found = [] if len(files) == 2 and alike(files) else pairings(files)
     if len(found) > 1:
         ask_pairs(found)
-    if found:
-        named = bool(roles - {"rows"})
-        ordered = in_order(found[0].pairs)
-        return ordered, f"paired {found[0].why}" if named else "being the first"
-    if {"calibration", "test"} < roles:
+    pairs = found[0].pairs if found else [[file] for file in files]
+    if len(pairs) == 2 and (found or alike(files)):
+        if ordered := _named(pairs):
+            return ordered, f"paired {found[0].why}" if found else "by name"
+        if not told and not _are_parts(pairs):
+            ask_sets(pairs)
+    elif {"calibration", "test"} < roles:
         names = " and ".join(quoted(file.name, 30) for file in files if file.role == "rows")
         raise FileError("files", f"{names} beside a calibration and a test set", WANTED)
-    return [], ""
+    return ([pairs[0], [*chain(*pairs[1:])]], _AS_CHOSEN) if told else ([], "")
 
 
-def _pair(files: Sequence[File]) -> tuple[Sequence[Sequence[File]], str]:
-    """Return two files of the same columns as two sets, unless they are parts of one table."""
-    one, other = files
-    pair = [[one], [other]]
-    if is_training(one.name) != is_training(other.name):
-        return pair if is_training(one.name) else pair[::-1], "by name"
-    if further := further_sets((one.name, other.name)):
-        return pair if one.name in further else pair[::-1], "by name"
-    if {one.role, other.role} - {"rows"}:
-        return in_order(pair), "by name"
+def _by_role(files: Sequence[File]) -> list[list[File]]:
+    return [[file for file in files if file.role == role] for role in ("calibration", "test")]
+
+
+def _named(pairs: Sequence[list[File]]) -> Sequence[list[File]]:
+    """Return two sets in their order, where a name tells which is which."""
+    one, other = (pair[0].name for pair in pairs)
+    if is_training(one) != is_training(other):
+        return pairs if is_training(one) else pairs[::-1]
+    if further := further_sets((one, other)):
+        return pairs if one in further else pairs[::-1]
+    return in_order(pairs) if {file.role for pair in pairs for file in pair} - {"rows"} else []
+
+
+def _are_parts(pairs: Sequence[Sequence[File]]) -> bool:
+    """Return whether numbers in the names, or a column of sets, say that two are one table."""
+    one, other = (pair[0] for pair in pairs)
     numbered = DIGITS.sub("0", one.name) == DIGITS.sub("0", other.name)
-    parted = any(parting_of(column) is not None for column in one.table.columns)
-    return ([], "") if numbered or parted else (pair, "being the first")
+    columns = [*one.table.columns, *other.table.columns]
+    return numbered or any(parting_of(column) is not None for column in columns)
+
+
+def _first_model(files: Sequence[File]) -> tuple[str, ...]:
+    """Return the choice of the first of several models."""
+    models = models_of(files)
+    if not models:
+        wanted = "scores of the same rows in each, with their outcomes or beside one file of them"
+        raise FileError("files", "no models of the same rows", wanted)
+    return without(models[0], models)
 
 
 def _one(files: Sequence[File], options: Options, said: Said) -> File:

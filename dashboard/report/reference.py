@@ -88,6 +88,8 @@ def reference_of(scene: Scene) -> dict[str, Any]:
             "columns": [f"{name}={role}" for name, role in (roles | dict(options.roles)).items()],
             "values": None if options.values == "auto" else options.values,
             "first_label": None if options.first_label == "auto" else str(options.first_label),
+            "class_names": "\n".join(options.class_names) or None,
+            "together": list(options.together),
             "leave_out": options.leave_out,
         },
         "scores": counted.scores.tolist(),

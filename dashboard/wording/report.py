@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from dashboard.readers import Upload
 from dashboard.readers.contents import DEFAULTS
@@ -187,6 +188,24 @@ def _option(method: str, name: str) -> str:
     return f"{method_name(method)}: {known[0] if known else name}"
 
 
+def _files(together: Sequence[str], files: Sequence[str]) -> list[str]:
+    """Return files, and what they are of one another, as the command takes them; or nothing.
+
+    Examples
+    --------
+    >>> _files(("sets", "b.csv"), ("a.csv", "b.csv"))
+    ['b.csv', 'a.csv', '--files-are', 'sets']
+    """
+    way, named = together[:1], together[1:]
+    others = [file for file in files if file not in named]
+    if way == ("without",):
+        return others
+    if len(named) > 1 or (named and len(files) != 2):
+        return []
+    words = {"rows": "parts", "sets": "sets", "models": "models"}
+    return [*named, *others, *(word for name in way for word in ("--files-are", words[name]))]
+
+
 def command(
     upload: Upload, settings: Settings, cutoff: float | None = None, n_resamples: int = 1000
 ) -> str:
@@ -211,27 +230,27 @@ def command(
     known = replace(
         DEFAULTS, roles=options.roles, values=options.values, first_label=options.first_label,
         leave_out=options.leave_out, event=options.event and event,
+        class_names=options.class_names, together=options.together,
     )  # fmt: skip
-    if settings != usual or not default or options != known:
+    files = _files(options.together, upload.name.split(" + "))
+    if settings != usual or not default or options != known or not files:
         return ""
-    parts = ["fractile", "audit", *upload.name.split(" + ")]
-    parts += ["--event", event]
-    if settings.method != NO_METHOD:
-        parts += ["--calibrator", settings.method]
-    if settings.group is not None:
-        parts += ["--group", settings.group]
-    for name, role in options.roles:
-        parts += ["--column", f"{name}={role}"]
-    if options.values != "auto":
-        parts += ["--values", options.values]
-    if options.first_label != "auto":
-        parts += ["--first-label", str(options.first_label)]
-    if options.leave_out:
-        parts.append("--leave-out")
-    if cutoff is not None:
-        parts += ["--cutoff", f"{cutoff:.6g}"]
-    if n_resamples != 1000:
-        parts += ["--resamples", str(n_resamples)]
+    given: dict[str, str | None] = {
+        "event": event,
+        "calibrator": settings.method if settings.method != NO_METHOD else None,
+        "group": settings.group,
+        "values": options.values if options.values != "auto" else None,
+        "first-label": str(options.first_label) if options.first_label != "auto" else None,
+        "class-names": "\n".join(options.class_names) or None,
+        "cutoff": None if cutoff is None else f"{cutoff:.6g}",
+        "resamples": str(n_resamples) if n_resamples != 1000 else None,
+    }
+    if not any("," in name for name in options.class_names) and len(options.class_names) > 1:
+        given["class-names"] = ",".join(options.class_names)
+    parts = ["fractile", "audit", *files]
+    parts += chain(*((f"--{name}", its) for name, its in given.items() if its is not None))
+    parts += chain(*(("--column", f"{name}={role}") for name, role in options.roles))
+    parts += ["--leave-out"] if options.leave_out else []
     return shlex.join(parts)
 
 

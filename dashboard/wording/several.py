@@ -26,8 +26,9 @@ def way_said(way: Sequence[str], files: Sequence[str]) -> str:
     named = way[1:]
     here = [visible(file, 40) for file in files if file in named]
     others = [visible(file, 40) for file in files if file not in named]
-    if not way:
-        return "Auto"
+    if way[:1] in ((), ("rows",), ("models",)):
+        return {(): "Auto", ("rows",): "One table"}.get(tuple(way[:1]), f"Only {others[0]}")
     if way[0] == "sets":
+        here, others = (here, others) if here else (others[:1], others[1:])
         return f"Calibration set {' + '.join(here)}, test set {' + '.join(others)}"
-    return "One table" if way[0] == "rows" else f"Only {' + '.join(others)}"
+    return f"Only {' + '.join(others)}"

@@ -34,9 +34,17 @@ def said(page: AppTest) -> str:
     return "\n".join(bodies(page))
 
 
-def test_two_sets_can_be_one_table_or_the_other_way_round() -> None:
+def test_two_files_are_asked_about_and_can_be_read_otherwise() -> None:
     given = scores_file("north.csv", 200), scores_file("south.csv", N)
     page = open_upload(*given)
+    assert "**What are they?**" in said(page)
+    answers = [one for one in page.button if (one.key or "").startswith("answer_")]
+    assert [one.label for one in answers] == [
+        "Parts of one table",
+        r"Two sets\: calibration north\.csv",
+        r"Two sets\: calibration south\.csv",
+    ]
+    answers[1].click().run()
     check_page(page)
     assert "Calibration set from" in said(page)
     assert "200 calibration \u00b7 240 test rows" in labels(page)
@@ -59,7 +67,7 @@ def test_two_sets_can_be_one_table_or_the_other_way_round() -> None:
     assert "240 calibration \u00b7 200 test rows" in labels(again)
     (reset,) = [one for one in again.button if one.label == words.AS_FOUND_AGAIN]
     reset.click().run()
-    assert "200 calibration \u00b7 240 test rows" in labels(again)
+    assert "**What are they?**" in said(again)
     assert "together" not in again.query_params
 
 

@@ -203,6 +203,26 @@ def test_a_question_names_the_options_that_answer_it(tmp_path: Path) -> None:
     assert f"readmitted = 1: {back.sum()} of 400" in short.stdout
 
 
+def test_what_two_files_are_is_an_option_where_nothing_says_so(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    paths = {name: str(tmp_path / f"{name}.csv") for name in ("monday", "tuesday", "day1", "day2")}
+    for path, count in zip(paths.values(), (300, 200, 300, 200), strict=True):
+        risk = rng.random(count)
+        lines = (f"{p:.4f},{rng.random() < p:d}" for p in risk)
+        Path(path).write_text("\n".join(["p,y", *lines]), encoding="utf-8")
+    days = paths["monday"], paths["tuesday"]
+    asked = run(*days)
+    assert asked.exit_code == 2
+    options = [line.split("  (")[0] for line in asked.stderr.splitlines()[1:]]
+    assert options == ["  --files-are parts", "  --files-are sets"]
+    rows = {"parts": "whole set, 500 rows", "sets": "test set, 200 rows"}
+    for given, shown in rows.items():
+        assert shown in run(*days, "--files-are", given, "--resamples", "0").stdout
+    assert rows["parts"] in run(paths["day1"], paths["day2"], "--resamples", "0").stdout
+    for files, given in ((days, "models"), (days[:1], "parts")):
+        assert run(*files, "--files-are", given).exit_code == 2
+
+
 def test_the_command_runs_alone_and_says_nothing_but_the_audit(export: str) -> None:
     command = [sys.executable, "-W", "error", "-c", "from dashboard.cli import main; main()"]
     done = subprocess.run(

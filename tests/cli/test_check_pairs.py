@@ -265,15 +265,16 @@ def test_an_older_report_names_no_file(check: Check, report: Path, tmp_path: Pat
 
 def test_parts_of_a_table_are_found_together(check: Check, tmp_path: Path) -> None:
     table = visits()
-    parts = [tmp_path / "part1.csv", tmp_path / "part2.csv"]
+    parts = [tmp_path / "north.csv", tmp_path / "south.csv"]
     for part, rows in zip(parts, (table.iloc[:250], table.iloc[250:]), strict=True):
         rows.to_csv(part, index=False)
-    assert run("audit", *parts, "--json", tmp_path / "a.json", "--resamples", "0").exit_code == 0
+    told = "--files-are", "parts", "--json", tmp_path / "a.json", "--resamples", "0"
+    assert run("audit", *parts, *told).exit_code == 0
     code, said = check(shuffled(table), against=tmp_path / "a.json")
     assert (code, "Paired: 400 of 400" in said) == (0, True)
     parts[1].unlink()
     _, said = check(table, against=tmp_path / "a.json")
-    assert "part1.csv and part2.csv, which the report names, are not here" in said
+    assert "north.csv and south.csv, which the report names, are not here" in said
 
 
 def test_rows_to_check_against_need_no_report(check: Check, report: Path) -> None:

@@ -118,12 +118,19 @@ def test_rows_left_out_are_those_of_their_file() -> None:
 
 
 def test_two_files_without_names_of_sets() -> None:
-    """The first is for calibration, which is doubted."""
-    contents = read(
-        ("a.csv", table({"p": [0.1], "y": [0]})), ("b.csv", table({"p": [0.9], "y": [1]}))
-    )
-    assert scores_by_set(contents) == {"calibration": [0.1], "test": [0.9]}
-    assert len(contents.doubts) == 1
+    """It is asked whether they are parts, or which is for calibration; numbers say parts."""
+    one, other = table({"p": [0.1], "y": [0]}), table({"p": [0.9], "y": [1]})
+    made = answers_to(("monday.csv", one), ("tuesday.csv", other))
+    assert {said: scores_by_set(contents) for said, contents in made.items()} == {
+        "Parts of one table": {"rows": [0.1, 0.9]},
+        "Two sets: calibration monday.csv": {"calibration": [0.1], "test": [0.9]},
+        "Two sets: calibration tuesday.csv": {"calibration": [0.9], "test": [0.1]},
+    }
+    assert scores_by_set(read(("day1.csv", one), ("day2.csv", other))) == {"rows": [0.1, 0.9]}
+    first = read(("a.csv", one), ("b.csv", other), options=Options(together=("sets",)))
+    assert scores_by_set(first) == {"calibration": [0.1], "test": [0.9]}
+    with pytest.raises(FileError, match="no models of the same rows"):
+        read(("a.csv", one), ("b.csv", other), options=Options(together=("models",)))
 
 
 def test_training_files_are_left_out_beside_both_sets() -> None:
@@ -194,7 +201,11 @@ def test_four_bare_arrays(names: Sequence[str]) -> None:
     """Names pair them, or their counts of rows."""
     arrays = [LOGITS[:2], LABELS[:2], LOGITS, LABELS]
     files = [(name, bare(values)) for name, values in zip(names, arrays, strict=True)]
-    contents = read(*files)
+    told = Options() if "val" in names[0] or "cal" in names[0] else Options(together=("sets",))
+    if told.together:
+        with pytest.raises(Question, match="the same columns"):
+            read(*files)
+    contents = read(*files, options=told)
     assert scores_by_set(contents) == {"calibration": LOGITS[:2].tolist(), "test": LOGITS.tolist()}
     for raw, labels in zip(contents.sets.values(), (LABELS[:2], LABELS), strict=True):
         assert isinstance(raw, RawSet)
@@ -223,7 +234,7 @@ def test_of_two_models_one_is_chosen() -> None:
     given = [("forest.csv", table(FOREST)), ("boost.csv", table(BOOST))]
     with pytest.raises(Question, match="2 models of the same rows") as caught:
         read(*given)
-    assert ["Models" in answer.why for answer in caught.value.answers] == [True, True, False]
+    assert ["Models" in answer.why for answer in caught.value.answers] == [True, True, False, False]
     made = answers_to(*given)
     assert np.asarray(one_of(made["forest.csv"]).table).tolist() == FOREST["p"]
     assert np.asarray(one_of(made["boost.csv"]).table).tolist() == BOOST["p"]
@@ -242,7 +253,7 @@ def test_predictions_of_two_models_differ_too() -> None:
     ]
     assert "boost.csv" in answers_to(*given)
     other = ("boost.csv", table({"id": [1, 2, 3], "p": [0.7, 0.4, 0.3], "y": [1, 0, 0]}))
-    assert [*read(("forest.csv", table(FOREST)), other).sets] == ["calibration", "test"]
+    assert "Parts of one table" in answers_to(("forest.csv", table(FOREST)), other)
 
 
 def test_models_of_two_sets_are_chosen_with_both() -> None:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import IO
 
 import psutil
@@ -27,7 +26,8 @@ from dashboard.readers.worker.answer import (
 from dashboard.readers.worker.limits import Limits, limits_for, set_limits, system_bounds_memory
 
 _START = (
-    "import sys; sys.path.insert(0, sys.argv[1]);"
+    "import sys; sys.path[:] = sys.argv[1:];"
+    " from dashboard import leave_working_folder; leave_working_folder();"
     " from dashboard.readers.worker.process import main; main()"
 )
 _ONE_THREAD = {
@@ -89,9 +89,8 @@ atexit.register(WORKERS.end)
 
 
 def _started() -> Process:
-    home = str(Path(__file__).parents[3])
     return subprocess.Popen(  # noqa: S603 - our own program; the file is only its input
-        [sys.executable, "-I", "-c", _START, home],
+        [sys.executable, "-I", "-c", _START, *filter(None, sys.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

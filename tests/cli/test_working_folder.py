@@ -1,0 +1,72 @@
+"""Files called as Python's own or as packages, where the command runs: none of them is imported."""
+
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.browser.server import running_dashboard
+
+NAMES = "queue", "random", "json", "numpy", "pickle", "struct", "sitecustomize", "click", "pandas"
+
+COMMAND = "from dashboard.cli import main; main()"
+
+PROCESSES = """
+from dashboard.cli import main
+from dashboard.compute.processes import pool
+from dashboard.readers.worker import parse_apart
+print(len(parse_apart("rows.csv", open("rows.csv", "rb").read()).columns))
+print(pool().submit(eval, "__import__('queue').__file__").result(60))
+"""
+"""The process that parses files; loky's, and with it its tracker of resources."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    score = rng.random(200)
+    lines = [f"{a:.3f},{b:d}" for a, b in zip(score, rng.random(200) < score, strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(["risk,outcome", *lines]), encoding="utf-8")
+    for name in NAMES:
+        code = f"open(r'{tmp_path / 'ran.txt'}', 'a').write(__name__ + ' ')\nraise ImportError\n"
+        (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    done = subprocess.run(
+        [sys.executable, *words], cwd=folder, env=kept, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_command_imports_nothing_of_the_working_folder(folder: Path) -> None:
+    assert "Read: 200 rows" in run(folder, "-c", COMMAND, "audit", "rows.csv", "--resamples", "0")
+    assert not (folder / "ran.txt").exists()
+
+
+def test_its_processes_import_nothing_of_it_either(folder: Path) -> None:
+    columns, queue = run(folder, "-c", PROCESSES).split()
+    assert columns == "2"
+    assert Path(queue).parent == Path(os.__file__).parent
+    assert not (folder / "ran.txt").exists()
+
+
+def test_the_server_imports_nothing_of_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    with running_dashboard() as address, urllib.request.urlopen(address, timeout=10) as page:  # noqa: S310 - own
+        assert b"Streamlit" in page.read()
+    assert not (folder / "ran.txt").exists()
+
+
+def test_no_module_is_called_as_one_of_python_s() -> None:
+    """Streamlit puts the folder of the page's script before all others."""
+    own = {path.stem for path in (Path(__file__).parents[2] / "dashboard").iterdir()}
+    assert not own & {*sys.stdlib_module_names, *NAMES}
