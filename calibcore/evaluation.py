@@ -20,6 +20,7 @@ from calibcore.fitting import (
     calibrated_scores,
 )
 from calibcore.inference.auroc_intervals import rank_interval
+from calibcore.inference.off_ranges import OffRange, ranges_of
 from calibcore.inference.omnibus import omnibus_of
 from calibcore.metrics import (
     METRICS,
@@ -88,6 +89,11 @@ class Side:
     def omnibus(self) -> inference.Omnibus:
         """Whether scores differ from the truth at all: `calibcore.inference.omnibus_test`."""
         return self.counted.once(omnibus_of)
+
+    @cached_property
+    def off_ranges(self) -> tuple[OffRange, ...]:
+        """Scores that are too high or too low: `calibcore.inference.off_ranges` at these bins."""
+        return self.counted.once(ranges_of, self.bins.counts.size)
 
     @cached_property
     def auroc(self) -> inference.Interval:

@@ -95,5 +95,7 @@ def joint_screen(
     differs = np.zeros(screen.n_slices, dtype=np.bool_)
     differs[place] = gaps.own(level)[chosen]
     kept = {field.name: getattr(screen, field.name) for field in fields(SliceScreen)}
-    kept |= {"p_value": p_value, "adjusted": adjusted}
+    remains = np.zeros(screen.n_slices, dtype=np.bool_)
+    remains[place] = gaps.remains[chosen]
+    kept |= {"p_value": p_value, "adjusted": adjusted, "remains": remains}
     return JointScreen(**kept, low=low, high=high, differs=differs, n_tests=gaps.n_groups)

@@ -17,6 +17,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, Side, evaluate
 from calibcore.events import Event
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, prepare
+from calibcore.inference.groups import most_left
 from calibcore.inference.multiple_testing import gap_p_values, holm
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
 from calibcore.reliability import binned_of, binomial_interval
@@ -69,6 +70,8 @@ class SliceScreen:
         evaluated; NaN elsewhere.
     least : int
         A slice with fewer rows is not evaluated.
+    remains : ndarray of bool, shape (n_slices,)
+        Which slices were off before calibration and keep most of that mean gap, as of `since`.
     """
 
     rows: Labels
@@ -78,6 +81,7 @@ class SliceScreen:
     p_value: Floats
     adjusted: Floats
     least: int
+    remains: NDArray[np.bool_]
 
     @property
     def n_slices(self) -> int:
@@ -108,8 +112,20 @@ class SliceScreen:
         return ~np.isnan(self.adjusted)
 
     def off(self, level: float = 0.05) -> NDArray[np.bool_]:
-        """Return which slices are off; with this probability any is, if the scores are true."""
-        return self.adjusted < level
+        """Return which slices are off; with this probability any is, if the scores are true.
+
+        One that `remains` is off whatever its p-value: what chance may explain is not gone.
+        """
+        return np.asarray((self.adjusted < level) | self.remains)
+
+    def since(self, before: "SliceScreen", level: float = 0.05) -> "SliceScreen":
+        """Return the same slices, with those that `before` calibration were off and still are.
+
+        Those whose errors were of both directions are left to the test.
+        """
+        one_way = 2 * np.abs(before.mean_gap) >= before.ks_error
+        left = before.off(level) & one_way & most_left(before.mean_gap, self.mean_gap)
+        return replace(self, remains=left)
 
     def order(self, level: float = 0.05) -> Places:
         """List the slices that have rows, worst first.
@@ -198,7 +214,8 @@ def screen_slices(
         )
         adjusted[enough] = holm(careful)
     shares = slice_shares(checked_hits, places, n_slices=n_slices)
-    return SliceScreen(rows, mean_score, shares, gap, p_value, adjusted, least)
+    remains = np.zeros(n_slices, dtype=np.bool_)
+    return SliceScreen(rows, mean_score, shares, gap, p_value, adjusted, least, remains)
 
 
 def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> SliceShares:

@@ -19,7 +19,7 @@ from calibcore.numpy_code import numpy_code
 from dashboard import compute, wording
 from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted
 from dashboard.compute.groups import find_groups
-from dashboard.compute.recommendations import counted_of, lines_of
+from dashboard.compute.recommendations import lines_of, worst_of
 from dashboard.compute.take_home import calibrator_file
 from dashboard.conditions import SUBGROUP, Condition
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
@@ -302,9 +302,10 @@ def _print_head(console: Console, scene: Scene) -> None:
     for text in as_read(scene.upload):
         console.print(escape(plain(text)), soft_wrap=True)
     words = scene.event_words
-    line = both_sides_line(scene.result, scene.evaluated, words, ranges=True)
-    counted = counted_of(scene, after=scene.result.of_test is not None)
-    for text in filter(None, (line, counted, *lines_of(scene))):
+    line = both_sides_line(
+        scene.result, scene.evaluated, words, groups=worst_of(scene), ranges=True
+    )
+    for text in (line, *lines_of(scene)):
         console.print(escape(plain(text)), soft_wrap=True)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,6 +62,8 @@ class GroupGaps:
         Its p-value, likewise adjusted.
     n_draws, seed : int
         Of the labels drawn, and from where.
+    remains : ndarray of bool, shape (n_groups,)
+        Which groups were off before calibration and keep most of that gap, as of `since`.
     """
 
     grouping: Places
@@ -76,6 +78,7 @@ class GroupGaps:
     beyond_adjusted: Floats
     n_draws: int
     seed: int
+    remains: NDArray[np.bool_]
 
     @property
     def n_groups(self) -> int:
@@ -88,20 +91,39 @@ class GroupGaps:
         return self.mean_score - self.frequency
 
     def off(self, level: float = 0.05) -> NDArray[np.bool_]:
-        """Return which groups are off; with this probability any is, if the scores are true."""
-        return self.adjusted < level
+        """Return which groups are off; with this probability any is, if the scores are true.
+
+        One that `remains` is off whatever its p-value: what chance may explain is not gone.
+        """
+        return np.asarray((self.adjusted < level) | self.remains)
 
     def own(self, level: float = 0.05) -> NDArray[np.bool_]:
         """Return which groups are off by more than the whole score is, in the same direction."""
         same = self.beyond * self.gap > 0
         return self.off(level) & (self.beyond_adjusted < level) & same
 
+    def since(self, before: "GroupGaps", level: float = 0.05) -> "GroupGaps":
+        """Return the same groups, with those that `before` calibration were off and still are."""
+        return replace(self, remains=before.off(level) & most_left(before.gap, self.gap))
+
     def worst(self, level: float = 0.05) -> int | None:
-        """Return the group that is off the most, one with a fault of its own first."""
-        for found in (self.own(level), self.off(level)):
-            if found.any():
-                return int(np.argmax(np.where(found, np.abs(self.gap), -1.0)))
-        return None
+        """Return the group that is off the most, of all groupings; None where none is off."""
+        found = self.off(level)
+        return int(np.argmax(np.where(found, np.abs(self.gap), -1.0))) if found.any() else None
+
+
+def most_left(before: Floats, after: Floats) -> NDArray[np.bool_]:
+    """Return which mean gaps keep more than half of their size, in the same direction.
+
+    The outcomes are the same before and after, so how far a calibrator moves a mean gap is known
+    without an error, and no test of the change is needed.
+
+    Examples
+    --------
+    >>> most_left(np.array([-0.06, -0.06, -0.06]), np.array([-0.057, -0.03, 0.04])).tolist()
+    [True, False, False]
+    """
+    return np.asarray((before * after > 0) & (2 * np.abs(after) > np.abs(before)))
 
 
 def group_gaps(
@@ -178,9 +200,9 @@ def group_gaps(
     tested = [groups_of(one, given.size, least) for one in groupings]
     grouping = np.repeat(np.arange(len(tested)), [one.names.size for one in tested])
     if not grouping.size:
-        none, empty = np.empty(0), np.empty(0, dtype=np.intp)
+        none, empty, no = np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.bool_)
         return GroupGaps(
-            empty, empty, empty, none, none, none, none, none, none, none, n_draws, seed
+            empty, empty, empty, none, none, none, none, none, none, none, n_draws, seed, no
         )
     place = np.concatenate([one.names for one in tested])
     rows = np.concatenate([one.rows for one in tested])
@@ -206,6 +228,7 @@ def group_gaps(
         rest.adjusted,
         n_draws,
         seed,
+        np.zeros(rows.size, dtype=np.bool_),
     )
 
 
@@ -264,7 +287,7 @@ def _joint(
         return found
 
     seen = gaps(np.asarray(hits, dtype=np.float32)[:, np.newaxis])
-    p_values = _p_values(seen, spread, skew, fixed)
+    p_values = sum_p_values(seen, spread, skew, fixed)
     found = [p_values.min(axis=0)]
     rng, n_draws = draws
     if sums.n_rows > _MOST_ROWS:
@@ -274,18 +297,18 @@ def _joint(
             if taken is not None:
                 covariance -= taken @ of_groups.T
         drawn = _leaning(_normal(rng, spread, covariance, n_draws), spread, _lean(sums, true))
-        found.append(_p_values(drawn, spread, skew, fixed).min(axis=0))
+        found.append(sum_p_values(drawn, spread, skew, fixed).min(axis=0))
     else:
         step = max(1, _CELLS // sums.n_rows)
         for start in range(0, n_draws, step):
             size = sums.n_rows, min(step, n_draws - start)
             labels = (rng.random(size) < true[:, np.newaxis]).astype(np.float32)
-            found.append(_p_values(gaps(labels), spread, skew, fixed).min(axis=0))
-    adjusted, critical = _adjusted(p_values[:, 0], np.sort(np.concatenate(found)))
+            found.append(sum_p_values(gaps(labels), spread, skew, fixed).min(axis=0))
+    adjusted, critical = adjusted_by(p_values[:, 0], np.sort(np.concatenate(found)))
     return _Joint(seen[:, 0], adjusted, _reach(spread, skew, fixed, critical))
 
 
-def _adjusted(p_values: Floats, least: Floats) -> tuple[Floats, float]:
+def adjusted_by(p_values: Floats, least: Floats) -> tuple[Floats, float]:
     """Return adjusted p-values, and the p-value below which they are below 5%.
 
     ``least`` are the smallest p-values of the labels seen and of each set drawn, ascending.
@@ -325,7 +348,7 @@ def _leaning(drawn: Floats, spread: Floats, lean: Floats) -> Floats:
     return np.asarray(drawn + scale * more)
 
 
-def _p_values(sums: Floats, spread: Floats, skew: Floats, fixed: NDArray[np.bool_]) -> Floats:
+def sum_p_values(sums: Floats, spread: Floats, skew: Floats, fixed: NDArray[np.bool_]) -> Floats:
     """Return the p-value of each group's sum by itself, shape (n_groups, n_draws).
 
     Of a group that is ``fixed``, as all its scores are 0 or 1, any sum but 0 is impossible.
@@ -359,7 +382,7 @@ def _reach(spread: Floats, skew: Floats, fixed: NDArray[np.bool_], critical: flo
     low, high = normal * deviation, np.maximum(2 * normal, 1.0) * deviation
 
     def is_nearer(sums: Floats) -> NDArray[np.bool_]:
-        p_values = _p_values(sums[:, np.newaxis], spread, skew, fixed)[:, 0]
+        p_values = sum_p_values(sums[:, np.newaxis], spread, skew, fixed)[:, 0]
         return np.asarray((p_values > critical) & (spread > 0))
 
     for _ in range(_HALVINGS):

@@ -1,15 +1,23 @@
-"""Ranges of scores that are shown to be too high or too low, with all bins looked at together."""
+"""Ranges of scores that are shown to be too high or too low, with all ranges looked at together."""
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from calibcore.binning import BinTable
-from calibcore.inference.multiple_testing import holm
+from calibcore import validation
+from calibcore.binning import bin_tally, equal_width_starts
+from calibcore.inference.groups import adjusted_by, sum_p_values
+from calibcore.inference.null_outcomes import group_starts, redrawn
+from calibcore.inference.omnibus import N_DRAWS
 from calibcore.reliability.bands import check_level
+from calibcore.reliability.intervals import LEAST_SHARE
 from calibcore.results import result_class
+from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 
 Places = NDArray[np.intp]
+
+_CELLS = 1 << 21
+"""Sums of runs at a time."""
 
 
 @result_class
@@ -26,6 +34,8 @@ class OffRange:
         Rows in the range.
     mean_score, frequency : float
         Mean predicted score and observed frequency of these rows.
+    least, most : float
+        Smallest and largest size of the gap in its bins, of those with at least 1% of all rows.
     """
 
     low: float
@@ -35,6 +45,8 @@ class OffRange:
     n_rows: int
     mean_score: float
     frequency: float
+    least: float
+    most: float
 
     @property
     def gap(self) -> float:
@@ -42,15 +54,31 @@ class OffRange:
         return self.mean_score - self.frequency
 
 
-def off_ranges(bins: BinTable, *, level: float = 0.05) -> tuple[OffRange, ...]:
+def off_ranges(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    n_bins: int = 15,
+    level: float = 0.05,
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+) -> tuple[OffRange, ...]:
     """Find the ranges of scores that are too high or too low, beyond chance.
 
     Parameters
     ----------
-    bins : BinTable
-        Rows in bins of their score.
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event (y_prob), in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened (y_true of the event).
+    n_bins : int, default 15
+        Bins of equal width, at whose edges ranges begin and end.
     level : float, default 0.05
         Chance of naming even one range if the scores are the true probabilities; in (0, 1).
+    n_draws : int, default 1000
+        Sets of labels drawn from the scores; at least 20.
+    seed : int, default 0
+        Of the draws.
 
     Returns
     -------
@@ -60,88 +88,126 @@ def off_ranges(bins: BinTable, *, level: float = 0.05) -> tuple[OffRange, ...]:
     Raises
     ------
     CalibrationInputError
-        A level that is not between 0 and 1.
+        Scores or hits out of range, a level that is not between 0 and 1, fewer bins or draws.
 
     Notes
     -----
-    Each bin that holds rows is tested by `bin_p_values`, adjusted for all of them by Holm's method.
-    Bins that are off in the same direction make one range if there is no other bin with rows
-    between them.
+    Every run of neighbouring bins is tested by its sum of s - h, as the groups of
+    `calibcore.inference.group_gaps` are: adjusted for all runs by labels drawn from the scores, so
+    many bins that are each a little off count together. Of the runs that are significant the one
+    with most null deviations is a range, then the next that does not overlap, and so on: a bin
+    joins a range that it makes stronger. A run is none if one of its bins has a gap of the other
+    sign and either at least 1% of the rows, or p < 0.05 by itself. Ranges of one direction with no
+    other rows between them are joined.
+
+    References
+    ----------
+    Westfall, Young, *Resampling-Based Multiple Testing*, 1993; Kulldorff, *A spatial scan
+    statistic*, Communications in Statistics 1997.
 
     Examples
     --------
-    >>> from calibcore.binning import bin_scores
-    >>> (found,) = off_ranges(bin_scores([0.2] * 50 + [0.9] * 50, [0] * 40 + [1] * 35 + [0] * 25))
+    >>> (found,) = off_ranges([0.2] * 50 + [0.9] * 50, [0] * 40 + [1] * 35 + [0] * 25)
     >>> round(found.low, 2), found.last, found.n_rows, round(found.gap, 2)
     (0.87, True, 50, 0.4)
     """
     check_level(level)
+    counted = tally(scores, hits)
+    return ranges_of(counted, n_bins, level=level, n_draws=n_draws, seed=seed)
+
+
+def ranges_of(
+    counted: Tally, n_bins: int, *, level: float = 0.05, n_draws: int = N_DRAWS, seed: int = 0
+) -> tuple[OffRange, ...]:
+    """Return the `off_ranges` of score-tallied rows."""
+    validation.whole_number(n_draws, "n_draws", least=20)
+    bins = bin_tally(counted, n_bins=n_bins)
     filled = np.flatnonzero(bins.counts)
-    adjusted = holm(bin_p_values(bins)[filled])
-    signs = np.where(adjusted < level, np.sign(bins.gap[filled]), 0)
-    # A run ends where the sign changes.
-    starts = np.flatnonzero(np.diff(signs, prepend=np.nan) != 0)
-    ends = np.append(starts[1:], signs.size)
-    return tuple(
-        _range(bins, filled, start, end)
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-        if signs[start]
-    )
+    runs = _Runs(counted, equal_width_starts(counted, n_bins)[filled])
+    adjusted = runs.adjusted(np.random.default_rng(seed), n_draws)
+    totals, rows = np.stack([bins.mean_score, bins.frequency]), bins.counts
+
+    def range_of(start: int, end: int) -> OffRange:
+        places = filled[start : end + 1]
+        mean_score, frequency = np.average(totals[:, places], weights=rows[places], axis=1)
+        gap = mean_score - frequency
+        telling = places[rows[places] >= LEAST_SHARE * counted.n_samples]
+        gaps = np.abs(bins.gap[telling] if telling.size else gap)
+        return OffRange(
+            low=float(bins.edges[places[0]]),
+            high=float(bins.edges[places[-1] + 1]),
+            first=start == 0,
+            last=end == filled.size - 1,
+            n_rows=int(rows[places].sum()),
+            mean_score=float(mean_score),
+            frequency=float(frequency),
+            least=float(gaps.min()),
+            most=float(gaps.max()),
+        )
+
+    return tuple(range_of(*ends) for ends in runs.chosen(adjusted < level))
 
 
-def _range(bins: BinTable, filled: Places, start: int, end: int) -> OffRange:
-    places = filled[start:end]
-    counts = bins.counts[places]
-    return OffRange(
-        low=float(bins.edges[places[0]]),
-        high=float(bins.edges[places[-1] + 1]),
-        first=start == 0,
-        last=end == filled.size,
-        n_rows=int(counts.sum()),
-        mean_score=float(np.average(bins.mean_score[places], weights=counts)),
-        frequency=float(np.average(bins.frequency[places], weights=counts)),
-    )
+class _Runs:
+    """Every run of neighbouring bins that hold rows: its sum of scores less hits, and the null."""
 
+    def __init__(self, counted: Tally, starts: Places) -> None:
+        self.n_bins = starts.size
+        self.start, self.end = np.triu_indices(starts.size)
+        scores, counts = counted.scores, counted.counts
+        variance = counts * scores * (1 - scores)
+        of_bins = np.add.reduceat(
+            [counts * scores - counted.hits, variance, variance * np.abs(1 - 2 * scores), counts],
+            starts,
+            axis=1,
+        )
+        self.sums, self.spread, self.skew, self.rows = self._of(of_bins)
+        # Draws join scores, but never of two bins.
+        blocks = np.union1d(group_starts(scores, counts), starts)
+        rows = np.add.reduceat(counts, blocks)
+        mean = np.add.reduceat(counts * scores, blocks) / rows
+        self.few = Tally(mean, rows, np.zeros_like(rows), counted.n_samples)
+        self.starts = np.searchsorted(blocks, starts)
 
-def bin_p_values(bins: BinTable) -> Floats:
-    """Return for each bin how rare its gap is if the scores are the true probabilities.
+    def _of(self, of_bins: Floats) -> Floats:
+        """Add up over each run, shape (..., n_runs)."""
+        totals = np.cumsum(of_bins, axis=-1)
+        return np.asarray(totals[..., self.end] - (totals - of_bins)[..., self.start])
 
-    Parameters
-    ----------
-    bins : BinTable
-        Rows in bins of their score.
+    def _p_values(self, sums: Floats) -> Floats:
+        return sum_p_values(sums.T, self.spread, self.skew, self.spread == 0)
 
-    Returns
-    -------
-    ndarray of float64, shape (n_bins,)
-        Two-sided p-values, never below the exact ones; 1 in an empty bin.
+    def adjusted(self, rng: np.random.Generator, n_draws: int) -> Floats:
+        """Return the p-value of each run, adjusted for looking at all of them."""
+        few, p_values = self.few, self._p_values(self.sums[np.newaxis])
+        least = [p_values.min(axis=0)]
+        step = max(1, _CELLS // max(self.sums.size, few.scores.size))
+        for first in range(0, n_draws, step):
+            drawn = redrawn(rng, few, few.scores, min(step, n_draws - first))
+            gaps = np.add.reduceat(few.counts * few.scores - drawn.hits, self.starts, axis=1)
+            least.append(self._p_values(self._of(gaps)).min(axis=0))
+        return adjusted_by(p_values[:, 0], np.sort(np.concatenate(least)))[0]
 
-    Notes
-    -----
-    The hits of a bin are a sum of draws with its rows' scores as probabilities. From one hit above
-    the mean on, its upper tail is at most the binomial one of the mean score; that of a single hit
-    is at most the expected number. Likewise for the misses. Twice the smaller tail is reported.
-
-    References
-    ----------
-    Hoeffding, *On the distribution of the number of successes in independent trials*, Annals of
-    Mathematical Statistics 1956, theorem 4.
-    """
-    rows = bins.counts.astype(np.float64)
-    score, frequency = np.nan_to_num(bins.mean_score), np.nan_to_num(bins.frequency)
-    hits = np.rint(frequency * rows)
-    more = _tail(hits, rows, score)
-    fewer = _tail(rows - hits, rows, 1 - score)
-    return np.asarray(np.minimum(2 * np.minimum(more, fewer), 1.0))
-
-
-def _tail(hits: Floats, rows: Floats, share: Floats) -> Floats:
-    """Bound the chance of so many hits or more."""
-    from scipy.special import betainc  # noqa: PLC0415 - a tenth of a second to import
-
-    expected = rows * share
-    some = np.maximum(hits, 1.0)
-    tail = betainc(some, np.maximum(rows, 1.0) - some + 1, np.clip(share, 0.0, 1.0))
-    tail = np.where(hits >= expected + 1, tail, 1.0)
-    single = np.where(rows > 0, np.minimum(expected, 1.0), 1.0)
-    return np.asarray(np.where(hits == 1, single, tail))
+    def chosen(self, significant: NDArray[np.bool_]) -> list[tuple[int, int]]:
+        """Return first and last bin of each range, ascending."""
+        sign, alone = np.sign(self.sums), self.start == self.end
+        off = self._p_values(self.sums[np.newaxis])[:, 0] < 0.05
+        counts = (off | (self.rows >= LEAST_SHARE * self.few.n_samples))[alone]
+        high, low = (self._of((counts & (sign[alone] == way)).astype(float)) for way in (1, -1))
+        right = significant & (np.where(sign > 0, low, high) == 0)
+        deviation = np.sqrt(self.spread)
+        strength = np.full_like(deviation, np.inf)
+        np.divide(np.abs(self.sums), deviation, out=strength, where=deviation > 0)
+        free, label = np.ones(self.n_bins, dtype=np.bool_), np.zeros(self.n_bins)
+        for k in np.lexsort((self.end - self.start, -strength)).tolist():
+            inside = slice(self.start[k], self.end[k] + 1)
+            if right[k] and free[inside].all():
+                free[inside], label[inside] = False, sign[k]
+        # A range ends where the direction changes.
+        firsts = np.flatnonzero(np.diff(label, prepend=np.nan) != 0)
+        lasts = np.append(firsts[1:], label.size) - 1
+        return [
+            (first, last)
+            for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
+            if label[first]
+        ]

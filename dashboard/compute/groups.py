@@ -65,7 +65,8 @@ def _find(scene: Scene) -> FoundGroups:
     evaluated = scene.evaluated
     before = tested(evaluated.before.event)
     same = evaluated.after is evaluated.before
-    return FoundGroups(kept, before, before if same else tested(evaluated.after.event))
+    after = before if same else tested(evaluated.after.event).since(before)
+    return FoundGroups(kept, before, after)
 
 
 def looks_like_ids(scene: Scene, by: str) -> bool:
@@ -129,10 +130,14 @@ def _find_slices(scene: Scene, by: str) -> FoundSlices:
     places = of_evaluated(scene, slicing.places[scene.chosen])
     n_slices = len(slicing.names)
 
-    def screened(event: EventScores, gaps: GroupGaps) -> SliceScreen:
+    def screened(
+        event: EventScores, gaps: GroupGaps, before: SliceScreen | None = None
+    ) -> SliceScreen:
         alone = screen_slices(
             event.scores, event.hits, places, n_slices=n_slices, evaluate=slicing.fair
         )
+        if before is not None:
+            alone = alone.since(before)
         known = [one.by for one in groups.slicings]
         return joint_screen(alone, gaps, known.index(by)) if by in known else alone
 
@@ -141,7 +146,7 @@ def _find_slices(scene: Scene, by: str) -> FoundSlices:
 
     before = screened(evaluated.before.event, groups.before)
     same = evaluated.after is evaluated.before
-    after = before if same else screened(evaluated.after.event, groups.after)
+    after = before if same else screened(evaluated.after.event, groups.after, before)
     said = [said_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
     right, right_after = (share(_right(scene, classes)) for classes in said)
     return FoundSlices(slicing, before, after, right, right_after)

@@ -12,7 +12,10 @@ from dashboard.wording.drift import drift_line
 from dashboard.wording.events import outcome_name
 from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import next_steps
+from dashboard.wording.off_ranges import ranges_sentence
+from dashboard.wording.sentences import FITTED, findings
 from dashboard.wording.step import Found, Step
+from dashboard.wording.verdicts import Finding
 
 QUICK = 4_000_000
 """Cells of the table that are evaluated unasked: they take a fifth of a second."""
@@ -27,9 +30,19 @@ def worst_of(scene: Scene) -> Groups:
     return Groups(found.before, found.after, found.name, words.prediction)
 
 
-def counted_of(scene: Scene, *, after: bool) -> str:
-    """Return which subgroups of a column are miscalibrated on one side; empty for none."""
-    return worst_of(scene).counted(after=after)
+def findings_of(scene: Scene) -> dict[str, Finding]:
+    """Return the verdict of each side, on the whole and its subgroups, by its name."""
+    return findings(scene.result, scene.evaluated, scene.event_words, worst_of(scene))
+
+
+def ranges_by_side(scene: Scene) -> dict[str, str]:
+    """Return at which scores each side is miscalibrated, where it is not fitted on these rows."""
+    sides = {"Before": scene.evaluated.before, "After": scene.evaluated.after}
+    return {
+        name: ranges_sentence(sides[name])
+        for name, found in findings_of(scene).items()
+        if found is not FITTED
+    }
 
 
 def lines_of(scene: Scene) -> list[str]:

@@ -6,17 +6,24 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.inference import Inference
 from dashboard import wording
 from dashboard.compute.correction import KEY
-from dashboard.compute.recommendations import classes_of, counted_of, lines_of, steps_of, worst_of
+from dashboard.compute.recommendations import classes_of, findings_of, lines_of, steps_of, worst_of
 from dashboard.parts import address
 from dashboard.parts.classes import open_class
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene
 from dashboard.wording.next_steps import HEADING
 from dashboard.wording.numbers import NO_BREAK
-from dashboard.wording.off_ranges import HELP, ranges_sentence
+from dashboard.wording.off_ranges import HELP
 from dashboard.wording.rounded import rounded_note
 from dashboard.wording.rows import say_rows
-from dashboard.wording.sentences import FITTED, badge, both_sides_line, bridge, findings, statistics
+from dashboard.wording.sentences import (
+    FITTED,
+    badge,
+    both_sides_line,
+    bridge,
+    statistics,
+    where_off,
+)
 from dashboard.wording.step import Step
 from dashboard.wording.subject import subject
 
@@ -36,20 +43,20 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
     """
     evaluated, expert = scene.evaluated, scene.expert
     words = scene.event_words
-    found = findings(scene.result, evaluated, words)
+    found, groups = findings_of(scene), worst_of(scene)
     with st.container(key="verdict", gap="small"):
         if brief:
-            line = both_sides_line(scene.result, evaluated, words, ranges=ranges)
+            line = both_sides_line(scene.result, evaluated, words, groups=groups, ranges=ranges)
             st.markdown(line, help=HELP if ranges else None)
         else:
-            size = wording.verdict(evaluated.before, words, expert=expert).size
+            size = wording.verdict(evaluated.before, words, found["Before"], expert=expert).size
             st.subheader(
                 f"{badge('Before', found['Before'])}{size.removeprefix(',')}", anchor=False
             )
-            st.markdown(_where_off(scene, after=False), help=HELP)
+            st.markdown(where_off(evaluated.before, groups, after=False), help=HELP)
             after = f"{badge('After', found['After'])} " if "After" in found else ""
             if "After" in found and found["After"] is not FITTED:
-                after += f"{_where_off(scene, after=True)} "
+                after += f"{where_off(evaluated.after, groups, after=True)} "
             done = wording.outcome(
                 scene.result,
                 evaluated,
@@ -72,13 +79,6 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
             st.info(say_rows(wording.FITTED_HERE), icon=":material/info:")
         if scene.result.same_data:
             st.warning(say_rows(wording.SAME_DATA), icon=":material/warning:")
-
-
-def _where_off(scene: Scene, *, after: bool) -> str:
-    """Return the subgroups and the ranges of scores that are miscalibrated, for Markdown."""
-    counted = counted_of(scene, after=after)
-    ranges = ranges_sentence(scene.evaluated.after if after else scene.evaluated.before)
-    return f"**{counted}** {ranges}" if counted else ranges
 
 
 class Figures:

@@ -18,7 +18,14 @@ from dashboard import compute, wording
 from dashboard.compute import take_home
 from dashboard.compute.drift import find_drift
 from dashboard.compute.groups import find_groups
-from dashboard.compute.recommendations import classes_of, counted_of, lines_of, steps_of, worst_of
+from dashboard.compute.recommendations import (
+    classes_of,
+    findings_of,
+    lines_of,
+    ranges_by_side,
+    steps_of,
+    worst_of,
+)
 from dashboard.compute.slices import slicing_of
 from dashboard.figures import LIGHT
 from dashboard.readers.table import ColumnRole
@@ -32,14 +39,12 @@ from dashboard.wording import imports
 from dashboard.wording import report as words
 from dashboard.wording.measures import listed
 from dashboard.wording.next_steps import HEADING
-from dashboard.wording.off_ranges import ranges_sentence
 from dashboard.wording.plain import plain
 from dashboard.wording.reach import power_sentence
 from dashboard.wording.roles import OF_USE, ROLES
 from dashboard.wording.rounded import rounded_note
 from dashboard.wording.rows import rows_of, say_rows
-from dashboard.wording.sentences import FITTED, bridge
-from dashboard.wording.sentences import findings as found_on
+from dashboard.wording.sentences import bridge
 from dashboard.wording.slice_names import BLANK, KNOWN_GROUPS
 from dashboard.wording.subject import subject
 
@@ -156,15 +161,13 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
     """Return the verdict, its picture, the measures that matter most, and what to do."""
     said, evaluated = scene.event_words, scene.evaluated
     blocks: list[Block | None] = []
+    found, groups, ranges = findings_of(scene), worst_of(scene), ranges_by_side(scene)
     for name, side in findings.sides_of(scene):
-        found = found_on(scene.result, evaluated, said)[name]
-        whole = wording.verdict(side, said, expert=scene.expert).sentence
-        fitted = found is FITTED
-        verdict = f"{name}: {found.in_sentence if fitted else whole}"
-        counted = counted_of(scene, after=name == words.AFTER)
+        whole = wording.verdict(side, said, found[name], expert=scene.expert).sentence
+        verdict = f"{name}: {whole if name in ranges else found[name].in_sentence}"
+        counted = groups.counted(after=name == words.AFTER) if name in ranges else ""
         blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))
-        ranges = [] if fitted else [ranges_sentence(side)]
-        blocks.append(lines(f"ranges {name.lower()}", ranges))
+        blocks.append(lines(f"ranges {name.lower()}", [ranges[name]] if name in ranges else []))
     done = wording.outcome(
         scene.result, evaluated, scene.settings.method,
         expert=scene.expert, prediction=said.prediction,
@@ -172,7 +175,7 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
     notes = [done, bridge(dict(findings.sides_of(scene))), rounded_note(evaluated.before) or ""]
     n_classes = None if scene.class_names is None else len(scene.class_names)
     short = listed(full=False, n_classes=n_classes, event=scene.settings.event)
-    steps = steps_of(scene, inference, classes_of(scene), worst_of(scene))
+    steps = steps_of(scene, inference, classes_of(scene), groups)
     return section(
         scene,
         words.SUMMARY,

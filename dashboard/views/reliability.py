@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from dashboard.compute.recommendations import ranges_by_side
 from dashboard.parts import bins, classes, diagrams, graph, headline, rows_list
 from dashboard.scene import Scene
-from dashboard.wording.reliability import counted_note, scores_sentence
+from dashboard.wording.reliability import ranges_help
 
 
 def show(scene: Scene) -> None:
@@ -21,12 +22,10 @@ def show(scene: Scene) -> None:
 
 
 def _show_scores(scene: Scene) -> None:
-    """Show at which scores each side is miscalibrated; the details are in the tooltip."""
+    """Show at which scores each side is miscalibrated, as Overview does."""
     before, after = scene.evaluated.before, scene.evaluated.after
-    if after is before:
-        note = counted_note(before, None)
-        st.markdown(scores_sentence(before, expert=scene.expert), help=note)
-        return
-    sides = (("Before", before), ("After", after))
-    lines = (f"- {scores_sentence(side, name, expert=scene.expert)}" for name, side in sides)
-    st.markdown("\n".join(lines), help=counted_note(before, after))
+    shown = ranges_by_side(scene)
+    named = after is not before
+    lines = [f"- **{name}:** {text}" if named else text for name, text in shown.items()]
+    note = ranges_help(before, None if after is before else after)
+    st.markdown("\n".join(lines), help=note)

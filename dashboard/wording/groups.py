@@ -9,7 +9,7 @@ from calibcore.inference import GroupGaps
 from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import detected_points, escape_markdown, p_words, pp, span
 from dashboard.wording.slice_names import slice_name
-from dashboard.wording.verdicts import DETECTION_LEVEL, finding
+from dashboard.wording.verdicts import DETECTION_LEVEL, finding, still
 
 _NAMED = 6
 """Miscalibrated subgroups that are named."""
@@ -51,14 +51,14 @@ class Groups:
         return "" if k is None else self._described(side, k)
 
     def counted(self, *, after: bool) -> str:
-        """Return which subgroups of the worst one's column are miscalibrated, for Markdown.
+        """Return which subgroups are miscalibrated, by the worst one's column, for Markdown.
 
-        Empty where none is off by more than the whole score. Example: "Miscalibrated in 2 of 6
-        subgroups by ward: B (10.0 percentage points too low), C (4.1 too high)."
+        Empty where none is. Example: "Miscalibrated in 2 of 6 subgroups by ward: B (10.0 percentage
+        points too low), C (still 4.1 too high). By other columns: 1 more."
         """
         side = self.after if after else self.before
         worst = side.worst(DETECTION_LEVEL)
-        if worst is None or not self.off(after=after):
+        if worst is None:
             return ""
         alike, off = side.grouping == side.grouping[worst], side.off(DETECTION_LEVEL)
         here = np.flatnonzero(alike & off)
@@ -77,14 +77,17 @@ class Groups:
         gap = detected_points(abs(float(side.gap[k])), int(side.rows[k]))
         size = gap if first else gap.removesuffix(" percentage points")
         name = escape_markdown(shortened(self.name(side, k)[1]))
-        return f"{name} ({size} too {'high' if side.gap[k] > 0 else 'low'})"
+        when = "still " if side.adjusted[k] >= DETECTION_LEVEL else ""
+        return f"{name} ({when}{size} too {'high' if side.gap[k] > 0 else 'low'})"
 
     def _described(self, side: GroupGaps, k: int) -> str:
         by, shown = self.name(side, k)
         name = escape_markdown(slice_name(by, shortened(shown)))
         gap, rows = float(side.gap[k]), int(side.rows[k])
-        what = finding(gap, abs(gap), 0.0, prediction=self.prediction).in_sentence
-        ends = sorted(abs(float(end[k])) for end in (side.low, side.high))
+        found = finding(gap, abs(gap), 0.0, prediction=self.prediction)
+        what = (still(found) if side.adjusted[k] >= DETECTION_LEVEL else found).in_sentence
+        sign = 1 if gap > 0 else -1
+        ends = sorted(sign * float(end[k]) for end in (side.low, side.high))
         low, high = (pp(end, rows).removesuffix(" pp") for end in ends)
         size = detected_points(abs(gap), rows)
         return f"{name}, {what} by {size} (95% CI {span(low, high)})"

@@ -10,13 +10,13 @@ from calibcore.inference import (
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.wording.certainty import new_misses, now_certain, raised_nll
 from dashboard.wording.class_steps import classes, classes_off
-from dashboard.wording.numbers import detected_points, percent
+from dashboard.wording.numbers import detected_points, percent, pp
 from dashboard.wording.rows import rows, rows_of
 from dashboard.wording.sentences import capitalised, decisions, method_name, set_name
 from dashboard.wording.slice_names import KNOWN_GROUPS
 from dashboard.wording.step import Found, Step, is_off
 from dashboard.wording.tiles import nll_key
-from dashboard.wording.verdicts import no_information, shape
+from dashboard.wording.verdicts import mean_gap_of, no_information, remains, shape
 
 HEADING = "Recommendations"
 
@@ -163,6 +163,10 @@ def _leave(found: Found, *, harmful: bool) -> Step:
 def _try_another(found: Found, name: str) -> Step:
     evaluated = found.evaluated
     n_samples, before, after = evaluated.n_samples, evaluated.before.curves, evaluated.after.curves
+    if remains(evaluated.before, evaluated.after):
+        gaps = (mean_gap_of(side) for side in (evaluated.before, evaluated.after))
+        shown = " \u2192 ".join(pp(gap, n_samples, signed=True).removesuffix(" pp") for gap in gaps)
+        return _other(f"{name} leaves more than half of the mean gap ({shown} pp).")
     was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
     limit = percent(after.ks_null_95, n_samples)
     mark = found.mark("ks_error")

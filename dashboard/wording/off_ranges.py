@@ -1,30 +1,31 @@
 """At which scores a model is miscalibrated, and how far: said before any measure."""
 
 from calibcore.evaluation import Side
-from calibcore.inference import OffRange, off_ranges
-from dashboard.wording.numbers import NO_BREAK, detected_points, span
+from calibcore.inference import OffRange
+from dashboard.wording.numbers import NO_BREAK, detected_points, pp, span
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
-MOST = 2
+MOST = 4
 """Ranges that are named, the ones that most rows are off by most."""
 
 NONE = "No range of scores is shown to be too high or too low."
 NO_SINGLE = "No single range of scores stands out."
 HELP = (
-    "Bins of the score are tested one by one, and the p-values adjusted for all of them (Holm, 5%);"
-    " neighbouring bins that are miscalibrated in one direction make a range. Ranges are named only"
-    " where the joint test detects miscalibration. n: how many have such a score."
+    "All runs of neighbouring bins of the score are tested together (5%), and the clearest of those"
+    " that are miscalibrated are named, where the joint test detects miscalibration. By bin: bins"
+    " with at least 1% of the rows. n: how many have such a score."
 )
 
 
 def ranges_sentence(side: Side) -> str:
     """Return at which scores one side is miscalibrated, and how far, the worst range first.
 
-    An example: "Scores above 60% are 18.0 percentage points too high (n = 412)."
+    An example: "Scores above 60% are 18.0 percentage points too high (11.2\u201326.0 by bin,
+    n = 294)."
     """
     if side.omnibus.p_value >= DETECTION_LEVEL:
         return NONE
-    found = off_ranges(side.bins)
+    found = side.off_ranges
     if not found:  # the joint test looks at all scores together
         return NO_SINGLE
     worst = sorted(found, key=lambda one: -abs(one.gap) * one.n_rows)
@@ -40,7 +41,9 @@ def _part(one: OffRange, *, again: bool) -> str:
     if again:
         gap = gap.removesuffix(" percentage points")
     direction = "high" if one.gap > 0 else "low"
-    return f"{_place(one)} are {gap} too {direction} (n{NO_BREAK}={NO_BREAK}{one.n_rows:,})"
+    least, most = (pp(end, one.n_rows).removesuffix(" pp") for end in (one.least, one.most))
+    by_bin = "" if least == most else f"{span(least, most)} by bin, "
+    return f"{_place(one)} are {gap} too {direction} ({by_bin}n{NO_BREAK}={NO_BREAK}{one.n_rows:,})"
 
 
 def _place(one: OffRange) -> str:

@@ -1,19 +1,18 @@
-"""What reliability diagrams show: captions, and the ranges of scores that are too high or low."""
+"""What reliability diagrams show: captions, and what stands below them."""
 
 from collections.abc import Callable
-from itertools import groupby
 
 import numpy as np
 
 from calibcore.comparisons import Comparison
 from calibcore.evaluation import Side
 from calibcore.metrics.bins import BinSweep
-from calibcore.reliability import Band, BinnedReliability
+from calibcore.reliability import Band
 from calibcore.reliability.intervals import LEAST_SHARE
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
 from dashboard.wording.events import EventWords
 from dashboard.wording.numbers import ci, detected_points, detected_pp, measured, percent, span
-from dashboard.wording.off_ranges import NONE, ranges_sentence
+from dashboard.wording.off_ranges import HELP
 from dashboard.wording.reach import FEWEST_BINS, SWEEP_NOTE
 from dashboard.wording.rows import rows_of, says_rows
 
@@ -28,10 +27,7 @@ DIAGRAM_HELP = (
 )
 SWEEP_HELP = f"{SWEEP_NOTE} The number of bins is set under **Settings**."
 
-_LEAST = f"{100 * LEAST_SHARE:g}%"
-_MOST_RANGES = 2
 _LONGEST_AXIS = 30
-_NONE = "no miscalibration detected in any bin"
 
 
 _BELOW = {"ece": "ECE", "ks_error": "KS error", "accuracy": "accuracy"}
@@ -48,41 +44,14 @@ def panel_line(compare: Callable[[str], Comparison], n_samples: int, *, after: b
     return " \u00b7 ".join(told)
 
 
-def scores_sentence(side: Side, name: str = "", *, expert: bool = False) -> str:
-    """Return at which scores the model is miscalibrated, and where the gap is largest.
-
-    Parameters
-    ----------
-    side : Side
-        What is described.
-    name : str, default ""
-        Of the side; for Markdown.
-    expert : bool, default False
-        Whether the words are for those who know the terms.
-
-    Notes
-    -----
-    Bins count that hold at least `LEAST_SHARE` of the rows; one is miscalibrated where the
-    confidence interval of its frequency excludes its mean score.
-    """
-    text = (_expert_clause if expert else _clause)(side)
-    return f"**{name}:** {text}." if name else f"{text[0].upper()}{text[1:]}."
-
-
-@says_rows
-def counted_note(before: Side, after: Side | None) -> str:
-    """Return which bins the sentences are about, how many chance adds, and what is left out."""
-    was, pale = _off_of(before.binned), [_pale(before)]
+def ranges_help(before: Side, after: Side | None) -> str:
+    """Return how ranges are found, and what bins with few rows show together."""
+    pale = [_pale(before)]
     if after is not None:
-        was += f" before, {_off_of(after.binned)} after"
         named = (("before", pale[0]), ("after", _pale(after)))
         pale = [f"{when} {found}" for when, found in named if found]
     rest = "; ".join(filter(None, pale))
-    text = (
-        f"Bins with at least {_LEAST} of the rows whose 95% CI excludes the mean score: {was}"
-        f" (about {100 * (1 - before.binned.level):.0f}% expected by chance)."
-    )
-    return f"{text} Pale bins, with fewer rows: {rest}." if rest else text
+    return f"{HELP} Pale bins, with fewer rows: {rest}." if rest else HELP
 
 
 @says_rows
@@ -216,101 +185,3 @@ def _wander(sweep: BinSweep) -> float:
     shown = sweep.n_bins >= FEWEST_BINS
     both = np.concatenate([sweep.equal_width[shown], sweep.equal_mass[shown]])
     return float(both.max() - both.min())
-
-
-# Ranges of scores ---------------------------------------------------------------------------
-
-
-def _off_of(binned: BinnedReliability) -> str:
-    telling = binned.telling
-    return f"{np.count_nonzero(binned.off[telling]):,} of {np.count_nonzero(telling):,}"
-
-
-def _clause(side: Side) -> str:
-    binned, n_samples = side.binned, side.event.n_samples
-    if not binned.off[binned.telling].any():
-        return _NONE
-    worst = _worst(binned)
-    mean_score, observed, gap = _worst_numbers(binned, worst, n_samples)
-    only = np.count_nonzero(binned.off[binned.telling]) == 1
-    at = "" if only else f" at {_range(binned, worst, worst)}"
-    return (
-        f"scores {_places(binned)}; {'' if only else 'largest '}gap {gap}{at}"
-        f" (mean score {mean_score}, observed {observed}); {_by_chance(side)}"
-    )
-
-
-def _by_chance(side: Side) -> str:
-    """Return how many bins are meant, and whether all together they are more than chance."""
-    binned = side.binned
-    expected = f"{100 * (1 - binned.level):.0f}%"
-    none = ranges_sentence(side) == NONE
-    shown = "; not shown to be more than chance" if none else ""
-    return f"{_off_of(binned)} bins, about {expected} expected by chance{shown}"
-
-
-@says_rows
-def _expert_clause(side: Side) -> str:
-    binned, n_samples = side.binned, side.event.n_samples
-    level = f"{100 * binned.level:.0f}%"
-    outside = (
-        f"mean score outside the {level} Wilson interval in {_off_of(binned)} bins with at least"
-        f" {_LEAST} of the rows"
-    )
-    if not binned.off[binned.telling].any():
-        return outside
-    worst = _worst(binned)
-    mean_score, observed, gap = _worst_numbers(binned, worst, n_samples)
-    ends = f"{_end(binned.bins.edges[worst])}, {_end(binned.bins.edges[worst + 1])}"
-    interval = ci(*(percent(float(end[worst]), n_samples) for end in (binned.lower, binned.upper)))
-    return (
-        f"{outside}; largest gap {gap} at scores in ({ends}]% (mean score {mean_score},"
-        f" observed {observed}, {interval})"
-    )
-
-
-def _worst(binned: BinnedReliability) -> int:
-    """Return the miscalibrated bin with the largest gap, of those with enough rows."""
-    counted = binned.telling & (binned.off != 0)
-    return int(np.where(counted, np.abs(binned.bins.gap), -1.0).argmax())
-
-
-def _worst_numbers(binned: BinnedReliability, worst: int, n_samples: int) -> tuple[str, str, str]:
-    """Return mean score, frequency and signed gap of a bin."""
-    score, observed = float(binned.bins.mean_score[worst]), float(binned.bins.frequency[worst])
-    sign = "+" if binned.off[worst] > 0 else "\u2212"
-    gap = f"{sign}{detected_pp(abs(score - observed), n_samples)}"
-    return percent(score, n_samples), percent(observed, n_samples), gap
-
-
-def _places(binned: BinnedReliability) -> str:
-    """Return where scores are too high and where they are too low, the worst kind first."""
-    worst_sign = int(binned.off[_worst(binned)])
-    parts = []
-    for sign in (worst_sign, -worst_sign):
-        runs = [run for found, run in _runs(binned) if found == sign]
-        if not runs:
-            continue
-        if len(runs) <= _MOST_RANGES:
-            where = f"at {' and '.join(_range(binned, low, high) for low, high in runs)}"
-        else:
-            where = f"in {len(runs)} ranges within {_range(binned, runs[0][0], runs[-1][1])}"
-        parts.append(f"too {'high' if sign > 0 else 'low'} {where}")
-    return ", ".join(parts)
-
-
-def _runs(binned: BinnedReliability) -> list[tuple[int, tuple[int, int]]]:
-    """Join neighbouring bins of one sign; bins with few rows neither join nor split them."""
-    told = np.flatnonzero(binned.telling)
-    grouped = groupby(told.tolist(), key=lambda place: int(binned.off[place]))
-    runs = [(sign, list(places)) for sign, places in grouped]
-    return [(sign, (places[0], places[-1])) for sign, places in runs if sign]
-
-
-def _range(binned: BinnedReliability, first: int, last: int) -> str:
-    edges = binned.bins.edges
-    return span(f"{_end(edges[first])}%", f"{_end(edges[last + 1])}%")
-
-
-def _end(edge: float) -> str:
-    return f"{100 * edge:.1f}".removesuffix(".0")

@@ -15,6 +15,7 @@ from calibcore.metrics import accuracy, hit_rate
 from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
 from dashboard.wording.events import EventWords
 from dashboard.wording.glossary import CHOICES, OPTIONS
+from dashboard.wording.groups import Groups
 from dashboard.wording.numbers import (
     detected_points,
     detected_pp,
@@ -31,10 +32,12 @@ from dashboard.wording.verdicts import (
     CHANCE,
     CONSTANT,
     DETECTION_LEVEL,
+    IN_SUBGROUPS,
     NOT_DETECTED,
     Finding,
     evidence,
     finding_of,
+    mean_gap_of,
     shape,
 )
 
@@ -97,8 +100,12 @@ class Verdict:
         return f"{self.found.word}{self.size}"
 
 
-def verdict(side: Side, event: EventWords, *, expert: bool = False) -> Verdict:
+def verdict(
+    side: Side, event: EventWords, found: Finding | None = None, *, expert: bool = False
+) -> Verdict:
     """Return what one side shows about its event, with numbers from its result.
+
+    With what was `found` of the side, by `findings`, where that is not of the side alone.
 
     Examples of the sentence: "Overconfident by 5.1 percentage points: mean score 95.7%, but 90.6%
     correct." and, of a class, "Scores too low by 2.0 percentage points: class cat, mean score
@@ -109,7 +116,8 @@ def verdict(side: Side, event: EventWords, *, expert: bool = False) -> Verdict:
     means = event.means.format(
         score=percent(mean_score, n_samples), observed=percent(observed, n_samples)
     )
-    found = finding_of(side, prediction=event.prediction)
+    if found is None:
+        found = finding_of(side, prediction=event.prediction)
     if found.colour not in {"red", "blue"}:
         means = means.replace(", but ", ", ")
     shown = _how_much(found, side)
@@ -125,18 +133,18 @@ def verdict(side: Side, event: EventWords, *, expert: bool = False) -> Verdict:
 @says_rows
 def _how_much(found: Finding, side: Side) -> str:
     """Return the size of a finding: a mean gap, or, where its sign changes, its shape."""
-    curves, n_samples = side.curves, side.event.n_samples
     if found is CHANCE:
         ends = f"{side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
         return f" (AUROC 95% CI {ends}). {NOT_DETECTED.word}"
     if found is CONSTANT:
         return f" for all rows. {NOT_DETECTED.word}"
-    if found is NOT_DETECTED:
+    if found in {NOT_DETECTED, IN_SUBGROUPS, FITTED}:
         return ""
     if found.colour == "violet":
         return f", {shape(side.omnibus)}"
-    gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
-    return f" by {detected_points(abs(gap), n_samples)}"
+    size = f" by {detected_points(abs(mean_gap_of(side)), side.event.n_samples)}"
+    detected = side.omnibus.p_value < DETECTION_LEVEL
+    return size if detected else f"{size}, though no longer detected"
 
 
 def badge(name: str, found: Finding) -> str:
@@ -144,23 +152,38 @@ def badge(name: str, found: Finding) -> str:
     return f":{found.colour}-badge[{found.icon} {name}: {found.in_sentence}]"
 
 
-def findings(result: AuditResult, evaluated: SetResult, event: EventWords) -> dict[str, Finding]:
+def findings(
+    result: AuditResult, evaluated: SetResult, event: EventWords, groups: Groups | None = None
+) -> dict[str, Finding]:
     """Return the finding of each side by its name; Before alone where nothing was calibrated.
 
-    That a calibrator suits the rows it was fitted on is no finding.
+    That a calibrator suits the rows it was fitted on is no finding. Where subgroups are
+    miscalibrated, "no miscalibration detected" is no verdict.
     """
-    before, after = (
-        finding_of(side, prediction=event.prediction)
-        for side in (evaluated.before, evaluated.after)
-    )
-    if evaluated.after is evaluated.before:
-        return {"Before": before}
-    fitted_here = evaluated is not result.test or result.same_data
-    return {"Before": before, "After": FITTED if after.colour == "gray" and fitted_here else after}
+    sides = [evaluated.before]
+    if evaluated.after is not evaluated.before:
+        sides.append(evaluated.after)
+    found = {}
+    for name, side in zip(("Before", "After"), sides, strict=False):
+        after = name == "After"
+        one = finding_of(
+            side, prediction=event.prediction, before=evaluated.before if after else None
+        )
+        if after and one.colour == "gray" and (evaluated is not result.test or result.same_data):
+            one = FITTED
+        elif one is NOT_DETECTED and groups is not None and groups.worst(after=after):
+            one = IN_SUBGROUPS
+        found[name] = one
+    return found
 
 
 def both_sides_line(
-    result: AuditResult, evaluated: SetResult, event: EventWords, *, ranges: bool = False
+    result: AuditResult,
+    evaluated: SetResult,
+    event: EventWords,
+    *,
+    groups: Groups | None = None,
+    ranges: bool = False,
 ) -> str:
     """Return the verdicts of both sides and their KS errors, for Markdown.
 
@@ -170,23 +193,31 @@ def both_sides_line(
         The calibrator, and what was found on one set.
     event : EventWords
         How the event is called.
+    groups : Groups, optional
+        The subgroups that a verdict is of too.
     ranges : bool, default False
-        Whether the ranges of scores that are off come between the two, on a line for each side.
+        Whether the subgroups and ranges of scores that are off come between the two, on a line for
+        each side.
     """
     sides = {"Before": evaluated.before, "After": evaluated.after}
     parts = []
-    for name, found in findings(result, evaluated, event).items():
-        curves, n_samples = sides[name].curves, evaluated.n_samples
-        ks_error = curves.ks_error
-        gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
-        size = f"KS error {percent(ks_error, n_samples)}"
+    for name, found in findings(result, evaluated, event, groups).items():
+        n_samples, gap = evaluated.n_samples, mean_gap_of(sides[name])
+        size = f"KS error {percent(sides[name].curves.ks_error, n_samples)}"
         if found.colour in {"red", "blue"}:
             far = detected_pp(abs(gap), n_samples)
             size = f"mean gap {far}, {size}" if ranges else f"by {far}, {size}"
         if ranges and found is not FITTED:
-            size = f"{ranges_sentence(sides[name])} {capitalised(size)}."
+            where = where_off(sides[name], groups, after=name == "After")
+            size = f"{where} {capitalised(size)}."
         parts.append(f"{badge(name, found)} {size}")
     return ("  \n" if ranges else " \u00b7 ").join(parts)
+
+
+def where_off(side: Side, groups: Groups | None, *, after: bool) -> str:
+    """Return the subgroups and the ranges of scores that are miscalibrated, for Markdown."""
+    counted = "" if groups is None else groups.counted(after=after)
+    return f"**{counted}** {ranges_sentence(side)}" if counted else ranges_sentence(side)
 
 
 def capitalised(text: str) -> str:

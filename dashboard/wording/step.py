@@ -8,7 +8,7 @@ from calibcore.events import TopR
 from calibcore.inference import ClassScreen, Inference, Mark
 from dashboard.settings import ChosenEvent
 from dashboard.wording.groups import Groups
-from dashboard.wording.verdicts import DETECTION_LEVEL
+from dashboard.wording.verdicts import DETECTION_LEVEL, remains
 
 TOP = TopR(1)
 
@@ -89,6 +89,9 @@ class Found:
 
 
 def is_off(found: Found, *, after: bool) -> bool:
-    """Return whether the scores as a whole are found to be miscalibrated."""
-    side = found.evaluated.after if after else found.evaluated.before
-    return side.omnibus.p_value < DETECTION_LEVEL
+    """Return whether the scores as a whole are found to be miscalibrated, or still are."""
+    before, side = (
+        found.evaluated.before,
+        found.evaluated.after if after else found.evaluated.before,
+    )
+    return side.omnibus.p_value < DETECTION_LEVEL or remains(before, side)

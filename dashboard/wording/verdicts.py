@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from calibcore.evaluation import Side
 from calibcore.inference import Omnibus
+from calibcore.inference.groups import most_left
 from dashboard.wording.rows import says_rows
 
 DETECTION_LEVEL = 0.05
@@ -38,6 +41,9 @@ class Finding:
 
 
 NOT_DETECTED = Finding("No miscalibration detected", "\u25cb", "gray")
+
+IN_SUBGROUPS = Finding("Miscalibrated in subgroups, not detected overall", "\u25c6", "violet")
+"""In place of `NOT_DETECTED` where subgroups are miscalibrated: one verdict for both."""
 
 CONSTANT = Finding("Constant score", "\u25cb", "gray")
 CHANCE = Finding("Ranking not shown better than chance", "\u25cb", "gray")
@@ -87,20 +93,42 @@ def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: boo
     return too_high if mean_gap > 0 else too_low
 
 
-def finding_of(side: Side, *, prediction: bool) -> Finding:
+def finding_of(side: Side, *, prediction: bool, before: Side | None = None) -> Finding:
     """Return what one side amounts to by the joint test of five statistics.
 
     Where no mean gap is detected but the wrong spread or shape is, scores are off in both
-    directions. A score that is constant, or ranks rows no better than chance, is named first.
+    directions. A score that is constant, or ranks rows no better than chance, is named first. Given
+    the side `before` calibration, a mean gap that was found there and `remains` is named.
     """
+    if before is not None and remains(before, side):
+        return still(finding_of(before, prediction=prediction))
     if side.omnibus.p_value >= DETECTION_LEVEL:
         return _not_detected(side)
     curves, found = side.curves, side.omnibus.found(DETECTION_LEVEL)
-    mean_gap = float(curves.cum_score[-1] - curves.cum_hits[-1])
+    mean_gap = mean_gap_of(side)
     if "mean" not in found and {"spread", "smooth"} & {*found}:
         mean_gap = 0.0
     p_value = side.omnibus.p_value
     return finding(mean_gap, curves.ks_error, p_value, prediction=prediction)
+
+
+def mean_gap_of(side: Side) -> float:
+    """Return mean score minus observed frequency."""
+    return float(side.curves.cum_score[-1] - side.curves.cum_hits[-1])
+
+
+def remains(before: Side, after: Side) -> bool:
+    """Return whether a mean gap is detected before and, with most of it left, not after."""
+    gone = before.omnibus.p_value >= DETECTION_LEVEL or after.omnibus.p_value < DETECTION_LEVEL
+    if gone or finding_of(before, prediction=False).colour not in {"red", "blue"}:
+        return False
+    gaps = (np.array([mean_gap_of(side)]) for side in (before, after))
+    return bool(most_left(*gaps)[0])
+
+
+def still(found: Finding) -> Finding:
+    """Return that a finding before calibration holds after it, though no longer detected."""
+    return Finding(f"Still {found.in_sentence}", found.icon, found.colour)
 
 
 def _not_detected(side: Side) -> Finding:

@@ -34,8 +34,9 @@ from dashboard.wording.classes import (
     page_label,
 )
 from dashboard.wording.numbers import p_words
+from dashboard.wording.off_ranges import ranges_sentence
 from dashboard.wording.reach import power_sentence
-from dashboard.wording.reliability import counted_note, scores_sentence
+from dashboard.wording.reliability import ranges_help
 from tests.app.pages import (
     MARKUP,
     bodies,
@@ -367,11 +368,10 @@ def test_ranges_of_scores_stand_below_the_pictures() -> None:
     calibration, test = sets(GARMENTS.name)
     result = audit(Split(calibration, test), event=TopR(1), calibrator=TemperatureScaling())
     sides = result.test.before, result.test.after
-    for expert in (False, True):
-        choose(page, "wording", "Expert" if expert else "Plain")
-        said = "\n".join(
-            f"- {scores_sentence(side, name, expert=expert)}"
-            for side, name in zip(sides, ("Before", "After"), strict=True)
-        )
-        (shown,) = [one for one in page.markdown if one.value == said]
-        assert shown.help == counted_note(*sides)
+    said = [ranges_sentence(side) for side in sides]
+    listed = f"- **Before:** {said[0]}\n- **After:** {said[1]}"
+    (shown,) = [one for one in page.markdown if one.value == listed]
+    assert shown.help == ranges_help(*sides)
+    overview = open_page(sample=GARMENTS.title, method="Temperature scaling")
+    for sentence in said:  # the same on both pages
+        assert any(sentence in text for text in bodies(overview))

@@ -12,6 +12,7 @@ from calibcore.splits import Split
 from dashboard import wording
 from dashboard.wording.off_ranges import NO_SINGLE, NONE, ranges_sentence
 from dashboard.wording.sentences import both_sides_line
+from tests.figures.made import blocks
 
 TOP_1 = wording.event_words(TopR(1), None)
 
@@ -34,13 +35,30 @@ def side_of(scores: list[float], hits: list[int]) -> Side:
 
 def test_the_sentence_has_the_numbers_of_the_result() -> None:
     side = result().test.before
-    (found,) = off_ranges(side.bins)
+    (found,) = off_ranges(side.event.scores, side.event.hits)
     assert (found.low, found.last) == (0.6, True)
     inside = side.event.scores > 0.6
     gap = side.event.scores[inside].mean() - side.event.hits[inside].mean()
+    bins = [
+        100 * abs((scores - hits).mean())
+        for k in range(9, 15)
+        if (mine := (side.event.scores > k / 15) & (side.event.scores <= (k + 1) / 15)).any()
+        for scores, hits in [(side.event.scores[mine], side.event.hits[mine])]
+    ]
     assert ranges_sentence(side) == (
         f"Scores above 60% are {100 * gap:.1f} percentage points too high"
-        f" (n\u00a0=\u00a0{np.count_nonzero(inside):,})."
+        f" ({min(bins):.1f}\u2013{max(bins):.1f} by bin, n\u00a0=\u00a0{inside.sum():,})."
+    )
+
+
+def test_every_range_is_named_and_what_its_bins_span() -> None:
+    """As of a file in which one page named two ranges of scores above 47%, the other none."""
+    low = ((0.1, 300, 30), (0.3, 200, 60), (0.43, 100, 43))
+    high = ((0.5, 60, 23), (0.56, 50, 21), (0.63, 46, 22), (0.7, 40, 22), (0.76, 34, 18),
+            (0.83, 26, 17), (0.9, 22, 16), (0.97, 16, 13))  # fmt: skip
+    assert ranges_sentence(blocks(*low, *high)) == (
+        "Scores above 46.7% are 15.6 percentage points too high (11.7\u201323.1 by bin,"
+        " n\u00a0=\u00a0294)."
     )
 
 
@@ -53,6 +71,8 @@ def test_two_ranges_are_named_the_worst_first_and_others_counted() -> None:
         "Scores of 66.7\u201373.3% are 40.0 percentage points too high (n\u00a0=\u00a0200); up to"
         " 13.3% are 20.0 too low (n\u00a0=\u00a0200)."
     )
+    many = [(0.03 + k / 15, 300, 0 if k % 2 else 300) for k in range(12)]
+    assert ranges_sentence(blocks(*many)).endswith("; 8 further ranges less.")
     everywhere = ranges_sentence(side_of([0.9] * 400, [1] * 200 + [0] * 200))
     assert (
         everywhere

@@ -1,172 +1,35 @@
 """What the page of reliability says, score by score: true of the rows, bin by bin."""
 
-import re
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from calibcore.evaluation import Side
 from calibcore.metrics import smooth_ece
 from calibcore.metrics.bins import BinSweep
-from calibcore.reliability import binomial_interval
 from dashboard import wording
-from dashboard.wording.off_ranges import NONE, ranges_sentence
+from dashboard.wording.off_ranges import HELP
 from dashboard.wording.reliability import (
     bins_caption,
-    counted_note,
     isotonic_caption,
     plot_caption,
-    scores_sentence,
+    ranges_help,
     smoothed_caption,
     wander_sentence,
 )
-from tests.figures.made import MINUS, blocks, pct, result_of, side_of
+from tests.figures.made import blocks, pct, result_of, side_of
 
 # In bins of one fifteenth; the one that is off most has too few rows to count.
 MIXED = blocks((0.97, 10, 0), (0.5, 400, 200), (0.9, 600, 300), (0.3, 400, 320))
 TRUE = blocks((0.5, 1000, 500), (0.9, 1000, 900))
-OVER = blocks((0.5, 500, 300), (0.63, 500, 250), (0.7, 500, 300), (0.76, 500, 380), (0.9, 500, 400))
-
-
-def test_the_worst_bin_is_named_with_its_numbers() -> None:
-    assert scores_sentence(MIXED) == (
-        f"Scores too low at 26.7\u2013{pct('33.3')}, too high at 86.7\u2013{pct('93.3')}; largest"
-        f" gap {MINUS}50.0 pp at 26.7\u2013{pct('33.3')} (mean score {pct('30.0')}, observed"
-        f" {pct('80.0')}); 2 of 3 bins, about 5% expected by chance."
-    )
-    said = scores_sentence(MIXED).replace("Scores", "scores")
-    assert scores_sentence(MIXED, "Before") == f"**Before:** {said}"
-
-
-def test_neighbouring_bins_are_one_range_and_the_bin_with_the_other_sign_another() -> None:
-    assert scores_sentence(OVER).startswith(
-        f"Scores too high at 60\u2013{pct('73.3')} and 86.7\u2013{pct('93.3')}, too low at"
-        f" 46.7\u2013{pct('53.3')}; largest gap +13.0 pp at 60\u2013{pct('66.7')} (mean score"
-        f" {pct('63.0')},"
-    )
-
-
-def test_a_bin_alone_is_not_called_the_worst_of_all() -> None:
-    assert scores_sentence(blocks((0.9, 100, 50))) == (
-        f"Scores too high at 86.7\u2013{pct('93.3')}; gap +40.0 pp (mean score {pct('90.0')},"
-        f" observed {pct('50.0')}); 1 of 1 bins, about 5% expected by chance."
-    )
-
-
-def test_a_bin_that_chance_explains_is_said_to_be_one_of_many() -> None:
-    # One of nine bins is off by 2.1 standard deviations; adjusted for nine, that is nothing.
-    parts = [((k + 0.5) / 15, 600, round(600 * (k + 0.5) / 15)) for k in range(2, 10)]
-    side = blocks(*parts, (10.5 / 15, 600, round(600 * 10.5 / 15 + 2.1 * (600 * 0.21) ** 0.5)))
-    assert ranges_sentence(side) == NONE
-    said = scores_sentence(side)
-    assert said.startswith("Scores too low at 66.7\u2013")
-    assert said.endswith(
-        "1 of 9 bins, about 5% expected by chance; not shown to be more than chance."
-    )
-
-
-def test_many_ranges_are_counted() -> None:
-    side = blocks(
-        *(
-            (place / 15 + 0.03, 300, 0 if place % 2 else round(300 * (place / 15 + 0.03)))
-            for place in range(4, 14)
-        )
-    )
-    said = scores_sentence(side)
-    assert said.startswith(f"Scores too high in 5 ranges within 33.3\u2013{pct('93.3')}; largest")
-
-
-def test_true_scores_and_too_few_rows_show_nothing() -> None:
-    assert scores_sentence(TRUE) == "No miscalibration detected in any bin."
-    assert scores_sentence(blocks((0.9, 3, 2))) == scores_sentence(TRUE)
-
-
-sides = st.lists(
-    st.tuples(st.integers(0, 60), st.integers(1, 40), st.integers(0, 40)), min_size=1, max_size=12
-).map(lambda parts: blocks(*((k / 60, n, min(hits, n)) for k, n, hits in parts)))
-
-
-def off_bins(side: Side) -> list[tuple[float, float, float]]:
-    """Mean score, frequency and upper edge of the bins that are off, by a loop over the rows."""
-    scores, hits = side.event.scores, side.event.hits
-    found = []
-    for b in range(15):
-        inside = (scores <= (b + 1) / 15) & ((scores > b / 15) | (b == 0))
-        if inside.sum() < 0.01 * scores.size or not inside.any():
-            continue
-        low, high = binomial_interval(hits[inside].sum(), inside.sum())
-        mean_score = scores[inside].mean()
-        if not low <= mean_score <= high:
-            found.append((mean_score, hits[inside].mean(), (b + 1) / 15))
-    return found
-
-
-@settings(max_examples=60)
-@given(sides)
-def test_the_sentence_is_true_of_the_rows(side: Side) -> None:
-    said, found = scores_sentence(side), off_bins(side)
-    assert f": {len(found)} of " in counted_note(side, None)
-    if not found:
-        assert said == scores_sentence(TRUE)
-        return
-    sign, *numbers = re.findall(
-        r"gap (.)([\d.]+) pp.* \(mean score ([\d.]+)%, observed ([\d.]+)%\)", said
-    )[0]
-    gap, mean_score, observed = map(float, numbers)
-    assert gap == pytest.approx(max(100 * abs(scored - was) for scored, was, _ in found), abs=0.06)
-    assert any(
-        mean_score == pytest.approx(100 * scored, abs=0.06)
-        and observed == pytest.approx(100 * was, abs=0.06)
-        for scored, was, _ in found
-    )
-    assert sign == ("+" if mean_score > observed else MINUS)
-    assert ("too high" in said) == any(scored > was for scored, was, _ in found)
-    assert ("too low" in said) == any(scored < was for scored, was, _ in found)
-
-
-@settings(max_examples=60)
-@given(sides)
-def test_every_bin_that_is_off_is_in_a_range_of_its_sign(side: Side) -> None:
-    said = scores_sentence(side).split(";")[0]
-    for sign in ("high", "low"):
-        ranges = [
-            (float(low), float(high))
-            for part in re.findall(rf"too {sign} ([^,]+)", said)
-            for low, high in re.findall(r"([\d.]+)\u2013([\d.]+)%", part)
-        ]
-        wanted = [edge for score, was, edge in off_bins(side) if (score > was) == (sign == "high")]
-        for edge in wanted:
-            assert any(low < 100 * edge - 0.1 and 100 * edge <= high + 0.06 for low, high in ranges)
-        assert bool(ranges) == bool(wanted)
 
 
 def test_bins_with_few_rows_are_summed_up_where_together_they_have_enough() -> None:
     few = blocks(*((place / 15 + 0.03, 4, 0) for place in range(5)), (0.9, 980, 882))
     pale = f"together {pct('2.0')} of the rows, mean score {pct('16.3')}, observed {pct('0.0')}"
-    assert counted_note(few, None) == (
-        f"Bins with at least {pct('1')} of the rows whose {pct('95')} CI excludes the mean score: 0"
-        f" of 1 (about {pct('5')} expected by chance). Pale bins, with fewer rows: {pale}."
-    )
-    assert "Pale" not in counted_note(TRUE, None)
-    both = counted_note(few, few)
-    assert ": 0 of 1 before, 0 of 1 after (about" in both
+    assert ranges_help(few, None) == f"{HELP} Pale bins, with fewer rows: {pale}."
+    assert ranges_help(TRUE, None) == HELP
+    both = ranges_help(few, few)
     assert f"fewer rows: before {pale}; after {pale}." in both
-    assert "fewer rows: after together" in counted_note(TRUE, few)
-
-
-def test_experts_get_the_interval() -> None:
-    low, high = (100 * float(end) for end in binomial_interval(320, 400))
-    outside = f"ean score outside the {pct('95')} Wilson interval in"
-    assert scores_sentence(MIXED, expert=True) == (
-        f"M{outside} 2 of 3 bins with at least {pct('1')} of the rows; largest gap {MINUS}50.0 pp"
-        f" at scores in (26.7, 33.3]% (mean score {pct('30.0')}, observed {pct('80.0')},"
-        f" {pct('95')} CI {low:.1f}\u2013{pct(f'{high:.1f}')})."
-    )
-    assert scores_sentence(TRUE, "After", expert=True) == (
-        f"**After:** m{outside} 0 of 2 bins with at least {pct('1')} of the rows."
-    )
+    assert "fewer rows: after together" in ranges_help(TRUE, few)
 
 
 # Captions -----------------------------------------------------------------------------------

@@ -1,108 +1,137 @@
-"""Ranges of scores that are off: against loops, exact tails, and scores that are true."""
+"""Ranges of scores that are off: against loops over rows and draws, and scores that are true."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import erfc
 
-from calibcore.binning import bin_scores
 from calibcore.errors import CalibrationInputError
-from calibcore.inference import off_ranges
-from calibcore.inference.multiple_testing import holm
-from calibcore.inference.off_ranges import bin_p_values
+from calibcore.inference import OffRange, off_ranges
 
-rows = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=12)
-
-
-def exact_p(scores: list[float], n_hits: int) -> float:
-    """Twice the smaller tail, over every way in which the rows may turn out."""
-    more = fewer = 0.0
-    for way in itertools.product((0, 1), repeat=len(scores)):
-        chance = math.prod(s if hit else 1 - s for s, hit in zip(scores, way, strict=True))
-        more += chance * (sum(way) >= n_hits)
-        fewer += chance * (sum(way) <= n_hits)
-    return min(2 * min(more, fewer), 1.0)
+Floats = NDArray[np.float64]
+Run = tuple[int, int]
 
 
-@given(rows)
-def test_a_bin_is_never_called_rarer_than_it_is(drawn: list[tuple[int, int]]) -> None:
-    scores, hits = [s / 20 for s, _ in drawn], [hit for _, hit in drawn]
-    found = bin_p_values(bin_scores(scores, hits, n_bins=3))
-    for k, p_value in enumerate(found):
-        inside = [
-            (s, hit) for s, hit in zip(scores, hits, strict=True)
-            if max(math.ceil(round(s * 3, 9)) - 1, 0) == k
-        ]  # fmt: skip
-        if not inside:
-            assert p_value == 1
-            continue
-        exact = exact_p([s for s, _ in inside], sum(hit for _, hit in inside))
-        assert p_value >= exact - 1e-9
+def rows_of(*parts: tuple[float, int, int]) -> tuple[list[float], list[int]]:
+    """Return scores and outcomes: of each part its score, its rows and its hits."""
+    scores = [score for score, n, _ in parts for _ in range(n)]
+    return scores, [int(k < n_hits) for _, n, n_hits in parts for k in range(n)]
 
 
-def test_of_equal_scores_the_tail_is_the_binomial_one() -> None:
-    p_value = bin_p_values(bin_scores([0.3] * 40, [1] * 25 + [0] * 15, n_bins=1))[0]
-    tail = sum(math.comb(40, k) * 0.3**k * 0.7 ** (40 - k) for k in range(25, 41))
-    assert p_value == pytest.approx(2 * tail, rel=1e-9)
+def test_many_bins_that_are_each_a_little_off_are_one_range() -> None:
+    # 294 rows above 47%, 11 to 26 points too high in every bin; below, scores are true.
+    low = ((0.1, 300, 30), (0.3, 200, 60), (0.43, 100, 43))
+    high = ((0.5, 60, 23), (0.56, 50, 21), (0.63, 46, 22), (0.7, 40, 22), (0.76, 34, 18),
+            (0.83, 26, 17), (0.9, 22, 16), (0.97, 16, 13))  # fmt: skip
+    (found,) = off_ranges(*rows_of(*low, *high))
+    n_rows, n_hits = sum(n for _, n, _ in high), sum(hits for _, _, hits in high)
+    gap = (sum(score * n for score, n, _ in high) - n_hits) / n_rows
+    assert (round(found.low, 4), found.high, found.first, found.last) == (0.4667, 1, False, True)
+    assert (n_rows, found.n_rows) == (294, 294)
+    assert found.gap == pytest.approx(gap)
+    each = [score - hits / n for score, n, hits in high]
+    assert (round(min(each), 2), round(max(each), 2)) == (0.12, 0.23)
+    assert (found.least, found.most) == pytest.approx((min(each), max(each)))
+    # By themselves, adjusted for 11 bins, two are off (Bonferroni, normal).
+    parts = zip(each, high, strict=True)
+    alone = [erfc(gap / math.sqrt(2 * s * (1 - s) / n)) for gap, (s, n, _) in parts]
+    assert sum(p_value < 0.05 / 11 for p_value in alone) == 2
 
 
-def slow_ranges(scores: list[float], hits: list[int], n_bins: int) -> list[tuple[float, ...]]:
-    """Join bins in a loop over them; the bins themselves are tested elsewhere."""
-    bins = bin_scores(scores, hits, n_bins=n_bins)
-    filled = [b for b in range(n_bins) if bins.counts[b]]
-    adjusted = holm([bin_p_values(bins)[b] for b in filled])
-    found: list[list[int]] = []
-    before = 0
-    for p_value, b in zip(adjusted, filled, strict=True):
-        sign = 0 if p_value >= 0.05 else (1 if bins.mean_score[b] > bins.frequency[b] else -1)
-        if sign and sign == before:
-            found[-1].append(b)
-        elif sign:
-            found.append([b])
-        before = sign
-    ranges: list[tuple[float, ...]] = []
-    for group in found:
-        low, high = bins.edges[group[0]], bins.edges[group[-1] + 1]
-        inside = [(s, hit) for s, hit in zip(scores, hits, strict=True)
-                  if low < s <= high or s == low == 0]  # fmt: skip
-        n = len(inside)
-        ranges.append((low, high, n, sum(s for s, _ in inside) / n, sum(h for _, h in inside) / n))
-    return ranges
+class Slow:
+    """Every run of bins in loops over rows, and the strongest of those that are significant."""
+
+    def __init__(self, scores: Floats, hits: Floats, n_bins: int) -> None:
+        self.scores, self.hits, self.n_bins = scores, hits, n_bins
+        self.place = np.maximum(np.ceil(np.round(scores * n_bins, 9)).astype(int) - 1, 0)
+        self.filled = sorted(set(self.place.tolist()))
+        n = len(self.filled)
+        self.runs = [(i, j) for i in range(n) for j in range(i, n)]
+        self.seen = self.deviations(hits)
+
+    def inside(self, run: Run) -> NDArray[np.bool_]:
+        return np.isin(self.place, self.filled[run[0] : run[1] + 1])
+
+    def deviations(self, labels: Floats) -> dict[Run, float]:
+        found = {}
+        for run in self.runs:
+            s, h = self.scores[self.inside(run)], labels[self.inside(run)]
+            found[run] = float((s.sum() - h.sum()) / math.sqrt((s * (1 - s)).sum()))
+        return found
+
+    def contrary(self, run: Run) -> bool:
+        for k in range(run[0], run[1] + 1):
+            big = self.inside((k, k)).sum() >= 0.01 * self.scores.size
+            if (big or abs(self.seen[k, k]) > 1.96) and self.seen[k, k] * self.seen[run] < 0:
+                return True
+        return False
+
+    def labels(self, n_draws: int) -> list[int]:
+        rng = np.random.default_rng(5)
+        drawn = [(rng.random(self.scores.size) < self.scores).astype(float) for _ in range(n_draws)]
+        largest = sorted(max(map(abs, self.deviations(one).values())) for one in drawn)
+        label = [0] * len(self.filled)
+        for run in sorted(self.runs, key=lambda one: -abs(self.seen[one])):
+            mine = slice(run[0], run[1] + 1)
+            found = abs(self.seen[run]) > largest[int(0.95 * n_draws)] and not self.contrary(run)
+            if found and not any(label[mine]):
+                label[mine] = [1 if self.seen[run] > 0 else -1] * (run[1] + 1 - run[0])
+        return label
+
+    def range_of(self, run: Run) -> OffRange:
+        start, end = run
+        mine, gaps = self.inside(run), []
+        for k in range(start, end + 1):
+            own = self.inside((k, k))
+            if own.sum() >= 0.01 * self.scores.size:
+                gaps.append(abs(float(self.scores[own].mean() - self.hits[own].mean())))
+        low, high = self.filled[start] / self.n_bins, (self.filled[end] + 1) / self.n_bins
+        means = float(self.scores[mine].mean()), float(self.hits[mine].mean())
+        first, last = start == 0, end == len(self.filled) - 1
+        return OffRange(low, high, first, last, int(mine.sum()), *means, min(gaps), max(gaps))
+
+    def ranges(self, n_draws: int) -> list[OffRange]:
+        found, place = [], 0
+        for sign, same in itertools.groupby(self.labels(n_draws)):
+            end = place + len(list(same))
+            found += [self.range_of((place, end - 1))] if sign else []
+            place = end
+        return found
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("n_bins", [5, 15])
-def test_neighbouring_bins_of_one_sign_are_one_range(seed: int, n_bins: int) -> None:
+@pytest.mark.parametrize(("seed", "n_bins"), [(0, 6), (1, 10), (2, 15)])
+def test_ranges_are_those_of_a_loop_over_all_runs(seed: int, n_bins: int) -> None:
     rng = np.random.default_rng(seed)
-    scores = rng.random(1500)
+    scores = rng.random(1200)
     scores = scores[(scores < 0.5) | (scores > 0.65)]  # an empty part joins its sides
     true = np.clip(scores + rng.choice([-0.25, 0.25]) * np.sin(4 * scores), 0, 1)
-    hits = (rng.random(scores.size) < true).astype(int)
-    found = off_ranges(bin_scores(scores, hits, n_bins=n_bins))
-    expected = slow_ranges(scores.tolist(), hits.tolist(), n_bins)
+    hits = (rng.random(scores.size) < true).astype(float)
+    found, expected = off_ranges(scores, hits, n_bins=n_bins), Slow(scores, hits, n_bins).ranges(60)
     assert expected
-    assert [(one.low, one.high, one.n_rows, one.mean_score, one.frequency) for one in found] == [
-        pytest.approx(one) for one in expected
+    names = ("low", "high", "first", "last", "n_rows", "mean_score", "frequency", "least", "most")
+    assert [[getattr(one, name) for name in names] for one in found] == [
+        pytest.approx([getattr(one, name) for name in names]) for one in expected
     ]
-    assert [one.first for one in found] == [bool(scores.min() > one.low - 1e-12 and
-        not (scores <= one.low).any()) for one in found]  # fmt: skip
-    assert [one.last for one in found] == [not (scores > one.high).any() for one in found]
 
 
-def test_true_scores_name_a_range_in_at_most_one_set_of_twenty() -> None:
-    rng = np.random.default_rng(9)
-    named = 0
-    for _ in range(400):
-        scores = rng.beta(1, 3, 300)
-        hits = rng.random(300) < scores
-        named += bool(off_ranges(bin_scores(scores, hits)))
-    assert named <= 400 * 0.05 + 3 * math.sqrt(400 * 0.05 * 0.95)
+def test_true_scores_rarely_name_a_range() -> None:
+    rng, named = np.random.default_rng(9), 0
+    for _ in range(150):
+        scores = rng.beta(0.3, 3, 200)  # rare events among them
+        named += bool(off_ranges(scores, rng.random(200) < scores, level=0.1, n_draws=100))
+    assert named <= 15 + 3 * math.sqrt(15 * 0.9)
+
+
+def test_scores_of_0_and_1_that_are_wrong_are_found() -> None:
+    (found,) = off_ranges([0.0] * 40 + [1.0] * 40, [0] * 40 + [1] * 39 + [0])
+    assert (found.last, found.n_rows, round(found.gap, 9)) == (True, 40, 0.025)
+    assert off_ranges([0.0, 1.0], [0, 1]) == ()
 
 
 @pytest.mark.parametrize("level", [0, 1, 1.5, "x"])
 def test_a_level_is_between_0_and_1(level: object) -> None:
     with pytest.raises(CalibrationInputError, match="level"):
-        off_ranges(bin_scores([0.5], [1]), level=level)  # type: ignore[arg-type]
+        off_ranges([0.5], [1], level=level)  # type: ignore[arg-type]
