@@ -82,6 +82,35 @@ class AtCutoff:
         odds = self.cutoff / (1 - self.cutoff)
         return (self.right - self.in_vain * odds) / self.n_samples
 
+    def cost(self, alarm: float, miss: float) -> "Costs":
+        """Return what acting costs in all, and what it would without a model.
+
+        Parameters
+        ----------
+        alarm, miss : float
+            As of `cutoff_of_costs`.
+        """
+        _check_costs(alarm, miss)
+        others = self.n_samples - self.n_events
+        return Costs(
+            alarm * self.in_vain + miss * self.missed, miss * self.n_events, alarm * others
+        )
+
+
+@result_class
+class Costs:
+    """What mistakes cost in all, in the unit of the costs.
+
+    Attributes
+    ----------
+    acting, nobody, everybody : float
+        Of calling by the cut-off, of calling no row, and of calling all.
+    """
+
+    acting: float
+    nobody: float
+    everybody: float
+
 
 def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
     """Call every row with a score of at least the cut-off.

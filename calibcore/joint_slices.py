@@ -46,11 +46,10 @@ class JointScreen(SliceScreen):
 
         Notes
         -----
-        Those that are flagged and differ from other rows, then the others that are flagged, those
-        with enough rows, and the small ones; of each, the largest mean gap first.
+        Those that are flagged, then the others with enough rows, and the small ones; of each, the
+        largest mean gap first.
         """
-        kind = np.where(self.rows >= self.least, 2, 3)
-        kind = np.where(self.off(level), np.where(self.differs, 0, 1), kind)
+        kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
         found = np.lexsort((-np.abs(np.nan_to_num(self.mean_gap)), kind))
         return found[self.rows[found] > 0]
 

@@ -1,11 +1,16 @@
 """Acting on predictions of high score alone: how many are kept, and how many of them are right."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore.data import EventScores
 from calibcore.decisions import LEVEL
 from calibcore.errors import CalibrationInputError
+from calibcore.inference.group_sums import groups_of
 from calibcore.inference.intervals import Interval, share_interval
+from calibcore.inference.multiple_testing import holm
 from calibcore.results import result_class
 from calibcore.splits import Folds, checked_folds
 from calibcore.tally import tally
@@ -130,3 +135,86 @@ def held_accuracy(event: EventScores, wanted: float, fold: Folds) -> HeldAccurac
             chosen = mine & (event.scores >= seen.score[place])
             kept, right = kept + int(chosen.sum()), right + int(event.hits[chosen].sum())
     return HeldAccuracy(kept, right, event.n_samples)
+
+
+@result_class
+class KeptGroups:
+    """How many of the kept rows are right in each group of several groupings.
+
+    Attributes
+    ----------
+    grouping, place : ndarray of int, shape (n_groups,)
+        Which grouping, and which of its groups: those that hold some of the kept rows, not all.
+    kept, right : ndarray of int, shape (n_groups,)
+        Rows that are kept, and right ones among them.
+    adjusted : ndarray of float64, shape (n_groups,)
+        P-value of so few right ones if each were right with the accuracy that was wanted: the exact
+        binomial tail, adjusted for all groups by Holm's method.
+    """
+
+    grouping: NDArray[np.intp]
+    place: NDArray[np.intp]
+    kept: NDArray[np.intp]
+    right: NDArray[np.intp]
+    adjusted: Floats
+
+    def below(self, level: float = 0.05) -> NDArray[np.intp]:
+        """List the groups that are shown to be below the accuracy, the lowest accuracy first."""
+        found = np.flatnonzero(self.adjusted < level)
+        return found[np.argsort(self.right[found] / self.kept[found], kind="stable")]
+
+    def accuracy(self, k: int) -> Interval:
+        """Return the interval of the accuracy of a group (Wilson)."""
+        return share_interval(int(self.right[k]), int(self.kept[k]), LEVEL)
+
+
+def kept_groups(
+    event: EventScores, score: float, wanted: float, groupings: Sequence[ArrayLike]
+) -> KeptGroups:
+    """Keep the rows from a score on, and compare each group's accuracy with the one wanted.
+
+    Parameters
+    ----------
+    event : EventScores
+        That a prediction is right, with its score.
+    score : float
+        Rows with at least this score are kept.
+    wanted : float
+        Accuracy, in [0, 1].
+    groupings : sequence of array_like of int, shape (n_samples,)
+        Group of each row, from 0, in each of several groupings.
+
+    Returns
+    -------
+    KeptGroups
+
+    Raises
+    ------
+    CalibrationInputError
+        An accuracy out of range, or not one group a row.
+
+    Examples
+    --------
+    >>> rows = EventScores([0.9] * 40, [1] * 30 + [0] * 10)
+    >>> found = kept_groups(rows, 0.9, 0.9, [[0] * 28 + [1] * 12])
+    >>> found.right.tolist(), found.kept.tolist(), found.below().tolist()
+    ([28, 2], [28, 12], [1])
+    """
+    from scipy.special import bdtr  # noqa: PLC0415 - a tenth of a second to import
+
+    if not 0 <= wanted <= 1:
+        raise CalibrationInputError("wanted", str(wanted), "an accuracy from 0 to 1")
+    chosen = event.scores >= score
+    counted = []
+    for which, given in enumerate(groupings):
+        groups = groups_of(given, event.n_samples, 1)
+        mine, n_groups = groups.of_row[chosen] + 1, groups.names.size + 1
+        kept = np.bincount(mine, minlength=n_groups)[1:]
+        right = np.bincount(mine, event.hits[chosen], minlength=n_groups)[1:].astype(np.intp)
+        some = np.flatnonzero((kept > 0) & (kept < chosen.sum()))
+        each = np.full(some.size, which), groups.names[some], kept[some], right[some]
+        counted.append(np.stack(each))
+    found = np.concatenate([np.empty((4, 0), dtype=np.intp), *counted], axis=1)
+    grouping, place, kept, right = found
+    adjusted = holm(bdtr(right, kept, wanted)) if kept.size else np.empty(0)
+    return KeptGroups(grouping, place, kept, right, adjusted)

@@ -194,6 +194,13 @@ _REPORT: tuple[Callable[[Any], Any], ...] = (
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         help="Of decisions on one event, for the report; by default the event's frequency.",
     ),
+    click.option(
+        "--costs",
+        metavar="ALARM MISS",
+        nargs=2,
+        type=click.FloatRange(0, min_open=True),
+        help="Of a false alarm and a missed event, for the report; they set the cut-off.",
+    ),
 )
 """What the report of an audit is to hold, and where it is written."""
 

@@ -14,6 +14,7 @@ from rich.progress import Progress as Bar
 
 from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import Progress
+from calibcore.decisions import cutoff_of_costs
 from calibcore.errors import CalibrationInputError
 from calibcore.numpy_code import numpy_code
 from dashboard import compute, wording
@@ -119,6 +120,8 @@ def _print_notes(console: Lines, scene: Scene) -> None:
 def _check_report(given: Mapping[str, Any]) -> None:
     """Refuse what a report is to hold without one."""
     told = next((name for name in ("title", "purpose", "model", "author") if given[name]), None)
+    if given["costs"] and given["cutoff"] is not None:
+        raise CalibrationInputError("cutoff", "costs too, which set it", "one of the two")
     if given["brief"] and not given["report"]:
         raise CalibrationInputError("page", "no report to be a page of", "--report too")
     if told is not None and not (given["report"] or given["json"]):
@@ -127,7 +130,9 @@ def _check_report(given: Mapping[str, Any]) -> None:
 
 def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> None:
     typed = Typed(**{name: given[name] for name in ("title", "purpose", "model", "author")})
-    made = report_of(scene, Asked(typed, given["cutoff"]), tell)
+    costs: tuple[float, float] | None = given["costs"]
+    cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
+    made = report_of(scene, Asked(typed, cutoff, costs), tell)
     if given["report"]:
         _write(given["report"], html_of(made, brief=given["brief"]), "report")
     if given["json"]:

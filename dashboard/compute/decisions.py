@@ -1,16 +1,26 @@
 """What acting on predictions keeps, once for each set and calibrator."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from calibcore.data import EventScores
-from calibcore.decisions import AtCutoff, at_cutoff_by_group
-from calibcore.selective import HeldAccuracy, RiskCoverage, held_accuracy, risk_coverage
+from calibcore.decisions import AtCutoff, at_cutoff, at_cutoff_by_group
+from calibcore.selective import (
+    HeldAccuracy,
+    RiskCoverage,
+    held_accuracy,
+    kept_groups,
+    risk_coverage,
+)
 from calibcore.splits import deal_folds
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.groups import looks_like_ids, most_telling
+from dashboard.compute.groups import find_groups, looks_like_ids, most_telling
 from dashboard.compute.slices import of_evaluated, slicing_of, ways
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
+from dashboard.wording import acting
+from dashboard.wording.acting import Kept
 from dashboard.wording.slice_names import SCORES, TRUE
 
 
@@ -53,6 +63,63 @@ def held_of(scene: Scene, side: str, event: EventScores, wanted: float) -> HeldA
         return held_accuracy(event, wanted, fold)
 
     return once("held accuracies", key, make)
+
+
+def kept_of(scene: Scene, wanted: float) -> list[Kept]:
+    """Return the threshold for an accuracy before and, where a calibrator is in use, after."""
+    key = key_of(scene.upload, scene.settings), scene.chosen, wanted
+
+    def make() -> list[Kept]:
+        before, *after = (_kept(scene, *side, wanted) for side in sides_of(scene).items())
+        if after and after[0].at is not None:
+            mistaken = at_cutoff(scene.evaluated.before.event, after[0].at.cutoff)
+            before = replace(before, mistaken=mistaken)
+        return [before, *after]
+
+    return once("kept", key, make)
+
+
+def sides_of(scene: Scene) -> dict[str, EventScores]:
+    """Return the scores before and, where a calibrator changed them, after."""
+    before, after = scene.evaluated.before, scene.evaluated.after
+    sides = {"Before": before.event}
+    return sides if after is before else {**sides, "After": after.event}
+
+
+def _kept(scene: Scene, side: str, event: EventScores, wanted: float) -> Kept:
+    curve, held = coverage_of(scene, event), held_of(scene, side, event, wanted)
+    place, slicings = curve.lowest_for(wanted), find_groups(scene).slicings
+    if place is None:
+        return Kept(curve, None, held)
+    score = float(curve.score[place])
+    places = [of_evaluated(scene, one.places[scene.chosen]) for one in slicings]
+    groups = kept_groups(event, score, wanted, places)
+    names = tuple((one.by, one.shown) for one in slicings)
+    return Kept(curve, at_cutoff(event, score), held, groups, names)
+
+
+def share_kept(sides: list[Kept]) -> float | None:
+    """Return the share of the rows that the last side's threshold keeps."""
+    at = sides[-1].at
+    return None if at is None else at.called / at.n_samples
+
+
+def cutoff_lines(
+    scene: Scene, found: list[AtCutoff], costs: tuple[float, float] | None
+) -> list[str]:
+    """Return the same cut-off in the file's own scores, and what acting costs, for Markdown."""
+    sides, lines = sides_of(scene), []
+    if costs is not None:
+        lines.append(acting.cost_sentence(dict(zip(sides, found, strict=True)), costs))
+    own = as_many(sides["Before"], found[-1].called) if "After" in sides else None
+    if own is not None:
+        lines.append(acting.as_many_sentence(own, scene.event_words.name))
+    return lines
+
+
+def as_many(event: EventScores, called: int) -> AtCutoff | None:
+    """Return the cut-off by which other scores of the rows call as many; None for none called."""
+    return at_cutoff(event, float(np.sort(event.scores)[-called])) if called else None
 
 
 def groupings_of(scene: Scene) -> list[str]:

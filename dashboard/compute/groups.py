@@ -81,14 +81,17 @@ def looks_like_ids(scene: Scene, by: str) -> bool:
 
 
 def most_telling(scene: Scene) -> str:
-    """Return what to group rows by first: as the worst subgroup is, else as the likeliest is."""
+    """Return what to group rows by first: as the worst subgroup is, else as the likeliest is.
+
+    One that has a fault of its own comes before others: a predicted class often has that of scores.
+    """
     found, offered = find_groups(scene), ways(scene.upload)
     side = found.after if found.before.worst() is None else found.before
-    worst = side.worst()
-    if worst is None and side.n_groups:
-        worst = int(np.argmin(side.adjusted))
-    if worst is not None:
-        return found.name(side, worst)[0]
+    for chosen in (side.own(), side.off()):
+        if chosen.any():
+            return found.name(side, int(np.argmax(np.where(chosen, np.abs(side.gap), -1.0))))[0]
+    if side.n_groups:
+        return found.name(side, int(np.argmin(side.adjusted)))[0]
     return next((by for by in offered if not looks_like_ids(scene, by)), offered[0])
 
 

@@ -10,7 +10,7 @@ from dashboard.scene import Scene
 from dashboard.wording import report as words
 from dashboard.wording.rows import call_rows
 
-CUTOFF, ACCURACY = "cutoff_in_use", "accuracy_wanted"
+CUTOFF, COSTS, ACCURACY = "cutoff_in_use", "costs_in_use", "accuracy_wanted"
 """Where the page of decisions keeps what is chosen there."""
 
 _TRIED, _MADE = "settings_tried", "report_made"
@@ -62,12 +62,14 @@ def _show(scene: Scene) -> None:
 def _asked(scene: Scene, typed: Typed) -> Asked:
     held = st.session_state
     n_tried = len(held[_TRIED][scene.upload.digest])
-    return Asked(typed, held.get(CUTOFF), float(held.get(ACCURACY, 95.0)) / 100, n_tried)
+    accuracy = float(held.get(ACCURACY, 95.0)) / 100
+    return Asked(typed, held.get(CUTOFF), held.get(COSTS), accuracy, n_tried)
 
 
 def _of(scene: Scene) -> tuple[object, ...]:
     """Return what decides a report besides what is typed."""
-    how = scene.n_resamples, scene.expert, scene.rows_are, st.session_state.get(CUTOFF)
+    chosen = (st.session_state.get(key) for key in (CUTOFF, COSTS, ACCURACY))
+    how = scene.n_resamples, scene.expert, scene.rows_are, *chosen
     return (scene.upload.digest, repr(scene.settings), scene.chosen, *how)
 
 

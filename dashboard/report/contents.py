@@ -71,6 +71,8 @@ class Asked:
         By the user.
     cutoff : float or None
         Of decisions on one event; None for how often the event is.
+    costs : tuple of float or None
+        Of a false alarm and of a missed event, where the cut-off is theirs.
     accuracy : float, default 0.95
         Wanted of predictions that are kept.
     n_tried : int, default 1
@@ -83,6 +85,7 @@ class Asked:
 
     typed: Typed = field(default_factory=Typed)
     cutoff: float | None = None
+    costs: tuple[float, float] | None = None
     accuracy: float = 0.95
     n_tried: int = 1
     dealt: compute.Dealt = field(default_factory=compute.Dealt)
@@ -120,7 +123,7 @@ def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
         findings.graphs(scene),
         findings.measures(scene, inference, measures),
         findings.subgroups(scene),
-        findings.decisions(scene, asked.cutoff, asked.accuracy),
+        findings.decisions(scene, asked.cutoff, asked.accuracy, asked.costs),
         *_calibrator(scene),
         findings.contest(scene, compared, asked.dealt),
         _limits(scene, asked),
@@ -379,6 +382,8 @@ def _rerun(scene: Scene, asked: Asked) -> Section:
     ]
     cutoff = None if isinstance(settings.event, TopR) else asked.cutoff
     draws = scene.n_resamples
-    command = words.command(upload, settings, cutoff, draws) if scene.sample is None else ""
+    command = (
+        words.command(upload, settings, cutoff, draws, asked.costs) if scene.sample is None else ""
+    )
     told: Sentences | None = lines("command", [asked.rerun or words.rerun(command)])
     return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), told)

@@ -239,11 +239,16 @@ def subgroups(scene: Scene) -> Section:
 # Decisions ----------------------------------------------------------------------------------
 
 
-def decisions(scene: Scene, cutoff: float | None, accuracy: float) -> Section:
+def decisions(
+    scene: Scene,
+    cutoff: float | None,
+    accuracy: float,
+    costs: tuple[float, float] | None = None,
+) -> Section:
     """Return what acting on the scores comes to, at a cut-off or for a wanted accuracy."""
-    events = [(name, side.event) for name, side in sides_of(scene)]
+    events = list(deciding.sides_of(scene).items())
     if isinstance(scene.settings.event, TopR):
-        return section(scene, words.DECISIONS, "decisions", *_kept(scene, events, accuracy))
+        return section(scene, words.DECISIONS, "decisions", *_kept(scene, accuracy))
     at = deciding.usual_cutoff(events[0][1]) / 100 if cutoff is None else cutoff
     found = [at_cutoff(event, at) for _, event in events]
     curves = [(name, decision_curve(event, MESH)) for name, event in events]
@@ -251,12 +256,13 @@ def decisions(scene: Scene, cutoff: float | None, accuracy: float) -> Section:
         acting.sentence(one, scene.event_words.name, side=name)
         for one, (name, _) in zip(found, events, strict=True)
     ]
+    said += deciding.cutoff_lines(scene, found, costs)
     table = Table(
         "cut-off",
         (f"Cut-off {100 * at:.3g}%", *(name for name, _ in events)),
         tuple(
             Row(name, say_rows(name), tuple(Cell(cell.text, cell.note) for cell in cells))
-            for name, cells in acting.counts_rows(found)
+            for name, cells in acting.counts_rows(found, costs)
         ),
     )
     if deciding.is_usual(events[0][1], at):
@@ -297,23 +303,14 @@ def _decisions_by_group(scene: Scene, sides: list[EventScores], at: float) -> li
     return [Table("cut-off by group", heads, tuple(rows)), lines("by group", [note, cut])]
 
 
-def _kept(
-    scene: Scene, events: list[tuple[str, EventScores]], accuracy: float
-) -> list[Block | None]:
-    name, event = events[-1]
-    curves = [(side, deciding.coverage_of(scene, each)) for side, each in events]
-    curve, n_rows = curves[-1][1], event.n_samples
-    place, kept, said = curve.lowest_for(accuracy), None, []
-    if place is None:
-        said.append(acting.out_of_reach(accuracy))
-    else:
-        kept = float(curve.coverage[place])
-        n_kept = round(kept * n_rows)
-        right = round(float(curve.accuracy[place]) * n_kept)
-        said.append(acting.kept_sentence(float(curve.score[place]), n_kept, right, n_rows))
-        said.append(acting.held_sentence(deciding.held_of(scene, name, event, accuracy)))
-    said.append(acting.all_rows_sentence([one.aurc for _, one in curves], event))
-    figure = coverage_graph(curves, kept, scene.palette)
+def _kept(scene: Scene, accuracy: float) -> list[Block | None]:
+    found = deciding.kept_of(scene, accuracy)
+    curves = [(name, one.curve) for (name, _), one in zip(sides_of(scene), found, strict=True)]
+    said = acting.kept_lines(found, accuracy)
+    said.append(
+        acting.all_rows_sentence([one.aurc for _, one in curves], scene.evaluated.after.event)
+    )
+    figure = coverage_graph(curves, deciding.share_kept(found), scene.palette)
     caption = say_rows(acting.KEPT_CAPTION)
     drawn = picture("accuracy of what is kept", figure, caption, scene, Titles(write=str))
     return [lines("acting", said), Pictures("kept", (drawn,))]

@@ -35,23 +35,19 @@ def show(scene: Scene) -> None:
         _show_called(scene)
 
 
-def _events(scene: Scene) -> list[tuple[str, EventScores]]:
-    """Return the scores before and, where a calibrator changed them, after."""
-    before, after = scene.evaluated.before, scene.evaluated.after
-    sides = [(SIDES[0], before.event)]
-    return sides if after is before else [*sides, (SIDES[1], after.event)]
-
-
 # One event ----------------------------------------------------------------------------------
 
 
 def _show_called(scene: Scene) -> None:
     top = st.container()
-    sides = _events(scene)
-    cutoff = st.session_state[report.CUTOFF] = _choose_cutoff(sides[0][1])
+    sides = list(compute.sides_of(scene).items())
+    cutoff, costs = _choose_cutoff(sides[0][1])
+    st.session_state[report.CUTOFF], st.session_state[report.COSTS] = cutoff, costs
     found = [at_cutoff(event, cutoff) for _, event in sides]
     name = scene.event_words.name
     top.subheader(words.sentence(found[-1], name, side=sides[-1][0]), anchor=False)
+    for text in compute.cutoff_lines(scene, found, costs):
+        top.markdown(text)
     if compute.is_usual(sides[0][1], cutoff):
         top.markdown(words.usual_sentence(cutoff))
     curves = [(side, decision_curve(event, MESH)) for side, event in sides]
@@ -60,7 +56,7 @@ def _show_called(scene: Scene) -> None:
         figure = decision_graph(curves, cutoff, scene.palette)
         show_graph("Decisions curve", figure, say_rows(words.CURVE_CAPTION))
     with right:
-        rows = [(say_rows(name), "", cells) for name, cells in words.counts_rows(found)]
+        rows = [(say_rows(name), "", cells) for name, cells in words.counts_rows(found, costs)]
         st.html(_table(("", *(side for side, _ in sides)), rows))
         st.markdown(f":small[{words.reference_sentence(found[-1])}]")
         if compute.has_steps(scene):
@@ -101,8 +97,8 @@ def _show_groups(
     offer_table(lambda: csv_of(words.FILE_HEAD, lines), name=file_name("cut-off"), facts=True)
 
 
-def _choose_cutoff(event: EventScores) -> float:
-    """Let the user set a cut-off, or what mistakes cost."""
+def _choose_cutoff(event: EventScores) -> tuple[float, tuple[float, float] | None]:
+    """Let the user set a cut-off, or what mistakes cost, which are returned too."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         way = address.choose(
             st.segmented_control,
@@ -119,7 +115,7 @@ def _choose_cutoff(event: EventScores) -> float:
                 words.CUTOFF, 1, 99, usual, key="cutoff", bind="query-params",
                 persist_state="session", help=words.CUTOFF_HELP, width=420,
             )  # fmt: skip
-            return int(chosen) / 100
+            return int(chosen) / 100, None
         alarm, miss = (
             st.number_input(
                 label, 0.01, 1e9, usual, key=key, bind="query-params", persist_state="session",
@@ -130,7 +126,8 @@ def _choose_cutoff(event: EventScores) -> float:
                 (words.MISS, 4.0, "cost_miss"),
             )
         )  # fmt: skip
-    return cutoff_of_costs(float(alarm), float(miss))
+    costs = float(alarm), float(miss)
+    return cutoff_of_costs(*costs), costs
 
 
 # Predictions --------------------------------------------------------------------------------
@@ -142,23 +139,15 @@ def _show_kept(scene: Scene) -> None:
         words.ACCURACY_WANTED, 50.0, 99.9, 95.0, 0.1, key=report.ACCURACY, bind="query-params",
         persist_state="session", help=words.ACCURACY_HELP, width=360,
     )  # fmt: skip
-    name, event = _events(scene)[-1]
-    curves = [(side, compute.coverage_of(scene, each)) for side, each in _events(scene)]
-    curve, n_rows = curves[-1][1], event.n_samples
-    place, kept = curve.lowest_for(float(wanted) / 100), None
-    if place is None:
-        top.subheader(words.out_of_reach(float(wanted) / 100), anchor=False)
-    else:
-        kept = float(curve.coverage[place])
-        n_kept = round(kept * n_rows)
-        right = round(float(curve.accuracy[place]) * n_kept)
-        score = float(curve.score[place])
-        top.subheader(words.kept_sentence(score, n_kept, right, n_rows), anchor=False)
-        held = compute.held_of(scene, name, event, float(wanted) / 100)
-        top.markdown(words.held_sentence(held))
-    show_graph(
-        "Decisions kept", coverage_graph(curves, kept, scene.palette), say_rows(words.KEPT_CAPTION)
-    )
+    found = compute.kept_of(scene, float(wanted) / 100)
+    first, *others = words.kept_lines(found, float(wanted) / 100)
+    top.subheader(first, anchor=False)
+    for text in others:
+        top.markdown(text)
+    curves = [(side, one.curve) for side, one in zip(SIDES, found, strict=False)]
+    figure = coverage_graph(curves, compute.share_kept(found), scene.palette)
+    show_graph("Decisions kept", figure, say_rows(words.KEPT_CAPTION))
+    event = scene.evaluated.after.event
     st.markdown(words.all_rows_sentence([one.aurc for _, one in curves], event))
     if scene.settings.event == TopR(1):
         st.markdown(commonest_class(scene.evaluated))

@@ -9,7 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
 from dashboard.compute.drift import find_drift
-from dashboard.compute.groups import FoundSlices, find_slices, most_telling
+from dashboard.compute.groups import FoundSlices, find_groups, find_slices, most_telling
+from dashboard.compute.recommendations import worst_of
 from dashboard.compute.slices import ways
 from dashboard.figures.sent import Titles
 from dashboard.figures.slices import ROW, score_histogram
@@ -62,6 +63,8 @@ def show(scene: Scene) -> None:
     how = words.HowSaid(after_first, _is_prediction(scene), scene.expert)
     sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
     top.subheader(sentence, anchor=False)
+    if (counted := worst_of(scene).counted(after=after_first)) and find_groups(scene).slicings[1:]:
+        top.markdown(f"{words.ALL_GROUPINGS} {counted}")
     drift = find_drift(scene, by) if found.slicing.in_time else None
     if drift is not None:
         sides = drift.before, drift.after

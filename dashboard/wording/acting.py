@@ -1,14 +1,18 @@
 """Words of the page of decisions: cut-offs, costs, net benefit, and what is kept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from calibcore.data import EventScores
 from calibcore.decisions import AtCutoff, DecisionCurve
 from calibcore.inference import Interval
-from calibcore.selective import HeldAccuracy
-from dashboard.wording.numbers import ci, percent, span
+from calibcore.selective import HeldAccuracy, KeptGroups, RiskCoverage
+from dashboard.wording.classes import shortened
+from dashboard.wording.numbers import ci, escape_markdown, percent, span
 from dashboard.wording.rows import rows_of, says_rows
+from dashboard.wording.slice_names import slice_name
+from dashboard.wording.verdicts import DETECTION_LEVEL
 
 BY = "Cut-off"
 WAYS = {"slider": "Set", "costs": "By costs"}
@@ -38,7 +42,7 @@ KEPT_CAPTION = "Accuracy among the rows with the highest scores, by how many of 
 
 CALLED, RIGHT, FOUND = "Called", "Events among the called", "Events called"
 MISSED, IN_VAIN, SPARED = "Events missed", "False alarms", "Others not called"
-BENEFIT = "Net benefit per 100 rows"
+BENEFIT, COST = "Net benefit per 100 rows", "Total cost"
 GROUPS, GROUP_BY, ALL_ROWS = "Subgroups at this cut-off", "Group by", "All rows"
 GROUP_HEAD = ("Subgroup", CALLED, RIGHT, FOUND, MISSED, IN_VAIN)
 FILE_HEAD = [
@@ -96,8 +100,14 @@ class Cell(NamedTuple):
     note: str = ""
 
 
-def counts_rows(sides: Sequence[AtCutoff]) -> list[tuple[str, list[Cell]]]:
-    """Return the table: what is counted, and each side's count with its share."""
+def counts_rows(
+    sides: Sequence[AtCutoff], costs: tuple[float, float] | None = None
+) -> list[tuple[str, list[Cell]]]:
+    """Return the table: what is counted, and each side's count with its share.
+
+    With the costs of a false alarm and of a missed event, where these were given, also the total.
+    """
+    total = [] if costs is None else [(COST, [Cell(_cost(s.cost(*costs).acting)) for s in sides])]
     return [
         (CALLED, [_counted(s.called, s.n_samples, s.share_called) for s in sides]),
         (RIGHT, [_counted(s.right, s.called, s.precision) for s in sides]),
@@ -106,7 +116,57 @@ def counts_rows(sides: Sequence[AtCutoff]) -> list[tuple[str, list[Cell]]]:
         (IN_VAIN, [Cell(f"{s.in_vain:,}") for s in sides]),
         (SPARED, [_counted(s.left_alone, s.n_samples - s.n_events, s.specificity) for s in sides]),
         (BENEFIT, [_benefit(s) for s in sides]),
+        *total,
     ]
+
+
+def _cost(value: float) -> str:
+    return f"{value:,.2f}".removesuffix(".00")
+
+
+def cost_sentence(sides: Mapping[str, AtCutoff], costs: tuple[float, float]) -> str:
+    """Return what acting costs in all, against calling none and all.
+
+    Parameters
+    ----------
+    sides : mapping of str to AtCutoff
+        The counts "Before" and "After" calibration.
+    costs : tuple of float
+        Of a false alarm, and of a missed event.
+    """
+    found = {side: at.cost(*costs) for side, at in sides.items()}
+    told = " and ".join(f"{_cost(one.acting)} {side.lower()}" for side, one in found.items())
+    *_, last = found.values()
+    least = min(last.nobody, last.everybody)
+    cheaper = "none" if last.nobody <= last.everybody else "all"
+    change = least - last.acting
+    text = (
+        f"Total cost at this cut-off: {told} calibration. Calling none would cost"
+        f" {_cost(last.nobody)}, calling all {_cost(last.everybody)}"
+    )
+    share = f" ({abs(change) / least:.0%})" if least else ""
+    if change < 0:
+        return f"{text}; the scores cost {_cost(-change)}{share} more than calling {cheaper}."
+    saved = f"{_cost(change)}{share}" if change else "nothing"
+    return f"{text}; the scores save {saved} against calling {cheaper}."
+
+
+def as_many_sentence(own: AtCutoff, name: str) -> str:
+    """Return the cut-off in the file's own scores that calls as many, and what that comes to.
+
+    Parameters
+    ----------
+    own : AtCutoff
+        By the file's own scores, at that cut-off.
+    name : str
+        Of the event; for Markdown.
+    """
+    right = percent(own.right / own.called, own.called)
+    return (
+        f"This cut-off is of calibrated scores. In the file's own scores (before calibration), a"
+        f" cut-off of {100 * own.cutoff:.3g}% calls as many: {rows_of(own.called)}; {name} holds"
+        f" for {right} of them, {own.missed:,} of {own.n_events:,} events are missed."
+    )
 
 
 def _counted(count: int, of: int, interval: Interval | None) -> Cell:
@@ -194,13 +254,91 @@ def reference_sentence(found: AtCutoff) -> str:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The threshold in one side's scores for an accuracy, and what it holds.
+
+    Parameters
+    ----------
+    curve : RiskCoverage
+        The accuracy by what is kept.
+    at : AtCutoff or None
+        Rows that are kept, and right ones among them; None where no score reaches the accuracy.
+    held : HeldAccuracy
+        The same on rows that had no part in the choice.
+    groups : KeptGroups or None
+        The same in every subgroup; None where `at` is.
+    names : tuple of tuple of str and tuple of str
+        What each grouping is by, and what its groups are called; text of the file.
+    mistaken : AtCutoff or None
+        Before calibration, what the threshold of the calibrated scores would keep.
+    """
+
+    curve: RiskCoverage
+    at: AtCutoff | None
+    held: HeldAccuracy
+    groups: KeptGroups | None = None
+    names: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    mistaken: AtCutoff | None = None
+
+
+def kept_lines(sides: Sequence[Kept], wanted: float) -> list[str]:
+    """Return what a threshold for an accuracy holds, for Markdown: first in the scores in use.
+
+    Parameters
+    ----------
+    sides : sequence of Kept
+        Before and, where a calibrator is in use, after.
+    wanted : float
+        Accuracy.
+    """
+    *own, last = sides
+    lines = [out_of_reach(wanted, calibrated=bool(own))]
+    if last.at is not None:
+        lines = [kept_sentence(last.at, calibrated=bool(own)), _holds(last, wanted)]
+    for one in own:
+        told = [out_of_reach(wanted, calibrated=False)]
+        if one.at is not None:
+            told = [own_sentence(one.at), _holds(one, wanted)]
+        if last.at is not None and one.mistaken is not None and one.mistaken.called:
+            told.append(mistaken_sentence(one.mistaken))
+        lines.append(" ".join(told))
+    return lines
+
+
+def _holds(one: Kept, wanted: float) -> str:
+    found = "" if one.groups is None else kept_groups_sentence(one.groups, one.names, wanted)
+    return f"{held_sentence(one.held)} {found}".strip()
+
+
 @says_rows
-def kept_sentence(score: float, kept: int, right: int, n_samples: int) -> str:
+def kept_sentence(at: AtCutoff, *, calibrated: bool) -> str:
     """Return what keeping the rows from a score on comes to."""
-    share, accuracy = percent(kept / n_samples, n_samples), percent(right / kept, kept)
+    n, kept = at.n_samples, at.called
+    share, accuracy = percent(kept / n, n), percent(at.right / kept, kept)
     return (
-        f"Acting on scores of at least {100 * score:.3g}% keeps {kept:,} of {n_samples:,} rows"
-        f" ({share}); {accuracy} of these predictions are correct."
+        f"Acting on {'calibrated ' if calibrated else ''}scores of at least"
+        f" {100 * at.cutoff:.3g}% keeps {kept:,} of {n:,} rows ({share}); {accuracy} of these"
+        " predictions are correct."
+    )
+
+
+@says_rows
+def own_sentence(at: AtCutoff) -> str:
+    """Return the threshold in the file's own scores, and what it keeps."""
+    n, right = at.n_samples, percent(at.right / at.called, at.called)
+    return (
+        f"In the file's own scores (before calibration) the threshold is {100 * at.cutoff:.3g}%: it"
+        f" keeps {at.called:,} of {n:,} rows ({percent(at.called / n, n)}), {right} correct."
+    )
+
+
+def mistaken_sentence(at: AtCutoff) -> str:
+    """Return what the threshold of calibrated scores would hold in the file's own."""
+    right = percent(at.right / at.called, at.called)
+    return (
+        f"The {100 * at.cutoff:.3g}% of the calibrated scores must not be used in them: of the"
+        f" file's own scores of at least {100 * at.cutoff:.3g}%, {right} are correct."
     )
 
 
@@ -218,6 +356,39 @@ def held_sentence(held: HeldAccuracy) -> str:
     )
 
 
+def kept_groups_sentence(
+    groups: KeptGroups, names: Sequence[tuple[str, Sequence[str]]], wanted: float
+) -> str:
+    """Return which subgroups of the kept rows have fewer correct than wanted, the worst by name.
+
+    Parameters
+    ----------
+    groups : KeptGroups
+        Every subgroup.
+    names : sequence of tuple of str and sequence of str
+        What each grouping is by, and what its groups are called; escaped here, for Markdown.
+    wanted : float
+        Accuracy.
+    """
+    n_groups, aim, below = groups.kept.size, f"{100 * wanted:.3g}%", groups.below(DETECTION_LEVEL)
+    if not n_groups:
+        return ""
+    adjusted = f"adjusted for {n_groups:,} subgroup{'s' * (n_groups > 1)}"
+    if not below.size:
+        return f"No subgroup of them is shown to be below {aim} ({adjusted})."
+    worst, more = int(below[0]), below.size - 1
+    by, shown = names[int(groups.grouping[worst])]
+    name = escape_markdown(slice_name(by, shortened(shown[int(groups.place[worst])])))
+    kept, interval = int(groups.kept[worst]), groups.accuracy(worst)
+    right = percent(int(groups.right[worst]) / kept, kept)
+    ends = ci(percent(interval.low, kept), percent(interval.high, kept))
+    other = f"; {more:,} other subgroup{'s' * (more > 1)} too" if more else ""
+    return (
+        f"**Not in every subgroup: of {name}, {right} of {rows_of(kept)} are correct** ({ends}),"
+        f" below {aim}{other} ({adjusted})."
+    )
+
+
 @says_rows
 def all_rows_sentence(areas: Sequence[float], event: EventScores) -> str:
     """Return what keeping all rows gives, and the area above the curve, on each side."""
@@ -228,6 +399,7 @@ def all_rows_sentence(areas: Sequence[float], event: EventScores) -> str:
     )
 
 
-def out_of_reach(wanted: float) -> str:
+def out_of_reach(wanted: float, *, calibrated: bool) -> str:
     """Return that no threshold reaches an accuracy."""
-    return f"No score has {100 * wanted:.3g}% correct predictions above it."
+    which = "calibrated score" if calibrated else "score"
+    return f"No {which} has {100 * wanted:.3g}% correct predictions above it."

@@ -11,7 +11,7 @@ from dashboard.wording.numbers import detected_points, escape_markdown, p_words,
 from dashboard.wording.slice_names import slice_name
 from dashboard.wording.verdicts import DETECTION_LEVEL, finding, still
 
-_NAMED = 6
+_NAMED = 4
 """Miscalibrated subgroups that are named."""
 
 Named = Callable[[GroupGaps, int], tuple[str, str]]
@@ -51,38 +51,31 @@ class Groups:
         return "" if k is None else self._described(side, k)
 
     def counted(self, *, after: bool) -> str:
-        """Return which subgroups are miscalibrated, by the worst one's column, for Markdown.
+        """Return which subgroups of all groupings are miscalibrated, worst first, for Markdown.
 
-        Empty where none is. Example: "Miscalibrated in 2 of 6 subgroups by ward: B (10.0 percentage
-        points too low), C (still 4.1 too high). By other columns: 1 more."
+        Empty where none is. Example: "Miscalibrated in 2 of 12 subgroups: ward = B (10.0 percentage
+        points too low), age = 60 to 80 (still 4.1 too high)."
         """
         side = self.after if after else self.before
-        worst = side.worst(DETECTION_LEVEL)
-        if worst is None:
+        off = np.flatnonzero(side.off(DETECTION_LEVEL))
+        if not off.size:
             return ""
-        alike, off = side.grouping == side.grouping[worst], side.off(DETECTION_LEVEL)
-        here = np.flatnonzero(alike & off)
-        here = here[np.argsort(-np.abs(side.gap[here]), kind="stable")]
-        named = [self._counted(side, k, first=not n) for n, k in enumerate(here[:_NAMED].tolist())]
-        more = [f"{here.size - _NAMED:,} more"] if here.size > _NAMED else []
-        elsewhere = int(off.sum()) - here.size
-        other = f" By other columns: {elsewhere:,} more." if elsewhere else ""
-        by = escape_markdown(shortened(self.name(side, worst)[0]))
-        return (
-            f"Miscalibrated in {here.size:,} of {int(alike.sum()):,} subgroups by {by}:"
-            f" {', '.join([*named, *more])}.{other}"
-        )
+        off = off[np.argsort(-np.abs(side.gap[off]), kind="stable")]
+        named = [self._counted(side, k, first=not n) for n, k in enumerate(off[:_NAMED].tolist())]
+        more = [f"{off.size - _NAMED:,} more"] if off.size > _NAMED else []
+        return f"Miscalibrated in {off.size:,} of {_subgroups(side)}: {', '.join([*named, *more])}."
 
     def _counted(self, side: GroupGaps, k: int, *, first: bool) -> str:
         gap = detected_points(abs(float(side.gap[k])), int(side.rows[k]))
         size = gap if first else gap.removesuffix(" percentage points")
-        name = escape_markdown(shortened(self.name(side, k)[1]))
         when = "still " if side.adjusted[k] >= DETECTION_LEVEL else ""
-        return f"{name} ({when}{size} too {'high' if side.gap[k] > 0 else 'low'})"
+        return f"{self._name(side, k)} ({when}{size} too {'high' if side.gap[k] > 0 else 'low'})"
+
+    def _name(self, side: GroupGaps, k: int) -> str:
+        by, shown = self.name(side, k)
+        return escape_markdown(slice_name(shortened(by), shortened(shown)))
 
     def _described(self, side: GroupGaps, k: int) -> str:
-        by, shown = self.name(side, k)
-        name = escape_markdown(slice_name(by, shortened(shown)))
         gap, rows = float(side.gap[k]), int(side.rows[k])
         found = finding(gap, abs(gap), 0.0, prediction=self.prediction)
         what = (still(found) if side.adjusted[k] >= DETECTION_LEVEL else found).in_sentence
@@ -90,14 +83,14 @@ class Groups:
         ends = sorted(sign * float(end[k]) for end in (side.low, side.high))
         low, high = (pp(end, rows).removesuffix(" pp") for end in ends)
         size = detected_points(abs(gap), rows)
-        return f"{name}, {what} by {size} (95% CI {span(low, high)})"
+        return f"{self._name(side, k)}, {what} by {size} (95% CI {span(low, high)})"
 
 
 def worst_lines(groups: Groups, *, expert: bool = False) -> list[str]:
     """Return the worst subgroup before and after, for Markdown; empty where none is tested."""
     if not groups.before.n_groups:
         return []
-    n_groups = f"{groups.before.n_groups:,} subgroup{'s' * (groups.before.n_groups > 1)}"
+    n_groups = _subgroups(groups.before)
     same = groups.after is groups.before
     texts = [
         _line(groups, after=after, expert=expert) for after in ((False,) if same else (False, True))
@@ -111,6 +104,10 @@ def worst_lines(groups: Groups, *, expert: bool = False) -> list[str]:
         for name, text in zip(names, texts, strict=True)
     ]
     return [*lines[:-1], f"{lines[-1]}. Adjusted for {n_groups}."]
+
+
+def _subgroups(side: GroupGaps) -> str:
+    return f"{side.n_groups:,} subgroup{'s' * (side.n_groups > 1)}"
 
 
 def _line(groups: Groups, *, after: bool, expert: bool) -> str:

@@ -207,7 +207,11 @@ def _files(together: Sequence[str], files: Sequence[str]) -> list[str]:
 
 
 def command(
-    upload: Upload, settings: Settings, cutoff: float | None = None, n_resamples: int = 1000
+    upload: Upload,
+    settings: Settings,
+    cutoff: float | None = None,
+    n_resamples: int = 1000,
+    costs: tuple[float, float] | None = None,
 ) -> str:
     """Return the command that finds the same figures; empty where it knows not all settings.
 
@@ -221,6 +225,8 @@ def command(
         Of decisions on one event, where one was chosen.
     n_resamples : int, default 1000
         Of the intervals.
+    costs : tuple of float or None
+        Of a false alarm and of a missed event, where these set the cut-off.
     """
     default = settings.method == NO_METHOD or settings.options == tuple(
         (option.name, option.default) for option in method_by_key(settings.method).options
@@ -242,7 +248,6 @@ def command(
         "values": options.values if options.values != "auto" else None,
         "first-label": str(options.first_label) if options.first_label != "auto" else None,
         "class-names": "\n".join(options.class_names) or None,
-        "cutoff": None if cutoff is None else f"{cutoff:.6g}",
         "resamples": str(n_resamples) if n_resamples != 1000 else None,
     }
     if not any("," in name for name in options.class_names) and len(options.class_names) > 1:
@@ -251,7 +256,16 @@ def command(
     parts += chain(*((f"--{name}", its) for name, its in given.items() if its is not None))
     parts += chain(*(("--column", f"{name}={role}") for name, role in options.roles))
     parts += ["--leave-out"] if options.leave_out else []
+    parts += _acting(cutoff, costs)
     return shlex.join(parts)
+
+
+def _acting(cutoff: float | None, costs: tuple[float, float] | None) -> list[str]:
+    if cutoff is None:
+        return []
+    if costs is None:
+        return ["--cutoff", f"{cutoff:.6g}"]
+    return ["--costs", *(f"{one:.12g}" for one in costs)]
 
 
 def in_python(event: object, calibrator: object) -> str:

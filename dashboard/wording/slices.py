@@ -34,6 +34,7 @@ ORDERS = {"before": "Worst before", "after": "Worst after"}
 HEAD = ("Subgroup", "Mean gap (pp)", "KS error", "Accuracy")
 PICTURE = "Subgroups"
 BOTH_SIDES = "before and after"
+ALL_GROUPINGS = "All groupings together:"
 NO_CLASSES = (
     "This file has one score per row and no class probabilities, so rows cannot be grouped by"
     " class."
@@ -120,6 +121,8 @@ def _size(screen: SliceScreen, k: int, *, prediction: bool, expert: bool) -> str
 @says_rows
 def _compared(screen: JointScreen, k: int) -> str:
     """Return how a miscalibrated subgroup compares with other rows of such scores."""
+    if screen.adjusted[k] >= DETECTION_LEVEL:
+        return "though no longer detected"
     return "more than other rows" if screen.differs[k] else "like other rows"
 
 

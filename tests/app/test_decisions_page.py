@@ -11,10 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from calibcore.auditing import audit
-from calibcore.calibrators import PlattScaling
-from calibcore.data import EventScores
+from calibcore.calibrators import PlattScaling, TemperatureScaling
+from calibcore.data import EventScores, LogitSet
 from calibcore.decisions import at_cutoff
-from calibcore.events import OneClass
+from calibcore.events import OneClass, TopR
+from calibcore.reliability import binomial_interval
 from calibcore.selective import risk_coverage
 from calibcore.splits import cross_split
 from dashboard.wording import acting as words
@@ -80,7 +81,36 @@ def test_counts_are_those_of_the_rows(export: Discharges) -> None:
 
 def test_costs_lead_to_a_cut_off(export: Discharges) -> None:
     page = opened(export, cutoff_by="costs", cost_alarm="1", cost_miss="4")
-    assert tables(page)[0] == tables(opened(export, cutoff="20"))[0]
+    found, set_by_hand = tables(page)[0], tables(opened(export, cutoff="20"))[0]
+    total = found.pop(words.COST)
+    assert found == set_by_hand
+    # The total by hand: a false alarm costs 1, a missed event 4.
+    costs = [
+        int(((side.scores >= 0.2) & (side.hits == 0)).sum())
+        + 4 * int(((side.scores < 0.2) & (side.hits == 1)).sum())
+        for side in sides(export)
+    ]
+    none, every = 4 * int(export.back.sum()), int((~export.back).sum())
+    assert total == [f"{cost:,}" for cost in costs]
+    least = min(none, every)
+    (said,) = [one for one in bodies(page) if one.startswith("Total cost at this cut-off")]
+    assert said == (
+        f"Total cost at this cut-off: {costs[0]:,} before and {costs[1]:,} after calibration."
+        f" Calling none would cost {none:,}, calling all {every:,}; the scores save"
+        f" {least - costs[1]:,} ({(least - costs[1]) / least:.0%}) against calling"
+        f" {'none' if none < every else 'all'}."
+    )
+
+
+def test_a_cut_off_is_said_in_both_scores(export: Discharges) -> None:
+    page = opened(export, cutoff="30")
+    before, after = sides(export)
+    n_called = int((after.scores >= 0.3).sum())
+    own = np.sort(before.scores)[::-1][n_called - 1]
+    called = before.scores >= own
+    (said,) = [one for one in bodies(page) if "of calibrated scores" in one]
+    assert f"a cut-off of {100 * own:.3g}% calls as many: {called.sum():,} rows;" in said
+    assert f"{before.hits[~called].sum():,} of {before.hits.sum():,} events are missed" in said
 
 
 def test_what_needs_no_model_stands_beside_it(export: Discharges) -> None:
@@ -123,6 +153,66 @@ def test_predictions_are_kept_from_the_score_on_that_holds_the_accuracy() -> Non
     ]
     assert marked == pytest.approx(count / of)
     assert any("Always the commonest class: 10.0% accuracy." in one for one in bodies(page))
+
+
+def tickets() -> tuple[bytes, dict[str, np.ndarray]]:
+    """Tickets of three classes, too sure of themselves, and of one language that is often wrong."""
+    rng = np.random.default_rng(11)
+    n_rows = 3000
+    language = rng.choice(["de", "en", "fr", "pl"], n_rows, p=[0.3, 0.4, 0.27, 0.03])
+    logits = rng.normal(0, 2.5, (n_rows, 3))
+    labels = (logits + rng.gumbel(size=(n_rows, 3))).argmax(axis=1)  # drawn from their softmax
+    wrong = (language == "pl") & (rng.random(n_rows) < 0.5)
+    labels[wrong] = rng.integers(3, size=int(wrong.sum()))
+    logits *= 1.8
+    scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    lines = ["billing,outage,other,true,language"]
+    names = ("billing", "outage", "other")
+    for row, label, spoken in zip(scores, labels, language, strict=True):
+        lines.append(",".join([*(f"{one:.9f}" for one in row), names[label], spoken]))
+    held = {"scores": scores, "labels": labels, "language": language}
+    return "\n".join(lines).encode(), held
+
+
+def test_both_thresholds_and_the_subgroup_that_does_not_hold_them() -> None:
+    data, held = tickets()
+    page = open_upload(("tickets.csv", data), path="decisions", method="temperature")
+    assert not page.exception
+    logits = LogitSet.from_probabilities(np.round(held["scores"], 9), held["labels"])
+    found = audit(cross_split(logits), event=TopR(1), calibrator=TemperatureScaling()).test
+
+    def threshold(side: EventScores) -> float:
+        """The lowest score above which 95% are right, one after another."""
+        order = np.argsort(-side.scores, kind="stable")
+        share = np.cumsum(side.hits[order]) / np.arange(1, order.size + 1)
+        return float(side.scores[order][np.flatnonzero(share >= 0.95)[-1]])
+
+    own, calibrated = found.before.event, found.after.event
+    first, second = threshold(own), threshold(calibrated)
+    assert first > second + 0.02  # of scores that are too high, a higher one is needed
+    (head,) = [one.value for one in page.subheader if "Acting on" in one.value]
+    kept = calibrated.scores >= second
+    assert head == (
+        f"Acting on calibrated scores of at least {100 * second:.3g}% keeps {kept.sum():,} of 3,000"
+        f" rows ({100 * kept.mean():.1f}%); {100 * calibrated.hits[kept].mean():.1f}% of these"
+        " predictions are correct."
+    )
+    said = [one for one in bodies(page) if "In the file's own scores" in one]
+    mistaken = own.scores >= second
+    in_own = own.scores >= first
+    assert f"the threshold is {100 * first:.3g}%: it keeps {in_own.sum():,} of 3,000" in said[0]
+    share = f"{100 * own.hits[mistaken].mean():.1f}% are correct"
+    assert f"of the file's own scores of at least {100 * second:.3g}%, {share}" in said[0]
+    poor = kept & (held["language"] == "pl")
+    low, high = (
+        100 * float(end) for end in binomial_interval(calibrated.hits[poor].sum(), poor.sum())
+    )
+    named = (
+        f"**Not in every subgroup: of language \\= pl, {100 * calibrated.hits[poor].mean():.1f}% of"
+        f" {poor.sum():,} rows are correct** (95% CI {low:.1f}\u2013{high:.1f}%), below 95%"
+    )
+    assert any(named in one for one in bodies(page) if one not in said)
+    assert "of language \\= pl," in said[0]
 
 
 def test_an_accuracy_out_of_reach_says_so() -> None:

@@ -17,7 +17,7 @@ from calibcore.decisions import (
 )
 from calibcore.errors import CalibrationInputError
 from calibcore.reliability import binomial_interval
-from calibcore.selective import held_accuracy, risk_coverage
+from calibcore.selective import held_accuracy, kept_groups, risk_coverage
 from calibcore.splits import deal_folds
 from tests.strategies import EventCase, event_data
 
@@ -261,3 +261,52 @@ def test_groups_that_are_none_are_refused(places: list[int]) -> None:
     event = EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1])
     with pytest.raises(CalibrationInputError, match="places"):
         at_cutoff_by_group(event, 0.5, places, n_groups=2)
+
+
+def test_costs_in_all_beside_calling_none_and_all() -> None:
+    # Called at 0.4: rows 2 to 4, one of them in vain; one event of three is missed.
+    found = at_cutoff(EventScores([0.1, 0.4, 0.4, 0.9, 0.2], [0, 0, 1, 1, 1]), 0.4)
+    costs = found.cost(1.5, 4)
+    assert (costs.acting, costs.nobody, costs.everybody) == (1.5 * 1 + 4 * 1, 4 * 3, 1.5 * 2)
+    with pytest.raises(CalibrationInputError, match="alarm"):
+        found.cost(0, 1)
+
+
+@given(event_data(), st.floats(0.01, 0.99), st.floats(0, 1))
+def test_costs_are_those_of_the_mean(case: EventCase, cutoff: float, miss: float) -> None:
+    event, alarm, miss = EventScores(case.scores, case.hits), 1.0, 0.1 + miss
+    found = at_cutoff(event, cutoff).cost(alarm, miss)
+    (acting,) = event.n_samples * mean_cost(event, [cutoff], alarm=alarm, miss=miss)
+    assert found.acting == pytest.approx(acting)
+    assert at_cutoff(event, 0.0).cost(alarm, miss).acting == pytest.approx(found.everybody)
+
+
+def test_kept_groups_are_compared_with_the_accuracy_one_by_one() -> None:
+    rng = np.random.default_rng(6)
+    scores, language = rng.random(900), rng.choice([0, 2, 5], 900, p=[0.6, 0.35, 0.05])
+    route = rng.integers(2, size=900)
+    hits = rng.random(900) < np.where(language == 5, 0.55, 0.95)
+    event = EventScores(scores, hits.astype(int))
+    found = kept_groups(event, 0.3, 0.95, [language, route, np.zeros(900, dtype=int)])
+    expected, p_values = [], []
+    for which, places in ((0, language), (1, route)):
+        for place in sorted({*places.tolist()}):
+            mine = (places == place) & (scores >= 0.3)
+            n, right = int(mine.sum()), int(hits[mine].sum())
+            expected.append((which, place, n, right))
+            p_values.append(
+                sum(math.comb(n, k) * 0.95**k * 0.05 ** (n - k) for k in range(right + 1))
+            )
+    columns = found.grouping, found.place, found.kept, found.right
+    assert [*zip(*(column.tolist() for column in columns), strict=True)] == expected
+    order = np.argsort(p_values)
+    held = 0.0
+    for rank, k in enumerate(order.tolist()):  # Holm
+        held = max(held, min(1.0, (len(p_values) - rank) * p_values[k]))
+        assert found.adjusted[k] == pytest.approx(held, rel=1e-9)
+    assert found.below().tolist() == [2]
+    low, high = binomial_interval(expected[2][3], expected[2][2])
+    assert (found.accuracy(2).low, found.accuracy(2).high) == pytest.approx((low, high))
+    with pytest.raises(CalibrationInputError, match="wanted"):
+        kept_groups(event, 0.3, 1.5, [])
+    assert kept_groups(event, 2.0, 0.5, [route]).below().size == 0

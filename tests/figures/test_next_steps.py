@@ -13,7 +13,7 @@ from calibcore.calibrators import SplineCalibration
 from calibcore.comparisons import Comparison
 from calibcore.data import EventScores
 from calibcore.evaluation import SetResult, Side
-from calibcore.events import TopR, WithinTopR
+from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.inference import (
     ClassScreen,
     Inference,
@@ -25,12 +25,18 @@ from calibcore.inference import (
     smallest_gap_shown,
 )
 from calibcore.inference.findings import Finding
+from calibcore.joint_slices import joint_screen
+from calibcore.slices import screen_slices
 from calibcore.splits import Split
 from dashboard.app import PAGES
 from dashboard.settings import NO_METHOD
+from dashboard.wording.events import event_words
 from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import MOST_STEPS, next_steps
-from dashboard.wording.step import Found, Step
+from dashboard.wording.sentences import both_sides_line, findings, verdict
+from dashboard.wording.slices import HowSaid, conclusion, slice_rows
+from dashboard.wording.step import TOP, Found, Step
+from dashboard.wording.verdicts import finding_of
 from tests.figures.made import blocks, events, logit_result, result_of
 
 OVER = blocks((0.9, 1000, 800))
@@ -432,10 +438,114 @@ def test_miscalibrated_subgroups_are_counted_and_named_worst_first() -> None:
         prediction=False,
     )
     assert named.counted(after=False) == (
-        "Miscalibrated in 2 of 3 subgroups by ward: B (20.0 percentage points too high), C (12.0"
-        " too low)."
+        "Miscalibrated in 2 of 5 subgroups: ward \\= B (20.0 percentage points too high), ward"
+        " \\= C (12.0 too low)."
     )
     assert groups(0.125, 0.0).counted(after=True) == ""
+
+
+def regions(after: float, *, n_rows: int = 550) -> tuple[EventScores, EventScores, Groups]:
+    """Eight regions, all scored one half; the first is observed at 56%, and then scored anew."""
+    region = np.repeat(np.arange(8), n_rows)
+    hits = np.tile(np.arange(n_rows) < n_rows / 2, 8)
+    hits[: round(0.56 * n_rows)] = True
+    scores = [np.where(region == 0, first, 0.5) for first in (0.5, after)]
+    before, later = (group_gaps(one, hits, [region]) for one in scores)
+    named = Groups(
+        before, later.since(before), lambda _, k: ("region", "ABCDEFGH"[k]), prediction=False
+    )
+    return EventScores(scores[0], hits), EventScores(scores[1], hits), named
+
+
+def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
+    before, after, named = regions(0.503)  # from -6.0 to -5.7, p from 0.045 to 0.058
+    assert (named.before.adjusted[0] < 0.05, named.after.adjusted[0] < 0.05) == (True, False)
+    assert named.before.gap[0] == pytest.approx(-0.06)
+    assert named.counted(after=True) == (
+        "Miscalibrated in 1 of 8 subgroups: region \\= A (still 5.7 percentage points too low)."
+    )
+    line = worst_lines(named)[1]
+    assert "region \\= A, still scores too low by 5.7 percentage points (95% CI \u22120." in line
+    for step in steps(made(GOOD, GOOD), "platt", groups=named):
+        assert "Use the" not in step.sentence
+    # The page of subgroups says the same, by its own screens.
+    places = np.repeat(np.arange(8), 550)
+    alone = [screen_slices(one.scores, one.hits, places, n_slices=8) for one in (before, after)]
+    screens = joint_screen(alone[0], named.before, 0), joint_screen(alone[1], named.after, 0)
+    how = HowSaid(after_first=True, prediction=False, expert=False)
+    said = conclusion(screens, "region", "ABCDEFGH", how)
+    assert said == (
+        "Worst subgroup after calibration: region \\= A, still scores too low by 5.7 percentage"
+        " points, though no longer detected. Miscalibrated subgroups: 1 of 8 before, 1 after"
+        " (adjusted for 8 subgroups of all columns)."
+    )
+    (row, *_) = slice_rows("ABCDEFGH", screens, (None, None), [0], prediction=False)
+    assert row.after is not None
+    assert row.after.verdict.startswith("still scores too low")
+
+
+@pytest.mark.parametrize("after", [0.54, 0.56, 0.58])
+def test_a_gap_that_fell_by_half_is_gone_where_none_is_detected(after: float) -> None:
+    *_, named = regions(after)
+    assert named.counted(after=True) == ""
+    assert worst_lines(named)[1].startswith("**Worst subgroup after:** no mean gap detected")
+
+
+def test_the_whole_is_not_mended_either_where_most_of_its_gap_is_left() -> None:
+    hits = np.arange(400) < 222  # 5.5 points above the score, p = 0.02; then 4.9, p = 0.05
+    before, after = (
+        audit(Split(rows, rows), event=TopR(1), calibrator=None).test.before
+        for rows in (EventScores(np.full(400, score), hits) for score in (0.5, 0.508))
+    )
+    assert before.omnibus.p_value < 0.05 <= after.omnibus.p_value
+    found = finding_of(after, prediction=False, before=before)
+    assert found.word == "Still scores too low"
+    words = event_words(OneClass(0), ("ill", "well"))
+    assert verdict(after, words, found).sentence.startswith(
+        "Still scores too low by 4.7 percentage points, though no longer detected: "
+    )
+    (step, *_) = steps(made(before, after))
+    assert step.sentence == (
+        "**Try another calibrator.** Temperature scaling leaves more than half of the mean gap"
+        " (\u22125.5 \u2192 \u22124.7 pp)."
+    )
+
+
+def test_one_verdict_is_of_the_whole_and_its_subgroups() -> None:
+    result, words = made(GOOD, replace(GOOD)), event_words(TOP, None)
+    found = findings(result, result.test, words, groups(0.125, 0.125))
+    assert {one.word for one in found.values()} == {
+        "Miscalibrated in subgroups, not detected overall"
+    }
+    line = both_sides_line(result, result.test, words, groups=groups(0.125, 0.125), ranges=True)
+    assert "no miscalibration detected" not in line.lower()
+    assert line.count("Miscalibrated in 2 of 2 subgroups: ward \\= A (12.5 percentage points") == 2
+    found = findings(result, result.test, words, groups(0.125, 0.0))
+    assert found["After"].word == "No miscalibration detected"
+
+
+def test_the_worst_subgroup_is_the_worst_of_all_groupings() -> None:
+    """A predicted class is a range of scores, so its gap is the whole's fault; it is no less."""
+    rng = np.random.default_rng(4)
+    scores = rng.choice([0.2, 0.9], 4000, p=[0.9, 0.1])
+    ward = rng.integers(2, size=4000)
+    hits = rng.random(4000) < np.where(scores > 0.5, 0.6, scores + np.where(ward == 1, 0.08, -0.08))
+    found = group_gaps(scores, hits, [ward, (scores > 0.5).astype(int)])
+    assert found.own()[found.grouping == 0].all()
+    assert not found.own()[found.grouping == 1].any()
+    named = Groups(
+        found,
+        found,
+        lambda f, k: (
+            ("ward", "Predicted class")[f.grouping[k]],
+            ("AB", "ny")[f.grouping[k]][f.place[k]],
+        ),
+        prediction=False,
+    )
+    assert "predicted class y, scores too high by " in worst_lines(named)[0].lower()
+    assert named.counted(after=False).startswith(
+        "Miscalibrated in 3 of 4 subgroups: predicted class y ("
+    )
 
 
 def test_advice_names_the_cure_of_a_subgroup_and_no_fault_that_is_gone() -> None:
