@@ -53,8 +53,9 @@ class Groups:
     def counted(self, *, after: bool) -> str:
         """Return which subgroups of all groupings are miscalibrated, worst first, for Markdown.
 
-        Empty where none is. Example: "Miscalibrated in 2 of 12 subgroups: ward = B (10.0 percentage
-        points too low), age = 60 to 80 (still 4.1 too high)."
+        Empty where none is. An example:
+        "Miscalibrated in 2 of 12 subgroups: ward = B (10.0 percentage points too low), age = 60 to
+        80 (still 4.1 too high)."
         """
         side = self.after if after else self.before
         off = np.flatnonzero(side.off(DETECTION_LEVEL))
