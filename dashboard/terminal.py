@@ -280,7 +280,12 @@ def explained(error: CalibrationInputError) -> str:
     # Of several sets or models, the first is what the option gives.
     first = dict(reversed(ways))
     ways = [way for way in ways if first[way[0]] is way[1]]
-    lines = [f"  {options}  ({answer.said}. {answer.why})" for options, answer in ways if options]
+    lines = [
+        f"  {options}  ({answer.said}. {answer.why})"
+        if options
+        else f"  {answer.said}. {answer.why}"
+        for options, answer in ways
+    ]
     return "\n".join([f"Error: {error.field}: {error.found}. {error.ask}", *lines])
 
 
@@ -291,7 +296,7 @@ def _as_options(change: Mapping[str, Any]) -> str:
         match name:
             case "roles":
                 written += [f'--column "{column}={role}"' for column, role in value]
-            case "values" | "event" | "first_label":
+            case "values" | "event" | "first_label" if value != "none":
                 written.append(f'--{name.replace("_", "-")} "{value}"')
             case "leave_out":
                 written.append("--leave-out")

@@ -18,7 +18,7 @@ OTHERS = sorted(
     for path in (ROOT / name).rglob("*.py")
 )
 LONGEST_FILE, LONGEST_BODY, LONGEST_APP = 700, 40, 120
-MOST_READER_LINES, MOST_READER_FILES = 13_600, 65
+MOST_READER_LINES, MOST_READER_FILES = 13_600, 63
 """Reading is a means: what is added there has to make room for itself."""
 
 STREAMLIT_USERS = {"app", "controls", "compute", "parts", "stage", "style", "views"}

@@ -126,7 +126,9 @@ def _kept(kind: str, key: object, make: Callable[[], Made], *, most: int) -> Mad
 def _bare(error: FileError) -> FileError:
     """Copy a refusal: each raise adds frames to the traceback of the one that is kept."""
     if isinstance(error, Question):
-        copy: FileError = Question(error.field, error.found, error.ask, error.answers)
+        copy: FileError = Question(
+            error.field, error.found, error.ask, error.answers, ranked=error.ranked
+        )
     else:
         copy = FileError(error.field, error.found, error.expected)
     copy.known = error.known

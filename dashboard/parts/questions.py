@@ -24,12 +24,12 @@ def show_question(question: Question) -> None:
                 st.button(
                     escape_markdown(visible(answer.said, _SHOWN)),
                     key=f"answer_{place}",
-                    type="secondary" if place else "primary",
+                    type="secondary" if place or not question.ranked else "primary",
                     on_click=_answer,
                     args=(answer.change,),
                 )
                 why = escape_markdown(words.reason(answer.why))
-                if not place and len(question.answers) > 1:
+                if not place and len(question.answers) > 1 and question.ranked:
                     why = f"**{words.LIKELIEST}** {why}"
                 st.markdown(f":small[{why}]" if why else "", width="stretch")
 

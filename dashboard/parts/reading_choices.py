@@ -26,6 +26,7 @@ _WORDS: Mapping[str, Mapping[str, Any]] = {
         "Logits": "logits",
         "Probabilities": "probabilities",
         "Percentages": "percentages",
+        "None": "none",
     },
     "first_label": {"0": 0, "1": 1},
     "header": {"Names": True, "Data": False},

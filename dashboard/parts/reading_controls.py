@@ -21,6 +21,7 @@ _OFFERED: Mapping[str, Mapping[str, Any]] = {
         "Logits": "logits",
         "Probabilities": "probabilities",
         "Percentages": "percentages",
+        "None of these": "none",
     },
     "first_label": {"Auto": "auto", "0": 0, "1": 1},
     "header": {"Auto": None, "Names": True, "Data": False},

@@ -162,7 +162,7 @@ class Contents:
 class Choices(TypedDict, total=False):
     """What `Options` takes, for functions that pass it on."""
 
-    values: Literal["auto", "logits", "probabilities", "percentages"]
+    values: Literal["auto", "logits", "probabilities", "percentages", "none"]
     first_label: Literal["auto", 0, 1]
     class_names: tuple[str, ...]
     header: bool | None
@@ -180,8 +180,8 @@ class Options:
 
     Parameters
     ----------
-    values : {"auto", "logits", "probabilities", "percentages"}, default "auto"
-        What the values are.
+    values : {"auto", "logits", "probabilities", "percentages", "none"}, default "auto"
+        What the values are; none of these is refused in a sentence that says what is needed.
     first_label : {"auto", 0, 1}, default "auto"
         The number of the first class in the labels.
     class_names : tuple of str
@@ -213,7 +213,7 @@ class Options:
         A choice that is none.
     """
 
-    values: Literal["auto", "logits", "probabilities", "percentages"] = "auto"
+    values: Literal["auto", "logits", "probabilities", "percentages", "none"] = "auto"
     first_label: Literal["auto", 0, 1] = "auto"
     class_names: tuple[str, ...] = ()
     header: bool | None = None
@@ -227,7 +227,7 @@ class Options:
     def __post_init__(self) -> None:
         """Refuse choices outside what is offered."""
         for name, value, allowed in (
-            ("values", self.values, ("auto", "logits", "probabilities", "percentages")),
+            ("values", self.values, ("auto", "logits", "probabilities", "percentages", "none")),
             ("first_label", self.first_label, ("auto", 0, 1)),
             ("sets", self.sets, ("auto", "one")),
         ):

@@ -168,12 +168,21 @@ class Question(FileError):  # noqa: N818 - an answer, not a mistake, is what it 
         One sentence that ends with a question mark.
     answers : tuple of Answer
         The likeliest first; never empty.
+    ranked : bool
+        Whether the first is likelier than the others.
     """
 
-    def __init__(self, field: str, found: str, ask: str, answers: tuple[Answer, ...]) -> None:
+    def __init__(
+        self,
+        field: str,
+        found: str,
+        ask: str,
+        answers: tuple[Answer, ...],
+        *,
+        ranked: bool = True,
+    ) -> None:
         super().__init__(field, found, "an answer: " + ask)
-        self.ask = plain(ask)
-        self.answers = answers
+        self.ask, self.answers, self.ranked = plain(ask), answers, ranked
 
 
 class PassingError(FileError):

@@ -42,20 +42,6 @@ _AS_CHOSEN = "as chosen"
 def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
     """Return what several files together hold.
 
-    Parameters
-    ----------
-    parsed : sequence of (str, Table or Arrays)
-        The name of each file and what its format has read.
-    options : Options
-        What the user says; ``roles`` name the columns of the files as they were put together.
-
-    Returns
-    -------
-    Contents
-        Its ``found`` says what the files were taken for. Files of the same columns are parts of
-        one table, or by their names, or by being just two, a calibration and a test set. Files of
-        other columns are put side by side, by a column that names the rows in both or in order.
-
     Raises
     ------
     FileError
@@ -82,18 +68,7 @@ def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Co
 
 
 def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tuple[str, ...], ...]:
-    """Return what several files may be of one another: choices for ``together`` of `Options`.
-
-    Parameters
-    ----------
-    parsed, options
-        As of `combine_parsed`.
-
-    Returns
-    -------
-    tuple of tuple of str
-        Empty where there is one way only, or where the files cannot be used.
-    """
+    """Return what several files may be of one another: choices for ``together`` of `Options`."""
     try:
         files = [_as_file(name, one, options) for name, one in parsed]
         both = pairings(files)

@@ -234,7 +234,80 @@ NEITHER = (
 )  # fmt: skip
 
 
-KINDS: tuple[tuple[Case, ...], ...] = (TOTALS, NEITHER)
+# Ratings, odds, members, labels and weights are no score in silence -----------------------------
+
+RATINGS = [1 + int(4.999 * p) for p in RISK]
+SHARES3 = [[round(q / 1.6, 4) for q in (p, 0.9 - 0.5 * p, 0.7 - 0.5 * p)] for p in RISK]
+ODDS3 = [[round(0.95 / q, 2) for q in row] for row in SHARES3]
+WINNER = ["HDA"[k % 3 if k % 4 == 0 else int(np.argmax(row))] for k, row in enumerate(SHARES3)]
+MEMBERS = {
+    f"member_{k + 1}": [round(min(max(p + d, 0), 1), 3) for p, d in zip(RISK, draw, strict=True)]
+    for k, draw in enumerate(_DRAWN.normal(0, 0.1, (4, N)).tolist())
+}
+OTHER = [round(float(q), 4) for q in _DRAWN.random(N)]
+CALM = [int(q > 0.3 + 0.1 * (k % 5)) for k, q in enumerate(OTHER)]
+_ALICE, _BOB, _CAROL, _ = MEMBERS.values()
+_MARKS = ("What are these values",), "a probability for each rating"
+_ODDS = ("odds.*What are these values",), "1 / odds"
+
+
+def _question(name: str, columns: Columns, *expect: Any, make: Any = csv, **more: Any) -> Case:
+    asks, refused = expect if expect else ((), "")
+    return Case("questions", name, lambda: make(columns), Expect(asks, refused=refused, **more))
+
+
+_FIRST_OF = ("Which of these is the score",), ""
+QUESTIONS = (
+    _question("llm.csv", {"conf_1_to_5": RATINGS, "is_correct": of_words("no", "yes")}, *_MARKS),
+    _question("likert.xlsx", {"Risk rating": RATINGS, "died": Y}, *_MARKS, make=xlsx),
+    _question("stars.json", {"score": [2 * r for r in RATINGS], "y": Y}, *_MARKS, make=records),
+    _question(
+        "betting.csv",
+        {f"{name}_odds": [row[k] for row in ODDS3] for k, name in enumerate(["H", "D", "A"])}
+        | {"result": WINNER}, *_ODDS,
+    ),
+    _question(
+        "football.csv",
+        {"HomeTeam": IDS} | {f"B365{c}": [row[k] for row in ODDS3] for k, c in enumerate("HDA")}
+        | {"FTR": WINNER}, *_ODDS,
+    ),
+    _question(
+        "bookmaker.csv", {"decimal_odds": [round(0.95 / max(p, 0.02), 2) for p in RISK], "won": Y},
+        ("Is this the score of the model",), "outcomes, but no scores",
+    ),
+    _question("ensemble.parquet", {**MEMBERS, "obs": Y}, *_FIRST_OF, make=parquet_of,
+              rows=N, events=EVENTS, score="member_1"),
+    _question(
+        "forecasters.csv",
+        {"question": IDS, "Alice": _ALICE, "Bob": _BOB, "resolved": of_words("No", "Yes")},
+        *_FIRST_OF, rows=N, events=EVENTS, score="Alice",
+    ),
+    _question(
+        "toxic.csv",
+        {"toxic": Y, "threat": CALM, "p_toxic": RISK, "p_threat": OTHER}, *_FIRST_OF,
+        rows=N, events=EVENTS, score="p_toxic",
+    ),
+    _question(
+        "rain-and-wind.xlsx",
+        {"prob_wind": OTHER, "prob_rain": RISK, "true_wind": CALM, "true_rain": Y}, *_FIRST_OF,
+        make=xlsx, rows=N, events=sum(CALM), score="prob_wind",
+    ),
+    _question(
+        "percent-beside.csv",
+        {"pd_v2": RISK, "PD model v3": [f"{100 * p:.1f}%" for p in _CAROL], "default": Y},
+        *_FIRST_OF, rows=N, events=EVENTS, score="pd_v2",
+    ),
+    _question(
+        "weights.csv", {"sample_weight": [1, 10] * (N // 2), "p": RISK, "y": Y},
+        rows=N, events=EVENTS, score="p", groups=(), says=("is not used as a weight",),
+    ),
+    _question(
+        "ipw.csv", {"inverse_prob_weight": OTHER, "risk": RISK, "event": Y},
+        rows=N, events=EVENTS, score="risk", groups=(), says=("each row counts once",),
+    ),
+)  # fmt: skip
+
+KINDS: tuple[tuple[Case, ...], ...] = (TOTALS, NEITHER, QUESTIONS)
 
 
 # How they are read ----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibcore.data import LogitSet
-from dashboard.readers import Question, Upload, read
+from dashboard.readers import FileError, Question, Upload, read
 from tests.readers.files import Array
 
 _RNG = np.random.default_rng(11)
@@ -67,7 +67,8 @@ def test_an_outcome_stands_beside_further_columns() -> None:
 def test_a_score_that_names_nothing_may_be_percent(head: str) -> None:
     data = table(f"{head},label", PERCENT, ILL)
     question = asked(data)
-    assert [answer.said for answer in question.answers] == ["Percentages", "Logits"]
+    said = [answer.said for answer in question.answers]
+    assert said == ["Percentages", "Logits", "None of these"]
     is_risk(read("a.csv", data, **question.answers[0].change))
 
 
@@ -92,7 +93,8 @@ def test_what_is_only_near_a_risk_or_a_percentage_is_asked_about(head: str) -> N
 def test_scores_below_1_that_are_called_otherwise_are_asked_about() -> None:
     for head, likely in (("risk_pct", "Percentages"), ("lp", "Logits")):
         question = asked(table(f"{head},died", RISK, ILL))
-        assert [answer.said for answer in question.answers] == [likely, "Probabilities"]
+        said = [answer.said for answer in question.answers]
+        assert said == [likely, "Probabilities", "None of these"]
     is_risk(read("a.csv", table("risk_pct,died", RISK, ILL), values="probabilities"))
     is_risk(read("a.csv", table("risk (%),died", [f"{100 * v:.4f}%" for v in RISK], ILL)))
 
@@ -152,7 +154,10 @@ def test_scores_of_which_many_are_within_0_to_1_are_doubted(width: float, *, dou
 def test_marks_of_a_scale_are_asked_about(highest: int) -> None:
     marks = np.arange(N) % highest + 1
     data = table("probability,label", marks, ILL)
-    assert asked(data).answers[0].change == {"values": "percentages"}
+    changes = [answer.change["values"] for answer in asked(data).answers]
+    assert changes[:2] == ["none", "percentages"]
+    with pytest.raises(FileError, match="Expected a probability for each rating"):
+        read("a.csv", data, values="none")
     is_risk(read("a.csv", data, values="percentages"), marks / 100)
 
 

@@ -144,8 +144,11 @@ def test_a_second_score_is_a_question_and_either_answer_is_followed() -> None:
     columns = {"p_model_a": d["p"], "p_model_b": d["p"] ** 1.1 + 0, "y": d["y"]}
     columns["p_model_b"] = np.clip(d["p"] + RNG.normal(0, 0.05, 600), 0, 1)
     question = asked(columns)
-    assert {answer.said for answer in question.answers} == {'"p_model_a"', '"p_model_b"'}
-    for answer in question.answers:
+    said = [answer.said for answer in question.answers]
+    assert said == ['"p_model_a"', '"p_model_b"', "None of these"]
+    assert not question.ranked
+    for answer in question.answers[:2]:
+        assert len(answer.change["roles"]) == 1
         found = roles(columns, **answer.change)
         assert found[answer.said.strip('"')] == "score"
         assert sorted(found.values()) == ["group", "outcome", "score"]

@@ -90,7 +90,9 @@ def test_refused_or_asked(table: Array, message: str) -> None:
         upload_of(table, labels)
     assert len(str(caught.value)) <= 600
     if isinstance(caught.value, Question) and "values" in caught.value.field:
-        (answer,) = caught.value.answers
+        (answer,) = (one for one in caught.value.answers if one.said == "Logits")
+        with pytest.raises(FileError, match="Expected probabilities from 0 to 1"):
+            upload_of(table, labels, values="none")
         told = upload_of(table, labels, **answer.change)
         np.testing.assert_array_equal(rows_of(told).logits, table)
 
@@ -185,7 +187,7 @@ def test_sets_of_other_values_are_refused(calibration: Array, test: Array, said:
 def test_a_question_about_one_set_can_be_answered() -> None:
     with pytest.raises(Question, match="calibration set values: no value below 0") as caught:
         one_archive(np.abs(LOGITS), LOGITS_TEST)
-    (answer,) = caught.value.answers
+    answer = caught.value.answers[0]
     assert one_archive(np.abs(LOGITS), LOGITS_TEST, **answer.change).values_kind == "logits"
 
 
@@ -238,7 +240,10 @@ def test_scores_of_predictions_that_may_be_no_percentages(scores: Array, asked: 
     data = "\n".join(["confidence,correct", *rows]).encode()
     with pytest.raises(Question, match=asked) as caught:
         read("a.csv", data)
-    rows_read = read("a.csv", data, **caught.value.answers[0].change).rows
+    said = [answer.said for answer in caught.value.answers]
+    assert sorted(said) == ["None of these", "Percentages"]
+    assert (said[0] == "None of these") == ("whole" in asked)
+    rows_read = read("a.csv", data, values="percentages").rows
     assert isinstance(rows_read, EventScores)
     np.testing.assert_allclose(rows_read.scores, scores / 100)
     with pytest.raises(FileError, match="called logits"):

@@ -16,17 +16,6 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def open_archive(data: bytes, ending: str, *, most: int = 256, times: int = 4) -> zipfile.ZipFile:
     """List the members of an archive.
 
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    ending : str
-        Of such files.
-    most : int
-        Largest number of members.
-    times : int
-        How many times the size of the file, and 256 MB more, all members may take unpacked.
-
     Raises
     ------
     FileError

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -13,16 +14,32 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import types
 
-from dashboard.readers.formats.cells import column_of_dates, column_of_numbers, column_of_texts
-from dashboard.readers.formats.class_lists import TOO_MANY, columns_of_classes, keys_of_pair
+from dashboard.readers.formats.cells import (
+    column_of_dates,
+    column_of_numbers,
+    column_of_texts,
+    encoded,
+)
 from dashboard.readers.formats.heading import is_number
 from dashboard.readers.refusal import FileError, quoted, visible
-from dashboard.readers.table import Column, Odd, Table
+from dashboard.readers.table import Column, Odd, Table, by_number
 
 MAX_COLUMNS = 4096
 NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 _MAX_DEPTH = 8
 _ONE = (str, int, float, bool, type(None))
+_CLASS_KEYS = (
+    "label", "class", "class_name", "name", "category", "display_name", "display_names", "classes",
+    "labels", "class_names", "class_id", "id", "ids",
+)  # fmt: skip
+"""What a class is called beside its score, the most telling first."""
+
+_SCORE_KEYS = (
+    "score", "prob", "probability", "confidence", "proba", "p", "scores", "probs", "probabilities",
+    "confidences", "probas", "logits", "value",
+)  # fmt: skip
+_MAX_CLASSES, _MAX_RANKS = 4096, 100
+_TOO_MANY = "lists of too many classes"
 _N_SHOWN, _ITEMS_SHOWN, _CELL_SHOWN = 10, 4, 60
 
 
@@ -53,7 +70,7 @@ def table_of(columns: Iterable[Column], n_rows: int, found: tuple[str, ...] = ()
 def _is_too_wide(column: Column) -> bool:
     """Return whether a column lists more classes than a table may have."""
     long = column.values.ndim == 2 and column.values.shape[1] > MAX_COLUMNS
-    return long or column.unread == TOO_MANY
+    return long or column.unread == _TOO_MANY
 
 
 def check_columns(n_columns: int) -> None:
@@ -69,29 +86,17 @@ def columns_of_fields(
     prefix: str = "",
     depth: int = 0,
 ) -> list[Column]:
-    """Make columns of the members of objects, of which two may list classes and their scores.
-
-    Parameters
-    ----------
-    kinds : mapping of str to pyarrow.DataType
-        What each member is, by its name.
-    load : callable
-        Gives the values of a member, one a row; none is asked for that no column can hold.
-    prefix : str
-        What stands before each name: "" or a name with a dot.
-    depth : int
-        How many objects they are in.
-    """
+    """Make columns of the members of objects, of which two may list classes and their scores."""
     columns: list[Column] = []
     listed = {name: kind.value_type for name, kind in kinds.items() if _is_list(kind)}
-    pair = keys_of_pair(listed)
+    pair = _keys_of_pair(listed)
     if pair is not None:
         classes, scores = (_whole(load(key)) for key in pair)
         lengths = _lengths(classes)
         if lengths.any() and (lengths == _lengths(scores)).all():
             kinds = {name: kind for name, kind in kinds.items() if name not in pair}
             values = column_of_numbers("", scores.flatten()).values
-            columns = columns_of_classes(prefix + pair[1], lengths, classes.flatten(), values)
+            columns = _columns_of_classes(prefix + pair[1], lengths, classes.flatten(), values)
     for name, kind in kinds.items():
         why = _why_unread(kind)
         columns += (
@@ -208,11 +213,11 @@ def _of_lists(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
         # A batch of one row.
         return columns_of(name, pa.chunked_array([items]), depth + 1)
     if types.is_struct(kind):
-        pair = keys_of_pair({field.name: field.type for field in kind})
+        pair = _keys_of_pair({field.name: field.type for field in kind})
         if pair is None:
             return [unread(name, "lists of objects")]
         classes, scores = (pc.struct_field(items, key) for key in pair)
-        return columns_of_classes(name, lengths, classes, column_of_numbers("", scores).values)
+        return _columns_of_classes(name, lengths, classes, column_of_numbers("", scores).values)
     nested = types.is_nested(kind)
     flat = columns_of(name, pa.chunked_array([items]), depth + 1)[0] if not nested else None
     if flat is None or flat.values.ndim > 1:  # texts may hold lists too
@@ -309,3 +314,81 @@ def _cell(column: Column, row: int) -> str:
         return str(value)
     more = ", …" if len(value) > _ITEMS_SHOWN else ""
     return f"[{', '.join(map(str, value[:_ITEMS_SHOWN]))}{more}]"
+
+
+# Lists of classes with their scores in each row -----------------------------------------------
+
+
+def _keys_of_pair(kinds: Mapping[str, pa.DataType]) -> tuple[str, str] | None:
+    """Find the members of an object that name a class, or classes, and give what they score.
+
+    Examples
+    --------
+    >>> _keys_of_pair({"id": pa.int64(), "displayName": pa.string(), "score": pa.float64()})
+    ('displayName', 'score')
+    """
+    keys = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): name for name in kinds}
+    name = next((keys[key] for key in _CLASS_KEYS if key in keys), None)
+    score = next((keys[key] for key in _SCORE_KEYS if key in keys), None)
+    if name is None or score is None:
+        return None
+    fits = types.is_string(kinds[name]) or types.is_integer(kinds[name])
+    scored = types.is_floating(kinds[score]) or types.is_integer(kinds[score])
+    return (name, score) if fits and scored else None
+
+
+def _columns_of_classes(
+    name: str, lengths: NDArray[np.int64], classes: pa.Array, scores: NDArray[np.generic]
+) -> list[Column]:
+    """Make one column a class, or two a rank where rows list only their likeliest classes."""
+    codes, found = encoded(classes.cast(pa.string()))
+    texts = found.to_pylist()
+    n_rows, rows = len(lengths), np.repeat(np.arange(len(lengths)), lengths)
+    if len(np.unique(rows * max(len(texts), 1) + codes)) < len(codes):
+        return [Column(name, np.empty(0), unread="lists with the same class twice")]
+    prefix = f"{name}." if name else ""
+    listed = lengths[lengths > 0]
+    even = bool(listed.size) and bool((listed == listed[0]).all())
+    most = len(texts) * len(listed)
+    if len(codes) == most or (not even and 2 * len(codes) >= most):
+        if len(texts) <= _MAX_CLASSES:
+            if not even or (codes.reshape(len(listed), -1) != codes[: listed[0]]).any():
+                # Sorted by score, rows tell no order of the classes.
+                ordered = sorted(range(len(texts)), key=lambda k: by_number(texts[k]))
+                codes = np.argsort(ordered).astype(np.int32)[codes]
+                texts = [texts[k] for k in ordered]
+            return _columns([prefix + text for text in texts], n_rows, (codes, rows), scores)
+    elif (width := int(lengths.max(initial=0))) <= _MAX_RANKS:
+        order = np.lexsort((-scores.astype(np.float64), rows))
+        place = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        names = [f"{prefix}top{k + 1}_prob" for k in range(width)]
+        ranked = np.full((width, n_rows), len(texts))
+        ranked[place, rows] = codes[order]
+        every = pa.array([*texts, None], pa.string())
+        pairs = zip(ranked, _columns(names, n_rows, (place, rows), scores[order]), strict=True)
+        return [*chain(*((_rank(column, every.take(pa.array(r))), column) for r, column in pairs))]
+    return [Column(name, np.empty(0), unread=_TOO_MANY)]
+
+
+def _rank(scores: Column, cells: pa.Array) -> Column:
+    """Make the column of the classes beside their scores."""
+    codes, texts = encoded(cells)
+    return Column(scores.name.removesuffix("prob") + "class", codes, tuple(texts.to_pylist()))
+
+
+def _columns(
+    names: Sequence[str],
+    n_rows: int,
+    places: tuple[NDArray[Any], NDArray[Any]],
+    scores: NDArray[np.generic],
+) -> list[Column]:
+    """Lay scores out by column and row; a cell without one is odd."""
+    table = np.full((len(names), n_rows), np.nan)
+    there = np.zeros(table.shape, dtype=np.bool_)
+    table[places], there[places] = scores, True
+    columns = []
+    for name, values, known in zip(names, table, there, strict=True):
+        rows = np.flatnonzero(~known)
+        odd = Odd(rows, np.zeros(len(rows), dtype=np.int32), ("",)) if len(rows) else None
+        columns.append(Column(name, values, None, odd))
+    return columns

@@ -45,20 +45,6 @@ def column_of_texts(
 ) -> Column:
     """Take texts for numbers, where at least 80% of the cells that say something are.
 
-    Parameters
-    ----------
-    name : str
-        Of the column.
-    cells : pyarrow array of strings, or of a dictionary of them, or sequence of str
-        As written, a null for a blank cell. Blanks around them do not count.
-    decimal_comma : bool, default False
-        Whether "1,234", which may be either, has a decimal comma, as other columns show.
-
-    Returns
-    -------
-    Column
-        Of numbers, with two axes where the cells are lists of as many; or of texts.
-
     Examples
     --------
     >>> column = column_of_texts("risk", ["12,5", "7,25%", "n/a", "8"] * 2)

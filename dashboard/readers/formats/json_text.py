@@ -27,7 +27,6 @@ from dashboard.readers.formats.arrow_columns import (
     table_of,
     unread,
 )
-from dashboard.readers.formats.json_members import check_members
 from dashboard.readers.refusal import FileError, quoted, visible
 from dashboard.readers.table import Arrays, Column, Table
 
@@ -43,6 +42,7 @@ _HALF_PAIR = re.compile(
 _BLOCK = 4 << 20
 _MAX_DEPTH, _MAX_PARTS = 8, 64
 _WANTED = '{"logits": [[...]], "labels": [...]}, or one record a row'
+_SPACED = re.compile(rb'"\s+:')
 _ONE = (str, int, float, bool, type(None))
 
 
@@ -74,7 +74,7 @@ def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noq
             raise FileError("file", found, wanted)
         _check_weight(text)
         value = _loads(text, 1)
-        check_members(text, value)
+        _check_members(text, value)
         if isinstance(value, list):
             return _of_list(value)
         if isinstance(value, dict) and value:
@@ -90,6 +90,37 @@ def _check_weight(text: bytes) -> None:
         found = f"JSON whose values take {weight >> 20:,} MB of memory"
         wanted = f"at most {_MOST_WEIGHT >> 20} MB: save as JSON lines of records, .npz or .parquet"
         raise FileError("file", found, wanted)
+
+
+def _check_members(text: bytes, value: Any) -> None:
+    """Refuse a member that stands twice, of which a parser keeps the last."""
+    colons = text.count(b'":') + len(_SPACED.findall(text))
+    if colons == _n_members(value, text.count(b"{")):
+        return
+
+    def whole(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        if len({*names}) < len(names):
+            twice = next(name for k, name in enumerate(names) if name in names[:k])
+            raise FileError("file", f"a member twice: {quoted(twice)}", "each once")
+
+    try:
+        json.loads(text, object_pairs_hook=whole)
+    except RecursionError:
+        raise FileError("line 1", "text that is not JSON (nested too deeply)", "JSON") from None
+
+
+def _n_members(value: Any, braces: int) -> int:
+    """Count the members of all objects, of which there are no more than braces."""
+    level, members = [value], 0
+    while level and braces > 0:
+        objects = [part for part in level if type(part) is dict]
+        members += sum(map(len, objects))
+        braces -= len(objects)
+        if braces > 0:
+            lists = (part for part in level if type(part) is list)
+            level = [*chain(*(part.values() for part in objects), *lists)]
+    return members
 
 
 @contextmanager

@@ -64,13 +64,15 @@ class Measured:
             },
         )
 
-    def sum_to_one(self, turned: Callable[[Array], Array]) -> bool:
+    def sum_to_one(
+        self, turned: Callable[[Array], Array], tolerance: float = SUM_TOLERANCE
+    ) -> bool:
         """Return whether every row sums to 1 once its values are turned into something else."""
         for table in self.tables:
             for part in row_blocks(*table.shape):
                 with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                     sums = turned(table[part].astype(np.float64)).sum(axis=1)
-                if not np.abs(sums - 1).max() <= SUM_TOLERANCE:
+                if not np.abs(sums - 1).max() <= tolerance:
                     return False
         return True
 

@@ -3,8 +3,8 @@
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal, NoReturn
+from dataclasses import dataclass, replace
+from typing import Literal, NoReturn, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from dashboard.readers.recognition.vocabulary import (
     PERCENT_WORDS,
     RELATIVE_WORDS,
     begins,
+    is_called_odds,
     words_of,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, quoted
@@ -27,6 +28,8 @@ RESCALED = 0.05
 _OF_A_SUM = 1e-12
 """How far from 1 a row of probabilities may sum because of rounding, as in `LogitSet`."""
 
+Made = TypeVar("Made")
+
 _FEW = 20
 _NEARLY_RULED_OUT, _SURE_ROWS = 0.01, 0.2
 _SOME = 0.05
@@ -34,6 +37,9 @@ _SOME = 0.05
 
 _HIGHEST_MARK = 20
 """Up to it the highest of whole numbers may be that of a scale of marks, not a percentage."""
+
+_MOST_MARGIN = 0.35
+"""How far the sum of 1 / odds of a row is from 1 at most, by what a bookmaker earns."""
 
 _MOSTLY = 0.6
 """Share of scores within 0 to 1 from which on others are doubted."""
@@ -64,6 +70,19 @@ class Scale:
     natural: bool = False
 
 
+def _unless_none(options: Options, read: Callable[[Options], Made]) -> Made:
+    """Read values, or refuse them as none that can be read: what is asked about is then needed."""
+    if options.values != "none":
+        return read(options)
+    found, wanted = "neither probabilities, percentages nor logits, as chosen", _PROBABILITIES
+    try:
+        read(replace(options, values="auto"))
+    except Question as asked:
+        found = asked.found
+        wanted = next((a.why for a in asked.answers if a.change == _NONE), wanted)
+    raise FileError("values", found, wanted.removeprefix(_NEEDS).rstrip("."))
+
+
 def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     """Distinguish logits from probabilities and percentages, in all sets together.
 
@@ -79,6 +98,10 @@ def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     Probabilities are within 0 to 1 and sum to 1 in every row, to within 5%; percentages are the
     same times 100.
     """
+    return _unless_none(options, lambda known: _scale_of(sets, known))
+
+
+def _scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     apart = {role: measure({role: raw}) for role, raw in sets.items()}
     rows = together([*apart.values()])
     if options.values == "logits":
@@ -124,9 +147,20 @@ HUNDREDTHS = Answer("Percentages", "They are divided by 100.", {"values": "perce
 SHARES = Answer("Probabilities", "They stay as they are.", {"values": "probabilities"})
 
 
-def _ask(field: str, found: str, *answers: Answer) -> NoReturn:
-    """Ask what the values are; the likeliest answer comes first."""
-    raise Question(field, found, "What are these values?", answers)
+_NONE = {"values": "none"}
+_NEEDS = "Then the file needs "
+_PROBABILITIES = "probabilities from 0 to 1, which sum to 1 where there is one per class"
+_OF_MARKS = "a probability for each rating, such as how often the event happened at it elsewhere"
+_OF_ODDS = "probabilities: 1 / odds, divided by the sum of these over the row"
+
+
+def _ask(
+    field: str, found: str, *answers: Answer, need: str = _PROBABILITIES, doubted: bool = False
+) -> NoReturn:
+    """Ask what the values are; the likeliest answer comes first, which may be none of them."""
+    none = Answer("None of these", f"{_NEEDS}{need}.", _NONE)
+    ordered = (none, *answers) if doubted else (*answers, none)
+    raise Question(field, found, "What are these values?", ordered)
 
 
 # One column a class -------------------------------------------------------------------------
@@ -174,11 +208,16 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
         raise FileError("probabilities", misfit, wanted)
     if rows.one_value:
         return Scale("logits", "Logits; all classes are equal in every row, so either fits.")
+    if all(raw.headings and all(map(is_called_odds, raw.headings)) for raw in rows.sets.values()):
+        _ask("values", "headings that speak of odds", _LOGITS, need=_OF_ODDS, doubted=True)
     natural = rows.high <= ROUNDING and rows.sum_to_one(np.exp)
     named = all(any(map(_LOG_ODDS.search, raw.headings or ())) for raw in rows.sets.values())
     if not rows.n_outside and not named:
-        _ask("values", f"values within 0 to 1 whose {misfit}", _LOGITS)
+        _ask("values", f"values within 0 to 1 whose {misfit}", _LOGITS, doubted=True)
     if rows.low >= 0 and not natural and not named:
+        if rows.low >= 1 and rows.sum_to_one(np.reciprocal, _MOST_MARGIN):
+            found = f"no value below 1, and 1 / value sums to about 1, as of odds; {misfit}"
+            _ask("values", found, _LOGITS, need=_OF_ODDS, doubted=True)
         _ask("values", f"no value below 0, and {misfit}", _LOGITS)
     most = rows.where(lambda low, _, s: (low < 0) | ~(np.abs(s - 1) <= SUM_TOLERANCE))
     if 2 * most.count < len(rows):
@@ -274,6 +313,8 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
     if not auto:
         raise FileError("scores", found, "probabilities within 0 to 1, or percentages to 100")
     if rows.low >= 0 and rows.high <= 100:
+        if _marks(rows):
+            _ask("scores", found, HUNDREDTHS, _LOGITS, need=_OF_MARKS, doubted=True)
         _ask("scores", found, HUNDREDTHS, _LOGITS)
     raise FileError(
         "scores", found, "a probability, a percentage or a logit of the event: points are none"
@@ -342,13 +383,17 @@ def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) 
     FileError
         Values that are neither.
     """
+    return _unless_none(options, lambda known: _top_scores(raw, role, repairs, known))
+
+
+def _top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) -> Floats:
     scores = np.asarray(raw.scores, dtype=np.float64)
     place = f"confidence {SET_NAMES[role]}".strip()
     rows = measure({role: RawSet(scores, None, among=raw.among, first_row=raw.first_row)})
     if rows.low >= 0 and 2 <= rows.high <= 100 and 2 * rows.n_outside > len(rows):
         span = f"from {rows.low:.4g} to {rows.high:.4g}"
         if _marks(rows) and options.values not in _NO_LOGITS:
-            _ask(place, f"whole numbers {span}", HUNDREDTHS)
+            _ask(place, f"whole numbers {span}", HUNDREDTHS, need=_OF_MARKS, doubted=True)
         small = rows.where(lambda low, _, __: low <= 1)
         if small.count and (raw.n_classes or 2) < 100 and options.values != "percentages":
             # The likeliest of so few classes has more than 1%.

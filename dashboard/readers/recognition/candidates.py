@@ -281,15 +281,7 @@ def rank_pairs(features: Sequence[Feature]) -> list[Scores]:
 
 
 def lists_classes(classes: NDArray[Any], scores: NDArray[Any], words: Iterable[str]) -> bool:
-    """Return whether each row lists different classes beside their scores.
-
-    Parameters
-    ----------
-    classes, scores : ndarray, shape (n_rows, n_ranks)
-        Which of them says the classes is not known.
-    words : iterable of str
-        Of the heading of ``classes``.
-    """
+    """Return whether each row lists different classes beside their scores."""
     if classes.dtype.kind == "f" and not (classes == np.rint(classes)).all():
         return False
     ordered = np.sort(classes, axis=1)
@@ -324,15 +316,7 @@ def list_pairs(features: Sequence[Feature]) -> list[Scores]:
 
 
 def one_hot(groups: Sequence[Scores], features: Sequence[Feature]) -> list[Scores]:
-    """List groups of columns of 0 and 1, or of yes and no, of which in every row one is 1 or yes.
-
-    Parameters
-    ----------
-    groups : sequence of Scores
-        Groups of columns of numbers; the names of the classes alone may head others.
-    features : sequence of Feature
-        Of all columns.
-    """
+    """List groups of columns of 0 and 1, or no and yes, of which in every row one is 1 or yes."""
     words = [f for f in features if f.kind == "text" and {*f.texts} <= YES | NO and f.n_kinds == 2]
     marks = {f.place: f for f in (*words, *features) if f in words or f.is_decided}
     by_name = {folded(f.name): f for f in marks.values()}

@@ -17,7 +17,7 @@ from dashboard.readers.recognition.refused import (
     refuse_words,
 )
 from dashboard.readers.recognition.scoring import is_called_prediction
-from dashboard.readers.recognition.vocabulary import WEIGHT_KEYS
+from dashboard.readers.recognition.vocabulary import COUNT_KEYS, WEIGHT_WORDS
 from dashboard.readers.recognition.weights import Hypothesis
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table import ColumnRole, Reading, Table
@@ -31,13 +31,6 @@ _ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
 
 def recognise(table: Table, options: Options) -> Reading:
     """Return what each column of a table is for.
-
-    Parameters
-    ----------
-    table : Table
-        As a format hands it over.
-    options : Options
-        Roles that the user has set hold; the others are detected around them.
 
     Raises
     ------
@@ -153,9 +146,15 @@ def _reading(
     doubts = [
         f"Column {quoted(f.name)} is not used as a weight: each row counts once."
         for f, role in zip(features, roles, strict=True)
-        if role == "group" and f.is_number and f.key in WEIGHT_KEYS
+        if f.kind == "weight" or (role == "group" and _may_weigh(f))
     ]
     return Reading(tuple(roles), tuple(reasons), names, event, found, tuple(doubts))
+
+
+def _may_weigh(feature: Feature) -> bool:
+    """Return whether a group may be how many rows each stands for."""
+    alone = feature.key in COUNT_KEYS or ({*feature.words} <= WEIGHT_WORDS and feature.low < 10)
+    return bool(feature.words) and feature.is_number and alone
 
 
 def _with_prediction(

@@ -21,6 +21,7 @@ from dashboard.readers.recognition.vocabulary import (
     QUIET_STEMS,
     WEAK_LABEL_KEYS,
     YES,
+    are_weights,
     begins,
     folded,
     key_of,
@@ -275,8 +276,9 @@ def feature_of(column: Column, place: int, rows: NDArray[np.intp], *, named: boo
         return Feature(place, column, words, "none", rows)
     if column.is_text:
         return _of_text(column, place, words, rows)
-    if column.values.dtype.kind not in "biuf":
-        return Feature(place, column, words, "none", rows)
+    if are_weights(words) or column.values.dtype.kind not in "biuf":
+        kind = "weight" if are_weights(words) else "none"
+        return Feature(place, column, words, kind, rows)
     return _of_numbers(column, place, words, rows)
 
 

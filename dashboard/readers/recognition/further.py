@@ -32,6 +32,7 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
     """
     for fits, role, why in (
         (feature.kind in ("none", "list"), "left out", feature.column.unread or "no values"),
+        (feature.kind == "weight", "left out", "weights, which are not used"),
         (feature.is_date, "date", "dates"),
         (feature.n_kinds <= 1, "left out", "one value"),
         (says_sets(feature), "set", "names sets"),

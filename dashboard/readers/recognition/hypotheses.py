@@ -52,17 +52,7 @@ class _Truths:
 
 
 def hypotheses(features: Sequence[Feature], given: Given, *, named: bool) -> Iterator[Hypothesis]:
-    """Yield readings of a table, each with its evidence.
-
-    Parameters
-    ----------
-    features : sequence of Feature
-        Of all columns.
-    given : mapping of int to ColumnRole
-        Roles that the user has set, by the place of the column.
-    named : bool
-        Whether the file names its columns.
-    """
+    """Yield readings of a table, each with its evidence."""
     truths = _truths(features, given, named=named)
     usable = [f for f in features if given.get(f.place, "class") in ("class", "score")]
     groups = [*groups_of(usable, truths.columns), *_group_given(features, given)]

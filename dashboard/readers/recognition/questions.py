@@ -8,6 +8,7 @@ from calibcore.probabilities import softmax
 from dashboard.readers.contents import Options
 from dashboard.readers.recognition.candidates import Scores, sums_to
 from dashboard.readers.recognition.features import Feature, says_event, table_of
+from dashboard.readers.recognition.vocabulary import is_called_odds
 from dashboard.readers.recognition.weights import Hypothesis
 from dashboard.readers.refusal import Answer, Question, quoted
 from dashboard.readers.table import ColumnRole
@@ -37,7 +38,7 @@ _RELATED = _TOLD | {"rises with the score", "largest at the outcome", "named by 
 _WEAK = 3.0
 """Evidence of a relation with the score, below which an outcome without a name is asked about."""
 
-_MOST_ANSWERS = 5
+_MOST_ANSWERS, _MOST_SCORES = 5, 12
 
 
 def roles_of(hypothesis: Hypothesis) -> dict[int, ColumnRole]:
@@ -106,6 +107,8 @@ def ask(
         asked = [best, *rivals]
         places = {h.scores.places[0] for h in asked if h.scores and h.scores.layout == "one"}
         asked += [h for h in others if _is_both(h, places)][:1]
+        likeliest = {h.scores: h for h in sorted(others, key=_by_words)}
+        asked = [likeliest[h.scores] if h.scores else h for h in asked]
         raise which_scores(asked, features, options)
     _ask_of_score(best, features, options)
     rivals = [
@@ -119,10 +122,16 @@ def ask(
         raise _which_outcome(order, features, options)
 
 
-def _is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
-    """Return whether another column may be a score of the same outcome, such as of a second model.
+def _by_words(hypothesis: Hypothesis) -> tuple[bool, float]:
+    """Return a key: first whether score and outcome are called alike, as of several labels."""
+    evidence = hypothesis.evidence
+    return "same words" in evidence and bool(_RELATED & evidence.keys()), hypothesis.total
 
-    However well each does, a person must say which of the two is meant.
+
+def _is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
+    """Return whether another column may be a score too, such as of a second model.
+
+    However well each does and whatever their scales, a person must say which of the two is meant.
     """
     if best.scores is None or other.scores is None or not best.outcome:
         return False
@@ -132,10 +141,8 @@ def _is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Fea
     if not told or _NO_SCORE & other.evidence.keys() or not same_roles_beside(best, other):
         return False
     own, second = (features[h.scores.places[0]] for h in (best, other) if h.scores)
-    alike = own.is_share == second.is_share and own.is_percent == second.is_percent
-    alike = alike and not one_order(own, second)
     rises, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
-    return alike and others > rises / 2
+    return not one_order(own, second) and others > rises / 2
 
 
 def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
@@ -146,12 +153,13 @@ def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Option
     own = features[scores.places[0]]
     told = bool({"called a score", "foretold", "same words"} & best.evidence.keys())
     told = (told or best.prediction is not None) and "called unsure" not in best.evidence
-    if told or not own.words or (own.name, "score") in options.roles:
+    odds = is_called_odds(own.name)
+    if (told and not odds) or not own.words or (own.name, "score") in options.roles:
         return
     yes = Answer("It is the score", why_of(best, _OF_SCORE),
                  _change([(own.place, "score")], features, options))  # fmt: skip
     answers = (yes, _no_score({own.place}, features, options))
-    likely = not {"called another number", "called unsure"} & best.evidence.keys()
+    likely = not odds and not {"called another number", "called unsure"} & best.evidence.keys()
     raise Question(
         f"column {quoted(own.name)}", "no other column that can be the score",
         "Is this the score of the model?", answers if likely else answers[::-1],
@@ -161,7 +169,12 @@ def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Option
 def _no_score(places: set[int], features: Sequence[Feature], options: Options) -> Answer:
     roles: list[tuple[int, ColumnRole]] = [(place, "group") for place in sorted(places)]
     why = "Then add a column with the model's score to the file."
-    return Answer("There is no score", why, _change(roles, features, options))
+    if len(places) > 1:
+        why = "Then add a column with one score per row: of several forecasts, such as their mean."
+    if any(is_called_odds(features[place].name) for place in places):
+        why = "Then add a column of probabilities: of decimal odds, 1 / odds without the margin."
+    return Answer("None of these" if len(places) > 1 else "There is no score", why,
+                  _change(roles, features, options))  # fmt: skip
 
 
 def _is_second_outcome(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
@@ -245,26 +258,48 @@ def which_scores(
     """Return the question which of several columns, or groups of them, is the score."""
     answers: dict[tuple[int, ...], Answer] = {}
     asked = {place for h in near if h.scores for place in h.scores.places}
-    for h in near:
+    lone = [h for h in near if h.scores and h.scores.layout == "one"]
+    called = {bool(_CALLED & h.evidence.keys()) for h in lone}
+    alike = len(called) == 1 and near[0] in lone
+    several = len({*map(_truths, lone)}) > 1
+    for h in sorted(near, key=_lone_first) if alike else near:
         if h.scores is None or h.scores.places in answers:
             continue
         places = h.scores.places
-        roles = [(place, role) for place, role in roles_of(h).items() if place in places]
-        others: list[tuple[int, ColumnRole]] = [(p, "group") for p in sorted(asked - {*places})]
+        truths = _truths(h) if several and h in lone else ()
         said = " and ".join(quoted(features[place].name) for place in places[:2])
         said += f" and {len(places) - 2} more" if len(places) > 2 else ""
         said += ", one a class" if len(places) > 1 else ""
-        answers[places] = Answer(
-            said, why_of(h, _OF_SCORE), _change([*roles, *others], features, options)
-        )
-    found = [*answers.values()][:_MOST_ANSWERS]
+        said += f" of {quoted(features[truths[0]].name)}" if truths else ""
+        roles = _chosen(h, {*places, *truths}, near, asked)
+        answers[places] = Answer(said, why_of(h, _OF_SCORE), _change(roles, features, options))
+    found = [*answers.values()][:_MOST_SCORES]
     named = " or ".join(answer.said for answer in found[:3])
-    if not any({"called a score", "named as scores"} & h.evidence.keys() for h in near):
+    if lone:
         found.append(_no_score(asked, features, options))
     return Question(
         "columns", f"{len(answers)} readings of the score: {named}",
-        "Which of these is the score to evaluate?", tuple(found),
+        "Which of these is the score to evaluate?", tuple(found), ranked=not alike,
     )  # fmt: skip
+
+
+_CALLED = {"called a score", "named as scores", "percent"}
+
+
+def _lone_first(hypothesis: Hypothesis) -> tuple[int, tuple[int, ...]]:
+    places = hypothesis.scores.places if hypothesis.scores else ()
+    return len(places), places
+
+
+def _chosen(
+    best: Hypothesis, places: set[int], near: Sequence[Hypothesis], asked: set[int]
+) -> list[tuple[int, ColumnRole]]:
+    """Return the roles of a reading, and as groups what would join them in another reading."""
+    roles = {p: role for p, role in roles_of(best).items() if p in places}
+    more = {p for h in near if roles.items() <= roles_of(h).items() for p in roles_of(h)}
+    more = asked if "class" in roles.values() else more
+    others: list[tuple[int, ColumnRole]] = [(p, "group") for p in sorted(more & asked - {*roles})]
+    return [*roles.items(), *others]
 
 
 def _which_outcome(
@@ -273,15 +308,13 @@ def _which_outcome(
     answers: dict[tuple[int, ...], Answer] = {}
     asked = {place for h in near for place in _truths(h)}
     for h in near:
-        roles = {p: r for p, r in roles_of(h).items() if r in _TRUTHS}
-        others: list[tuple[int, ColumnRole]] = [(p, "group") for p in sorted(asked - {*roles})]
+        roles = {p for p, role in roles_of(h).items() if role in _TRUTHS}
+        changed = _chosen(h, roles, near, asked)
         said = " and ".join(quoted(features[place].name) for place in _truths(h)[:2])
         why = why_of(h, _OF_OUTCOME) if roles else "the outcomes are in another file"
         answers.setdefault(
             _truths(h),
-            Answer(
-                said or "None of them", why, _change([*roles.items(), *others], features, options)
-            ),
+            Answer(said or "None of them", why, _change(changed, features, options)),
         )
     named = " or ".join(answer.said for answer in [*answers.values()] if '"' in answer.said)
     return Question(

@@ -110,10 +110,14 @@ RELATIVE_WORDS = _set("log odds per relative factors")
 
 CLASS_WORDS = _set("class classe klasse clase label category kategorie cat name idx index k c")
 CLASS_LIST_WORDS = _set("names labels classes categories")
-WEIGHT_KEYS = _set("""
-    sample_weight sample_weights weights case_weight survey_weight freq frequency count counts
+COUNT_KEYS = _set("freq frequency count counts fnlwgt")
+WEIGHT_WORDS = _set("weight weights wt wts wgt weighting gewicht poids peso pesos")
+WEIGHED_WORDS = _set("""
+    sample samples case survey row rows obs instance design final class inverse prob probability
+    propensity sampling person replicate importance ipw iptw ip train training
 """)
-"""Names of columns that say how many rows a row stands for."""
+"""Words of columns that say how many rows a row stands for: two of them, ipw alone, or weights."""
+ODDS_WORDS = _set("odds moneyline odd quote quoten cote cuota quota")
 RANK_WORDS = _set("top rank rang guess")
 UNSURE_STEMS = _stems("""
     n count counts support
@@ -372,3 +376,22 @@ def set_of(text: str) -> str | None:
         return None
     lists = {"calibration": CALIBRATION, "test": TEST, "training": TRAINING}
     return next((name for name, known in lists.items() if words <= known), None)
+
+
+def is_called_odds(name: str) -> bool:
+    """Return whether a heading is of the odds of a bet, which are no logarithms of odds."""
+    words = {*words_of(name)}
+    return bool(words & ODDS_WORDS) and not words & {"log", "ln"}
+
+
+def are_weights(words: Iterable[str]) -> bool:
+    """Return whether a heading is of weights of rows, not of bodies and goods.
+
+    Examples
+    --------
+    >>> [are_weights(words_of(name)) for name in ("sample_weight", "ipw", "weight_kg", "weights")]
+    [True, True, False, True]
+    """
+    own = {*words}
+    weighed = own & WEIGHED_WORDS and own & WEIGHT_WORDS
+    return bool(weighed or own & {"ipw", "iptw"} or own == {"weights"})
