@@ -120,6 +120,16 @@ def _upload_files() -> Source:
     return Source(files)
 
 
+def remove_file(source: SourceFile) -> None:
+    """Take a file of the data away, in a callback; the uploader starts anew without it."""
+    files: tuple[SourceFile, ...] = st.session_state.get(BROUGHT, ())
+    st.session_state[_kept(_FILES)] = tuple(
+        one for one in files if (one.name, one.digest) != (source.name, source.digest)
+    )
+    st.session_state[_FILES] = ()
+    st.session_state["uploads_forgotten"] += 1
+
+
 def choose_models(first: str, explained: str = models.FILES_HELP) -> tuple[SourceFile, ...]:
     """Let the user bring files of further models, numbered where called as the first or alike."""
     return _bring_files(_MODELS, models.FILES, explained, (first,))

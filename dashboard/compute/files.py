@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from dashboard.compute.cache import key_of, once
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
 from dashboard.readers.contents import DEFAULTS, Array, RawEvent, RawSet, Role
 from dashboard.readers.refusal import PassingError, Question, visible
-from dashboard.readers.table import Column
+from dashboard.readers.table import Arrays, Column
 from dashboard.readers.table import Parsed as Held
 from dashboard.readers.together import ways_of
 from dashboard.readers.upload import Rows
@@ -133,6 +133,59 @@ def _bare(error: FileError) -> FileError:
         copy = FileError(error.field, error.found, error.expected)
     copy.known = error.known
     return copy
+
+
+def fitting(sources: Sequence[SourceFile], options: Options) -> tuple[Options, tuple[Options, ...]]:
+    """Return those choices that these files can follow, and each of the others alone.
+
+    Choices made for other files must not make these unusable. Where the files are refused as
+    detected too, the choices are left, but for the roles of columns that are not there.
+    """
+    if not _refused(sources, options):
+        return options, ()
+    names = {column.name for one in parsed(sources, options) for column in _columns(one)}
+    plain = _refused(sources, DEFAULTS)
+    kept, dropped = DEFAULTS, list[Options]()
+    for one in _each(options):
+        tried = _both(kept, one)
+        strange = bool(names) and any(name not in names for name, _ in one.roles)
+        if strange if plain else _refused(sources, tried):
+            dropped.append(one)
+        else:
+            kept = tried
+    return kept, tuple(dropped)
+
+
+def _each(options: Options) -> list[Options]:
+    """Return each choice alone; each role of a column is one."""
+    others = [one.name for one in fields(Options) if one.name != "roles"]
+    return [Options(roles=(role,)) for role in options.roles] + [
+        replace(DEFAULTS, **{name: getattr(options, name)})
+        for name in others
+        if getattr(options, name) != getattr(DEFAULTS, name)
+    ]
+
+
+def _both(options: Options, one: Options) -> Options:
+    """Return choices with one more."""
+    more = {field.name: getattr(one, field.name) for field in fields(Options)}
+    changed = {name: value for name, value in more.items() if value != getattr(DEFAULTS, name)}
+    return replace(options, **(changed | {"roles": (*options.roles, *one.roles)}))
+
+
+def _refused(sources: Sequence[SourceFile], options: Options) -> bool:
+    """Return whether files are refused for good, and not by a question."""
+    try:
+        read_files(sources, options)
+    except (Question, PassingError):
+        return False
+    except FileError:
+        return True
+    return False
+
+
+def _columns(held: Held) -> tuple[Column, ...]:
+    return held.arrays if isinstance(held, Arrays) else held.columns
 
 
 def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[Held, ...]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
-from dashboard import wording
+from dashboard import controls, wording
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
 from dashboard.compute.unusable import unusable_rows
@@ -84,18 +84,23 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
         None where the files are refused, or where their other half is missing, which is shown.
     """
     reading_choices.start_anew(sources)
-    options = reading_choices.current()
+    options, dropped = reading_choices.current(), tuple[str, ...]()
     with st.container():  # widgets below that move from run to run fall out of the address
+        if reading_choices.made_elsewhere(sources):
+            options, others = files.fitting(sources, options)
+            dropped = reading_choices.keep(options, others)
         outcome = _read(sources, options)
     above = st.container()
     with above:
         upload = _show_top(outcome)
+        if upload is None and len(sources) > 1:
+            _offer_removal(sources)
     visit = _visit(sources, page, needed=upload is None)
     label = words.HOW_READ if upload is None else _line(upload, headed=headed)
     with st.expander(label, expanded=visit.is_open, key=f"import_step_{visit.number}"):
         _show_details(sources, outcome, visit.number, headed=headed)
     with above if upload is None else st.container():
-        _show_address(sources, options)
+        _show_address(dropped)
         if upload is not None and headed:
             _show_checks(upload)
         if upload is not None:
@@ -178,15 +183,23 @@ def _put_back() -> None:
     reading_choices.change(leave_out=False)
 
 
-def _show_address(sources: Sequence[SourceFile], options: Options) -> None:
-    """Show what of the address is followed for these files, and what is not."""
-    names = {
-        one.name
-        for part in files.parsed(sources, options)
-        for one in (part.columns if isinstance(part, Table) else part.arrays)
-    }
-    missing = [name for name, _ in options.roles if names and name not in names]
-    wrong = (*reading_choices.wrong_in_address(), *map(words.no_such_column, missing))
+def _offer_removal(sources: Sequence[SourceFile]) -> None:
+    """Show a button for each of several files that takes it away."""
+    with st.container(key="remove_one"):
+        st.markdown(words.REMOVE_ONE)
+        for place, source in enumerate(sources):
+            st.button(
+                words.remove(source.name),
+                key=f"remove_one_{place}",
+                on_click=controls.remove_file,
+                args=(source,),
+                icon=":material/close:",
+            )
+
+
+def _show_address(dropped: Sequence[str]) -> None:
+    """Show what of the choices of an address or of other files is followed, and what is not."""
+    wrong = (*reading_choices.wrong_in_address(), *dropped)
     if wrong:
         st.warning(words.warning(wrong), icon=":material/link_off:")
     elif reading_choices.by_address():

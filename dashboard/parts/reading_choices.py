@@ -15,6 +15,9 @@ from dashboard.wording import imports as words
 
 _OPTIONS, _WRONG, _BY_ADDRESS = "reading_options", "reading_wrong", "reading_by_address"
 
+_MADE_FOR = "reading_made_for"
+"""Digests of the files that were there when something was chosen last."""
+
 _CLASS = "class"
 """Where the controls keep which class is chosen."""
 
@@ -190,13 +193,36 @@ def assigned(
 
 
 def start_anew(sources: Sequence[SourceFile]) -> None:
-    """Reset every choice when other files have come; one that is added changes nothing."""
+    """Reset every choice when all files are others; one that is added changes nothing."""
     now = {source.digest for source in sources}
-    before: set[str] = st.session_state.get("files_before", now)
-    current()
+    made_for: set[str] = st.session_state.get(_MADE_FOR, set())
+    before: set[str] = made_for or st.session_state.get("files_before", now)
+    was_chosen = is_anything()
     if not before & now:
         reset()
+        st.session_state[_WRONG] = (words.OF_OTHER_FILES,) if was_chosen else ()
     st.session_state["files_before"] = now
+
+
+def made_elsewhere(sources: Sequence[SourceFile]) -> bool:
+    """Return whether choices are those of an address, or of files of which some are gone."""
+    made_for: set[str] = st.session_state.get(_MADE_FOR, set())
+    return by_address() or bool(made_for - {source.digest for source in sources})
+
+
+def keep(options: Options, dropped: Sequence[Options]) -> tuple[str, ...]:
+    """Drop choices that do not fit; return a sentence for each.
+
+    Those of an address are left there, as the file that they are for may be still to come.
+    """
+    written = [pair for one in dropped for pair in write_address(one).items()]
+    sentences = tuple(words.not_followed(key, unquote(value)) for key, value in written)
+    if dropped and not by_address():
+        st.session_state.update({_OPTIONS: options, _WRONG: sentences})
+        st.session_state[_MADE_FOR] = st.session_state["files_before"]
+        current()
+        return ()
+    return sentences
 
 
 def current() -> Options:
@@ -232,6 +258,7 @@ def change(**chosen: Any) -> None:
         return
     _look_at(options.event, made.event)
     st.session_state.update({_OPTIONS: made, _WRONG: (), _BY_ADDRESS: False})
+    st.session_state[_MADE_FOR] = st.session_state.get("files_before", set())
 
 
 def _look_at(before: str | None, event: str | None) -> None:
@@ -253,6 +280,7 @@ def reset() -> None:
     """Read everything as detected again."""
     _look_at(st.session_state.get(_OPTIONS, Options()).event, None)
     st.session_state.update({_OPTIONS: Options(), _WRONG: (), _BY_ADDRESS: False})
+    st.session_state.pop(_MADE_FOR, None)
 
 
 def by_address() -> bool:

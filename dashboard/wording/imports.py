@@ -289,9 +289,30 @@ def wrong_in_address(key: str, value: str, expected: str) -> str:
     return f'Address of the page, {key}: "{shown}" is not used. Expected {expected}.'
 
 
-def no_such_column(name: str) -> str:
-    """Describe a column of the address that the file does not have."""
-    return f'Address of the page, roles: this file has no column "{visible(name, 40)}".'
+def not_followed(key: str, value: str) -> str:
+    """Describe a choice that does not fit the files, as the address writes it.
+
+    Examples
+    --------
+    >>> not_followed("roles", "score:PD model v3")
+    'Not used: score PD model v3. This file has no such column.'
+    >>> not_followed("labels_from", "1")
+    'Not used: labels_from 1, which does not fit this file.'
+    """
+    if key == "roles":
+        role, _, name = value.partition(":")
+        return f"Not used: {role} {visible(name, 40)}. This file has no such column."
+    return f"Not used: {key} {visible(value, 60)}, which does not fit this file."
+
+
+OF_OTHER_FILES = "Choices that were made for files that are gone are not used."
+
+REMOVE_ONE = "Files that do not belong together are read one at a time. Remove one:"
+
+
+def remove(name: str) -> str:
+    """Return the label of the button that removes a file."""
+    return f"{REMOVE} {escape_markdown(visible(name, 40))}"
 
 
 # Change how it is read ------------------------------------------------------------------------
