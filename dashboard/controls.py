@@ -121,7 +121,7 @@ def _upload_files() -> Source:
 
 
 def remove_file(source: SourceFile) -> None:
-    """Take a file of the data away, in a callback; the uploader starts anew without it."""
+    """Take a file of the data away, in a callback, with an empty uploader."""
     files: tuple[SourceFile, ...] = st.session_state.get(BROUGHT, ())
     st.session_state[_kept(_FILES)] = tuple(
         one for one in files if (one.name, one.digest) != (source.name, source.digest)

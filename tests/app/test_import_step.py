@@ -328,7 +328,7 @@ def test_choices_of_an_address_that_do_not_fit_are_said_in_words() -> None:
 
 def test_a_reading_that_nobody_chose_for_the_file_is_said_to_be_of_the_address() -> None:
     two = files.npz(logits=TABLE, labels=LABELS)
-    page = open_upload(("mine.npz", two), values="Probabilities", labels_from="1")
+    page = open_upload(("mine.npz", two), values="Logits", labels_from="0")
     assert [info.value for info in page.info] == [words.BY_ADDRESS]
     click(page, words.AS_FOUND_AGAIN)
     assert not page.info

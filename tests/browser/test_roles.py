@@ -177,4 +177,4 @@ def test_what_the_address_says_wrongly_is_named(open_page: OpenPage) -> None:
     bring(page, export()[0])
     alert = page.get_by_role("alert").filter(has_text="Address of the page")
     expect(alert).to_contain_text('"odds" is not used')
-    expect(alert).to_contain_text('no column "towm"')
+    expect(alert).to_contain_text("Not used: group towm. This file has no such column.")
