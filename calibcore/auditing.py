@@ -48,6 +48,8 @@ class Asked:
         Bins of the measures.
     grouping : Grouping or None
         Names of the groups that were given.
+    seed : int or None
+        Of the folds; None where the sets were given.
     """
 
     split: Split[LogitSet] | Split[EventScores]
@@ -55,6 +57,7 @@ class Asked:
     calibrator: Calibrator | None
     options: Options
     grouping: Grouping | None = None
+    seed: int | None = None
 
 
 @result_class
@@ -320,7 +323,9 @@ def audit(  # noqa: PLR0913 - each has a default that serves
         same_data=split.same_data,
         in_folds=in_folds,
         crossed=crossed,
-        asked=Asked(split, event, calibrator, options, grouping),
+        asked=Asked(
+            split, event, calibrator, options, grouping, None if isinstance(data, Split) else seed
+        ),
     )
 
 

@@ -370,6 +370,9 @@ def _rerun(scene: Scene, asked: Asked) -> Section:
     """Return versions, every setting, and the command that finds the same figures."""
     upload, settings = scene.upload, scene.settings
     said = words.settings_said(settings, scene.n_resamples, one_set=upload.rows is not None)
+    given = scene.result.asked
+    if given is not None and given.grouping is not None:
+        said |= {words.GROUPS: words.grouped(given.grouping)}
     parts = {"Python": platform.python_version()}
     parts |= {name: version(name) for name in ("numpy", "scipy")}
     versions = ", ".join(f"{name} {number}" for name, number in parts.items())

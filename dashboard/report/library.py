@@ -54,7 +54,7 @@ def write(
             "path", repr(fspath(path)), "a name that ends in .html or .json"
         )
     scene, asked = scene_of_audit(result), result.asked
-    rerun = "" if asked is None else words.in_python(asked.event, asked.calibrator)
+    rerun = "" if asked is None else words.in_python(asked)
     made = report_of(scene, Asked(Typed(**typed), rerun=rerun), lambda _: None)
     text = json_of(made) if ending == ".json" else html_of(made, brief=page)
     write_file(Path(path), text)
@@ -78,7 +78,9 @@ def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:
         rows=split.calibration if in_folds else None,
     )
     method, options = _method(asked.calibrator)
-    settings = Settings(asked.event, method, options, n_bins=asked.options.n_bins)
+    settings = Settings(
+        asked.event, method, options, n_bins=asked.options.n_bins, seed=asked.seed or 0
+    )
     return Scene(
         upload=upload,
         sample=None,

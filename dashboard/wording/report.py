@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
+from calibcore.auditing import Asked as AuditAsked
+from calibcore.grouping import Grouping
 from dashboard.readers import Upload
 from dashboard.readers.contents import DEFAULTS
 from dashboard.settings import NO_METHOD, Settings, method_by_key
@@ -13,6 +15,7 @@ from dashboard.wording.glossary import OPTIONS
 from dashboard.wording.numbers import percent
 from dashboard.wording.rows import rows_of
 from dashboard.wording.sentences import method_name
+from dashboard.wording.slice_names import BLANK
 
 TITLE = "Calibration report"
 BUTTON = "Report"
@@ -268,9 +271,22 @@ def _acting(cutoff: float | None, costs: tuple[float, float] | None) -> list[str
     return ["--costs", *(f"{one:.12g}" for one in costs)]
 
 
-def in_python(event: object, calibrator: object) -> str:
+def in_python(asked: AuditAsked) -> str:
     """Return how the library finds the same figures."""
-    return f"In Python: calibcore.audit(data, outcomes, event={event!r}, calibrator={calibrator!r})"
+    rows, n_bins = "split" if asked.seed is None else "data, outcomes", asked.options.n_bins
+    options = f"event={asked.event!r}, calibrator={asked.calibrator!r}, n_bins={n_bins}"
+    seed = "" if asked.seed is None else f", seed={asked.seed}"
+    groups = "" if asked.grouping is None else ", groups=groups"
+    return f"In Python: calibcore.audit({rows}, {options}{seed}{groups})"
+
+
+GROUPS = "Groups"
+
+
+def grouped(grouping: Grouping) -> str:
+    """Return the groups that were given, and the name of their column."""
+    names = and_more([name or BLANK for name in grouping.names], 10)
+    return f"{grouping.column}: {names}" if grouping.column else names
 
 
 def rerun(written: str) -> str:

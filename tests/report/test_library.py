@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from jsonschema import Draft202012Validator
 
-from calibcore import AuditResult, CalibrationInputError, audit, load_sample
+import calibcore
+from calibcore import AuditResult, CalibrationInputError, audit, calibrators, load_sample
 from calibcore.calibrators import (
     CATALOGUE,
     BetaCalibration,
@@ -19,7 +20,7 @@ from calibcore.calibrators import (
     SplineCalibration,
     TemperatureScaling,
 )
-from calibcore.data import LogitSet
+from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass
 from calibcore.splits import Split
 from tests.report.test_report import SCHEMA, block
@@ -119,9 +120,45 @@ def test_a_calibrator_by_group_is_reported_and_how_to_repeat_it(tmp_path: Path) 
     document = json.loads((tmp_path / "report.json").read_text("utf-8"))
     (line,) = block(document, "rerun", "command")["lines"]
     assert line.startswith("In Python: calibcore.audit(data, outcomes, event=OneClass(k=1)")
+    assert line.endswith("n_bins=15, seed=0, groups=groups)")
     rows = block(document, "calibrator", "calibrator")["rows"]
     said = {row["name"]: row["cells"][0]["shown"] for row in rows}
     assert said["Groups of ward"] == "(blank), a, b"
+
+
+@pytest.mark.parametrize("of_split", [False, True])
+def test_the_report_says_what_was_asked_and_its_command_finds_it_again(
+    of_split: bool,  # noqa: FBT001 - a parameter of the test
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(0)
+    scores, place = rng.random(300), rng.integers(0, 3, 300)
+    outcomes = rng.random(300) < np.clip(scores**2 + 0.1 * (place - 1), 0, 1)
+    groups = pd.Series(np.array(["a", "b", ""])[place], name="ward")
+    half = EventScores(scores[:150], outcomes[:150]), EventScores(scores[150:], outcomes[150:])
+    split = Split(*half)
+    known: dict[str, Any] = {"calibcore": calibcore, **vars(calibrators), "OneClass": OneClass}
+    known |= {"split": split, "data": scores, "outcomes": outcomes, "groups": groups}
+    if of_split:
+        result = audit(split, calibrator="histogram", n_bins=10)
+    else:
+        asked = {"calibrator": "by_group", "groups": groups}
+        result = audit(scores, outcomes, **asked, seed=5, n_bins=10)
+    result.report(tmp_path / "report.json")
+    document = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    rows = block(document, "rerun", "settings")["rows"]
+    said = {row["name"]: row["cells"][0]["shown"] for row in rows}
+    assert said["Bins"] == "10"
+    assert (said["Seed"], said.get("Groups")) == (
+        ("0", None) if of_split else ("5", "ward: (blank), a, b")
+    )
+    (line,) = block(document, "rerun", "command")["lines"]
+    again = eval(line.removeprefix("In Python: "), known)  # noqa: S307 - what is tested
+    for row in result.test.comparisons:
+        found = again.test.compare(row.measure.key)
+        assert (found.before, found.after) == (row.before, row.after)
+    usual = audit(scores, outcomes, calibrator="by_group", groups=groups)
+    assert usual.test.compare("ece").after != result.test.compare("ece").after
 
 
 def test_a_title_that_is_no_text_is_refused(tmp_path: Path) -> None:
