@@ -142,7 +142,7 @@ def test_the_report_says_what_was_asked_and_its_command_finds_it_again(
     if of_split:
         result = audit(split, calibrator="histogram", n_bins=10)
     else:
-        asked = {"calibrator": "by_group", "groups": groups}
+        asked: dict[str, Any] = {"calibrator": "by_group", "groups": groups}
         result = audit(scores, outcomes, **asked, seed=5, n_bins=10)
     result.report(tmp_path / "report.json")
     document = json.loads((tmp_path / "report.json").read_text("utf-8"))
