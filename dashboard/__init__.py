@@ -4,14 +4,16 @@ import os
 import sys
 
 _OWN = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - imports pathlib
-_NEEDED = os.path.dirname(_OWN), os.path.dirname(os.__file__)  # noqa: PTH120 - the same
+_HOME, _PYTHON = os.path.dirname(_OWN), os.path.dirname(os.__file__)  # noqa: PTH120 - the same
+_FIRST = {_PYTHON, os.path.join(_PYTHON, "lib-dynload")}  # noqa: PTH118 - the same
 
 
 def leave_working_folder() -> None:
     """Import nothing from the working folder any more, nor in processes that are started from now.
 
     Whatever starts Fractile calls it; a program that imports Fractile keeps its path as it is. What
-    lies there may come from anywhere, and need not be called as a package that nobody has.
+    lies there may come from anywhere, and be called as any module. Where it is the folder of
+    Fractile itself, Python's own modules come before it.
     """
     try:
         left = {_OWN, os.path.realpath(os.getcwd())}  # noqa: PTH109 - the same
@@ -19,10 +21,13 @@ def leave_working_folder() -> None:
         left = {_OWN}
 
     def without(folders: list[str]) -> list[str]:
-        return [one for one in folders if one and os.path.realpath(one) not in left]
+        return [
+            one for one in folders if one == _HOME or (one and os.path.realpath(one) not in left)
+        ]
 
     path = without(sys.path)
-    sys.path[:] = [*path, *(one for one in _NEEDED if one not in path)]
+    path += [one for one in (_PYTHON, _HOME) if one not in path]
+    sys.path[:] = sorted(path, key=lambda one: one not in _FIRST)
     os.environ["PYTHONSAFEPATH"] = "1"
     if "PYTHONPATH" in os.environ:
         folders = os.environ["PYTHONPATH"].split(os.pathsep)
