@@ -1,6 +1,8 @@
 """``fractile check``: a new batch beside an audited one, row by row where these are the same."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ from dashboard.wording.subject import subject
 REPORT = ".json"
 """Ending of an audit's report; any other file holds the audited rows."""
 
+N_OUTCOMES = 2
+
 _AS_DETECTED = {"outcome": None, "score": None, "columns": (), "files_are": None}
 
 
@@ -44,8 +48,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
         Whatever cannot be read, or has not the audited event.
     """
     audited, rows = _audited(given)
-    scene = _scene(given["files"], _as_audited(given, audited.reading))
-    audited.check(scene)
+    scene = _scene_like(audited, given["files"], _as_audited(given, audited.reading))
     found, how = _compared(audited, rows, scene, given["change"])
     console = Lines()
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
@@ -139,8 +142,31 @@ def _sought(audited: Reference, folder: Path) -> list[Path] | str:
 # Reading ------------------------------------------------------------------------------------
 
 
-def _scene(files: Sequence[Path], reading: Mapping[str, Any]) -> Scene:
-    upload = read_paths(files, options_of(reading))
+def _scene_like(audited: Reference, files: Sequence[Path], reading: Mapping[str, Any]) -> Scene:
+    """Read a batch of the audited event, which may have happened in none of its rows, or in all.
+
+    Of two outcomes, such a batch names but one; the audit tells the other.
+    """
+    try:
+        scene = _scene(files, reading)
+        audited.check(scene)
+    except CalibrationInputError:
+        if len(audited.classes) != N_OUTCOMES:
+            raise
+        with suppress(CalibrationInputError):
+            scene = _scene(files, reading, audited.classes)
+            if len({*scene.evaluated.before.event.hits.tolist()}) == 1:
+                audited.check(scene)
+                return scene
+        raise
+    return scene
+
+
+def _scene(
+    files: Sequence[Path], reading: Mapping[str, Any], classes: tuple[str, ...] = ()
+) -> Scene:
+    options = options_of(reading)
+    upload = read_paths(files, replace(options, class_names=options.class_names or classes))
     return scene_of(
         upload, event=event_of(upload, reading["event"]), n_resamples=0, progress=lambda _: None
     )

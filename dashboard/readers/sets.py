@@ -283,7 +283,9 @@ def _of_score(
             f"Column {quoted(predicted.name)} follows from {quoted(score.name)} by a threshold, so"
             " the score is of the event."
         )
-    outcome = outcome_of_event(outcomes[0], options.event or roles.reading.event)
+    outcome = outcome_of_event(
+        outcomes[0], options.event or roles.reading.event, options.class_names
+    )
     said.repairs += outcome.repairs
     return _of_event(raw, outcome, outcomes[0])
 

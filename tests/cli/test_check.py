@@ -131,15 +131,41 @@ def test_other_columns_can_be_named(audited: Path, tmp_path: Path) -> None:
     assert run("check", *files).exit_code == 0
 
 
-def test_a_batch_without_the_event_is_refused_in_one_sentence(
-    audited: Path, tmp_path: Path
+@pytest.mark.parametrize("outcome", ["No", "Yes"])
+@pytest.mark.parametrize("names", [("No", "Yes"), ("0", "1"), ("not ill", "ill")])
+def test_a_batch_of_one_outcome_is_an_answer(
+    audited: Path, tmp_path: Path, outcome: str, names: tuple[str, str]
 ) -> None:
-    lines = (audited.parent / "audited.csv").read_text("utf-8").splitlines()
-    text = "\n".join(line for line in lines if not line.endswith("Yes"))
-    (tmp_path / "new.csv").write_text(text, encoding="utf-8")
-    found = run("check", tmp_path / "new.csv", "--against", audited)
+    head, *lines = (audited.parent / "audited.csv").read_text("utf-8").splitlines()
+    rows = [(float(line.split(",")[0]), line.endswith("Yes")) for line in lines]
+    alone = [risk for risk, back in rows if back is (outcome == "Yes")][:200]
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    for path, held in ((old, rows), (new, [(risk, outcome == "Yes") for risk in alone])):
+        text = "\n".join([head, *(f"{risk},{names[back]}" for risk, back in held)])
+        path.write_text(text, encoding="utf-8")
+    found = run("check", new, "--against", old, "--event", names[1])
+    assert (found.exit_code, found.stderr) == (1, "")
+    share, event = (100, "more") if outcome == "Yes" else (0, "less")
+    count = 200 if share else 0
+    assert f"readmitted = {names[1]}: {count} of 200 ({share}.0%)" in found.output
+    back = sum(back for _, back in rows) / len(rows)
+    assert f"became {event} frequent: {back:.1%} \u2192 {share}.0%" in found.output
+    gap = np.mean(alone) - share
+    assert f"{gap:+.1f} pp".replace("-", "\u2212") in found.output
+
+
+def test_a_batch_of_a_third_outcome_alone_is_refused(audited: Path, tmp_path: Path) -> None:
+    text = (audited.parent / "audited.csv").read_text("utf-8")
+    new = tmp_path / "new.csv"
+    for one, said in (("Unknown", "cannot be used"), ("Died", 'Event: "Yes"')):
+        new.write_text(text.replace("Yes", one).replace(",No", f",{one}"), encoding="utf-8")
+        found = run("check", new, "--against", audited)
+        assert found.exit_code == 2
+        assert said in found.stderr
+    new.write_text(text.replace(",No", ",Died"), encoding="utf-8")
+    found = run("check", new, "--against", audited)
     assert found.exit_code == 2
-    assert 'Event: "Yes". Expected a value of "readmitted"' in found.output
+    assert "Classes: Died, Yes, but No, Yes were audited." in found.stderr
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ class Outcome:
     repairs: tuple[str, ...] = ()
 
 
-def outcome_of_event(column: Column, event: str | None) -> Outcome:
+def outcome_of_event(column: Column, event: str | None, classes: tuple[str, ...] = ()) -> Outcome:
     """Return in which rows the event happened that a score is of.
 
     Parameters
@@ -37,6 +37,8 @@ def outcome_of_event(column: Column, event: str | None) -> Outcome:
         The true outcomes, without blank cells.
     event : str, optional
         One of its values, as the file writes it.
+    classes : tuple of str
+        What there may be: the event may be none of the values where a column has but one.
 
     Raises
     ------
@@ -59,6 +61,10 @@ def outcome_of_event(column: Column, event: str | None) -> Outcome:
     if event is None:
         event = _by_words(texts) or _ask(column, codes, texts)
     key = _as_number(event) if column.texts is None else folded(event)
+    known = {folded(name): name for name in classes}
+    if len(values) == 1 and len(known) == 2 and values | {key} <= {*known}:
+        (other,) = {*known} - {key}
+        return Outcome(np.array([key in values] * len(codes), np.uint8), (known[other], known[key]))
     if key not in values:
         listed = ", ".join(quoted(text, 20) for text in texts[:4])
         raise FileError("event", f"{quoted(event)}, which is not in column {quoted(column.name)}",

@@ -207,7 +207,8 @@ def with_prediction(
         called_the_prediction=is_called_prediction(prediction),
         called_a_confidence=is_called_confidence(score),
         same_words=bool({*score.words} & {*prediction.words} - _GENERAL),
-        below_chance=not named and score.low < (0.99 / n_kinds) * (1 if score.is_share else 100),
+        below_chance=not named
+        and score.low < (0.99 / max(n_kinds, 1)) * (1 if score.is_share else 100),
     )
     if truth is None:
         return found
