@@ -54,7 +54,9 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def opening_event(upload: Upload) -> str:
-    """Return the kind of event that a file opens on; one score per row is that of a class."""
+    """Return the kind of event that a file opens on: of two classes, or one score, a class."""
+    if len(upload.class_names or ()) == 2:
+        return "class"
     raw = upload.contents.sets.values()
     one_score = all(
         isinstance(part, RawSet) and part.table is not None and part.table.ndim == 1 for part in raw

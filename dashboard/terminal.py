@@ -16,6 +16,7 @@ from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import Progress
 from calibcore.decisions import cutoff_of_costs
 from calibcore.errors import CalibrationInputError
+from calibcore.events import OneClass
 from calibcore.numpy_code import numpy_code
 from dashboard import compute, wording
 from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted
@@ -41,6 +42,7 @@ from dashboard.wording.plain import plain
 from dashboard.wording.sentences import both_sides_line
 from dashboard.wording.subject import subject
 from dashboard.wording.take_home import unfitted
+from dashboard.wording.tiles import NOT_SEPARATION
 from dashboard.workbook import workbook_of
 
 _FILES_ARE = {"rows": "parts", "sets": "sets", "without": "models"}
@@ -111,7 +113,8 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
 
 
 def _print_notes(console: Lines, scene: Scene) -> None:
-    notes = [in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)]
+    notes = [NOT_SEPARATION] if isinstance(scene.settings.event, OneClass) else []
+    notes += [in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)]
     notes += [f"Warning: {escape(warning)}" for warning in scene.result.warnings]
     for note in filter(None, notes):
         console.print(note, soft_wrap=True)

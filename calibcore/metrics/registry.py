@@ -139,6 +139,7 @@ METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
         source="Guo 2017, section 2",
         better="nearer",
         ideal=0.0,
+        short=True,
         compute=lambda c, _: plain.mean_gap_of(c),
     ),
     EventMeasure(

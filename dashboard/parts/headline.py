@@ -3,6 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from calibcore.events import OneClass
 from calibcore.inference import Inference
 from dashboard import wording
 from dashboard.compute.correction import KEY
@@ -26,6 +27,7 @@ from dashboard.wording.sentences import (
 )
 from dashboard.wording.step import Step
 from dashboard.wording.subject import subject
+from dashboard.wording.tiles import mean_gap_line
 
 STEPS_SHOWN = 3
 """Recommendations that are shown at once."""
@@ -84,8 +86,10 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
 class Figures:
     """The four figures and recommendations, shown at once and again when more is known."""
 
-    def __init__(self, scene: Scene, worst: DeltaGenerator | None = None) -> None:
-        self._scene = scene
+    def __init__(
+        self, scene: Scene, gap: DeltaGenerator, worst: DeltaGenerator | None = None
+    ) -> None:
+        self._scene, self._gap = scene, gap
         # Found first, as what an earlier run left in the places is gone once they are made.
         self._classes = classes_of(scene)
         self._groups = worst_of(scene)
@@ -101,6 +105,7 @@ class Figures:
     def show(self, inference: Inference | None = None) -> None:
         """Show both with what is known of the uncertainty."""
         scene = self._scene
+        self._gap.markdown(f":small[{mean_gap_line(scene.evaluated, inference)}]")
         with self._tiles.container():
             _show_tiles(scene, inference)
         with self._steps.container(gap="small"):
@@ -151,7 +156,8 @@ def _calibrate_by(column: str) -> None:
 
 
 def _show_tiles(scene: Scene, inference: Inference | None) -> None:
-    shown = wording.tiles(scene.evaluated, inference)
+    of_class = isinstance(scene.settings.event, OneClass)
+    shown = wording.tiles(scene.evaluated, inference, of_class=of_class)
     for column, tile in zip(st.columns(4), shown, strict=True):
         with column.container(border=True, height="stretch", gap=None):
             st.metric(

@@ -22,7 +22,6 @@ from dashboard.wording.measures import (
     listed,
     measure_rows,
     narrow_note,
-    outside_note,
 )
 from dashboard.wording.reach import power_sentence
 from dashboard.wording.rows import say_rows
@@ -119,9 +118,6 @@ def _show_table(
     groups = [measure.group if grouped else "" for measure in measures]
     st.html(_table(rows, groups, closer=closer))
     evaluated, expert = scene.evaluated, scene.expert
-    outside = "" if inference is None else outside_note(inference, measures)
-    if outside:
-        st.markdown(f":small[{outside}]")
     notes = [wording.table_note(evaluated, measures), DEFINED]
     if inference is not None:
         notes += [wording.uncertainty_note(inference, expert=expert), narrow_note(measures)]

@@ -20,10 +20,11 @@ def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
     headline.show_verdict(scene)
+    gap = st.container(key="mean_gap").empty()
     worst = st.container(key="worst_subgroup").empty()
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene)
-    figures = headline.Figures(scene, worst)
+    figures = headline.Figures(scene, gap, worst)
     inference = measures.show(scene)
     if inference is not None:
         figures.show(inference)

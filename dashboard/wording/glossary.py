@@ -2,7 +2,8 @@
 
 GLOSSARY = {
     "ks_error": "Largest gap between cumulative scores and cumulative outcomes, rows sorted by"
-    " score. No bins. 0% is best.",
+    " score. No bins. 0% is best. It is not the KS of credit scoring, which measures"
+    " separation.",
     "kuiper": "Largest miscalibration of any range of scores: highest minus lowest gap between"
     " cumulative scores and outcomes.",
     "ece": "Expected calibration error: the gap between mean score and observed frequency, averaged"

@@ -49,6 +49,9 @@ MARKS: dict[Mark, tuple[str, str]] = {
 """Sign and words of each mark."""
 
 
+ABOVE, BELOW = "estimate above it: noise inflates it", "estimate below it: the CI corrects its bias"
+"""Beside an interval that leaves its own estimate out."""
+
 DEFINED = "Click a name for its definition."
 
 
@@ -89,13 +92,16 @@ def listed(
 ) -> tuple[Measure, ...]:
     """Return the measures of the short or of the full list, without those that repeat another.
 
-    Where the event is within-top-r, its observed frequency is the top-r accuracy.
+    Where the event is within-top-r, its observed frequency is the top-r accuracy. Of one class,
+    the short list has the AUROC.
     """
+    of_class = isinstance(event, OneClass)
     repeated = event.r if isinstance(event, WithinTopR) else -1
     return tuple(
         measure
         for measure in telling(n_classes, event)
-        if (full or measure.short) and _rank(measure) != repeated
+        if (full or measure.short or (of_class and measure.key == "auroc"))
+        and _rank(measure) != repeated
     )
 
 
@@ -212,22 +218,6 @@ def narrow_note(measures: tuple[Measure, ...]) -> str:
     )
 
 
-def outside_note(inference: Inference, measures: tuple[Measure, ...]) -> str:
-    """Name the listed measures whose estimate is above its own interval."""
-    names = []
-    for measure in measures:
-        known = finding_of(inference, measure.key)
-        sides = () if known is None else (known.before, known.after)
-        if any(side is not None and side.value > side.interval.high for side in sides):
-            names.append(measure.name)
-    if not names:
-        return ""
-    return (
-        f"Estimate above its own 95% CI: {', '.join(names)}. Noise inflates calibration errors; the"
-        " CI allows for it."
-    )
-
-
 def _change(row: Comparison, change: Interval | None, n_samples: int) -> Shown:
     finer = finer_digits(change, row.measure.unit, n_samples)
     interval = _interval(row.measure, change, n_samples, signed=True, finer=finer)
@@ -251,7 +241,14 @@ def _note(row: Comparison, value: float | None, known: Uncertainty | None, side:
 
 
 def _between(row: Comparison, uncertainty: Uncertainty | None, n_samples: int) -> str:
-    return _interval(row.measure, uncertainty.interval if uncertainty else None, n_samples)
+    """Return an interval, and why an estimate is outside its own."""
+    if uncertainty is None:
+        return ""
+    interval = _interval(row.measure, uncertainty.interval, n_samples)
+    value, low, high = uncertainty.value, uncertainty.interval.low, uncertainty.interval.high
+    if not interval or not (value < low or value > high):
+        return interval
+    return f"{interval}, {ABOVE if value > high else BELOW}"
 
 
 def _interval(

@@ -24,7 +24,6 @@ from dashboard.wording.numbers import (
     null_source,
     p_words,
     percent,
-    pp,
 )
 from dashboard.wording.off_ranges import ranges_sentence
 from dashboard.wording.rows import rows, rows_of, says_rows
@@ -123,10 +122,7 @@ def verdict(
     shown = _how_much(found, side)
     tested = ""
     if expert:
-        tested = f" ({p_words(side.omnibus.p_value)})"
-        if found.colour in {"gray", "violet"}:
-            gap = pp(mean_score - observed, n_samples, signed=True)
-            tested = f" (score \u2212 observed {gap}, {p_words(side.omnibus.p_value)})"
+        tested = f" (joint test, {p_words(side.omnibus.p_value)})"
     return Verdict(found, f"{shown}: {means}{tested}.")
 
 

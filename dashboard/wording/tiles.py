@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from calibcore.comparisons import Comparison
@@ -10,18 +10,23 @@ from calibcore.evaluation import SetResult
 from calibcore.inference import Fits, Inference, Mark
 from calibcore.metrics import Measure
 from calibcore.refits import N_DRAWS
-from dashboard.wording.measures import MARKS, MeasureRow, Shown, measure_rows
+from dashboard.wording.measures import MARKS, MeasureRow, Shown, finding_of, measure_rows
 from dashboard.wording.numbers import (
     INFINITY,
     MINUS,
+    ci,
     measured,
     measured_change,
     null_source,
     percent,
+    pp,
 )
 from dashboard.wording.rows import rows_of, says_rows
 
 Colour = Literal["green", "red", "gray"]
+
+NOT_SEPARATION = "KS error measures calibration; the KS of credit scoring, separation."
+"""Beside the KS error of one class, as credit scoring calls another figure KS."""
 
 _COLOURS: dict[Mark | None, Colour] = {"better": "green", "worse": "red"}
 
@@ -68,12 +73,36 @@ class Tile:
     beside: str = ""
 
 
+def mean_gap_line(evaluated: SetResult, inference: Inference | None = None) -> str:
+    """Return the mean gap of each side with its interval, as far as that is known.
+
+    Example: "Mean gap (score \u2212 observed): +0.2 pp (95% CI \u22120.4 to +0.8)."
+    """
+    row, known = evaluated.compare("mean_gap"), finding_of(inference, "mean_gap")
+    sides = [("", row.before, known and known.before)]
+    if evaluated.after is not evaluated.before:
+        sides = [("before ", *sides[0][1:]), ("after ", row.after, known and known.after)]
+    told = []
+    for name, gap, uncertainty in sides:
+        if gap is None:
+            continue
+        text = f"{name}{pp(gap, evaluated.n_samples, signed=True)}"
+        if uncertainty is not None:
+            ends = uncertainty.interval.low, uncertainty.interval.high
+            low, high = (pp(end, evaluated.n_samples, signed=True) for end in ends)
+            text += f" ({ci(low.removesuffix(' pp'), high.removesuffix(' pp'))})"
+        told.append(text)
+    return f"Mean gap (score \u2212 observed): {', '.join(told)}."
+
+
 def nll_key(evaluated: SetResult) -> str:
     """Return the key of the NLL: a score map leaves no class table, so it is the event's."""
     return "nll" if evaluated.compare("nll").after is not None else "event_nll"
 
 
-def tiles(evaluated: SetResult, inference: Inference | None = None) -> tuple[Tile, ...]:
+def tiles(
+    evaluated: SetResult, inference: Inference | None = None, *, of_class: bool = False
+) -> tuple[Tile, ...]:
     """Return the four figures that matter most.
 
     Parameters
@@ -82,12 +111,17 @@ def tiles(evaluated: SetResult, inference: Inference | None = None) -> tuple[Til
         The results on one set.
     inference : Inference or None
         What is known of the uncertainty; while it is not, no change is called better or worse.
+    of_class : bool
+        Whether the event is one class, of which the AUROC tells more than the accuracy.
     """
-    keys = ("ks_error", "ece", nll_key(evaluated), "accuracy")
+    last = "auroc" if of_class else "accuracy"
+    keys = ("ks_error", "ece", nll_key(evaluated), last)
     measures = tuple(evaluated.compare(key).measure for key in keys)
     rows = measure_rows(evaluated, inference, measures)
     return tuple(
-        _tile(evaluated.compare(key), row, evaluated) for key, row in zip(keys, rows, strict=True)
+        replace(tile, beside=NOT_SEPARATION) if of_class and key == "ks_error" else tile
+        for key, row in zip(keys, rows, strict=True)
+        for tile in [_tile(evaluated.compare(key), row, evaluated)]
     )
 
 
@@ -157,8 +191,7 @@ def uncertainty_note(inference: Inference, *, expert: bool = False) -> str:
             " value in between is best; of the KS error, the limit of its test."
         )
     return (
-        f"Small print: 95% CI ({plan.n_resamples:,} resamples). {_FITS[fits]} Noise"
-        " inflates calibration errors, so an estimate can exceed its own interval. If perfectly"
+        f"Small print: 95% CI ({plan.n_resamples:,} resamples). {_FITS[fits]} If perfectly"
         " calibrated: the limit that 95% of sets with scores like those after calibration keep."
     )
 

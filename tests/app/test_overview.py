@@ -196,8 +196,11 @@ def test_what_is_looked_at_stays_where_it_was_chosen() -> None:
     told = open_upload(("risks.csv", risks()), event="Top-r")
     assert told.segmented_control(key="event_seen").value == "top"
     crash = open_page(sample="Who survives a crash, naive Bayes")
-    assert crash.segmented_control(key="event_seen").value == "top"
-    assert choose(crash, "event", "Class").selectbox(key="class").value == "died"
+    assert crash.segmented_control(key="event_seen").value == "class"
+    assert crash.selectbox(key="class").value == "died"
+    assert crash.metric[3].label == "AUROC of the score"
+    assert not [text for text in bodies(crash) if text.startswith(":small[Always the commonest")]
+    assert choose(crash, "event", "Top-r").metric[3].label == "Accuracy"
 
 
 def test_the_accuracy_of_top_1_scores_has_the_interval_of_their_frequency() -> None:

@@ -4,15 +4,27 @@ import math
 import re
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibcore.auditing import audit
 from calibcore.calibrators import SplineCalibration
 from calibcore.cumulative import brownian_range_tail, brownian_tail
+from calibcore.data import EventScores
 from calibcore.evaluation import SetResult, Side
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.inference import Inference, Interval, Mark, Plan, Reference, Uncertainty
+from calibcore.inference import (
+    Inference,
+    Interval,
+    Mark,
+    Plan,
+    Reference,
+    SideRows,
+    Uncertainty,
+    infer,
+)
 from calibcore.inference.findings import Finding
 from calibcore.metrics import METRICS
 from dashboard import wording
@@ -27,7 +39,7 @@ from dashboard.wording.reliability import (
     plot_caption,
     smoothed_caption,
 )
-from dashboard.wording.tiles import tiles
+from dashboard.wording.tiles import NOT_SEPARATION, mean_gap_line, tiles
 from tests.figures.made import (
     MINUS,
     blocks,
@@ -94,12 +106,13 @@ def test_both_wordings_find_the_same(side: Side) -> None:
 
 def test_the_experts_verdict_reads_the_result() -> None:
     assert wording.verdict(OVER, TOP_1, expert=True).sentence == (
-        "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct (p < 0.001)."
+        "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct (joint test,"
+        " p < 0.001)."
     )
     tested = p_words(UNDETECTED.omnibus.p_value)
     assert wording.verdict(UNDETECTED, TOP_1, expert=True).sentence == (
         "Constant score for all rows. No miscalibration detected: mean score 80.0%, 70.0% correct"
-        f" (score \u2212 observed +10.0 pp, {tested})."
+        f" (joint test, {tested})."
     )
 
 
@@ -225,6 +238,34 @@ def test_tiles_say_what_the_table_says(mark: Mark, decisions: int) -> None:
             assert tile.note == (f"{counted}, {words}" if told else counted)
         else:
             assert tile.note == words
+
+
+def test_of_one_class_the_auroc_is_shown_and_ks_is_told_from_separation() -> None:
+    evaluated = result_of(500).test
+    shown = tiles(evaluated, of_class=True)
+    assert [tile.name for tile in shown] == [
+        evaluated.compare(key).measure.name for key in ("ks_error", "ece", "event_nll", "auroc")
+    ]
+    assert [tile.beside for tile in shown] == [NOT_SEPARATION, "", "", ""]
+    assert NOT_SEPARATION not in {tile.beside for tile in tiles(evaluated)}
+
+
+def test_the_mean_gap_stands_beside_its_own_interval() -> None:
+    """The joint test's p-value stood beside a gap of 0.2 points, 0.6 of its deviations."""
+    scores, hits = [0.2] * 500 + [0.8] * 500, [1] * 160 + [0] * 340 + [1] * 338 + [0] * 162
+    evaluated = audit(EventScores(scores, hits), event=TopR(1)).test
+    assert evaluated.before.omnibus.p_value < 0.01
+    plan = Plan((evaluated.compare("mean_gap").measure,), n_resamples=1000)
+    rows = SideRows(evaluated.before.event)
+    said = mean_gap_line(evaluated, infer(rows, rows, plan))
+    start = re.escape("Mean gap (score \u2212 observed): +0.2 pp (95% CI ")
+    found = re.fullmatch(rf"{start}(.*) to (.*)\)\.", said)
+    assert found is not None, said
+    low, high = (float(end.replace(MINUS, "-")) for end in found.groups())
+    half = 196 * np.std(np.subtract(scores, hits)) / np.sqrt(1000)
+    assert (low, high) == (pytest.approx(0.2 - half, abs=0.3), pytest.approx(0.2 + half, abs=0.3))
+    assert "pp" not in wording.verdict(evaluated.before, TOP_1, expert=True).sentence
+    assert mean_gap_line(evaluated) == "Mean gap (score \u2212 observed): +0.2 pp."
 
 
 def test_before_it_is_known_no_tile_says_better_or_worse() -> None:

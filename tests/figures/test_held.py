@@ -5,11 +5,12 @@ from pathlib import Path
 from unittest.mock import Mock
 
 from benchmarks.validation import held
+from calibcore import EventScores, TopR, audit
 from calibcore.inference.coverage import HELD
 from calibcore.inference.findings import Finding, Reference, Uncertainty
 from calibcore.inference.intervals import Interval
 from calibcore.metrics import METRICS
-from dashboard.wording.measures import LEAST_HELD, held_note, narrow_note, outside_note
+from dashboard.wording.measures import ABOVE, LEAST_HELD, held_note, measure_rows, narrow_note
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 
@@ -35,17 +36,20 @@ def test_too_narrow_intervals_are_named() -> None:
     assert narrow_note(good) == ""
 
 
-def test_an_estimate_above_its_own_interval_is_named() -> None:
-    def known(key: str, value: float, high: float) -> Finding:
-        reference = Reference(nan, nan, nan)
-        side = Uncertainty(value, Interval(0.0, high), reference)
-        return Finding(key, side, None, None, None)
-
-    by_key = {one.key: one for one in METRICS}
-    shown = (by_key["ece"], by_key["mce"], by_key["auroc"])
-    found = Mock(find=lambda key: known(key, 0.3, 0.2 if key == "mce" else 0.3))
-    assert outside_note(found, shown).startswith("Estimate above its own 95% CI: MCE. Noise")
-    assert outside_note(found, (shown[0], shown[2])) == ""
+def test_an_estimate_outside_its_own_interval_says_why_beside_it() -> None:
+    reference = Reference(nan, nan, nan)
+    evaluated = audit(EventScores([0.307, 0.5], [0, 1]), event=TopR(1)).test
+    shown = {
+        high: measure_rows(
+            evaluated,
+            Mock(find=lambda key, high=high: Finding(
+                key, Uncertainty(0.307, Interval(0.049, high), reference), None, None, None
+            )),
+            tuple(one for one in METRICS if one.key == "mce"),
+        )[0].before.note
+        for high in (0.270, 0.307)
+    }  # fmt: skip
+    assert shown == {0.270: f"4.9\u201327.0, {ABOVE}", 0.307: "4.9\u201330.7"}
 
 
 def test_experts_read_the_coverage_of_every_interval() -> None:
