@@ -267,6 +267,40 @@ def pick(contestants: Sequence[Contestant], measure: Measure) -> Picks | None:
     return Picks(measure, winner, on_test) if all(map(math.isfinite, ends)) else None
 
 
+_MOVED = 0.25
+"""Standard errors of the observed frequency; what fits move the mean by at random is less."""
+
+
+def moves_mean_away(gap: Comparison, rate: Comparison, n_samples: int) -> bool:
+    """Return whether calibration moves the mean score away from the observed frequency.
+
+    Parameters
+    ----------
+    gap, rate : Comparison
+        Of the measures ``mean_gap`` and ``hit_rate``.
+    n_samples : int
+        Rows of both.
+
+    Notes
+    -----
+    It does where the absolute mean gap grows by more than a quarter of the standard error of the
+    frequency: calibrators that keep the mean miss it by less on rows that they were not fitted to.
+
+    Examples
+    --------
+    >>> from calibcore import EventScores, PlattScaling, Split, TopR, audit
+    >>> fit, test = EventScores([0.2, 0.8] * 200, [0, 1, 1, 1] * 100), EventScores([0.5] * 400,
+    ...     [0, 1] * 200)
+    >>> found = audit(Split(fit, test), event=TopR(1), calibrator=PlattScaling()).test
+    >>> moves_mean_away(found.compare("mean_gap"), found.compare("hit_rate"), 400)
+    True
+    """
+    if gap.before is None or gap.after is None or rate.before is None:
+        return False
+    error = math.sqrt(rate.before * (1 - rate.before) / n_samples)
+    return abs(gap.after) - abs(gap.before) > _MOVED * error
+
+
 # Whose lead is clear -------------------------------------------------------------------------
 
 

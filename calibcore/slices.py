@@ -106,6 +106,13 @@ class SliceScreen:
         """Upper end of the interval of the mean gap."""
         return self.mean_score - self.frequency.low
 
+    @property
+    def widest(self) -> int | None:
+        """The slice with the largest mean gap, of those with enough rows; None where none has."""
+        enough = self.rows >= max(self.least, 1)
+        gaps = np.where(enough, np.abs(np.nan_to_num(self.mean_gap)), -1.0)
+        return int(gaps.argmax()) if enough.any() else None
+
     @cached_property
     def evaluated(self) -> NDArray[np.bool_]:
         """Which slices are evaluated."""

@@ -40,11 +40,20 @@ class Slice:
     by : str
         What the rows are grouped by, as the page calls it.
     value : str
-        Which of them are kept.
+        Which of them are kept; of periods of time the first.
+    until : str
+        The last period that is kept; empty for the first alone.
     """
 
     by: str
     value: str
+    until: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What is kept, as it is chosen."""
+        until = f" \u2013 {self.until}" if self.until else ""
+        return f"{self.by} = {self.value}{until}"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dashboard.compute.contest import (
     estimate_contest,
     run_contest,
     seconds_of,
+    usual,
 )
 from dashboard.compute.contest_settings import group_of
 from dashboard.compute.files import (
@@ -62,4 +63,5 @@ __all__ = [
     "settle_imports",
     "split_of",
     "taken_as",
+    "usual",
 ]

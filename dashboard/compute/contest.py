@@ -12,6 +12,7 @@ from calibcore.contest import (
     Standing,
     advise,
     lead,
+    moves_mean_away,
     row_losses,
 )
 from calibcore.data import EventScores, LogitSet
@@ -19,7 +20,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import evaluate, sides_of
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, prepare
 from calibcore.inference import Inference, Plan, infer
-from calibcore.metrics import Measure, Options
+from calibcore.metrics import METRICS, EventMeasure, Measure, Options
 from calibcore.refits import side_after, side_before
 from calibcore.splits import Folds, deal_folds
 from calibcore.validation import Floats
@@ -45,9 +46,11 @@ from dashboard.compute.slices import (
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN, refits_of
 from dashboard.readers import Upload
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, Settings, method_by_key, method_of
+from dashboard.settings import NO_METHOD, USUAL, Settings, method_by_key, method_of
 
 _CONTESTANTS = "contestants"
+
+_GAP, _RATE = (next(m for m in METRICS if m.key == key) for key in ("mean_gap", "hit_rate"))
 
 _KEPT_ROWS = 100_000
 """Up to so many rows the fits of a contest are kept with their curves, for the other pages."""
@@ -101,6 +104,11 @@ class FoundContest:
     contestants: tuple[Contestant, ...]
     refused: tuple[tuple[str, str], ...]
     missing: tuple[str, ...]
+
+
+def usual(upload: Upload) -> list[str]:
+    """List the methods that are compared unless others are chosen, none among them."""
+    return [key for key in contestants(upload) if key == NO_METHOD or key in USUAL]
 
 
 def contestants(upload: Upload) -> list[str]:
@@ -318,10 +326,17 @@ def contest_closer(
 def advice_of(
     scene: Scene, contestants: Sequence[Contestant], dealt: Dealt, measure: Measure
 ) -> Advice | None:
-    """Say which calibrator to use by a loss, in cross-validation; None by other measures."""
+    """Say which calibrator to use by a loss, in cross-validation; None by other measures.
+
+    One that moves the mean score away from the observed frequency is none to use.
+    """
     by_key, found = {one.key: one for one in contestants}, {}
     for key, one in by_key.items():
-        of_rows = None if key == NO_METHOD else _losses(scene, one.crossed, dealt, measure, key)
+        of_rows = (
+            None
+            if key == NO_METHOD or moves_mean(one, measure)
+            else _losses(scene, one.crossed, dealt, measure, key)
+        )
         if of_rows is not None:
             found[key] = of_rows
 
@@ -337,6 +352,12 @@ def advice_of(
     order = {key: place for place, key in enumerate(SIMPLEST_FIRST)}
     simplest = sorted(found, key=lambda key: order.get(method_of(key), len(order)))
     return advise(found, improves, simplest, dealt.n_folds)
+
+
+def moves_mean(one: Contestant, measure: Measure) -> bool:
+    """Return whether a contestant moves the mean score of the event away from what happens."""
+    gap, rate = (one.crossed.compare(of) for of in (_GAP, _RATE))
+    return isinstance(measure, EventMeasure) and moves_mean_away(gap, rate, one.crossed.n_samples)
 
 
 def _losses(

@@ -16,7 +16,7 @@ from dashboard.figures import (
     reliability_diagram,
     sweep_figures,
 )
-from dashboard.figures.slices import slice_plot
+from dashboard.figures.slices import period_plot, slice_plot
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS
 from dashboard.wording.rows import rows
@@ -73,11 +73,13 @@ def draw_classes(scene: Scene, classes: tuple[int, ...]) -> tuple[go.Figure, ...
 
 
 def draw_slices(scene: Scene, found: FoundSlices, shown: Places) -> go.Figure:
-    """Draw the mean gaps of some slices of one set."""
+    """Draw the mean gaps of some slices of one set; of periods of time, of all."""
     slicing = found.slicing
     after = None if found.after is found.before else found.after
 
     def make() -> go.Figure:
+        if slicing.in_time:
+            return period_plot((found.before, after), slicing.shown, scene.palette)
         return slice_plot((found.before, after), slicing.shown, shown, scene.palette)
 
     key = (*_key(scene, n_bins=CLASS_BINS), slicing.by, tuple(shown.tolist()))

@@ -2,20 +2,22 @@
 
 from calibcore.events import OneClass
 from calibcore.inference import ClassScreen, Inference
+from dashboard.compute.contest_conclusion import Conclusion, recommendation_of
 from dashboard.compute.correction import find_correction
-from dashboard.compute.drift import find_drift
+from dashboard.compute.drift import FoundDrift, find_drift
 from dashboard.compute.groups import find_groups
 from dashboard.compute.uncertainty import screen
 from dashboard.scene import Scene
 from dashboard.wording.correction import with_correction
-from dashboard.wording.drift import drift_line
+from dashboard.wording.drift import drift_line, drift_step
 from dashboard.wording.events import outcome_name
 from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import next_steps
 from dashboard.wording.off_ranges import ranges_sentence
 from dashboard.wording.sentences import FITTED, findings
+from dashboard.wording.slice_names import BLANK
 from dashboard.wording.step import Found, Step
-from dashboard.wording.verdicts import Finding
+from dashboard.wording.verdicts import DETECTION_LEVEL, Finding
 
 QUICK = 4_000_000
 """Cells of the table that are evaluated unasked: they take a fifth of a second."""
@@ -58,6 +60,28 @@ def _drift_lines(scene: Scene) -> list[str]:
     return [drift_line(found.slicing.by, found.slicing.shown, sides, expert=scene.expert)]
 
 
+def advice_text(said: Conclusion) -> str:
+    """Return why a calibrator is advised, or that none is."""
+    return f"{said.why} {said.level}".strip() if said.advised else said.head
+
+
+def drift_step_of(scene: Scene, found: FoundDrift | None) -> Step | None:
+    """Advise to look at recent rows where scores drift; not where these alone are shown."""
+    only = scene.settings.only
+    if found is None or not found.detected or (only is not None and only.by == found.slicing.by):
+        return None
+    one = found.before if found.before.p_value < DETECTION_LEVEL else found.after
+    if one is None:
+        raise AssertionError(found)
+    slicing = found.slicing
+    dated = [name for name in slicing.open_to_all if name != BLANK]
+    since = slicing.names[one.since]
+    if since not in dated:
+        return None
+    until = dated[-1] if dated[-1] != since else ""
+    return drift_step(slicing.by, slicing.shown[one.since], (since, until))
+
+
 def classes_of(scene: Scene) -> BothScreens | None:
     """Return the tests of every class where that is quick; None where one class mirrors another."""
     names = scene.class_names
@@ -73,6 +97,8 @@ def steps_of(
     scene: Scene, inference: Inference | None, classes: BothScreens | None, groups: Groups
 ) -> list[Step]:
     """Return the advice, of which a calibrator that is to be tried first comes last."""
+    last = inference is not None or not scene.n_resamples
+    said = recommendation_of(scene) if last else None
     found = Found(
         scene.result,
         scene.evaluated,
@@ -85,6 +111,7 @@ def steps_of(
         dict(scene.settings.options).get("constrained") is True,
         groups,
         outcome_name(scene.upload),
+        *(("", "") if said is None else (said.advised, advice_text(said))),
+        drift=drift_step_of(scene, find_drift(scene)),
     )
-    last = inference is not None or not scene.n_resamples
     return with_correction(next_steps(found), find_correction(scene) if last else None)

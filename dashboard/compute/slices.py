@@ -280,7 +280,15 @@ def evaluated_rows(upload: Upload, settings: Settings, chosen: SetChoice) -> Mas
 
 
 def _rows_of(slicing: Slicing, only: Slice, chosen: SetChoice) -> Mask:
-    return np.asarray(slicing.places[chosen] == slicing.names.index(only.value))
+    first, last = _ends(slicing, only)
+    places = slicing.places[chosen]
+    return np.asarray((places >= first) & (places <= last))
+
+
+def _ends(slicing: Slicing, only: Slice) -> tuple[int, int]:
+    """Return the first and the last subgroup that is kept: one, or a span of periods."""
+    first = slicing.names.index(only.value)
+    return first, slicing.names.index(only.until) if only.until else first
 
 
 def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | None:
@@ -289,7 +297,8 @@ def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | Non
     if settings.only is None or mask is None:
         return None
     found = slicing_of(upload, settings, settings.only.by)
-    shown = found.shown[found.names.index(settings.only.value)]
+    first, last = (found.shown[place] for place in _ends(found, settings.only))
+    shown = first if first == last else f"{first} \u2013 {last}"
     return Part(slice_name(found.by, shown), int(mask.sum()), mask.size)
 
 

@@ -48,18 +48,89 @@ def slice_plot(
         One row per subgroup: a circle before and a dot after, each with an error bar; a dotted
         line at no gap. Subgroups with too few rows for a test are pale.
     """
-    figure = Sketch()
+    figure, after = Sketch(), screens[1]
+    _add_gaps(figure, screens, names, order, palette, ("x", "y"))
+    return figure.figure(
+        base_layout(_title(after)),
+        height=TOP + 44 + ROW * order.size,
+        margin={"l": NAME_WIDTH, "r": 16, "t": TOP, "b": 44},
+        xaxis=_gap_axis(screens, order, palette),
+        yaxis=_name_axis([_short(names[k]) for k in order], palette),
+        shapes=[_no_gap(palette)],
+    )
+
+
+def period_plot(
+    screens: tuple[SliceScreen, SliceScreen | None], names: Sequence[str], palette: Palette
+) -> go.Figure:
+    """Draw the mean gap of all periods of time with its interval, from left to right.
+
+    Parameters are those of `slice_plot`, without an order.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The period with the largest mean gap before calibration, of those with enough rows, is
+        marked by a ring and its name.
+    """
+    figure, (before, after) = Sketch(), screens
+    order = np.flatnonzero(before.rows > 0)
+    _add_gaps(figure, screens, names, order, palette, ("y", "x"))
+    worst = before.widest
+    if worst is not None:
+        place, gap = int(np.searchsorted(order, worst)), float(before.mean_gap[worst])
+        x = [place - (0.17 if after else 0.0)]
+        ring = {
+            "symbol": "circle-open",
+            "size": 20,
+            "line": {"width": 2, "color": palette.frequency},
+        }
+        figure.add_scatter(
+            x=x, y=[gap], mode="markers", name="worst", marker=ring, hoverinfo="skip"
+        )
+        late = 2 * place > order.size
+        figure.add_annotation(
+            x=x[0], y=gap, text=harmless(names[worst]), showarrow=False,
+            xanchor="right" if late else "left", xshift=-14 if late else 14,
+            font={"size": 12, "color": palette.text},
+        )  # fmt: skip
+    line = _no_gap(palette)
+    line |= {"xref": "paper", "yref": "y", "x1": 1, "y1": 0}
+    ticks = _name_axis([harmless(names[k]) for k in order.tolist()], palette)
+    return figure.figure(
+        base_layout(_title(after)),
+        height=320,
+        margin={"l": 58, "r": 16, "t": TOP, "b": 76},
+        xaxis={**ticks, "range": [-0.5, order.size - 0.5], "tickangle": -60},
+        yaxis=_gap_axis(screens, order, palette),
+        shapes=[line],
+    )
+
+
+def _title(after: SliceScreen | None) -> str:
+    return "\u25cb before \u00a0 \u25cf after calibration" if after else "\u25cb uncalibrated"
+
+
+def _add_gaps(
+    figure: Sketch,
+    screens: tuple[SliceScreen, SliceScreen | None],
+    names: Sequence[str],
+    order: Places,
+    palette: Palette,
+    axes: tuple[str, str],
+) -> None:
+    """Draw gaps along the first axis, one row or column for each subgroup along the second."""
     before, after = screens
+    along, across = axes
     looks = [("before", before, "circle-open", palette.neutral, -0.17 if after else 0.0)]
     if after is not None:
         looks.append(("after", after, "circle", palette.text, 0.17))
     for name, screen, symbol, colour, shift in looks:
         rows = np.arange(order.size, dtype=np.float64) + shift
         strength = np.where(screen.rows[order] >= screen.least, 1.0, 0.45)
-        _add_error_bars(figure, screen, order, rows, (name, colour))
+        _add_error_bars(figure, screen, order, rows, (name, colour), axes)
         figure.add_scatter(
-            x=screen.mean_gap[order],
-            y=rows,
+            **{along: screen.mean_gap[order], across: rows},
             mode="markers",
             name=name,
             marker={
@@ -72,27 +143,25 @@ def slice_plot(
             text=[_hover(screen, int(k), harmless(names[k])) for k in order],
             hovertemplate=f"%{{text}}<extra>{name}</extra>",
         )
-    layout = base_layout(
-        "\u25cb before \u00a0 \u25cf after calibration" if after else "\u25cb uncalibrated"
-    )
-    return figure.figure(
-        layout,
-        height=TOP + 44 + ROW * order.size,
-        margin={"l": NAME_WIDTH, "r": 16, "t": TOP, "b": 44},
-        xaxis=_gap_axis([screen for _, screen, *_ in looks], order, palette),
-        yaxis=_name_axis([_short(names[k]) for k in order], palette),
-        shapes=[_no_gap(palette)],
-    )
 
 
 def _add_error_bars(
-    figure: Sketch, screen: SliceScreen, order: Places, rows: Floats, look: tuple[str, str]
+    figure: Sketch,
+    screen: SliceScreen,
+    order: Places,
+    rows: Floats,
+    look: tuple[str, str],
+    axes: tuple[str, str],
 ) -> None:
-    name, colour = look
+    (name, colour), (along, across) = look, axes
     break_ = np.full(order.size, np.nan)
     figure.add_scatter(
-        x=np.stack([screen.gap_low[order], screen.gap_high[order], break_], axis=1).ravel(),
-        y=np.stack([rows, rows, break_], axis=1).ravel(),
+        **{
+            along: np.stack(
+                [screen.gap_low[order], screen.gap_high[order], break_], axis=1
+            ).ravel(),
+            across: np.stack([rows, rows, break_], axis=1).ravel(),
+        },
         mode="lines",
         name=f"95% CI, {name}",
         line={"color": colour, "width": 1.5},
@@ -113,9 +182,16 @@ def _short(name: str) -> str:
     return wrapped(cut, NAME_SIGNS)
 
 
-def _gap_axis(screens: Sequence[SliceScreen], order: Places, palette: Palette) -> dict[str, Any]:
+def _gap_axis(
+    screens: Sequence[SliceScreen | None], order: Places, palette: Palette
+) -> dict[str, Any]:
     """Return an axis that holds every error bar, with some room at its ends."""
-    ends = [end[order] for screen in screens for end in (screen.gap_low, screen.gap_high)]
+    ends = [
+        end[order]
+        for screen in screens
+        if screen is not None
+        for end in (screen.gap_low, screen.gap_high)
+    ]
     known = np.concatenate([[0.0], *ends])
     low, high = float(np.nanmin(known)), float(np.nanmax(known))
     room = 0.04 * (high - low) or 0.01

@@ -10,7 +10,6 @@ from dashboard.parts import address
 from dashboard.scene import Scene
 from dashboard.settings import (
     NO_METHOD,
-    USUAL,
     OptionValue,
     allowed_values,
     is_variant,
@@ -27,7 +26,7 @@ from dashboard.wording.measures import telling
 def choose_calibrators(scene: Scene) -> list[str]:
     """Show the choice of what is compared; uncalibrated scores always are."""
     offered = [key for key in compute.contestants(scene.upload) if key != NO_METHOD]
-    usual = [key for key in offered if key in USUAL]
+    usual = [key for key in compute.usual(scene.upload) if key != NO_METHOD]
 
     # Before the choice is drawn, an address may hold it, with variants.
     asked = address.several("methods", usual)

@@ -4,9 +4,13 @@ import streamlit as st
 
 from calibcore.contest import Contestant, Picks
 from dashboard.compute import Dealt
-from dashboard.compute.contest_conclusion import conclusion_of
+from dashboard.compute.contest_conclusion import conclusion_of, recommendation_of
+from dashboard.compute.recommendations import advice_text
+from dashboard.parts import address
 from dashboard.scene import Scene
+from dashboard.settings import method_by_key, method_of, options_of
 from dashboard.wording import contest as words
+from dashboard.wording.next_steps import recommended
 from dashboard.wording.rows import say_rows
 
 
@@ -18,6 +22,8 @@ def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> N
         st.subheader(said.head, anchor=False)
         small = f":small[{said.not_tested}]" if said.not_tested else ""
         st.markdown(" ".join(filter(None, (said.level, small))))
+    if said.advised not in {"", scene.settings.method}:
+        offer(said.advised, key="use_advised")
     if said.changers:
         st.markdown(said.changers)
     if said.on_test:
@@ -27,3 +33,39 @@ def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> N
         st.warning(say_rows(words.SAME_DATA), icon=":material/warning:")
     elif scene.chosen == "calibration":
         st.info(words.BOTH_SETS, icon=":material/info:")
+
+
+def show_recommended(scene: Scene) -> None:
+    """Show which calibrator the comparison advises, in the words of the first page."""
+    said = recommendation_of(scene)
+    if said is None:
+        return
+    if not said.advised:
+        st.markdown(said.head)
+        return
+    st.markdown(recommended(said.advised, advice_text(said)).sentence)
+    if said.advised != scene.settings.method:
+        offer(said.advised, key="use_recommended")
+
+
+def offer(method: str, *, key: str) -> None:
+    """Show the button that chooses a calibrator, with its usual options, on every page."""
+    st.button(
+        words.use(method),
+        key=key,
+        type="tertiary",
+        icon=":material/check:",
+        on_click=_use,
+        args=(method,),
+    )
+
+
+def _use(method: str) -> None:
+    """Choose a calibrator, as the controls on the left do."""
+    own = options_of(method)
+    values: dict[str, object] = {"method": method_of(method)}
+    for option in method_by_key(method).options:
+        name = f"{method_of(method)}_{option.name}"
+        if option.name in own or name in st.session_state:
+            values[name] = own.get(option.name, option.default)
+    address.put_values(values)

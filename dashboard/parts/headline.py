@@ -8,9 +8,10 @@ from calibcore.inference import Inference
 from dashboard import wording
 from dashboard.compute.correction import KEY
 from dashboard.compute.recommendations import classes_of, findings_of, lines_of, steps_of, worst_of
-from dashboard.parts import address
+from dashboard.parts import address, contest_conclusion
 from dashboard.parts.classes import open_class
 from dashboard.parts.links import show_link
+from dashboard.parts.row_filter import choose_part
 from dashboard.scene import Scene
 from dashboard.wording.next_steps import HEADING
 from dashboard.wording.numbers import NO_BREAK
@@ -113,14 +114,15 @@ class Figures:
             steps = steps_of(scene, inference, self._classes, self._groups)
             shown = "first" if inference is None else "again"
             for step in steps[:STEPS_SHOWN]:
-                _show_step(scene, step, shown)
+                show_step(scene, step, shown)
             if steps[STEPS_SHOWN:]:
                 with st.expander("More"):
                     for step in steps[STEPS_SHOWN:]:
-                        _show_step(scene, step, shown)
+                        show_step(scene, step, shown)
 
 
-def _show_step(scene: Scene, step: Step, shown: str) -> None:
+def show_step(scene: Scene, step: Step, shown: str) -> None:
+    """Show one recommendation with its way to more, as ``shown`` in one run."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(step.sentence, width="content")
         _show_way(scene, step, shown)
@@ -138,6 +140,17 @@ def _show_way(scene: Scene, step: Step, shown: str) -> None:
             icon=":material/arrow_forward:",
             on_click=open_class,
             args=(step.opens,),
+        )
+    if step.method:
+        contest_conclusion.offer(step.method, key=f"use_{shown}")
+    if step.since:
+        st.button(
+            step.link,
+            key=f"filter_{shown}",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            on_click=choose_part,
+            args=step.since,
         )
     if step.groups:
         st.button(

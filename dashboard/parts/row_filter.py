@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard.compute.slices import slicing_of, ways
+from dashboard.compute.slices import Slicing, slicing_of, ways
 from dashboard.parts import address
 from dashboard.readers import Upload
 from dashboard.scene import Part
@@ -10,7 +10,7 @@ from dashboard.settings import Settings, Slice
 from dashboard.wording import slice_names as words
 from dashboard.wording.rows import say_rows
 
-_BY, _VALUE = "only", "only_which"
+_BY, _VALUE, _UNTIL = "only", "only_which", "only_until"
 
 _CHOSEN = "only_chosen"
 """What stood in both in the last run."""
@@ -34,14 +34,32 @@ def choose_only(upload: Upload, settings: Settings) -> Slice | None:
     if st.session_state.get(_VALUE) not in offered:
         st.session_state.pop(_VALUE, None)
     value = st.selectbox(
-        words.ONLY_VALUE,
+        words.ONLY_FROM if slicing.in_time else words.ONLY_VALUE,
         offered,
         key=_VALUE,
         bind="query-params",
         persist_state="session",
     )
     st.session_state[_CHOSEN] = by, value
-    return Slice(by, value) if value is not None else None
+    until = _choose_until(slicing, value) if slicing.in_time else ""
+    return Slice(by, value, until) if value is not None else None
+
+
+def _choose_until(slicing: Slicing, value: str) -> str:
+    """Show the choice of the last of several periods; return it, or nothing for one alone."""
+    later = [name for name in slicing.open_to_all if name != words.BLANK]
+    later = later[later.index(value) + 1 :] if value in later else []
+    if st.session_state.get(_UNTIL) not in (*later, "", None):
+        st.session_state[_UNTIL] = ""
+    until = st.selectbox(
+        words.ONLY_UNTIL,
+        ["", *later],
+        format_func=lambda name: name or words.ONLY_SAME,
+        key=_UNTIL,
+        bind="query-params",
+        persist_state="session",
+    )
+    return until or ""
 
 
 def _drop_missing(upload: Upload, settings: Settings) -> None:
@@ -53,9 +71,9 @@ def _drop_missing(upload: Upload, settings: Settings) -> None:
         st.session_state[_BY] = words.ALL_ROWS
 
 
-def choose_part(by: str, value: str) -> None:
+def choose_part(by: str, value: str, until: str = "") -> None:
     """Set the filter, in a callback."""
-    address.put_values({_BY: by, _VALUE: value})
+    address.put_values({_BY: by, _VALUE: value, _UNTIL: until})
 
 
 def show_part(part: Part | None) -> None:

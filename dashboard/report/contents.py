@@ -16,6 +16,7 @@ from calibcore.events import TopR
 from calibcore.inference import Inference
 from dashboard import compute, wording
 from dashboard.compute import take_home
+from dashboard.compute.contest_conclusion import QUICK_SECONDS
 from dashboard.compute.drift import find_drift
 from dashboard.compute.groups import find_groups
 from dashboard.compute.recommendations import (
@@ -34,7 +35,6 @@ from dashboard.report.document import Block, Cell, Report, Row, Section, Sentenc
 from dashboard.report.findings import lines, section
 from dashboard.report.reference import reference_of
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, USUAL
 from dashboard.wording import imports
 from dashboard.wording import report as words
 from dashboard.wording.measures import listed
@@ -56,9 +56,6 @@ MOST_NAMES = 8
 
 MOST_NUMBERS = 12
 """Numbers of a calibrator that are written out; its file has all."""
-
-CONTEST_SECONDS = 8.0
-"""Calibrators are compared unasked where it takes no longer."""
 
 
 @dataclass(frozen=True)
@@ -146,11 +143,12 @@ def _compared(scene: Scene, asked: Asked, tell: Progress) -> compute.FoundContes
     """Compare the usual calibrators where that is quick or done already; None otherwise."""
     if scene.split.calibration.n_samples < 2:
         return None
-    offered = compute.contestants(scene.upload)
-    keys = [NO_METHOD, *(key for key in USUAL if key in offered)]
+    keys = compute.usual(scene.upload)
     if scene.settings.method not in keys:
         keys.append(scene.settings.method)
-    quick = compute.estimate_contest(scene, keys, asked.dealt) <= CONTEST_SECONDS
+    if scene.settings.method not in keys:
+        keys.append(scene.settings.method)
+    quick = compute.estimate_contest(scene, keys, asked.dealt) <= QUICK_SECONDS
     found = compute.run_contest(
         scene, keys, asked.dealt, lambda share, _, __: tell(share), go=quick
     )

@@ -13,11 +13,11 @@ from calibcore.decisions import at_cutoff, decision_curve
 from calibcore.evaluation import Side
 from calibcore.events import OneClass, TopR
 from calibcore.inference import Inference, Interval, Uncertainty
-from calibcore.metrics import METRICS, Measure
+from calibcore.metrics import Measure
 from dashboard import compute
 from dashboard.compute import decisions as deciding
 from dashboard.compute import graphs as drawing
-from dashboard.compute.contest_conclusion import conclusion_of
+from dashboard.compute.contest_conclusion import RANKED_BY, conclusion_of
 from dashboard.compute.groups import find_groups, find_slices
 from dashboard.compute.recommendations import lines_of
 from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
@@ -41,9 +41,6 @@ MOST_SUBGROUPS = 20
 """Subgroups that are listed for each column."""
 
 NO_BREAK_ARROW = "\u00a0\u2192\u00a0"
-
-RANKED_BY = "event_nll"
-"""Measure that calibrators are ranked by, as on their page until another is chosen."""
 
 MOST_COLUMNS = 8
 """Columns whose subgroups are listed."""
@@ -323,11 +320,12 @@ def contest(scene: Scene, found: compute.FoundContest | None, dealt: compute.Dea
     """Return how the calibrators compare in cross-validation; that they were not compared."""
     if found is None or len(found.contestants) < 2:
         return section(scene, words.CONTEST, "contest", lines("none", [words.NOT_COMPARED]))
-    by = next(measure for measure in METRICS if measure.key == RANKED_BY)
-    contestants = ranked(found.contestants, by, "crossed")
-    picks = pick(contestants, by)
+    contestants = ranked(found.contestants, RANKED_BY, "crossed")
+    picks = pick(contestants, RANKED_BY)
     said = [] if picks is None else conclusion_of(scene, picks, contestants, dealt).lines
-    shown = contest_table(contestants, measures_shown((RANKED_BY, "ks_error", "ece"), by))
+    shown = contest_table(
+        contestants, measures_shown((RANKED_BY.key, "ks_error", "ece"), RANKED_BY)
+    )
     rows = []
     for one, (name, cells) in zip(contestants, shown.rows, strict=True):
         parts = [Cell(own.text, f"test {test[0].text}" if test else "") for own, *test in cells]

@@ -7,7 +7,7 @@ import streamlit as st
 from calibcore.learning import LearningCurves, Plan, Step
 from dashboard.compute import efficiency as compute
 from dashboard.figures.learning import learning_graph, leaves
-from dashboard.parts import address, headline
+from dashboard.parts import address, contest_conclusion, headline
 from dashboard.parts.graph import show_graph
 from dashboard.parts.long_work import LongWork
 from dashboard.scene import Scene
@@ -46,6 +46,8 @@ def show(scene: Scene) -> None:
     if scene.crossed:
         st.markdown(f":small[{say_rows(words.HALVED)}]")
     place.subheader(words.conclusion(found, measure, n_test), anchor=False)
+    with place:
+        contest_conclusion.show_recommended(scene)
     _show_graphs(scene, found, measure)
 
 

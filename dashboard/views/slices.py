@@ -8,15 +8,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.slices import Places, SliceScreen
 from dashboard import compute
-from dashboard.compute.drift import find_drift
+from dashboard.compute.drift import FoundDrift, find_drift
 from dashboard.compute.groups import FoundSlices, find_groups, find_slices, most_telling
-from dashboard.compute.recommendations import worst_of
+from dashboard.compute.recommendations import drift_step_of, worst_of
 from dashboard.compute.slices import ways
 from dashboard.figures.sent import Titles
 from dashboard.figures.slices import ROW, score_histogram
 from dashboard.parts import address, rows_list
 from dashboard.parts.graph import show_graph
-from dashboard.parts.headline import show_subject
+from dashboard.parts.headline import show_step, show_subject
 from dashboard.parts.paging import choose_page
 from dashboard.parts.row_filter import choose_part
 from dashboard.scene import Scene
@@ -62,15 +62,28 @@ def show(scene: Scene) -> None:
         start = choose_page(order.size, size, "slices_page")
     how = words.HowSaid(after_first, _is_prediction(scene), scene.expert)
     sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
-    top.subheader(sentence, anchor=False)
-    if (counted := worst_of(scene).counted(after=after_first)) and find_groups(scene).slicings[1:]:
-        top.markdown(f"{words.ALL_GROUPINGS} {counted}")
+    slicings = find_groups(scene).slicings
     drift = find_drift(scene, by) if found.slicing.in_time else None
-    if drift is not None:
-        sides = drift.before, drift.after
-        top.markdown(drift_line(by, drift.slicing.shown, sides, expert=scene.expert))
+    with top:
+        _show_conclusion(scene, sentence, drift)
+        if (counted := worst_of(scene).counted(after=after_first)) and slicings[1:]:
+            st.markdown(f"{words.ALL_GROUPINGS} {counted}")
     _show_slices(scene, found, first, order[start : start + size])
     _show_rows(scene)
+
+
+def _show_conclusion(scene: Scene, sentence: str, drift: FoundDrift | None) -> None:
+    """Show the drift first where it is detected, with what to do; else the subgroups."""
+    line = ""
+    if drift is not None:
+        sides = drift.before, drift.after
+        line = drift_line(drift.slicing.by, drift.slicing.shown, sides, expert=scene.expert)
+    detected = drift is not None and drift.detected
+    st.subheader(line.replace("**", "") if detected else sentence, anchor=False)
+    st.markdown(sentence if detected else line)
+    step = drift_step_of(scene, drift) if drift is not None else None
+    if step is not None:
+        show_step(scene, step, "drift")
 
 
 def _is_prediction(scene: Scene) -> bool:
@@ -157,9 +170,14 @@ def _columns(scene: Scene) -> tuple[DeltaGenerator, DeltaGenerator]:
 def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Places) -> None:
     slicing, after = found.slicing, _after(found)
     left, right = _columns(scene)
+    if slicing.in_time:
+        left, right = st.container(), st.container()
     with left:
         figure = compute.draw_slices(scene, found, shown)
-        show_graph(words.PICTURE, figure, words.dots_caption(found.before, after))
+        caption = words.dots_caption(found.before, after)
+        if slicing.in_time:
+            caption = f"{caption} {words.worst_caption(slicing.shown, found.before)}"
+        show_graph(words.PICTURE, figure, caption)
     with right:
         rows = words.slice_rows(
             slicing.shown,

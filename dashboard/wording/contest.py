@@ -27,7 +27,7 @@ from dashboard.wording.numbers import (
     written,
 )
 from dashboard.wording.rows import rows, rows_of
-from dashboard.wording.sentences import method_name
+from dashboard.wording.sentences import mean_moved, method_name
 
 PAST_HALF = "Scores across 50%"
 
@@ -215,13 +215,24 @@ def advice(
             return f"{text} {before}."
         value = _value(best, measure, "crossed")
         return f"{text} {before}, at best {value} ({method_name(best.key)})."
-    value = _value(by_key[found.advised], measure, "crossed")
-    figures = f"{measure.name} {value} (uncalibrated {before})"
-    name = method_name(found.advised)
-    if not found.level:
+    used = by_key[found.advised]
+    figures, name = figures_of(used, measure), method_name(found.advised)
+    first = ranked(contestants, measure, "crossed")[0]
+    if not found.level and _value(first, measure, "crossed") == _value(used, measure, "crossed"):
         of = _OF_THOSE if keeping else ""
         return f"Best in {where}{of}: {name}, {figures}."
     return f"Use {name}: {figures} in {where}."
+
+
+def use(method: str) -> str:
+    """Return what the button says that chooses a calibrator."""
+    return f"Use {method_name(method)}"
+
+
+def figures_of(one: Contestant, measure: Measure) -> str:
+    """Return a measure in cross-validation with and without a calibrator."""
+    value, before = _value(one, measure, "crossed"), _before(one, measure, "crossed")
+    return f"{measure.name} {value} (uncalibrated {before})"
 
 
 def level(found: Advice) -> str:
@@ -232,6 +243,17 @@ def level(found: Advice) -> str:
     named = f"{', '.join(names)} and {last}" if names else last
     simplest = "the simplest of them is advised" if names else "the simpler one is advised"
     return f"Not clearly different: {named}; {simplest}."
+
+
+def moves_mean(one: Contestant) -> str:
+    """Return that a calibrator moves the mean score away from the observed frequency.
+
+    Example: "Not advised: Temperature scaling moves the mean score away from the observed frequency
+    (11.6% \u2192 11.9%, observed 11.4%)."
+    """
+    by_key = {row.measure.key: row for row in one.crossed.comparisons}
+    means = mean_moved(by_key["mean_score"], by_key["hit_rate"], one.crossed.n_samples)
+    return f"Not advised: {method_name(one.key)} {means}."
 
 
 def worse_there(one: Contestant, measures: Sequence[Measure]) -> str:

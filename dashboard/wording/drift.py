@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from calibcore.inference import Drift
 from dashboard.wording.numbers import detected_points, escape_markdown, p_words
+from dashboard.wording.rows import rows
+from dashboard.wording.step import Step
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
 
@@ -42,6 +44,17 @@ def drift_line(
     if after is None or not found[0]:
         return start
     return f"{start} After calibration: drift {'remains' if found[1] else 'not detected'}."
+
+
+def drift_step(by: str, shown: str, ends: tuple[str, str]) -> Step:
+    """Advise to look at the rows since the scores have changed, with a filter to them."""
+    name, start = escape_markdown(by), escape_markdown(shown)
+    return Step(
+        f"**Check recent {rows()}.** The scores drift over {name}: evaluate those since {start}"
+        " alone, and fit the calibrator to recent ones.",
+        link=f"Filter to {shown} and later",
+        since=(by, *ends),
+    )
 
 
 def _size(gap: float, rows: int) -> str:

@@ -3,6 +3,7 @@
 import math
 
 from calibcore.calibrators import FittedSpline
+from calibcore.contest import moves_mean_away
 from calibcore.inference import (
     rows_that_show,
     smallest_gap_shown,
@@ -12,7 +13,13 @@ from dashboard.wording.certainty import new_misses, now_certain, raised_nll
 from dashboard.wording.class_steps import classes, classes_off
 from dashboard.wording.numbers import detected_points, percent, pp
 from dashboard.wording.rows import rows, rows_of
-from dashboard.wording.sentences import capitalised, decisions, method_name, set_name
+from dashboard.wording.sentences import (
+    capitalised,
+    decisions,
+    mean_moved,
+    method_name,
+    set_name,
+)
 from dashboard.wording.slice_names import KNOWN_GROUPS
 from dashboard.wording.step import Found, Step, is_off
 from dashboard.wording.tiles import nll_key
@@ -45,6 +52,8 @@ def next_steps(found: Found) -> list[Step]:
             )
         ]
     steps = [_main(found)]
+    if found.drift is not None:
+        steps.append(found.drift)
     for look in (_too_few, _groups, _likelihood, _decisions, classes):
         step = look(found)
         if step is not None:
@@ -64,17 +73,9 @@ def _main(found: Found) -> Step:
             or _no_information(found)
             or _leave(found, harmful=chosen and still_off)
         )
-    if found.waiting is not None:
-        return Step(
-            f"**Fit {method_name(found.waiting)}.** Press *Fit it* on this page, or choose a faster"
-            " calibrator on the left."
-        )
-    if not chosen:
-        return Step(
-            "**Calibrate the scores.** Choose a calibrator on the left, or compare several.",
-            "compare",
-            "Compare calibrators",
-        )
+    other = _another(found)
+    if other is not None:
+        return other
     name = method_name(found.method)
     where = set_name(found.result, found.evaluated)
     use = f"No miscalibration detected on the {where} after {name}"
@@ -86,6 +87,39 @@ def _main(found: Found) -> Step:
             or _use(found, use)
         )
     return _try_another(found, name)
+
+
+def recommended(advised: str, advice: str) -> Step:
+    """Advise what the comparison of calibrators advises, with a button that chooses it."""
+    return Step(
+        f"**Use {method_name(advised)}.** {advice}",
+        "compare",
+        "Compare calibrators",
+        method=advised,
+    )
+
+
+def _another(found: Found) -> Step | None:
+    """Advise a calibrator where none is chosen, or one that is not the one to use."""
+    if found.waiting is not None:
+        return Step(
+            f"**Fit {method_name(found.waiting)}.** Press *Fit it* on this page, or choose a faster"
+            " calibrator on the left."
+        )
+    if found.advised not in {"", found.method}:
+        return recommended(found.advised, found.advice)
+    if found.method == NO_METHOD:
+        what = "**Calibrate the scores.** Choose a calibrator on the left, or compare several."
+        if found.advice:
+            what = f"**Look at the comparison.** {found.advice}"
+        return Step(what, "compare", "Compare calibrators")
+    if found.advised or not found.result.in_folds:  # one set's mean is not another's
+        return None
+    keys, n_samples = ("mean_gap", "mean_score", "hit_rate"), found.evaluated.n_samples
+    gap, score, rate = (found.evaluated.compare(key) for key in keys)
+    if not moves_mean_away(gap, rate, n_samples):
+        return None
+    return _other(f"{method_name(found.method)} {mean_moved(score, rate, n_samples)}.")
 
 
 def _use(found: Found, why: str) -> Step:

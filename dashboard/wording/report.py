@@ -174,7 +174,7 @@ def settings_said(settings: Settings, n_resamples: int, *, one_set: bool) -> dic
         **{_option(settings.method, name): _chosen(value) for name, value in settings.options},
         "Calibrated by group": settings.group or "",
         "Evaluation": evaluation,
-        "Filter": "" if only is None else f"{only.by} = {only.value}",
+        "Filter": "" if only is None else only.shown,
         "Bins": str(settings.n_bins),
         "Seed": str(settings.seed),
         "Resamples": f"{n_resamples:,}",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from calibcore.auditing import AuditResult
 from calibcore.calibrators import FittedSpline, FittedTemperature
+from calibcore.comparisons import Comparison
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, Side
@@ -273,6 +274,23 @@ def outcome(
     if not prediction and not evaluated.changed_decisions:
         return text
     return f"{text} {capitalised(decisions(evaluated))}."
+
+
+def mean_moved(score: Comparison, rate: Comparison, n_samples: int) -> str:
+    """Return where a calibrator moves the mean score to, as the end of a sentence.
+
+    Parameters
+    ----------
+    score, rate : Comparison
+        Of the measures ``mean_score`` and ``hit_rate``.
+    n_samples : int
+        Rows of both.
+    """
+    was, now = (measured(score, value, n_samples) for value in (score.before, score.after))
+    return (
+        f"moves the mean score away from the observed frequency ({was} \u2192 {now}, observed"
+        f" {measured(rate, rate.before, n_samples)})"
+    )
 
 
 def statistics(evaluated: SetResult) -> str:

@@ -15,6 +15,7 @@ COLUMN = "{name} (column)"
 BLANK = "(blank)"
 ALL_ROWS = "All rows"
 ONLY, ONLY_VALUE = "Filter by", "Value"
+ONLY_FROM, ONLY_UNTIL, ONLY_SAME = "From", "Until", "The same period"
 ONLY_HELP = (
     "All pages then evaluate these rows only. The calibrator is still fitted on the whole"
     " calibration set."

@@ -363,6 +363,12 @@ def dots_caption(screen: SliceScreen, after: SliceScreen | None) -> str:
     return f"Mean gap with 95% CI. {covered:,} of {filled:,} intervals include 0{when}."
 
 
+def worst_caption(shown: Sequence[str], screen: SliceScreen) -> str:
+    """Return which period is marked in the picture of all periods; empty for none."""
+    worst = screen.widest
+    return "" if worst is None else f"Ringed: {escape_markdown(shown[worst])}, the largest gap."
+
+
 def missing(upload: Upload, by: str) -> list[str]:
     """Return what rows cannot be grouped by, and why."""
     said = [NO_CLASSES] if upload.class_names is None else []

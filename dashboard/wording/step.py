@@ -29,6 +29,11 @@ class Step:
         Name of the class that the link shows instead of a page; empty for none.
     groups : str
         Column by which the link calibrates instead; empty for none.
+    method : str
+        Key of the calibrator that a button chooses; empty for none.
+    since : tuple of str
+        Column of dates, and the first and last period to which the link filters all pages; empty
+        for none.
     """
 
     sentence: str
@@ -36,6 +41,8 @@ class Step:
     link: str = ""
     opens: str = ""
     groups: str = ""
+    method: str = ""
+    since: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +74,12 @@ class Found:
         Of all groupings; None where they were not looked at.
     outcome : str or None
         Name of the column of the true class, where the file has one.
+    advised : str
+        Key of the calibrator that the comparison of calibrators advises; empty for none.
+    advice : str
+        What the comparison found, for Markdown; empty where none was made.
+    drift : Step or None
+        What to do about scores that drift; None where no drift is detected.
     """
 
     result: AuditResult
@@ -80,6 +93,9 @@ class Found:
     kept_within: bool = False
     groups: Groups | None = None
     outcome: str | None = None
+    advised: str = ""
+    advice: str = ""
+    drift: Step | None = None
 
     def mark(self, key: str) -> Mark | None:
         """Return the mark of the change of a measure; None while it is not known."""

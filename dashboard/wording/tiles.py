@@ -79,9 +79,9 @@ def mean_gap_line(evaluated: SetResult, inference: Inference | None = None) -> s
     Example: "Mean gap (score \u2212 observed): +0.2 pp (95% CI \u22120.4 to +0.8)."
     """
     row, known = evaluated.compare("mean_gap"), finding_of(inference, "mean_gap")
-    sides = [("", row.before, known and known.before)]
+    sides = [("", row.before, known.before if known else None)]
     if evaluated.after is not evaluated.before:
-        sides = [("before ", *sides[0][1:]), ("after ", row.after, known and known.after)]
+        sides = [("before ", *sides[0][1:]), ("after ", row.after, known.after if known else None)]
     told = []
     for name, gap, uncertainty in sides:
         if gap is None:

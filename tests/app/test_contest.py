@@ -424,3 +424,26 @@ def test_the_file_holds_every_digit_and_no_formula() -> None:
 def test_text_that_a_spreadsheet_would_run_is_held_back(sign: str) -> None:
     assert harmless(f"{sign}1") == f"'{sign}1"
     assert harmless(f"1{sign}") == f"1{sign}"
+
+
+def test_one_recommendation_on_all_pages_is_one_click_away(rng: np.random.Generator) -> None:
+    odds = rng.normal(size=1200)
+    hits = rng.random(1200) < 1 / (1 + np.exp(-odds))
+    scores = 1 / (1 + np.exp(-2 * odds - 1))
+    lines = [f"{score:.5f},{hit:d}" for score, hit in zip(scores, hits, strict=True)]
+    file = "\n".join(["risk,died", *lines]).encode()
+    page = open_upload(("risk.csv", file), resamples="200", score_learners="beta")
+    (said,) = [text for text in bodies(page) if re.match(r"\*\*Use (?!the)", text)]
+    named = re.match(r"\*\*Use (.*?)\.\*\* (NLL of the event [\d.]+ \(uncalibrated [\d.]+\))", said)
+    assert named is not None, said
+    name, figures = named.groups()
+    assert name != "Spline"  # which the pages open with
+    turn_to(page, "efficiency")
+    assert said in bodies(page)
+    turn_to(page, "compare")
+    (head, *_) = [one.value for one in page.subheader]
+    assert name in head
+    assert figures in head
+    button(page, f"Use {name}").click().run()
+    assert f" \u00b7 {name} \u00b7 " in " ".join(bodies(turn_to(page, "overview")))
+    assert any(text.startswith("**Use the calibrated scores.") for text in bodies(page))

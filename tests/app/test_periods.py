@@ -1,6 +1,7 @@
 """Dates on the Subgroups page: by month, in time order."""
 
 import re
+from datetime import datetime
 
 import numpy as np
 
@@ -62,8 +63,19 @@ def test_a_drift_is_named_on_both_pages() -> None:
     assert named[1] in {"Jun 2025", "Jul 2025", "Aug 2025"}
     turn_to(page, "slices")
     page.selectbox(key="slices_by").set_value("admitted").run()
-    again = " ".join(bodies(page))
-    assert named[0] in again
+    heads = [head.value for head in page.subheader]
+    assert any(head.startswith(named[0].replace("**", "")) for head in heads), heads
+    assert not [head for head in heads if "detected in" in head or "Miscalibrated sub" in head]
+    # The advice leads to the rows since then, on every page.
+    page.button(key="filter_drift").click().run()
+    assert not page.exception
+    since = datetime.strptime(named[1], "%b %Y").month  # noqa: DTZ007 - a month of the file
+    n_rows = sum(int(line[5:7]) >= since for line in drifting(7, 0.15).decode().splitlines()[1:])
+    (line,) = [text for text in bodies(page) if "Filtered to" in text]
+    assert f"{named[1]} \u2013 Dec 2025: {n_rows:,} of 4,000" in line
+    assert page.query_params["only_until"] == "2025-12"
+    page.selectbox(key="only_until").set_value("").run()
+    assert f"{named[1]}: " in next(text for text in bodies(page) if "Filtered to" in text)
 
 
 def test_without_a_drift_only_the_page_of_dates_says_so() -> None:

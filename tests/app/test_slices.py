@@ -74,7 +74,7 @@ def column_of(name: str, role: str = "test") -> np.ndarray:
 
 
 def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
-    page = open_page("slices", sample=CRASH.title, slices_by="age_band")
+    page = open_page("slices", event="top", sample=CRASH.title, slices_by="age_band")
     assert not page.exception
     check_charts(page, ["Subgroups", "Scores"])
     assert page.selectbox(key="slices_by").options[:4] == ["age_band", "airbag", "seatbelt", "sex"]
@@ -163,7 +163,7 @@ def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[ob
 
 
 def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object]) -> None:
-    page = open_page("slices", sample=CRASH.title, slices_by="age_band")
+    page = open_page("slices", event="top", sample=CRASH.title, slices_by="age_band")
     assert fitted == [SplineCalibration(constrained=True)]
     page.selectbox(key="slice_opened").set_value("60+").run()
     old = column_of("age_band") == "60+"
@@ -235,7 +235,7 @@ def test_a_range_of_scores_outlives_a_change_of_event() -> None:
 
 
 def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
-    page = open_page("slices", sample=CRASH.title)
+    page = open_page("slices", event="top", sample=CRASH.title)
     page.slider(key="scores_listed").set_value((80, 95)).run()
     (table,) = tables(page, "listed")
     rows: Any = read("x.npz", CRASH.read_bytes()).test
@@ -252,7 +252,7 @@ def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
         page
     )
     # In an address the ends can stand the other way round.
-    turned = open_page("slices", sample=CRASH.title, scores_listed=["95", "80"])
+    turned = open_page("slices", event="top", sample=CRASH.title, scores_listed=["95", "80"])
     assert tables(turned, "listed") == [table]
 
 

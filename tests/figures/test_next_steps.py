@@ -96,6 +96,32 @@ def test_miscalibrated_scores_ask_for_a_calibrator() -> None:
     assert step.page == "compare"
 
 
+def test_the_advised_calibrator_is_named_and_one_click_away() -> None:
+    why = "NLL of the event 0.312 (uncalibrated 0.330) in cross-validation."
+    for method in (NO_METHOD, "temperature"):
+        (step,) = steps(made(OVER, GOOD), method, advised="beta", advice=why)
+        assert (step.sentence, step.method) == (f"**Use Beta calibration.** {why}", "beta")
+    (step,) = steps(made(OVER, GOOD), "beta", advised="beta", advice=why)
+    assert step.sentence.startswith("**Use the calibrated scores.**")
+    (step,) = steps(made(OVER, OVER), NO_METHOD, advice="No calibrator clearly improves.")
+    assert step.sentence == "**Look at the comparison.** No calibrator clearly improves."
+
+
+def test_a_calibrator_that_moves_the_mean_away_is_not_called_better() -> None:
+    means = {"mean_score": (0.116, 0.119), "mean_gap": (0.002, 0.005), "hit_rate": (0.114, 0.114)}
+    one = made(OVER, GOOD)
+    rows = [row for row in one.test.comparisons if row.measure.key not in means]
+    by_key = {row.measure.key: row.measure for row in one.test.comparisons}
+    rows += [Comparison(by_key[key], *values) for key, values in means.items()]
+    evaluated = replace(one.test, comparisons=tuple(rows))
+    moved = AuditResult(evaluated, evaluated, None, same_data=False, in_folds=True)
+    (step,) = steps(moved)
+    assert step.sentence == (
+        "**Try another calibrator.** Temperature scaling moves the mean score away from the"
+        " observed frequency (11.6% \u2192 11.9%, observed 11.4%)."
+    )
+
+
 def test_remaining_miscalibration_is_said_with_its_limit() -> None:
     (step,) = steps(made(OVER, NEARLY))
     assert step.sentence == (

@@ -10,7 +10,7 @@ from calibcore.inference import group_gaps
 from calibcore.joint_slices import joint_screen
 from calibcore.slices import SliceScreen, screen_slices, slice_shares
 from dashboard.figures import DARK, LIGHT, Palette
-from dashboard.figures.slices import ROW, score_histogram, slice_plot
+from dashboard.figures.slices import ROW, period_plot, score_histogram, slice_plot
 from dashboard.wording import listed
 from dashboard.wording import slice_names as names_of
 from dashboard.wording import slices as words
@@ -35,6 +35,22 @@ def screens(*, evaluate: bool = True) -> tuple[SliceScreen, SliceScreen]:
         for values in (scores, truth)
     )
     return before, after
+
+
+def test_all_periods_are_in_one_picture_with_the_worst_marked() -> None:
+    before, after = screens()
+    figure = period_plot((before, after), (*NAMES, "none"), LIGHT)
+    drawn = trace(figure, "before")
+    assert_allclose(drawn.y, before.mean_gap[:4])
+    assert_allclose(trace(figure, "95% CI, after").y[1::3], after.gap_high[:4])
+    # The last has too few rows to be the worst.
+    assert before.widest == 1
+    ring = trace(figure, "worst")
+    assert (ring.x[0], ring.y[0]) == (drawn.x[1], drawn.y[1])
+    assert [one.x for one in figure.layout.annotations] == [drawn.x[1]]
+    assert words.worst_caption(("May", "June", "July", "August"), before) == (
+        "Ringed: June, the largest gap."
+    )
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
