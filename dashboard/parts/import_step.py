@@ -160,6 +160,7 @@ def _show_top(outcome: Upload | CalibrationInputError) -> Upload | None:
         alone = outcome.piece.table is not None
         ask = words.without_labels(outcome.perhaps_labels) if alone else wording.LABELS_ALONE
         st.info(ask, icon=":material/upload_file:")
+        _show_checks(outcome)
         return None
     return outcome
 

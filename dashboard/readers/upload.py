@@ -158,6 +158,8 @@ class Upload:
         if self.piece is not None and self.piece.table is None:
             found = "outcomes, but no scores"
             wanted = "scores, or logits of shape (rows, classes)"
+        unusable = (said.rstrip(".") for said in self.doubts if "cannot be the" in said)
+        found = "; ".join((found, *unusable))
         raise FileError("file", found, f"{wanted} in it, or a file with them beside it")
 
     def split_columns(

@@ -307,7 +307,75 @@ QUESTIONS = (
     ),
 )  # fmt: skip
 
-KINDS: tuple[tuple[Case, ...], ...] = (TOTALS, NEITHER, QUESTIONS)
+# Columns that cannot be used ------------------------------------------------------------------
+
+BLANK: list[Any] = [None] * N
+
+
+def named(
+    name: str,
+    make: Callable[[], bytes],
+    column: str,
+    why: str,
+    other: str = "troponin_z",
+    role: str = "score",
+) -> Case:
+    """Expect a question that names the column, and the same said of what is read then."""
+    cannot = f"{why}.*, so it cannot be the {role}"
+    ask = f'column "{column}": {cannot}. Is "{other}" the {role} instead'
+    expect = Expect((ask,), N, EVENTS, says=(f'"{column}" is {cannot}',) * ("words" not in why))
+    return Case("cannot be used", name, make, expect)
+
+
+def formula(columns: Columns, name: str) -> bytes:
+    """Write a sheet with a column of formulas that no program has computed."""
+    return xlsx({**columns, name: ["<c><f>1/(1+EXP(-A2))</f></c>"] * N})
+
+
+BESIDE: Columns = {"troponin_z": MARKER, "MI": Y}
+UNUSABLE = (
+    named("blank.csv", lambda: csv({"predicted_risk": BLANK, **BESIDE}),
+          "predicted_risk", "blank in all 120 rows"),
+    named("openpyxl.xlsx", lambda: formula(BESIDE, "p"), "p", "blank"),
+    named("r.csv", lambda: csv({**BESIDE, "prob": ["NA"] * N}), "prob", "blank"),
+    named("sas.csv", lambda: csv({**BESIDE, "p_event": ["."] * N}),
+          "p_event", "blank"),
+    named("not-found.csv", lambda: csv({**BESIDE, "Wahrscheinlichkeit": ["#N/A"] * N}, ";"),
+          "Wahrscheinlichkeit", "blank"),
+    named("excel-fehler.csv", lambda: csv({"Risiko": ["#WERT!"] * N, **BESIDE}, ";", comma=True),
+          "Risiko", "a formula without a value"),
+    named("formulas.csv", lambda: csv(
+        {**BESIDE, "risk": [f"=1/(1+EXP(-A{k + 2}))" for k in range(N)]},
+    ), "risk", "a formula without a value"),
+    named("zeros.csv", lambda: csv({**BESIDE, "model_score": [0] * N}),
+          "model_score", "0 in all 120 rows"),
+    named("null.parquet", lambda: parquet_of({**BESIDE, "probability": BLANK}),
+          "probability", "blank"),
+    named("nan.json", lambda: records({**BESIDE, "confidence": [float("nan")] * N}),
+          "confidence", "blank"),
+    named("words.csv", lambda: csv(
+        {"troponin_z": MARKER, "died": Y, "probability": ["high", "low", "none"] * 40}),
+          "probability", 'words such as "high"'),
+    named("no-outcome.csv", lambda: csv({"risk": RISK, "male": Y, "outcome": BLANK}),
+          "outcome", "blank", "male", "outcome"),
+    named("constant.csv", lambda: csv({"risk": RISK, "treated": Y, "y_true": [0] * N}),
+          "y_true", "0 in all 120 rows", "treated", "outcome"),
+    Case("cannot be used", "second-score.csv",
+         lambda: csv({"risk": RISK, "risk_v2": BLANK, "patient_id": BLANK, "died": Y}),
+         Expect((), N, EVENTS, "risk", ('"risk_v2" is blank', '"patient_id" names no rows'))),
+    Case("cannot be used", "scores-alone.csv", lambda: csv({"risk": RISK, "died": BLANK}),
+         Expect(refused='no outcomes, only scores; Column "died" is blank in all 120 rows')),
+    Case("cannot be used", "outcomes-alone.xlsx", lambda: formula({"died": Y}, "predicted_risk"),
+         Expect(refused='outcomes, but no scores; Column "predicted_risk" is blank in all')),
+)  # fmt: skip
+
+
+KINDS: tuple[tuple[Case, ...], ...] = (
+    TOTALS,
+    NEITHER,
+    QUESTIONS,
+    UNUSABLE,
+)
 
 
 # How they are read ----------------------------------------------------------------------------

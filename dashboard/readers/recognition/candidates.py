@@ -15,11 +15,15 @@ from dashboard.readers.recognition.vocabulary import (
     CONFIDENCE_KEYS,
     CONFIDENCE_STEMS,
     CORRECT_KEYS,
+    DATE_WORDS,
     LABEL_KEYS,
+    MEASURE_STEMS,
     NO,
     PREDICTED_KEYS,
     RANK_WORDS,
+    RISK_STEMS,
     SCORE_STEMS,
+    SURE_SCORE_STEMS,
     UNSURE_STEMS,
     VALUE_WORDS,
     YES,
@@ -81,6 +85,16 @@ def is_called_confidence(feature: Feature) -> bool:
     """Return whether a heading is that of the score of the predicted class."""
     called = feature.key in CONFIDENCE_KEYS or begins(feature.words, CONFIDENCE_STEMS)
     return called and not begins(feature.words, UNSURE_STEMS)
+
+
+def claims_score(feature: Feature) -> int:
+    """Return how surely a heading says that a column is the score, from 0 to 2."""
+    words = {*feature.words} - {"%", "pct", "percent"}
+    if words & DATE_WORDS or begins(words, UNSURE_STEMS):
+        return 0
+    if begins(words, SURE_SCORE_STEMS + RISK_STEMS) or feature.key in CONFIDENCE_KEYS:
+        return 2
+    return int(speaks_of_scores(words) and not begins(words, MEASURE_STEMS))
 
 
 def _is_called_value(feature: Feature) -> bool:

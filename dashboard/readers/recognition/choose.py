@@ -9,7 +9,13 @@ from dashboard.readers.recognition.events import event_of
 from dashboard.readers.recognition.features import Feature, features_of
 from dashboard.readers.recognition.further import further_role
 from dashboard.readers.recognition.hypotheses import hypotheses
-from dashboard.readers.recognition.questions import ask, one_order, roles_of, same_roles_beside
+from dashboard.readers.recognition.questions import (
+    ask,
+    ask_of_unusable,
+    one_order,
+    roles_of,
+    same_roles_beside,
+)
 from dashboard.readers.recognition.refused import (
     ask_of_families,
     refuse_long,
@@ -54,8 +60,10 @@ def recognise(table: Table, options: Options) -> Reading:
     refuse_words(best, features, options)
     refuse_long(features, table)
     ask_of_families(best, fitting, features, options)
+    unusable = ask_of_unusable(best, features, given, options)
     ask(best, fitting, features, options)
-    return _reading(best, features, given, options)
+    reading = _reading(best, features, given, options)
+    return replace(reading, doubts=(*unusable, *reading.doubts))
 
 
 def _given(features: Sequence[Feature], options: Options) -> dict[int, ColumnRole]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.recognition.vocabulary import (
+    DATE_WORDS,
     EVENT_STEMS,
     LABEL_KEYS,
     LABEL_WORDS,
@@ -150,8 +151,25 @@ class Feature:
     @cached_property
     def main(self) -> tuple[int, int] | None:
         """The places of the two kinds of an outcome, no before yes where words say so."""
-        named = self.key in LABEL_KEYS | WEAK_LABEL_KEYS or bool(LABEL_WORDS & {*self.words})
-        return main_kinds(self, named=named or begins(self.words, EVENT_STEMS))
+        return main_kinds(self, named=self.claims_outcome > 0)
+
+    @cached_property
+    def claims_outcome(self) -> int:
+        """How surely the heading says that this is the outcome, from 0 to 2."""
+        words = {*self.words}
+        named = self.key in WEAK_LABEL_KEYS or bool(LABEL_WORDS & words)
+        happens = begins(words, EVENT_STEMS) and not words & DATE_WORDS
+        return 2 if self.key in LABEL_KEYS else int(named or happens)
+
+    @cached_property
+    def unusable(self) -> str:
+        """Why it can be neither score nor outcome, as in ``blank in all 240 rows``; or ""."""
+        n_rows = f"in all {len(self.column.values):,} rows"
+        if self.n_kinds == 0 and self.kind != "list":
+            return self.column.unread or f"blank {n_rows}"
+        if self.kind == "text" and all(text[:1] in ("", "=", "#") for text in self.texts):
+            return f"a formula without a value {n_rows}"
+        return f"{self.kinds[0][0]} {n_rows}" if self.n_kinds == 1 else ""
 
     @cached_property
     def is_unique(self) -> bool:

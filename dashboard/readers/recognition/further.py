@@ -41,11 +41,16 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
             return cast("ColumnRole", role), why
     words = {*feature.words}
     measure = begins(words, MEASURE_STEMS)
-    surely = bool(words & SURE_ID_WORDS) or feature.key in INDEX_KEYS
+    surely = names_rows(feature)
     named = surely or (bool(words & ID_WORDS) and not measure)
     if feature.is_number:
         return _of_numbers(feature, named=named, surely=surely, measure=measure)
     return _of_text(feature, named=named, surely=surely)
+
+
+def names_rows(feature: Feature) -> bool:
+    """Return whether the heading surely says that a column names the rows."""
+    return bool({*feature.words} & SURE_ID_WORDS) or feature.key in INDEX_KEYS
 
 
 def _of_text(feature: Feature, *, named: bool, surely: bool) -> tuple[ColumnRole, str]:

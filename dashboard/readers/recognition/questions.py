@@ -6,9 +6,10 @@ import numpy as np
 
 from calibcore.probabilities import softmax
 from dashboard.readers.contents import Options
-from dashboard.readers.recognition.candidates import Scores, sums_to
+from dashboard.readers.recognition.candidates import Scores, claims_score, sums_to
 from dashboard.readers.recognition.features import Feature, says_event, table_of
-from dashboard.readers.recognition.vocabulary import is_called_odds
+from dashboard.readers.recognition.further import names_rows
+from dashboard.readers.recognition.vocabulary import GROUP_STEMS, begins, is_called_odds
 from dashboard.readers.recognition.weights import Hypothesis
 from dashboard.readers.refusal import Answer, Question, quoted
 from dashboard.readers.table import ColumnRole
@@ -143,6 +144,55 @@ def _is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Fea
     own, second = (features[h.scores.places[0]] for h in (best, other) if h.scores)
     rises, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
     return not one_order(own, second) and others > rises / 2
+
+
+def ask_of_unusable(
+    best: Hypothesis,
+    features: Sequence[Feature],
+    given: Mapping[int, ColumnRole],
+    options: Options,
+) -> list[str]:
+    """Return what headings claim of columns that hold nothing to use, or ask before others do.
+
+    Raises
+    ------
+    Question
+        A column whose name claims less would take the place of one without values.
+    """
+    said, taken = [], roles_of(best)
+    chosen = {"score": best.scores.places if best.scores else (), "outcome": _truths(best)}
+    for f in features:
+        role, claim, why = _claim_of(f)
+        if f.place in taken or given.get(f.place, "left out") != "left out" or not why:
+            continue
+        if not claim:
+            said += [f"Column {quoted(f.name)} names no rows: it is {why}."] * names_rows(f)
+            continue
+        found = f"{why}, so it cannot be the {role}"
+        said += [f"Column {quoted(f.name)} is {found}."] * bool(f.unusable)
+        least = claim if f.unusable else 1
+        for own in (features[place] for place in chosen[role][:1]):
+            weaker = claims_score(own) if role == "score" else own.claims_outcome
+            if len(chosen[role]) == 1 and own.place not in given and weaker < least:
+                change = _change([(own.place, taken[own.place])], features, options)
+                answer = Answer(f"Take {quoted(own.name)}", _IF_NOT, change)
+                ask = f"Is {quoted(own.name)} the {role} instead?"
+                raise Question(f"column {quoted(f.name)}", found, ask, (answer,))
+    return said
+
+
+def _claim_of(f: Feature) -> tuple[str, int, str]:
+    """Return what a heading claims, how surely, and why the column cannot be so."""
+    score, outcome = claims_score(f), f.claims_outcome
+    in_words = f.kind == "text" and score > 1 and not begins(f.words, GROUP_STEMS)
+    why = f.unusable or (f"words such as {quoted(f.kinds[0][0], 20)}" if in_words else "")
+    return ("score", score, why) if score >= outcome else ("outcome", outcome, why)
+
+
+_IF_NOT = (
+    "If it is not, fill the column and bring the file again; formulas need the values that a"
+    " spreadsheet program saves."
+)
 
 
 def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
