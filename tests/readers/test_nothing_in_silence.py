@@ -353,9 +353,9 @@ UNUSABLE = (
           "probability", "blank"),
     named("nan.json", lambda: records({**BESIDE, "confidence": [float("nan")] * N}),
           "confidence", "blank"),
-    named("words.csv", lambda: csv(
-        {"troponin_z": MARKER, "died": Y, "probability": ["high", "low", "none"] * 40}),
-          "probability", 'words such as "high"'),
+    Case("cannot be used", "words.csv",
+         lambda: csv({"died": Y, "probability": ["high", "low", "none"] * 40}),
+         Expect(refused='no scores; Column "probability" is words such as "high"')),
     named("no-outcome.csv", lambda: csv({"risk": RISK, "male": Y, "outcome": BLANK}),
           "outcome", "blank", "male", "outcome"),
     named("constant.csv", lambda: csv({"risk": RISK, "treated": Y, "y_true": [0] * N}),

@@ -152,12 +152,12 @@ def ask_of_unusable(
     given: Mapping[int, ColumnRole],
     options: Options,
 ) -> list[str]:
-    """Return what headings claim of columns that hold nothing to use, or ask before others do.
+    """Return which columns are named as what they cannot be, or ask before others are taken.
 
     Raises
     ------
     Question
-        A column whose name claims less would take the place of one without values.
+        A column of a weaker name would take the place of one that cannot be used.
     """
     said, taken = [], roles_of(best)
     chosen = {"score": best.scores.places if best.scores else (), "outcome": _truths(best)}
@@ -169,7 +169,7 @@ def ask_of_unusable(
             said += [f"Column {quoted(f.name)} names no rows: it is {why}."] * names_rows(f)
             continue
         found = f"{why}, so it cannot be the {role}"
-        said += [f"Column {quoted(f.name)} is {found}."] * bool(f.unusable)
+        said += [f"Column {quoted(f.name)} is {found}."] * bool(f.unusable or not chosen[role])
         least = claim if f.unusable else 1
         for own in (features[place] for place in chosen[role][:1]):
             weaker = claims_score(own) if role == "score" else own.claims_outcome
@@ -182,7 +182,7 @@ def ask_of_unusable(
 
 
 def _claim_of(f: Feature) -> tuple[str, int, str]:
-    """Return what a heading claims, how surely, and why the column cannot be so."""
+    """Return what a heading names, how surely, and why the column cannot be so."""
     score, outcome = claims_score(f), f.claims_outcome
     in_words = f.kind == "text" and score > 1 and not begins(f.words, GROUP_STEMS)
     why = f.unusable or (f"words such as {quoted(f.kinds[0][0], 20)}" if in_words else "")
