@@ -67,7 +67,7 @@ def show(scene: Scene) -> None:
     with top:
         _show_conclusion(scene, sentence, drift)
         if (counted := worst_of(scene).counted(after=after_first)) and slicings[1:]:
-            st.markdown(f"{words.ALL_GROUPINGS} {counted}")
+            st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
     _show_slices(scene, found, first, order[start : start + size])
     _show_rows(scene)
 

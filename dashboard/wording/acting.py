@@ -145,10 +145,11 @@ def cost_sentence(sides: Mapping[str, AtCutoff], costs: tuple[float, float]) -> 
         f" {_cost(last.nobody)}, calling all {_cost(last.everybody)}"
     )
     share = f" ({abs(change) / least:.0%})" if least else ""
+    when = f"{[*sides][-1].lower()} calibration, the scores"
     if change < 0:
-        return f"{text}; the scores cost {_cost(-change)}{share} more than calling {cheaper}."
+        return f"{text}; {when} cost {_cost(-change)}{share} more than calling {cheaper}."
     saved = f"{_cost(change)}{share}" if change else "nothing"
-    return f"{text}; the scores save {saved} against calling {cheaper}."
+    return f"{text}; {when} save {saved} against calling {cheaper}."
 
 
 def as_many_sentence(own: AtCutoff, name: str) -> str:
@@ -337,8 +338,8 @@ def mistaken_sentence(at: AtCutoff) -> str:
     """Return what the threshold of calibrated scores would hold in the file's own."""
     right = percent(at.right / at.called, at.called)
     return (
-        f"The {100 * at.cutoff:.3g}% of the calibrated scores must not be used in them: of the"
-        f" file's own scores of at least {100 * at.cutoff:.3g}%, {right} are correct."
+        f"The threshold of calibrated scores does not hold here: of the file's own scores of at"
+        f" least {100 * at.cutoff:.3g}%, {right} are correct."
     )
 
 

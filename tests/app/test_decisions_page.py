@@ -96,8 +96,8 @@ def test_costs_lead_to_a_cut_off(export: Discharges) -> None:
     (said,) = [one for one in bodies(page) if one.startswith("Total cost at this cut-off")]
     assert said == (
         f"Total cost at this cut-off: {costs[0]:,} before and {costs[1]:,} after calibration."
-        f" Calling none would cost {none:,}, calling all {every:,}; the scores save"
-        f" {least - costs[1]:,} ({(least - costs[1]) / least:.0%}) against calling"
+        f" Calling none would cost {none:,}, calling all {every:,}; after calibration, the scores"
+        f" save {least - costs[1]:,} ({(least - costs[1]) / least:.0%}) against calling"
         f" {'none' if none < every else 'all'}."
     )
 

@@ -1,5 +1,6 @@
 """``fractile audit``: the pages' figures on the terminal, codes, and questions as options."""
 
+import json
 import re
 import subprocess
 import sys
@@ -66,7 +67,10 @@ def test_the_figures_are_those_of_the_file(export: str, hospital: Discharges) ->
     gap = ks_error(hospital.risk, hospital.back)
     assert lines["KS error"].startswith(percent(gap, len(hospital.risk)))
     assert lines["Observed frequency"].startswith(percent(hospital.back.mean(), 7_400))
-    assert "Worst subgroup: ward = Geriatrics, scores too low by 9." in result.stdout
+    assert "Worst subgroup: predicted class Yes, scores too high by 11." in result.stdout
+    assert re.search(
+        r"Miscalibrated in 4 of 30 subgroups: .*ward = Geriatrics \(9\.", result.stdout
+    )
     assert "\\" not in result.stdout
 
 
@@ -78,6 +82,26 @@ def test_a_few_wrong_zeros_that_decide_the_nll_are_named(tmp_path: Path) -> None
     assert said in run(str(path), "--resamples", "0").stdout
     path.write_text("\n".join(["risk,outcome", *lines]), encoding="utf-8")
     assert "In the NLL" not in run(str(path), "--resamples", "0").stdout
+
+
+def test_costs_set_the_cut_off_of_the_report_and_are_totalled(
+    export: str, hospital: Discharges, tmp_path: Path
+) -> None:
+    out = tmp_path / "made.json"
+    assert run(export, "--costs", "1", "4", "--resamples", "0", "--json", str(out)).exit_code == 0
+    made = json.loads(out.read_text(encoding="utf-8"))
+    of = {part["key"]: part["blocks"] for part in made["sections"]}
+    said = next(one["lines"] for one in of["decisions"] if one["key"] == "acting")
+    called = hospital.risk >= 0.2
+    cost = int((called & ~hospital.back).sum()) + 4 * int((~called & hospital.back).sum())
+    none, every = 4 * int(hospital.back.sum()), int((~hospital.back).sum())
+    wanted = f"Total cost at this cut-off: {cost:,} before calibration. Calling none would cost"
+    assert any(line.startswith(f"{wanted} {none:,}, calling all {every:,};") for line in said)
+    (command,) = next(one["lines"] for one in of["rerun"] if one["key"] == "command")
+    assert command.endswith("--costs 1 4")
+    both = run(export, "--costs", "1", "4", "--cutoff", "0.2", "--json", str(out))
+    assert both.exit_code == 2
+    assert "one of the two" in both.stderr
 
 
 def test_how_files_were_read_is_above_the_results(export: str, tmp_path: Path) -> None:
