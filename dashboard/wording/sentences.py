@@ -213,8 +213,9 @@ def both_sides_line(
 
 def where_off(side: Side, groups: Groups | None, *, after: bool) -> str:
     """Return the subgroups and the ranges of scores that are miscalibrated, for Markdown."""
-    counted = "" if groups is None else groups.counted(after=after)
-    return f"**{counted}** {ranges_sentence(side)}" if counted else ranges_sentence(side)
+    counted, colon, named = ("" if groups is None else groups.counted(after=after)).partition(": ")
+    start = f"**{counted}**{colon}{named} " if counted else ""
+    return f"{start}{ranges_sentence(side)}"
 
 
 def capitalised(text: str) -> str:

@@ -178,7 +178,7 @@ def test_a_file_of_one_score_opens_on_its_class() -> None:
     assert "Before: scores too high] by " in verdict
     # Whoever evaluates the top prediction is told of the class and led back to it.
     choose(page, "event", "Top-r")
-    assert any("Before: no miscalibration detected" in h.value for h in page.subheader)
+    assert any("Before: miscalibrated in subgroups, not det" in h.value for h in page.subheader)
     (first, *_) = steps(page)
     assert first.startswith("**Check died \\= 1.**")
     page.button(key="open_next_again").click().run()
