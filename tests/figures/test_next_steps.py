@@ -545,7 +545,7 @@ def test_one_verdict_is_of_the_whole_and_its_subgroups() -> None:
     }
     line = both_sides_line(result, result.test, words, groups=groups(0.125, 0.125), ranges=True)
     assert "no miscalibration detected" not in line.lower()
-    assert line.count("**Miscalibrated in 2 of 2 subgroups**: ward \\= A (12.5 percentage points") == 2
+    assert line.count("**Miscalibrated in 2 of 2 subgroups**: ward \\= A (12.5 perc") == 2
     found = findings(result, result.test, words, groups(0.125, 0.0))
     assert found["After"].word == "No miscalibration detected"
 
