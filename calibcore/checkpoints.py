@@ -39,6 +39,8 @@ class Checkpoint:
         Of all classes, in nats, before and after.
     ece, ks_error : tuple of float
         Of the event, before and after.
+    classwise_ece : tuple of float
+        Of each class against the rest, the mean, before and after.
     """
 
     number: float
@@ -50,6 +52,7 @@ class Checkpoint:
     entropy: Both
     ece: Both
     ks_error: Both
+    classwise_ece: Both
 
     @property
     def error(self) -> float:
@@ -84,7 +87,7 @@ def checkpoint(
 
     References
     ----------
-    Guo et al., ICML 2017, figures 2, 3 and S1.
+    Guo et al., ICML 2017, figures 2, 3 and S1; Vasilev and D'yakonov 2023, tables 1 and 2.
 
     Examples
     --------
@@ -124,6 +127,7 @@ def checkpoint_of(
         entropy=(before, after),
         ece=_both(result, "ece"),
         ks_error=_both(result, "ks_error"),
+        classwise_ece=_both(result, "classwise_ece"),
     )
 
 

@@ -17,10 +17,11 @@ from calibcore.learning import (
 )
 from calibcore.splits import Split
 from dashboard.compute.cache import is_known, key_of, once
+from dashboard.compute.contest_settings import settings_of
 from dashboard.compute.fits import seconds_per_logit
 from dashboard.compute.slices import split_of
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, OptionValue, method_by_key
+from dashboard.settings import NO_METHOD, method_by_key
 
 SEED = 0
 """Of the draws."""
@@ -30,8 +31,6 @@ _UNCERTAINTY = Cost((80.0, 25.0, 15.0))
 
 _LEAST_ROWS = 2_000
 """A fit on fewer rows takes about as long as one on these, as it needs more steps."""
-
-Options = tuple[tuple[str, OptionValue], ...]
 
 
 def learning_split(scene: Scene) -> Split[LogitSet] | Split[EventScores]:
@@ -74,7 +73,9 @@ def learn(
     def keep(key: str, size: int, make: Callable[[], LearningPoint]) -> LearningPoint:
         return once(_kind(key), _point_key(scene, key, size, plan), make)
 
-    calibrators = {key: _made(scene, key) for key in (NO_METHOD, *keys)}
+    calibrators: dict[str, Calibrator | None] = {
+        key: settings_of(scene, key).calibrator() for key in (NO_METHOD, *keys)
+    }
     event = scene.settings.event
     split = learning_split(scene)
     return learning_curves(split, event, calibrators, plan, progress=progress, keep=keep)
@@ -88,8 +89,8 @@ def seconds(scene: Scene, keys: Sequence[str], plan: Plan) -> float:
     evaluating = _UNCERTAINTY.seconds(rows.n_samples, n_classes, speed)
     whole, total = split.calibration.n_samples, 0.0
     for key in keys:
-        method, options = method_by_key(key), dict(_options(scene, key))
-        cost = method.cost_of(**options)
+        method = method_by_key(key)
+        cost = method.cost_of(**dict(settings_of(scene, key).options))
         columns = n_classes if method.acts_on == "classes" else 2
         for size in plan.sizes:
             if is_known(_kind(key), _point_key(scene, key, size, plan)):
@@ -99,21 +100,12 @@ def seconds(scene: Scene, keys: Sequence[str], plan: Plan) -> float:
     return total
 
 
-def _options(scene: Scene, key: str) -> Options:
-    """Return the chosen options to the chosen method, and to others their defaults."""
-    return scene.settings.options if key == scene.settings.method else ()
-
-
-def _made(scene: Scene, key: str) -> Calibrator | None:
-    return replace(scene.settings, method=key, options=_options(scene, key)).calibrator()
-
-
 def _kind(key: str) -> str:
     return f"learning {key}"  # a shelf each, so that many methods do not push each other out
 
 
 def _point_key(scene: Scene, key: str, size: int, plan: Plan) -> tuple[object, ...]:
-    settings = replace(scene.settings, method=key, options=_options(scene, key))
+    settings = settings_of(scene, key)
     return (*key_of(scene.upload, settings), size, plan.n_draws, plan.seed)
 
 

@@ -46,6 +46,7 @@ PANELS = (
     Panel("entropy", "Entropy (nats)", "nats"),
     Panel("ece", "ECE", "share"),
     Panel("ks_error", "KS error", "share"),
+    Panel("classwise_ece", "Class-wise ECE", "share"),
     Panel("temperature", "Temperature T", "temperature"),
 )
 """The pictures, in their order on the page."""
@@ -182,7 +183,7 @@ def _vertical(panel: Panel, values: Floats) -> dict[str, Any]:
     if panel.kind == "temperature":
         low, high = min(low, 1.0), max(high, 1.0)
     room = 0.14 * (high - low) or 0.1 * (abs(high) or 1.0)
-    lowest = 0.0 if panel.field in ("ece", "ks_error") else max(low - room, 0.0)
+    lowest = 0.0 if panel.field in ("ece", "ks_error", "classwise_ece") else max(low - room, 0.0)
     axis = share_axis("", (0, 1)) | {"range": [lowest, high + room], "tickvals": None}
     if panel.kind != "share":
         axis["tickformat"] = ".3~g"

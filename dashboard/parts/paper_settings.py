@@ -26,6 +26,10 @@ def choose(upload: Upload) -> None:
 
 
 def _apply(table: words.PaperTable) -> None:
-    address.put_values({**table.words, **table.values, "by": table.measures[0]})
+    first = table.measures[0]
+    of_models = {"by": first, "table_measure": first, "table_splits": table.splits}
+    address.put_values({**table.words, **table.values, **of_models})
     address.put("methods", table.methods)
     address.put("contest_measures", table.measures)
+    if table.learners:
+        address.put("learners", table.learners)

@@ -169,6 +169,8 @@ def _table(found: Sequence[Checkpoint], along: str, columns: str) -> str:
         for pair in (one.ece, one.ks_error):
             before, after = (percent(value, one.n_samples) for value in pair)
             cells += [f"{before}<small>{after}</small>"]
+        before, after = (words.per_class(value, one.n_samples) for value in one.classwise_ece)
+        cells += [f"{before}<small>{after}</small>"]
         line = "".join(f"<td>{cell}</td>" for cell in cells)
         lines.append(f"<tr><th scope='row'>{one.number:g}</th>{line}</tr>")
     return (

@@ -6,12 +6,13 @@ import streamlit as st
 
 from calibcore.learning import LearningCurves, Plan, Step
 from dashboard.compute import efficiency as compute
+from dashboard.compute.contest_settings import settings_of
 from dashboard.figures.learning import learning_graph, leaves
 from dashboard.parts import address, contest_conclusion, headline
 from dashboard.parts.graph import show_graph
 from dashboard.parts.long_work import LongWork
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD
+from dashboard.settings import NO_METHOD, is_variant, method_of
 from dashboard.wording import efficiency as words
 from dashboard.wording import escape_markdown, method_name
 from dashboard.wording.maps import SHORT_NAMES
@@ -56,14 +57,18 @@ def _choose_methods(scene: Scene) -> list[str]:
     chosen = scene.settings.method
     with_classes = scene.class_names is not None
     offered = words.ALL if with_classes else words.SCORE_MAPS
+    usual = words.USUAL if len(scene.class_names or ()) > 2 else words.USUAL_SCORES
+    place = "learners" if with_classes else "score_learners"
+    asked = address.several(place, usual)
+    variants = [key for key in asked if is_variant(key) and method_of(key) in offered]
     keys = address.choose_several(
         words.METHODS,
-        {key: method_name(key) for key in offered},
-        key="learners" if with_classes else "score_learners",
-        default=words.USUAL if len(scene.class_names or ()) > 2 else words.USUAL_SCORES,
+        {key: method_name(key) for key in (*offered, *variants)},
+        key=place,
+        default=usual,
         help=words.METHODS_HELP,
     )
-    if chosen in (NO_METHOD, *keys):
+    if chosen == NO_METHOD or any(settings_of(scene, key) == scene.settings for key in keys):
         return keys
     st.markdown(f":small[{words.with_chosen(chosen)}]")
     return [chosen, *keys]
@@ -132,9 +137,11 @@ def _show_graphs(scene: Scene, found: LearningCurves, measure: str) -> None:
 def _show_graph(scene: Scene, found: LearningCurves, measure: str, told: list[str]) -> None:
     """Show one graph; what was told of an earlier one stands in its description alone."""
     title = words.measure_name(measure)
-    figure = learning_graph(
-        found, measure, title, SHORT_NAMES, scene.palette, scene.settings.method
+    names = {one.key: SHORT_NAMES[method_of(one.key)] for one in found.curves}
+    chosen = next(
+        (one.key for one in found.curves if settings_of(scene, one.key) == scene.settings), ""
     )
+    figure = learning_graph(found, measure, title, names, scene.palette, chosen)
     notes = [words.marks_note(found), *([words.LEAVES] if leaves(found, measure) else [])]
     shown = [words.caption(measure), *(note for note in notes if note not in told)]
     again = [note for note in notes if note in told]

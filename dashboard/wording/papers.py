@@ -8,8 +8,8 @@ from dashboard.settings import OptionValue, usual_options, variant_key
 LABEL = "Settings of a paper"
 PLACEHOLDER = "Choose a table"
 HELP = (
-    "The event, the calibrator with its options and the comparison of calibrators of a table, for"
-    " the data shown here."
+    "The event, the calibrator with its options, the comparison of calibrators, and measure and"
+    " splits of the table on Models, for the data shown here."
 )
 APPLY = "Apply"
 
@@ -29,9 +29,13 @@ class PaperTable:
     methods : tuple of str
         Calibrators that are compared, as the address holds them.
     measures : tuple of str
-        Measures that are compared; the first ranks.
+        Measures that are compared; the first ranks, and stands in the table on Models.
     values : mapping of str to int or bool
         Numbers and switches.
+    splits : int
+        Random splits of the table on Models; 0 for the files' own.
+    learners : tuple of str
+        Calibrators with learning curves; none of a table that has no curves.
     """
 
     name: str
@@ -40,6 +44,8 @@ class PaperTable:
     methods: tuple[str, ...]
     measures: tuple[str, ...]
     values: Mapping[str, OptionValue] = field(default_factory=dict)
+    splits: int = 0
+    learners: tuple[str, ...] = ()
 
 
 _TOP: Mapping[str, str] = {"event": "top"}
@@ -84,7 +90,7 @@ def _gupta(
 
 _ZHANG_METHODS = (
     "temperature.loss=squared_error",
-    "ensemble_temperature",
+    "ensemble_temperature.loss=squared_error",
     "pooled_isotonic",
     "one_vs_rest_isotonic.interpolate=true",
     "temperature_isotonic.interpolate=true",
@@ -93,10 +99,40 @@ _ZHANG_METHODS = (
 )
 _ZHANG_SAID = (
     "temperature and ensemble fitted by squared error, isotonic regression of each class in lines"
-    " as in scikit-learn. The paper averages 100 random splits"
+    " as in scikit-learn"
+)
+_SPLITS = 100
+_GUO_METHODS = (
+    "one_vs_rest_histogram",
+    "one_vs_rest_isotonic",
+    "one_vs_rest_bbq",
+    "temperature",
+    "vector",
+    "matrix.penalty=none",
+)
+
+
+def _guo(table: str, measure: str, told: str) -> PaperTable:
+    return PaperTable(
+        name=f"Guo 2017, Table {table}",
+        said=f"{told}; binning, isotonic regression and BBQ one class against the rest.",
+        words={**_TOP, "method": "temperature", "temperature_loss": "nll"},
+        methods=_GUO_METHODS,
+        measures=(measure,),
+        values={"rank": 1, "bins": 15},
+    )
+
+
+_DRAWS = 30
+_LEARNERS = (
+    "temperature.loss=squared_error",
+    "ensemble_temperature.loss=squared_error",
+    "one_vs_rest_isotonic.interpolate=true",
+    "pooled_isotonic",
+    "temperature_isotonic.interpolate=true",
 )
 _VASILEV_METHODS = (
-    "one_vs_rest_histogram",
+    "one_vs_rest_histogram.n_bins=20",
     "one_vs_rest_isotonic.interpolate=true",
     "temperature",
     "vector.bias=false",
@@ -129,37 +165,37 @@ TABLES: Mapping[str, PaperTable] = {
         ("kde_ece", "mce", "event_brier"),
         "KDE-ECE, MCE and Brier score of the top prediction",
     ),
-    "guo_1": PaperTable(
-        name="Guo 2017, Table 1",
-        said="ECE in 15 bins, top prediction; binning, isotonic regression and BBQ one class"
-        " against the rest.",
-        words={**_TOP, "method": "temperature", "temperature_loss": "nll"},
-        methods=(
-            "one_vs_rest_histogram",
-            "one_vs_rest_isotonic",
-            "one_vs_rest_bbq",
-            "temperature",
-            "vector",
-            "matrix.penalty=none",
-        ),
-        measures=("ece",),
-        values={"rank": 1, "bins": 15},
-    ),
+    "guo_1": _guo("1", "ece", "ECE in 15 bins, top prediction"),
+    "guo_s1": _guo("S1", "mce", "MCE in 15 bins, top prediction"),
+    "guo_s2": _guo("S2", "accuracy", "Accuracy, which is 100% minus the error of the paper"),
+    "guo_s3": _guo("S3", "nll", "NLL of all classes"),
     "zhang_1": PaperTable(
         name="Zhang 2020, Table 1",
-        said=f"KDE-ECE of the top prediction; {_ZHANG_SAID}.",
+        said=f"KDE-ECE of the top prediction; {_ZHANG_SAID}. On Models: {_SPLITS} random splits.",
         words=_ETS,
         methods=_ZHANG_METHODS,
         measures=("kde_ece",),
         values={"rank": 1},
+        splits=_SPLITS,
     ),
     "zhang_2": PaperTable(
         name="Zhang 2020, Table 2",
-        said=f"Calibration gain; {_ZHANG_SAID}.",
+        said=f"Calibration gain of all classes; {_ZHANG_SAID}. On Models: {_SPLITS} random splits.",
         words=_ETS,
         methods=_ZHANG_METHODS,
         measures=("calibration_gain",),
         values={"rank": 1},
+        splits=_SPLITS,
+    ),
+    "zhang_6": PaperTable(
+        name="Zhang 2020, Figure 6",
+        said="KDE-ECE of the top prediction and accuracy by calibration rows, on Data needed;"
+        f" {_ZHANG_SAID}. {_DRAWS} subsamples per size; the paper has 100.",
+        words={**_ETS, "learning_error": "kde_ece"},
+        methods=_LEARNERS,
+        measures=("kde_ece", "accuracy"),
+        values={"rank": 1, "draws": _DRAWS},
+        learners=_LEARNERS,
     ),
     "vasilev": PaperTable(
         name="Vasilev 2023, Tables 3\u201314",

@@ -9,7 +9,7 @@ from calibcore.checkpoints import Checkpoint
 from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats, Hits
 from dashboard.wording.classes import shortened
-from dashboard.wording.numbers import escape_markdown, percent, pp, span
+from dashboard.wording.numbers import amount, escape_markdown, percent, pp, span
 from dashboard.wording.sentences import refusal
 
 SERIES = "Series"
@@ -26,7 +26,7 @@ PLACES, ALONG = "Numbers of the files", "Horizontal axis"
 PLACES_HELP = "As read from the names of the files."
 ALONG_NUMBER = "Number"
 TABLE = "Measures"
-HEAD = ("T", "Error", "NLL", "Entropy", "ECE", "KS error")
+HEAD = ("T", "Error", "NLL", "Entropy", "ECE", "KS error", "Class-wise ECE")
 WORK = "Fitting a temperature to {n} networks"
 LEGEND = "Solid: before temperature scaling. Dashed: after."
 NEAR = 0.05
@@ -140,9 +140,9 @@ def caption(field: str, found: Sequence[Checkpoint], along: str) -> str:
                 f"Temperature scaling lowers NLL most at {name} {found[most].number:g}:"
                 f" {values[most, 0]:.3f} \u2192 {values[most, 1]:.3f}."
             )
-    rows = found[0].n_samples
-    first, last = (percent(values[place, 0], rows) for place in (0, -1))
-    after = span(*(percent(end, rows) for end in (values[:, 1].min(), values[:, 1].max())))
+    rows, write = found[0].n_samples, per_class if field == "classwise_ece" else percent
+    first, last = (write(values[place, 0], rows) for place in (0, -1))
+    after = span(*(write(end, rows) for end in (values[:, 1].min(), values[:, 1].max())))
     return f"Before: {first} at {name} {found[0].number:g}, {last} at the last. After: {after}."
 
 
@@ -180,6 +180,17 @@ def _entropy(found: Sequence[Checkpoint], name: str) -> str:
     )
 
 
+def per_class(value: float, n_samples: int) -> str:
+    """Write a mean over classes, which is smaller the more there are: two decimals more.
+
+    Examples
+    --------
+    >>> per_class(0.00948, 10_000)
+    '0.948%'
+    """
+    return f"{amount(value, 'share', n_samples, finer=2)}%"
+
+
 def legend(shaded: tuple[float, float] | None, along: str) -> str:
     """Return how the pictures are read, for Markdown."""
     if shaded is None:
@@ -197,5 +208,5 @@ def table_note(found: Sequence[Checkpoint], event: str, n_bins: int) -> str:
     rows = f"{found[0].n_samples:,} rows"
     return (
         f"Test set, {rows}. Small print: after temperature scaling, fitted on each network's"
-        f" calibration set. ECE ({n_bins} bins) and KS error: {event}."
+        f" calibration set. ECE ({n_bins} bins) and KS error: {event}. Class-wise ECE: all classes."
     )

@@ -35,6 +35,7 @@ def written(one: Checkpoint) -> list[str]:
     shares = [[wording.percent(v, one.n_samples) for v in pair] for pair in (one.ece, one.ks_error)]
     nats = [[f"{v:.3f}" for v in pair] for pair in (one.nll, one.entropy)]
     error = wording.percent(one.error, one.n_samples)
+    shares.append([f"{100 * v:.3f}%" for v in one.classwise_ece])
     return [f"{one.number:g}", f"{one.temperature:.2f}", error, *map(" ".join, [*nats, *shares])]
 
 

@@ -14,7 +14,7 @@ from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import TopR, WithinTopR
 from calibcore.splits import Split, deal_folds
-from tests import reference
+from tests import reference, reference_measures
 
 
 def made(seed: int, n_rows: int = 90, n_classes: int = 4) -> LogitSet:
@@ -63,6 +63,8 @@ def test_every_number_is_that_of_loops(event: TopR | WithinTopR, outcomes: objec
         assert_allclose(found.nll[side], reference.nll(table, labels), rtol=1e-7)
         assert_allclose(found.entropy[side], entropy(table), rtol=1e-6)
         assert_allclose(found.ece[side], reference.ece(scores, hits, 7, "equal_width"), rtol=1e-6)
+        by_class = reference_measures.classwise_errors(table, labels, 7)
+        assert_allclose(found.classwise_ece[side], np.mean(by_class), rtol=1e-6)
         assert_allclose(found.ks_error[side], reference.ks_error(scores, hits), atol=1e-7)
 
 

@@ -30,6 +30,7 @@ def one(
         entropy=(0.2, 0.25),
         ece=(0.05, 0.01),
         ks_error=(0.04, 0.002),
+        classwise_ece=(0.00948, 0.003),
     )
 
 
