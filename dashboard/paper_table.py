@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from calibcore.metrics import Measure
 from calibcore.model_tables import TableCell
 from dashboard.tables import Cell, Place, csv_of, ranked_cells
-from dashboard.wording.numbers import MINUS, amount, span
+from dashboard.wording.model_table import in_percent
+from dashboard.wording.numbers import MINUS, MORE_DECIMALS_FROM, amount, span
 
 LEVEL = "\u00b0"
 """Sign of a value that a perfectly calibrated model may well show."""
@@ -52,12 +53,18 @@ class PaperTable:
         Name of each model, what its test set is, and its cells; plain text.
     note : str
         What the figures are and what the marks mean, as plain text.
+    printed : tuple of str
+        Short names of the calibrators, for print; without them the columns.
+    printed_note : str
+        What of the calibrators the short names leave out.
     """
 
     heading: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, str, tuple[PaperCell, ...]], ...]
     note: str
+    printed: tuple[str, ...] = ()
+    printed_note: str = ""
 
 
 def paper_cells(
@@ -73,7 +80,7 @@ def paper_cells(
         Decides what is better.
     n_samples : int
         Rows of the test set, by which the number of decimals is chosen; one more than elsewhere, as
-        values of one row are close to each other.
+        values of one row are close to each other, and as many as the papers have.
     pending : bool, default False
         Whether some cells are not computed yet, so that none can be marked as the best.
 
@@ -106,8 +113,18 @@ def _with_note(cell: Cell, one: TableCell | None, measure: Measure, n_samples: i
     return replace(shown, note=note, level=bool(one.level))
 
 
+_THREE_DECIMALS = ("ks_error", "classwise", "calibration_gain")
+"""Words in the keys of measures that Gupta 2021, Vasilev 2023 and Zhang 2020 print so."""
+
+
 def _written(value: float, measure: Measure, n_samples: int) -> str:
-    return amount(value, measure.unit, n_samples, finer=0 if measure.unit == "rows" else 1)
+    if measure.unit == "rows":
+        return amount(value, measure.unit, n_samples)
+    unit = "share" if in_percent(measure) else measure.unit
+    finer = 1
+    if unit == "share" and any(word in measure.key for word in _THREE_DECIMALS):
+        finer = 2 if n_samples < MORE_DECIMALS_FROM else 1
+    return amount(value, unit, n_samples, finer=finer)
 
 
 def paper_csv(
@@ -248,6 +265,8 @@ def paper_latex(table: PaperTable) -> str:
     % \usepackage{booktabs}
     \begin{table}
       \centering
+      \footnotesize
+      \setlength{\tabcolsep}{3pt}
       \caption{ECE (\%). Note.}
       \begin{tabular}{lrr}
         \toprule
@@ -262,18 +281,26 @@ def paper_latex(table: PaperTable) -> str:
     signs = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
     body = []
     for name, _, cells in table.rows:
-        written = [latex_text(name)]
+        written, below = [latex_text(name)], [""]
         for cell in cells:
-            text = signs[cell.place] % latex_text(cell.text) + (latex_text(LEVEL) * cell.level)
-            note = rf" {{\scriptsize {latex_text(_bracketed(cell.note))}}}" if cell.note else ""
-            written.append(text + note)
+            written.append(
+                signs[cell.place] % latex_text(cell.text) + (latex_text(LEVEL) * cell.level)
+            )
+            note = latex_text(_bracketed(cell.note))
+            below.append(rf"{{\scriptsize {note}}}" if cell.note else "")
         body.append(rf"    {' & '.join(written)} \\")
-    heads = " & ".join(["Model", *(latex_text(name) for name in table.columns)])
+        if any(below):  # below the values, as beside them a page is too narrow
+            body.append(rf"    {' & '.join(below)} \\")
+    heads = " & ".join(["Model", *map(latex_text, table.printed or table.columns)])
+    told = [f"{table.heading}.", table.printed_note, table.note]
+    caption = latex_text(" ".join(filter(None, told)))
     return "\n".join([
         r"% \usepackage{booktabs}",
         r"\begin{table}",
         r"  \centering",
-        rf"  \caption{{{latex_text(table.heading)}. {latex_text(table.note)}}}",
+        r"  \footnotesize",
+        r"  \setlength{\tabcolsep}{3pt}",
+        rf"  \caption{{{caption}}}",
         rf"  \begin{{tabular}}{{l{'r' * len(table.columns)}}}",
         r"    \toprule",
         rf"    {heads} \\",

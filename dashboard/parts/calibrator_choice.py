@@ -6,6 +6,7 @@ import streamlit as st
 
 from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard import compute
+from dashboard.compute.contest_settings import settings_of
 from dashboard.parts import address
 from dashboard.scene import Scene
 from dashboard.settings import (
@@ -19,8 +20,10 @@ from dashboard.settings import (
 )
 from dashboard.wording import contest as words
 from dashboard.wording import method_name
+from dashboard.wording.choosing import unpenalised
 from dashboard.wording.glossary import CHOICES, OPTIONS
 from dashboard.wording.measures import telling
+from dashboard.wording.rows import say_rows
 
 
 def choose_calibrators(scene: Scene) -> list[str]:
@@ -49,6 +52,15 @@ def choose_calibrators(scene: Scene) -> list[str]:
             st.markdown(f":small[{words.ONLY_EVENT}]")
         _offer_variant(plain, chosen)
     return [NO_METHOD, *(key for key in offered if key in chosen)]
+
+
+def warn_of_overfitting(scene: Scene, keys: Sequence[str]) -> None:
+    """Say before calibrators are fitted which of them fit far more than the rows can tell."""
+    n_classes, n_rows = len(scene.class_names or ()), scene.split.calibration.n_samples
+    for key in keys:
+        risk = unpenalised(settings_of(scene, key), n_classes, n_rows)
+        if risk:
+            st.warning(say_rows(risk), icon=":material/warning:")
 
 
 def _offer_variant(offered: Sequence[str], chosen: Sequence[str]) -> None:

@@ -10,7 +10,8 @@ from dashboard.compute import Estimate
 from dashboard.parts import address
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.wording import NOT_FITTED, fit_cost, method_name
-from dashboard.wording.rows import rows_of
+from dashboard.wording.choosing import unpenalised
+from dashboard.wording.rows import rows_of, say_rows
 
 ASK_FROM = 60.0
 """Seconds from which on a fit waits for a click."""
@@ -30,7 +31,10 @@ def agreed(estimate: Estimate | None, settings: Settings) -> bool:
     name = method_name(settings.method)
     cost = fit_cost(estimate.seconds, estimate.bytes, estimate.spread)
     size = f"{rows_of(estimate.n_rows)} of {estimate.n_classes:,} classes"
+    risk = unpenalised(settings, estimate.n_classes, estimate.n_rows)
     with place.container():
+        if risk:
+            st.warning(say_rows(risk), icon=":material/warning:")
         st.info(f"{name} on {size} will take {cost}. {NOT_FITTED}", icon=":material/hourglass_top:")
         st.button("Fit it", on_click=_asked().add, args=(wanted,), type="primary")
     return False

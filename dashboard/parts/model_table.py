@@ -10,6 +10,7 @@ import streamlit as st
 
 from calibcore.contest import can_rank
 from calibcore.errors import CalibrationInputError
+from calibcore.metrics.measure import ChangeMeasure
 from dashboard import controls
 from dashboard.compute.model_table import (
     Asked,
@@ -30,12 +31,17 @@ from dashboard.paper_table import (
     paper_markdown,
 )
 from dashboard.parts import address
-from dashboard.parts.calibrator_choice import choose_calibrators, measures_defined
+from dashboard.parts.calibrator_choice import (
+    choose_calibrators,
+    measures_defined,
+    warn_of_overfitting,
+)
 from dashboard.parts.downloads import file_name, offer_file, offer_table
 from dashboard.parts.graph import choose_columns_on_phones
 from dashboard.parts.long_work import LongWork, ResultPlace
 from dashboard.samples import samples
 from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
 from dashboard.wording import method_name
 from dashboard.wording import model_table as words
 from dashboard.wording import models as models_words
@@ -57,6 +63,8 @@ def show(scene: Scene) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         keys = choose_calibrators(scene)
         asked = _choose_asked(scene)
+    if isinstance(asked.measure, ChangeMeasure):  # of no change it is 0 in every row
+        keys = [key for key in keys if key != NO_METHOD]
     body = ResultPlace()
     found, seconds = _computed(scene, models, keys, asked, [top, body])
     with body.container():
@@ -150,7 +158,9 @@ def _computed(
     settings = scene.settings
     work = LongWork(("model_table", settings, digests, tuple(keys), repr(asked)))
     seconds = table_seconds(scene, models, keys, asked)
-    if not work.agreed(seconds, words.cost(len(models), len(keys) - 1), ask_from=ASK_FROM):
+    what = words.cost(len(models), sum(key != NO_METHOD for key in keys))
+    if not work.agreed(seconds, what, ask_from=ASK_FROM):
+        warn_of_overfitting(scene, keys)
         return _known(scene, models, keys, asked), seconds
     if seconds > ASK_FROM:
         for result in results:
@@ -197,19 +207,23 @@ def _written(scene: Scene, found: ModelTable) -> PaperTable:
         written = paper_cells(cells, measure, model.n_test, pending=found.missing(place) > 0)
         rows.append((model.name, size, written))
     every = found.cells.values()
+    printed, printed_note = words.short_names(found.keys)
     least = min((one.n_splits for one in every if one.value is not None), default=0)
+    note = words.note(
+        measure,
+        splits=(found.asked.n_splits, least),
+        crossed=any(one.crossed for one in found.models),
+        intervals=any(one.interval is not None for one in every),
+        level=any(one.level for one in every),
+        marked=can_rank(measure),
+    )
     return PaperTable(
         words.heading(measure, scene.event_words.plain),
         tuple(method_name(key) for key in found.keys),
         tuple(rows),
-        words.note(
-            measure,
-            splits=(found.asked.n_splits, least),
-            crossed=any(one.crossed for one in found.models),
-            intervals=any(one.interval is not None for one in every),
-            level=any(one.level for one in every),
-            marked=can_rank(measure),
-        ),
+        f"{note} {words.gain_note(measure, found.keys)}".rstrip(),
+        printed,
+        printed_note,
     )
 
 
@@ -226,7 +240,7 @@ def _best(found: ModelTable, table: PaperTable) -> str:
 
 def _show_found(scene: Scene, found: ModelTable, seconds: float) -> None:
     table = _written(scene, found)
-    if len(found.keys) == 1:
+    if set(found.keys) <= {NO_METHOD}:
         st.info(words.NO_COMPARISON, icon=":material/info:")
     st.text(table.heading)
     columns = choose_columns_on_phones("model_table")

@@ -46,7 +46,7 @@ def show(scene: Scene) -> None:
     st.subheader(words.conclusion(found, along), anchor=False)
     for start in range(0, len(PANELS), A_LINE):
         columns = st.columns(A_LINE, gap="small")
-        for column, panel in zip(columns, PANELS[start : start + A_LINE], strict=True):
+        for column, panel in zip(columns, PANELS[start : start + A_LINE], strict=False):
             with column:
                 figure = series_graph(panel, found, along, scene.palette, shaded)
                 text = words.caption(panel.field, found, along)

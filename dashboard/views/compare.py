@@ -178,6 +178,7 @@ def _run(
         with place.container():
             n_missing = sum(key != NO_METHOD for key in found.missing)
             stop = f"{words.STOPPED} " if asked else ""
+            calibrator_choice.warn_of_overfitting(scene, found.missing)
             text = stop + words.fit_cost_sentence(n_missing, seconds, n_folds)
             st.info(text, icon=":material/hourglass_top:")
             name = "Go on" if asked else "Start"
@@ -335,7 +336,7 @@ def _table(table: ContestTable, columns: str) -> str:
 
 
 def _cell(crossed: Cell, test: Cell | None = None) -> str:
-    below = "" if test is None else f"<small>test {_marked(test)}</small>"
+    below = "" if test is None else f"<div>test {_marked(test)}</div>"
     return f"<td>{_marked(crossed)}{below}</td>"
 
 

@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 from calibcore.calibrators import CATALOGUE, Method
 from calibcore.contest import Contestant
+from dashboard.settings import Settings, method_by_key
 from dashboard.wording.numbers import measured
+from dashboard.wording.rows import rows_of
 from dashboard.wording.sentences import method_name
 
 TITLE = "What each calibrator keeps and needs"
@@ -51,6 +53,31 @@ def size(method: Method, n_classes: int) -> str:
     count = method.fits.count(n_classes)
     kind = method.fits.kind if count > 1 else method.fits.kind.removesuffix("s")
     return f"{count:,} {kind}"
+
+
+def unpenalised(settings: Settings, n_classes: int, n_rows: int) -> str:
+    """Return that nothing holds more numbers than the rows can tell, for Markdown; else nothing.
+
+    Examples
+    --------
+    >>> from calibcore.events import TopR
+    >>> asked = Settings(TopR(1), "matrix", (("penalty", "none"),))
+    >>> unpenalised(asked, 100, 2_000)[:66]
+    'Matrix scaling without penalty fits 10,100 numbers to 2,000 rows, '
+    >>> unpenalised(asked, 10, 5_000), unpenalised(Settings(TopR(1), "matrix"), 100, 2_000)
+    ('', '')
+    """
+    if dict(settings.options).get("penalty") != "none":
+        return ""
+    method = method_by_key(settings.method)
+    count = method.fits.count(n_classes)
+    if n_rows >= _MANY * count:
+        return ""
+    return (
+        f"{method.name} without penalty fits {count:,} numbers to {rows_of(n_rows)}, so overfitting"
+        " is likely: on new rows it can be far worse than uncalibrated scores. A penalty prevents"
+        " that."
+    )
 
 
 def about(method: Method, n_classes: int) -> str:

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from calibcore.metrics import Measure
-from calibcore.metrics.measure import Unit
+from calibcore.metrics import EventMeasure, Measure
+from calibcore.metrics.measure import ChangeMeasure, Unit
+from dashboard.settings import NO_METHOD, method_by_key, method_of
 from dashboard.wording.classes import shortened
+from dashboard.wording.maps import SHORT_NAMES
 from dashboard.wording.numbers import duration, escape_markdown
 from dashboard.wording.rows import rows_of
 from dashboard.wording.sentences import method_name
@@ -47,12 +49,77 @@ NO_COMPARISON = "Choose at least one calibrator."
 _MOST_NAMED = 3
 """Calibrators that are named, of those that are best for some model."""
 
+_PRINTED = {
+    NO_METHOD: "Uncal.", "temperature": "TS", "ensemble_temperature": "ETS", "vector": "VS",
+    "matrix": "MS", "dirichlet": "Dir.", "temperature_isotonic": "IROvA-TS",
+    "gaussian_process": "GPC", "one_vs_rest_histogram": "Hist.", "one_vs_rest_bbq": "BBQ",
+}  # fmt: skip
+"""As the papers head their columns, which are narrow; else as graphs name calibrators."""
+
 _UNITS: dict[Unit, str] = {"share": " (%)", "nats": " (nats)"}
 
 
 def heading(measure: Measure, event: str) -> str:
-    """Return what stands in the cells, with its unit; plain text."""
-    return f"{event}: {measure.name}{_UNITS.get(measure.unit, '')}"
+    """Return what stands in the cells, with its unit; plain text.
+
+    Examples
+    --------
+    >>> from calibcore.metrics import METRICS
+    >>> names = {one.key: heading(one, "Top prediction") for one in METRICS}
+    >>> names["ece"], names["nll"], names["calibration_gain"]
+    ('Top prediction: ECE, equal-width bins (%)', 'NLL, all classes (nats)', \
+'Calibration gain, all classes (%)')
+    """
+    unit = " (%)" if in_percent(measure) else _UNITS.get(measure.unit, "")
+    if isinstance(measure, EventMeasure):
+        return f"{event}: {measure.name}{unit}"
+    whose = ", all classes" if isinstance(measure, ChangeMeasure) else ""
+    return f"{measure.name}{whose}{unit}"
+
+
+def in_percent(measure: Measure) -> bool:
+    """Return whether the table has a measure in percent: shares, and a gain as Zhang 2020."""
+    return measure.unit == "share" or _is_gain(measure)
+
+
+def _is_gain(measure: Measure) -> bool:
+    return isinstance(measure, ChangeMeasure) and measure.unit == "squared"
+
+
+def gain_note(measure: Measure, keys: Sequence[str]) -> str:
+    """Return of which calibrators the gain is a lower bound; plain text, nothing if of none."""
+    if not _is_gain(measure):
+        return ""
+    changing = [
+        method_name(key)
+        for key in keys
+        if key != NO_METHOD and not method_by_key(key).preserves_accuracy
+    ]
+    if not changing:
+        return ""
+    return (
+        "A lower bound of the gain, so that ranks may mislead, for calibrators that can change"
+        f" predicted classes (Zhang 2020, section 4.2): {', '.join(changing)}."
+    )
+
+
+def short_names(keys: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """Return names of columns for print, and what they stand for.
+
+    Examples
+    --------
+    >>> short_names(["none", "spline.n_knots=14", "spline"])
+    (('Uncal.', 'Spline 1', 'Spline 2'), \
+'Uncal.: Uncalibrated; Spline 1: Spline (knots 14); Spline 2: Spline.')
+    """
+    plain = [_PRINTED.get(method_of(key), SHORT_NAMES[method_of(key)]) for key in keys]
+    names = [
+        name if plain.count(name) == 1 else f"{name} {plain[: place + 1].count(name)}"
+        for place, name in enumerate(plain)
+    ]
+    full = map(method_name, keys)
+    told = [f"{name}: {long}" for name, long in zip(names, full, strict=True) if name != long]
+    return tuple(names), f"{'; '.join(told)}." if told else ""
 
 
 def working_on(model: str, key: str) -> str:

@@ -14,6 +14,9 @@ INFINITY = "\u221e"
 
 _MOST_FINER = 4
 
+MORE_DECIMALS_FROM = 50_000
+"""Rows from which on shares have one decimal more."""
+
 _ABOUT = 3.0
 """Factor up to which a time is "about" so long; beyond, its range is said."""
 
@@ -96,7 +99,7 @@ def ci(low: str, high: str) -> str:
 
 
 def _digits(value: float, n_samples: int, *, finer: int = 0) -> str:
-    text = f"{value:.{(1 if n_samples < 50_000 else 2) + finer}f}"
+    text = f"{value:.{(1 if n_samples < MORE_DECIMALS_FROM else 2) + finer}f}"
     if float(text) == 0:
         text = text.removeprefix("-")
     return text.replace("-", MINUS)

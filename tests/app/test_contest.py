@@ -66,7 +66,7 @@ def method_rows(page: AppTest) -> dict[str, list[tuple[str, str]]]:
         for line in re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table)
     ]
     return {
-        unescape(name): re.findall("<td>(.*?)(?:<small>test (.*?)</small>)?</td>", cells)[:-1]
+        unescape(name): re.findall("<td>(.*?)(?:<div>test (.*?)</div>)?</td>", cells)[:-1]
         for name, cells in lines
     }
 

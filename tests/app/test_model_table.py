@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calibcore import TopR, audit
-from calibcore.calibrators import SplineCalibration, TemperatureScaling
+from calibcore import Split, TopR, audit
+from calibcore.calibrators import (
+    IsotonicCalibration,
+    OneVsRest,
+    SplineCalibration,
+    TemperatureScaling,
+)
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, WithinTopR
 from calibcore.metrics import METRICS
@@ -72,6 +77,66 @@ def test_each_model_is_fitted_and_evaluated_on_its_own_rows() -> None:
     for key, count in wins.items():
         assert (f"{wording.method_name(key)} for {count} of 2" in said) == bool(count)
     assert any("cells are not computed" in one for one in bodies(page)) is False
+
+
+def test_calibration_gain_stands_in_percent_of_all_classes_without_a_column_of_zeros(
+    rng: np.random.Generator,
+) -> None:
+    calibration, test = made_set(rng, 60), made_set(rng, 90)
+    page = open_upload(
+        ("first.npz", npz_of(calibration, test)),
+        path="models",
+        models_view="table",
+        methods="temperature,one_vs_rest_isotonic",
+        table_measure="calibration_gain",
+    )
+    assert not page.exception
+    (heads,) = [
+        re.findall("<th scope='col'>(.*?)</th>", one.proto.body)
+        for one in page.get("html")
+        if "class='measures models " in one.proto.body
+    ]
+    names = [wording.method_name(key) for key in ("temperature", "one_vs_rest_isotonic")]
+    assert heads == ["Model", *names]
+    split = Split(calibration, test)
+    rows = table(page)
+    (cells,) = rows.values()
+    for cell, calibrator in zip(
+        cells, (TemperatureScaling(), OneVsRest(IsotonicCalibration())), strict=True
+    ):
+        found = audit(split, event=TopR(1), calibrator=calibrator).test
+        gain = found.compare("calibration_gain").after
+        was, now = found.compare("brier").before, found.compare("brier").after
+        assert gain is not None
+        assert was is not None
+        assert now is not None
+        assert gain == pytest.approx(was - now, abs=1e-12)
+        assert plain(cell) == f"{100 * gain:.3f}".replace("-", "\u2212")
+    assert "Calibration gain, all classes (%)" in [one.value for one in page.text]
+    assert any(f"section 4.2): {names[1]}." in one for one in bodies(page))
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("compare", {"methods": "matrix.penalty=none"}),
+        (
+            "models",
+            {"methods": "matrix.penalty=none", "models_view": "table", "table_models": "none"},
+        ),
+        ("overview", {"method": "matrix", "matrix_penalty": "none"}),
+    ],
+)
+def test_a_matrix_without_penalty_of_100_classes_warns_before_it_is_fitted(
+    path: str, asked: dict[str, str]
+) -> None:
+    page = open_page(path, sample=OTHER.name, **asked)
+    assert not page.exception
+    (said,) = [one.value for one in page.warning]
+    assert "Matrix scaling without penalty fits 10,100 numbers to 5,000 rows" in said.replace(
+        "\n", " "
+    )
+    assert {"Start", "Compute", "Fit it"} & {one.label for one in page.button}
 
 
 def test_files_of_other_rows_and_repeated_splits(rng: np.random.Generator) -> None:

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import re
+from dataclasses import replace
 
 import pytest
 
@@ -56,13 +58,74 @@ def test_cells_are_written_with_two_decimals_and_ranked_along_the_row() -> None:
     assert [one.place for one in alike] == ["", ""]
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "n_samples", "text"),
+    [  # as printed: Gupta 2021, tables 1 and 7; Vasilev 2023, tables 1, 2 and 11; Zhang, table 2
+        ("ks_error", 0.04750, 10_000, "4.750"),
+        ("ks_error", 0.04750, 60_000, "4.750"),
+        ("classwise_ece", 0.00948, 10_000, "0.948"),
+        ("ece", 0.0453, 10_000, "4.53"),
+        ("calibration_gain", 0.00611, 5_000, "0.611"),
+        ("calibration_gain", -0.00576, 5_000, "\u22120.576"),
+        ("nll", 0.4221, 10_000, "0.4221"),
+        ("certain_misses", 3.0, 10_000, "3"),
+    ],
+)
+def test_values_have_the_digits_of_the_papers(
+    key: str, value: float, n_samples: int, text: str
+) -> None:
+    (cell,) = paper_cells([TableCell(value)], named(key), n_samples)
+    assert cell.text == text
+
+
+def test_a_gain_is_of_all_classes_and_says_where_it_is_a_lower_bound() -> None:
+    gain, ece = named("calibration_gain"), named("ece")
+    assert words.heading(gain, "Top prediction") == "Calibration gain, all classes (%)"
+    assert words.heading(ece, "Top prediction") == "Top prediction: ECE, equal-width bins (%)"
+    keys = ("none", "temperature", "pooled_isotonic", "one_vs_rest_isotonic", "dirichlet")
+    said = words.gain_note(gain, keys)
+    assert said.endswith(
+        "(Zhang 2020, section 4.2): Isotonic, one class against the rest (IROvA), Dirichlet"
+        " calibration."
+    )
+    assert said.startswith("A lower bound of the gain")
+    assert words.gain_note(gain, keys[:3]) == words.gain_note(ece, keys) == ""
+
+
+def test_latex_has_short_names_and_is_well_formed() -> None:
+    keys = ["none", "spline.constrained=false", "spline", "temperature_isotonic.interpolate=true"]
+    printed, told = words.short_names(keys)
+    assert printed == ("Uncal.", "Spline 1", "Spline 2", "IROvA-TS")
+    assert told == (
+        "Uncal.: Uncalibrated; Spline 1: Spline (constrain to 0\u2013100% off); Spline 2: Spline;"
+        " IROvA-TS: Temperature, then isotonic (IROvA-TS, IRM-TS) (interpolate between steps on)."
+    )
+    made = replace(table(HOSTILE), printed=printed, printed_note=told)
+    lines = paper_latex(made).splitlines()
+    assert "    Model & Uncal. & Spline 1 & Spline 2 & IROvA-TS \\\\" in lines
+    (caption,) = [one for one in lines if "caption" in one]
+    assert "constrain to 0--100\\% off" in caption
+    text = "\n".join(lines[1:])  # after the comment that names the package
+    bare = re.sub(r"\\[\\&%$#_{}~^]", "", text)
+    assert bare.count("{") == bare.count("}")
+    assert bare.count("$") % 2 == 0
+    assert not set("%#_~^") & set(bare.replace("$^\\circ$", ""))
+    rows = [line for line in bare.splitlines() if "&" in line]
+    assert [row.count("&") for row in rows] == [len(keys)] * 3
+    ends = re.findall(r"\\(begin|end)\{(\w+)\}", text)
+    assert ends == [
+        ("begin", "table"), ("begin", "tabular"), ("end", "tabular"), ("end", "table")
+    ]  # fmt: skip
+
+
 def test_latex_is_a_booktabs_table_by_hand() -> None:
     written = paper_latex(table())
     assert r"\begin{tabular}{lrrrr}" in written
     assert (
-        r"    Net & 5.12 {\scriptsize (4.60--5.60)}"
-        r" & \underline{0.64}$^\circ$ {\scriptsize (0.00--1.10)}"
-        r" & \textbf{0.18} {\scriptsize $\pm$0.21} & -- \\" in written
+        r"    Net & 5.12 & \underline{0.64}$^\circ$ & \textbf{0.18} & -- \\"
+        "\n"
+        r"     & {\scriptsize (4.60--5.60)} & {\scriptsize (0.00--1.10)}"
+        r" & {\scriptsize $\pm$0.21} &  \\" in written
     )
     for rule in ("toprule", "midrule", "bottomrule"):
         assert written.count(f"\\{rule}") == 1
