@@ -1,7 +1,11 @@
 """Several models on the same rows: read, each fitted on its own calibration set, evaluated."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
@@ -10,23 +14,30 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, evaluate, sides_of
 from calibcore.fitting import prepare
 from calibcore.inference import Inference, Plan, infer
-from calibcore.metrics import Measure, Options
+from calibcore.metrics import Measure
+from calibcore.metrics import Options as MetricOptions
 from calibcore.pairs import check_same_rows
 from calibcore.splits import Split
 from dashboard.compute.cache import is_known, key_of, once
-from dashboard.compute.files import SourceFile, read_files
+from dashboard.compute.files import SourceFile, parsed, read_files
 from dashboard.compute.fits import estimate
 from dashboard.compute.slices import evaluated_rows, grouped, whole_split
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
-from dashboard.readers import FileError, Upload
+from dashboard.readers import FileError, Options, Upload
 from dashboard.readers.contents import DEFAULTS
+from dashboard.readers.refusal import visible
+from dashboard.readers.table import ColumnRole, Table
 from dashboard.samples import Sample, samples
 from dashboard.scene import Scene
 
 _FITS, _DIFFERENCES = "models", "model differences"
 
+_SCORES = "class", "score"
+"""What columns of scores are taken for."""
+
 Rows = LogitSet | EventScores
 AnySplit = Split[LogitSet] | Split[EventScores]
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +89,117 @@ def read_sample(sample: Sample) -> Upload:
     )
 
 
-def read_beside(first: Upload, source: SourceFile) -> Upload:
-    """Read a further model's file like the first; as detected where that does not fit."""
+def read_beside(first: Upload, source: SourceFile, options: Options = DEFAULTS) -> Upload:
+    """Read a further model's file as chosen for it; else like the first, or as detected."""
+    if options != DEFAULTS:
+        return read_files((source,), options)
     try:
         return read_files((source,), first.options)
     except FileError:
         if first.options == DEFAULTS:
             raise
         return read_files((source,))
+
+
+def further_scores(first: Upload, source: SourceFile) -> tuple[str, ...]:
+    """Return the columns of a file with one score that may hold another model's score."""
+    uses, ids = first.uses, {name for of_set in first.ids.values() for name in of_set}
+    if sum(use in _SCORES for use in uses.values()) != 1:
+        return ()
+    return tuple(
+        column.name
+        for part in parsed((source,), first.options)
+        if isinstance(part, Table)
+        for column in part.columns
+        if uses.get(column.name) in ("slice", "left out") and column.name not in ids
+        if not column.is_text and column.values.ndim == 1 and column.values.size
+    )
+
+
+def read_score(first: Upload, source: SourceFile, column: str) -> Upload:
+    """Read another column of the first model's file as the score, all else as it was read."""
+    outcome: list[tuple[str, ColumnRole]] = [
+        (name, "outcome") for name, use in first.uses.items() if use == "label"
+    ]
+    chosen = {column, *(name for name, _ in outcome)}
+    roles = [(n, role) for n, role in first.options.roles if role != "score" and n not in chosen]
+    options = replace(first.options, roles=(*roles, *outcome, (column, "score")))
+    return read_files((source,), options)
+
+
+def in_order_of(first: Upload, other: Upload) -> Upload:
+    """Return another model's file with its rows in the order of the first, by what names them.
+
+    As it came where no column names the rows of both; IDs that only count the rows name none.
+
+    Raises
+    ------
+    CalibrationInputError
+        Some rows of the first model are not in the other file.
+    """
+    orders = {
+        role: _order(first.ids.get(role, {}), ids, rows.n_samples)
+        for role, ids in other.ids.items()
+        if (rows := other.sets.get(role)) is not None
+    }
+    moved = {role: order for role, order in orders.items() if order is not None}
+    if not moved:
+        return other
+    sets: dict[str, Any] = {role: other.sets[role].rows(order) for role, order in moved.items()}
+    columns = dict(other.columns)
+    for role, order in moved.items():
+        of_set = other.columns.get(role, {})
+        columns[role] = {n: replace(one, values=one.values[order]) for n, one in of_set.items()}
+    digest = f"{other.digest} in the order of {first.digest}"
+    return replace(other, **sets, columns=columns, digest=digest)
+
+
+def are_named(first: Upload, other: Upload) -> bool:
+    """Return whether a column names the rows of both files, so that the same are compared."""
+    return all(
+        any(name in its and _name_rows(ids, its[name]) for name, ids in first.ids[role].items())
+        for role, its in other.ids.items()
+        if role in first.ids
+    )
+
+
+def _name_rows(mine: Numbers, its: Numbers) -> bool:
+    """Return whether IDs name the rows of two sets: each once, and more than counted."""
+    both = mine, its
+    once_each = all(np.unique(ids).size == ids.size for ids in both)
+    return once_each and not all((np.diff(ids) == 1).all() for ids in both)
+
+
+def _order(
+    mine: Mapping[str, Numbers], its: Mapping[str, Numbers], n_rows: int
+) -> NDArray[np.intp] | None:
+    """Return the rows of another set in the order of the first one's; None where it is that."""
+    for name, ids in mine.items():
+        if name not in its or its[name].size != n_rows or not _name_rows(ids, its[name]):
+            continue
+        if np.array_equal(ids, its[name]):
+            return None
+        _, here, there = np.intersect1d(ids, its[name], assume_unique=True, return_indices=True)
+        if here.size < ids.size:
+            found = f'{here.size:,} of the rows of the first model, by column "{visible(name, 40)}"'
+            raise CalibrationInputError("rows", found, f"all {ids.size:,}")
+        return there[np.argsort(here)]
+    return None
+
+
+def check_differs(upload: Upload, name: str, earlier: Upload) -> None:
+    """Raise if a file holds the very scores of an earlier one of this name."""
+    same = [
+        np.array_equal(_outputs(rows), _outputs(earlier.sets[role]))
+        for role, rows in upload.sets.items()
+        if role in earlier.sets
+    ]
+    if same and all(same):
+        raise CalibrationInputError("scores", f"the same as in {name}", "those of another model")
+
+
+def _outputs(rows: Rows) -> NDArray[np.floating]:
+    return rows.logits if isinstance(rows, LogitSet) else rows.scores
 
 
 def check_piece(upload: Upload) -> None:
@@ -132,7 +246,7 @@ def evaluate_model(scene: Scene, name: str, upload: Upload, progress: Progress) 
     Fitted once for each model and settings, whatever the filter of the rows.
     """
     settings = scene.settings
-    event, options, key = settings.event, Options(settings.n_bins), _key(scene, upload)
+    event, options, key = settings.event, MetricOptions(settings.n_bins), _key(scene, upload)
 
     def whole() -> tuple[Rows, AuditResult]:
         split = _split_as_first(scene, upload)
@@ -189,7 +303,7 @@ def differences(
     again with both.
     """
     affordable = max(LEAST_RESAMPLES, MOST_DRAWN // first.result.n_samples)
-    plan = Plan(measures, Options(scene.settings.n_bins), min(scene.n_resamples, affordable))
+    plan = Plan(measures, MetricOptions(scene.settings.n_bins), min(scene.n_resamples, affordable))
 
     def make() -> tuple[Inference, Inference]:
         mine, its = (sides_of(one.rows, one.result, one.fitted) for one in (first, other))

@@ -1,6 +1,7 @@
 """Questions of the readers that the user can answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -13,22 +14,34 @@ _ANSWERED = "role_answered"
 _SHOWN = 60
 
 
-def show_question(question: Question) -> None:
-    """Show a question to the user: a button per answer, the likeliest first."""
-    with st.container(border=True, key="import_question"):
+def show_question(
+    question: Question, *, of: str = "", answer: Callable[[Mapping[str, Any]], None] | None = None
+) -> None:
+    """Show a question to the user: a button per answer, the likeliest first.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked.
+    of : str
+        Names the file, where it is not the data of all pages.
+    answer : callable, optional
+        Takes what an answer changes; without it, that is of the data of all pages.
+    """
+    with st.container(border=True, key=f"import_question{of}"):
         st.subheader(words.QUESTION, anchor=False)
         st.markdown(f"**{escape_markdown(question.ask)}**")
         st.markdown(f":small[{escape_markdown(_sentence(question))}]")
-        for place, answer in enumerate(question.answers):
+        for place, one in enumerate(question.answers):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.button(
-                    escape_markdown(visible(answer.said, _SHOWN)),
-                    key=f"answer_{place}",
+                    escape_markdown(visible(one.said, _SHOWN)),
+                    key=f"answer_{of}{place}",
                     type="secondary" if place or not question.ranked else "primary",
-                    on_click=_answer,
-                    args=(answer.change,),
+                    on_click=answer or _answer,
+                    args=(one.change,),
                 )
-                why = escape_markdown(words.reason(answer.why))
+                why = escape_markdown(words.reason(one.why))
                 if not place and len(question.answers) > 1 and question.ranked:
                     why = f"**{words.LIKELIEST}** {why}"
                 st.markdown(f":small[{why}]" if why else "", width="stretch")

@@ -1,7 +1,10 @@
 """Models: several of them on the same rows, before and after calibrating each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from html import escape
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,15 +15,21 @@ from calibcore.inference import Inference
 from calibcore.metrics import METRICS, ChangeMeasure, Measure
 from calibcore.pairs import plane_of
 from dashboard import controls
+from dashboard.compute import SourceFile
 from dashboard.compute.models import (
     Model,
+    are_named,
+    check_differs,
     check_other,
     differences,
     evaluate_model,
     first_model,
+    further_scores,
+    in_order_of,
     mates,
     read_beside,
     read_sample,
+    read_score,
     seconds,
 )
 from dashboard.figures import class_picture
@@ -33,7 +42,10 @@ from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.long_work import LongWork, ResultPlace
 from dashboard.parts.panels import Panel, show_panels
-from dashboard.readers import Upload
+from dashboard.parts.questions import show_question
+from dashboard.readers import Options, Upload
+from dashboard.readers.contents import DEFAULTS
+from dashboard.readers.refusal import Question
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import Cell, csv_of, models_table
@@ -52,6 +64,8 @@ A_LINE = 3
 
 MATES_SHOWN = 2
 """Examples that the first one is compared with unless others are chosen."""
+
+_COLUMNS, _READINGS = "beside_scores", "models_readings"
 
 Named = tuple[str, Upload]
 
@@ -131,21 +145,69 @@ def _sampled(scene: Scene) -> list[Named]:
 
 def _brought(scene: Scene) -> list[Named]:
     """Show the uploader for files of further models; return those that fit."""
-    found: list[Named] = []
-    sources = controls.choose_models(scene.upload.name)
-    for source in sources:
+    first, found = scene.upload, list[Named]()
+    columns = _choose_scores(first)
+    sources = controls.choose_models(first.name)
+    ways: list[tuple[str, str, Callable[[], Upload]]] = [
+        *((name, "", partial(read_score, first, source, name)) for source, name in columns),
+        *(
+            (one.name, one.digest, partial(read_beside, first, one, _options_of(one.digest)))
+            for one in sources
+        ),
+    ]
+    for name, digest, read in ways:
         try:
             with st.container():
-                upload = read_beside(scene.upload, source)
-            check_other(scene.upload, upload)
-            found.append((source.name, upload))
+                upload = in_order_of(first, read())
+            check_other(first, upload)
+            for earlier, other in ((first.name, first), *found):
+                check_differs(upload, earlier, other)
+            found.append((name, upload))
+        except Question as question:
+            st.markdown(f"**{escape_markdown(shortened(name))}**")
+            show_question(question, of=digest or name, answer=partial(_answer, digest))
         except CalibrationInputError as error:
-            st.error(words.refused(source.name, error), icon=":material/block:")
-    if not sources:
+            st.error(words.refused(name, error), icon=":material/block:")
+            st.session_state.get(_READINGS, {}).pop(digest, None)  # so that it is asked about
+    if not ways:
         st.info(words.NO_FILES, icon=":material/upload_file:")
-    elif scene.class_names is None and found:
+    elif scene.class_names is None and not all(are_named(first, one) for _, one in found):
         st.warning(words.UNCHECKED, icon=":material/warning:")
     return found
+
+
+def _choose_scores(first: Upload) -> list[tuple[SourceFile, str]]:
+    """Show the choice of further scores in the same file; return those chosen with the file."""
+    brought: tuple[SourceFile, ...] = st.session_state.get(controls.BROUGHT, ())
+    offered = further_scores(first, brought[0]) if len(brought) == 1 else ()
+    if not offered:
+        return []
+    before = st.session_state.get(_COLUMNS, ())
+    if any(name not in offered for name in before):  # of another file
+        st.session_state[_COLUMNS] = [name for name in before if name in offered]
+    chosen = st.multiselect(
+        words.COLUMNS,
+        offered,
+        key="beside_scores",
+        bind="query-params",
+        persist_state="session",
+        help=words.COLUMNS_HELP,
+        placeholder=words.COLUMNS_PLACE,
+    )
+    return [(brought[0], name) for name in chosen]
+
+
+def _options_of(digest: str) -> Options:
+    """Return what the user has answered about a file."""
+    every: dict[str, Options] = st.session_state.setdefault(_READINGS, {})
+    return every.get(digest, DEFAULTS)
+
+
+def _answer(digest: str, change: Mapping[str, Any]) -> None:
+    """Read a file as an answer says, in a callback."""
+    before = _options_of(digest)
+    roles = (*before.roles, *change.get("roles", ()))
+    st.session_state[_READINGS][digest] = replace(before, **{**change, "roles": roles})
 
 
 def _evaluated(scene: Scene, others: Sequence[Named], top: ResultPlace) -> list[Model] | None:

@@ -31,17 +31,19 @@ from dashboard.wording.verdicts import DETECTION_LEVEL
 SAMPLES, FILES = "Compare with", "Files of further models"
 SAMPLES_HELP = "Examples with the same test labels."
 FILES_HELP = (
-    "One file per model, with labels: the same rows in the same order as in the first file. Each"
-    " model is calibrated on its own calibration set."
+    "One file per model, with labels: the same rows as in the first file, in the same order or with"
+    " a column of row IDs. Each model is calibrated on its own calibration set."
 )
 NO_MATES = (
     "No other example has the same test labels. The Fashion CNN examples share theirs. Or"
     " choose **Your file** on the left and upload one file per model."
 )
 NO_FILES = (
-    "Upload the file of at least one further model: the same rows in the same order, with the same"
-    " labels."
+    "Upload the file of at least one further model: the same rows, in the same order or with a"
+    " column of row IDs, with the same labels."
 )
+COLUMNS, COLUMNS_PLACE = "Further scores of this file", "Choose columns"
+COLUMNS_HELP = "Other columns of the same file, each read as the score of a further model."
 NO_SAMPLES = "Choose at least one example to compare with."
 UNCHECKED = (
     "These files have one score per row and no labels, so only the number of rows is checked. Make"
@@ -85,7 +87,9 @@ def refused(name: str, error: CalibrationInputError) -> str:
 def conclusion(
     names: Sequence[str], results: Sequence[SetResult], method: str, *, expert: bool
 ) -> str:
-    """Return which model is best calibrated before, and what remains after calibration.
+    """Return which model has the lowest KS error before, and what remains after calibration.
+
+    It is not called best: whether a difference is clear is said by the differences.
 
     Parameters
     ----------
@@ -104,7 +108,7 @@ def conclusion(
     p_value = f", {p_words(before[best[0]].ks_p_value)}" if expert and len(best) == 1 else ""
     when = "" if method == NO_METHOD else " before"
     each = " each" if len(best) > 1 else ""
-    first = f"Best calibrated{when}: {shown} (KS error {least}{each}{p_value})."
+    first = f"Lowest KS error{when}: {shown} ({least}{each}{p_value})."
     return f"{first} {_after(results, method)}".rstrip()
 
 

@@ -7,11 +7,13 @@ from html import unescape
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from calibcore import LogitSet, TopR, audit
 from calibcore.calibrators import SplineCalibration
+from calibcore.cumulative import ks_error
 from calibcore.splits import Split
 from dashboard import wording
 from dashboard.readers import read
@@ -68,7 +70,7 @@ def test_samples_of_the_same_rows_are_compared() -> None:
         assert rows[title][0].split() == [f"{100 * before:.1f}%", f"{100 * after:.1f}%"]
     best = min(errors, key=lambda title: errors[title][0])
     assert page.subheader[0].value.startswith(
-        f"Best calibrated before: {wording.escape_markdown(best)} (KS error"
+        f"Lowest KS error before: {wording.escape_markdown(best)} ("
     )
     assert len(charts(page)) == 1 + len(FASHION)
     assert all(len(chart.alt) > 20 for chart in charts(page))
@@ -267,3 +269,83 @@ def test_few_rows_open(n_classes: int) -> None:
     bring(page, ("b.npz", npz_of(again(first[0], 1), again(first[1], 2))))
     assert not page.exception
     assert list(table(page)) == ["a.npz", "b.npz"]
+
+
+# Loans: two scores of one file, and files whose rows are named ------------------------------------
+
+LOANS = 240
+
+
+def loans(order: Any = None, **named: str) -> bytes:
+    """Write loans, their columns called as given; the IDs are texts in no order."""
+    rng = np.random.default_rng(0)
+    first = rng.random(LOANS).round(4)
+    came = np.where(rng.random(LOANS) < first, "Yes", "No")
+    second = np.clip(first + 0.1 * rng.normal(size=LOANS), 0.01, 0.99).round(4)
+    ids = np.array([f"L{7 * k % 1000}" for k in range(LOANS)])
+    held = {"id": ids, "v2": first, "v3": second, "default": came}
+    chosen = np.arange(LOANS) if order is None else order
+    columns = [held[key][chosen].tolist() for key in named]
+    return "\n".join(
+        ",".join(map(str, row)) for row in [named.values(), *zip(*columns, strict=True)]
+    ).encode()
+
+
+BOTH = {"id": "id", "v2": "PD model v2", "v3": "PD model v3", "default": "default"}
+ONE = {"id": "id", "v3": "risk", "default": "default"}
+
+
+def test_two_scores_of_one_file_are_compared_and_the_same_one_twice_is_refused() -> None:
+    given = "loans.csv", loans(**BOTH)
+    page = open_upload(given, path="models", roles="score:PD model v2")
+    page.multiselect(key="beside_scores").set_value(["PD model v3"]).run()
+    assert not page.exception
+    assert not page.error
+    rows = table(page)
+    for name, column in {"loans.csv": "v2", "PD model v3": "v3"}.items():
+        one = pd.read_csv(io.BytesIO(loans(**{column: "score", "default": "outcome"})))
+        error = ks_error(one["score"], one["outcome"] == "Yes")
+        assert rows[name][0].split()[0] == f"{100 * error:.1f}%"
+    assert rows["loans.csv"] != rows["PD model v3"]
+    bring(page, ("again.csv", given[1]))
+    (refused,) = [one.value for one in page.error]
+    assert r"Scores\: the same as in loans\.csv" in refused
+    assert list(table(page)) == ["loans.csv", "PD model v3"]
+
+
+def test_rows_of_two_files_are_matched_by_what_names_them() -> None:
+    mixed = np.random.default_rng(1).permutation(LOANS)
+    page = open_upload(("v2.csv", loans(**BOTH)), path="models",
+                       roles="score:PD model v2")  # fmt: skip
+    bring(page, ("in_order.csv", loans(**ONE)), ("mixed.csv", loans(mixed, **ONE)))
+    (refused,) = [one.value for one in page.error]  # the same model twice, whatever the order
+    assert r"the same as in in\_order\.csv" in refused
+    whole = table(page)
+    bring(page, ("mixed.csv", loans(mixed, **ONE)), ("part.csv", loans(mixed[:200], **ONE)))
+    assert table(page)["mixed.csv"] == whole["in_order.csv"]
+    (refused,) = [one.value for one in page.error]
+    assert "200 of the rows of the first model" in refused
+    assert r"Expected all 240" in refused
+
+
+def test_what_is_asked_of_a_further_file_is_answered_there() -> None:
+    page = open_upload(("v2.csv", loans(id="id", v2="risk", default="default")), path="models")
+    bring(page, ("two.csv", loans(id="id", v2="PD old", v3="PD new", default="default")))
+    assert not page.error
+    next(one for one in page.button if "PD new" in one.label).click().run()
+    assert list(table(page)) == ["v2.csv", "two.csv"]
+    alone = open_upload(("v2.csv", loans(id="id", v2="risk", default="default")), path="models")
+    bring(alone, ("two.csv", loans(**ONE)))
+    assert table(page) == table(alone)
+
+
+def test_no_model_is_called_best_where_no_difference_is_clear() -> None:
+    page = open_upload(
+        ("loans.csv", loans(**BOTH)), path="models", roles="score:PD model v2", resamples="200",
+        models_intervals="true", beside_scores="PD model v3", method=NO_METHOD,
+    )  # fmt: skip
+    page.multiselect(key="models_measures_seen").set_value(["ks_error"]).run()
+    (cells,) = table(page, "differences").values()
+    assert "no clear difference" in cells[0]
+    assert "est calibrated" not in page.subheader[0].value
+    assert page.subheader[0].value.startswith("Lowest KS error: PD model v3")

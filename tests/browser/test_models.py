@@ -20,7 +20,7 @@ def test_the_three_fashion_networks_are_compared(
 ) -> None:
     page = open_page("models?resamples=0", width=width, scheme=scheme)
     expect(page.locator("table.models tbody tr")).to_have_count(3)
-    heading = re.compile("^Best calibrated before: Fashion CNN, label smoothing 0.05 [(]KS error")
+    heading = re.compile("^Lowest KS error before: Fashion CNN, label smoothing 0.05 [(]")
     expect(page.get_by_role("heading", name=heading)).to_be_visible()
     expect(page.get_by_role("figure")).to_have_count(4)
     settle(page)

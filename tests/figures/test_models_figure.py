@@ -109,8 +109,8 @@ def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
     left = [one.after.curves.ks_error for one in found]
     said = words.conclusion(NAMES, found, "temperature", expert=False)
     assert int(np.argmin(errors)) == 0
-    best = f"(KS error {pct(f'{100 * errors[0]:.1f}')})"
-    assert said.startswith(f"Best calibrated before: plain {best}. ")
+    best = f"({pct(f'{100 * errors[0]:.1f}')})"
+    assert said.startswith(f"Lowest KS error before: plain {best}. ")
     low, high = f"{100 * min(left):.1f}", f"{100 * max(left):.1f}"
     n_found = sum(one.after.omnibus.p_value < 0.05 for one in found)
     still = f"miscalibration still detected in {n_found} of 3" if n_found else "none detected"
@@ -122,20 +122,20 @@ def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
     p_value = found[0].before.curves.ks_p_value
     assert p_words(p_value) in words.conclusion(NAMES, found, "temperature", expert=True)
     none = words.conclusion(NAMES, evaluated(calibrated=False), NO_METHOD, expert=False)
-    assert none == f"Best calibrated: plain {best}."
+    assert none == f"Lowest KS error: plain {best}."
 
 
 def test_a_name_of_a_file_is_no_markup_in_the_conclusion() -> None:
     one = evaluated()[0]
     said = words.conclusion((NAMES[1], "b"), [one, one], NO_METHOD, expert=False)
-    assert said.startswith(r"Best calibrated: \<b\>sharp\</b\> \$x\$ and b (KS error")
+    assert said.startswith(r"Lowest KS error: \<b\>sharp\</b\> \$x\$ and b (")
 
 
 def test_of_equal_models_none_is_the_best() -> None:
     one = evaluated()[0]
     said = words.conclusion(("a", "b"), [one, one], "temperature", expert=False)
     error = pct(f"{100 * one.before.curves.ks_error:.1f}")
-    assert said.startswith(f"Best calibrated before: a and b (KS error {error} each).")
+    assert said.startswith(f"Lowest KS error before: a and b ({error} each).")
 
 
 def test_a_difference_is_written_with_its_interval() -> None:
