@@ -9,11 +9,11 @@ from calibcore.data import LogitSet
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
 from dashboard.parts import reading_choices
-from dashboard.readers import Options, Upload
+from dashboard.readers import FORMATS, Options, Upload
 from dashboard.wording import imports as words
 from dashboard.wording import several
 
-_TEXT = frozenset({"csv", "tsv", "txt", "xlsx"})
+_TEXT = frozenset(ending for ending, kind in FORMATS.items() if kind in ("csv", "xlsx"))
 
 _OFFERED: Mapping[str, Mapping[str, Any]] = {
     "values": {
@@ -53,7 +53,7 @@ def choose(sources: Sequence[SourceFile], upload: Upload | None) -> None:
     sets = () if upload is None else tuple(upload.sets.values())
     if upload is None or any(isinstance(rows, LogitSet) for rows in sets):
         one_of("first_label", options)
-    if {source.name.rpartition(".")[2].lower() for source in sources} & _TEXT:
+    if {f".{source.name.rpartition('.')[2].lower()}" for source in sources} & _TEXT:
         one_of("header", options)
     _choose_together(sources, options)
     two_sets = len(sources) == 1 and len(sets) == 2

@@ -23,13 +23,6 @@ def rows_of_sets(column: Column, *, told: bool) -> Parting | None:
 
     Rows of a further test set beside one that is called so are left out.
 
-    Parameters
-    ----------
-    column : Column
-        Of text.
-    told : bool
-        The user said that the column tells the sets: rows of neither are left out then.
-
     Examples
     --------
     >>> column = Column("set", np.array([0, 1, 2], np.int32), ("val", "test", "holdout"))
@@ -66,17 +59,7 @@ def set_columns(table: Table, reading: Reading) -> list[Column]:
 def rows_in_use(
     table: Table, reading: Reading, options: Options
 ) -> tuple[Table, tuple[str, ...], str | None]:
-    """Return a table without rows of no set, whose cells do not matter.
-
-    Returns
-    -------
-    table : Table
-        As it came where no column tells the sets.
-    repairs : tuple of str
-        Which rows are gone.
-    name : str or None
-        The column that says so.
-    """
+    """Return a table without rows of no set, whose cells do not matter."""
     for column in set_columns(table, reading) if options.sets != "one" else ():
         made = rows_of_sets(column, told=(column.name, "set") in options.roles)
         if made is not None:
@@ -89,15 +72,7 @@ def rows_in_use(
 def told_apart(
     table: Table, reading: Reading, options: Options, teller: str | None
 ) -> tuple[Parting | None, list[Column]]:
-    """Return how rows that can be used are parted, and other columns of sets.
-
-    Parameters
-    ----------
-    table, reading, options
-        The table without rows that cannot be used.
-    teller : str, optional
-        The column that `rows_in_use` has followed; its cells may name one set alone by now.
-    """
+    """Return how rows that can be used are parted, and other columns of sets."""
     parting: Parting | None = None
     others = []
     for column in set_columns(table, reading):
@@ -113,15 +88,7 @@ def told_apart(
 def unclear_sets(
     groups: Sequence[Column], of_sets: Sequence[Column], options: Options
 ) -> list[str]:
-    """Return a doubt about each grouping column that may name sets but was not followed.
-
-    Parameters
-    ----------
-    groups, of_sets : sequence of Column
-        Those that became groups, and which of them had the role of a column of sets.
-    options : Options
-        What the user says is not doubted.
-    """
+    """Return a doubt about each grouping column that may name sets but was not followed."""
     doubts: list[str] = []
     chosen = {name for name, role in options.roles if role == "group"}
     for column in groups if options.sets != "one" else ():

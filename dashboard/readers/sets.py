@@ -22,7 +22,7 @@ from dashboard.readers.first_rows import preview_of, uses_of
 from dashboard.readers.joining import under
 from dashboard.readers.parting import rows_in_use, told_apart, unclear_sets
 from dashboard.readers.recognition.array_names import Parts, parts_of, refuse_unread
-from dashboard.readers.recognition.array_roles import reading_of
+from dashboard.readers.recognition.array_roles import reading_of, refuse_axes
 from dashboard.readers.recognition.groups import group_of, groups_of, in_use
 from dashboard.readers.recognition.left_out import usable_rows
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
@@ -43,13 +43,6 @@ _BY_ORDER = (
 def contents_of(parsed: Parsed, options: Options) -> Contents:
     """Return the sets of a file: what its columns or arrays are for, and their rows.
 
-    Parameters
-    ----------
-    parsed : Table or Arrays
-        As a format has read it.
-    options : Options
-        What the user says.
-
     Raises
     ------
     FileError
@@ -69,6 +62,7 @@ def _of_arrays(parsed: Arrays, options: Options) -> Contents:
     strange = [name for name, _ in options.roles if not any(own.endswith(name) for own in names)]
     if strange:
         raise FileError("roles", f"no column {quoted(strange[0])}", "the name of one in the file")
+    refuse_axes(parsed.arrays)
     parts = parts_of(parsed, options)
     if len(parts.tables) == 1:
         (role,) = parts.tables
@@ -142,17 +136,7 @@ def _recognised(parsed: Table, options: Options) -> Reading:
 
 
 def sets_from(table: Table, reading: Reading, options: Options) -> Contents:
-    """Return the sets of a table whose columns are known.
-
-    Parameters
-    ----------
-    table : Table
-        As a format has read it.
-    reading : Reading
-        A role for each column.
-    options : Options
-        What the user says.
-    """
+    """Return the sets of a table whose columns are known."""
     known = Contents({}, uses=uses_of(table, reading), preview=preview_of(table, reading))
     try:
         return _sets(table, reading, options, known)

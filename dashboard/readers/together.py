@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dashboard.readers import recognition
 from dashboard.readers.contents import Contents, Options, RawEvent, RawSet, Role
+from dashboard.readers.formats import first_items
 from dashboard.readers.joining import (
     DIGITS,
     WANTED,
@@ -104,6 +105,8 @@ def _as_file(name: str, parsed: Parsed, options: Options) -> File:
         unnamed = not parsed.named
     if len(parsed.columns) > 1 or not unnamed:
         return File(stem, parsed, name)
+    if parsed.columns[0].values.shape[1:] == (1,):
+        parsed = replace(parsed, columns=(first_items(parsed.columns[0]),))
     role, rest = role_of(stem)
     called = (rest if role != "rows" else stem) or "values"
     columns = (replace(parsed.columns[0], name=called),)

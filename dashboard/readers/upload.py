@@ -19,6 +19,7 @@ from dashboard.readers.contents import (
     SliceColumn,
     ValuesKind,
 )
+from dashboard.readers.recognition.choose import NO_SCORE
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.refusal import FileError
 from dashboard.readers.shown import perhaps_labels, preview_of
@@ -156,7 +157,8 @@ class Upload:
             raise FileError.at("", error) from error
         found, wanted = "no outcomes, only scores", "a column of outcomes or true classes"
         if self.piece is not None and self.piece.table is None:
-            found = "outcomes, but no scores"
+            why = next((said for said in self.found if said.startswith(NO_SCORE)), NO_SCORE)
+            found = "outcomes, but no scores" + why.removeprefix(NO_SCORE).rstrip(".")
             wanted = "scores, or logits of shape (rows, classes)"
         unusable = (said.rstrip(".") for said in self.doubts if "cannot be the" in said)
         found = "; ".join((found, *unusable))

@@ -237,6 +237,17 @@ def test_scores_of_the_same_class_are_read() -> None:
     assert upload.test.labels.tolist() == CAME.tolist()
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_one_output_beside_one_hot_labels_is_the_score_of_the_second_class(order: int) -> None:
+    """As Keras predicts and encodes two classes, in two files as in one archive."""
+    hot = np.eye(2)[CAME]
+    files = [held("pred.npy", npy(RISKS[:, np.newaxis])), held("run_y_test.npy", npy(hot))]
+    upload = combine(files[::order])
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities[:, 1], RISKS)
+    assert upload.rows.labels.tolist() == CAME.tolist()
+
+
 # Four arrays, and more ------------------------------------------------------------------------
 
 FOUR = (LOGITS, LABELS, LOGITS_TEST, LABELS_TEST)

@@ -370,11 +370,100 @@ UNUSABLE = (
 )  # fmt: skip
 
 
+# Scores that are none as they stand, and logs of language models ---------------------------------
+
+KINDS3 = ["ant", "bee", "cow"]
+_PARTS = [[round(q / sum(row), 5) for q in row] for row in SHARES3]
+_LOGS = [[round(float(np.log(q / sum(row))), 4) for q in row] for row in SHARES3]
+_TRUE = [KINDS3["HDA".index(winner)] for winner in WINNER]
+_COWS = _TRUE.count("cow")
+_READ = Expect(rows=N, events=_COWS)
+
+
+def _lines(*members: Mapping[str, Any]) -> bytes:
+    return "\n".join(map(json.dumps, members)).encode()
+
+
+def _npz(**arrays: Any) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def _refused(name: str, make: Callable[[], bytes], pattern: str) -> Case:
+    return Case("no scores, and why", name, make, Expect(refused=pattern))
+
+
+def _opened(name: str, make: Callable[[], bytes], expect: Expect = _READ) -> Case:
+    return Case("no scores, and why", name, make, expect)
+
+
+def _shares(scale: float, star: str = "") -> Columns:
+    top = [max(row) for row in SHARES3]
+    return {"y": _TRUE} | {
+        kind: [f"{star if q == t else ''}{scale * q:.3f}" for q, t in
+               zip([row[k] for row in SHARES3], top, strict=True)]
+        for k, kind in enumerate(KINDS3)
+    }  # fmt: skip
+
+
+_ONE_A_ROW = [
+    {"id": k, "label": kind, "top_logprobs": dict(zip(KINDS3, row, strict=True))}
+    for k, (kind, row) in enumerate(zip(_TRUE, _LOGS, strict=True))
+]
+_TOKENS = [
+    [{"token": kind, "logprob": q} for kind, q in zip(KINDS3, row, strict=True)] for row in _LOGS
+]
+_NUMBERS = [KINDS3.index(kind) for kind in _TRUE]
+NO_SCORES = (
+    _refused("sum09.csv", lambda: b"y,a,b,c\n" + b"a,.8,.1,.1\nc,.3,.3,.3\nb,.3,.3,.3\n" * 20,
+             "sum to 0.9 to 1"),
+    _refused("weka.csv", lambda: csv(_shares(1, "*")), r'such as "\*?0'),
+    _refused("decisions.csv", lambda: csv({"y_true": Y, "y_pred": CALM}), '"y_pred" is 0 or 1'),
+    _refused("classes.xlsx", lambda: xlsx({"actual": _TRUE, "predicted": _TRUE[::-1]}),
+             '"predicted" says classes'),
+    _refused("words.csv", lambda: csv({"y": Y, "risk": [f"about {p}" for p in RISK]}),
+             'such as "about.*cannot be the score'),
+    _refused("uneven.jsonl", lambda: _lines(*(
+        {"target": k % 2, "filtered_resps": [["-1.5", "False"]] * (2 + k % 3)} for k in range(N)
+    )), "lists of unequal length: 4 in row 3, 2 in row 1"),
+    _refused("generated.jsonl", lambda: _lines(*(
+        {"target": kind, "resps": [[kind]], "filtered_resps": [kind]} for kind in _TRUE
+    )), "lists of texts such as"),
+    _refused("draws.npz", lambda: _npz(mc_probs=np.array([SHARES3, SHARES3]), y=_NUMBERS),
+             r"shape \(2, 120, 3\)"),
+    _opened("levels.csv", lambda: b",model,model,model,truth\n" + csv(
+        {"": range(N)} | {kind: [row[k] for row in _PARTS] for k, kind in enumerate(KINDS3)}
+        | {"kind": _TRUE})),
+    _opened("orange.tab", lambda: csv(
+        {"kind": ["ant bee cow", "class", *_TRUE]}
+        | {f"Forest ({kind})": ["continuous", "meta", *(row[k] for row in _PARTS)]
+           for k, kind in enumerate(KINDS3)}, "\t")),
+    _opened("blanks.dat", lambda: csv({"p": RISK, "y": Y}, " "), Expect(rows=N, events=EVENTS)),
+    _opened("bars.psv", lambda: csv({"p": RISK, "y": Y}, "|"), Expect(rows=N, events=EVENTS)),
+    _opened("lm-eval.jsonl", lambda: _lines(*(
+        {"doc_id": k, "target": str(y), "resps": [[[str(q), "False"]] for q in row],
+         "filtered_resps": [[str(q), "False"] for q in row], "acc": 1.0}
+        for k, (y, row) in enumerate(zip(_NUMBERS, _LOGS, strict=True))))),
+    _opened("lm-eval-old.jsonl", lambda: _lines(*(
+        {"target": y, "filtered_resps": [[q, False] for q in row]}
+        for y, row in zip(_NUMBERS, _LOGS, strict=True)))),
+    _opened("logprobs.jsonl", lambda: _lines(*_ONE_A_ROW)),
+    _opened("completions.jsonl", lambda: _lines(*(
+        {"gold": kind, "logprobs": {"tokens": ["x"], "top_logprobs": [row["top_logprobs"]]}}
+        for kind, row in zip(_TRUE, _ONE_A_ROW, strict=True)))),
+    _opened("chat.jsonl", lambda: _lines(*(
+        {"answer": kind, "choices": [{"index": 0, "logprobs": {"content": [
+            {"token": "ant", "logprob": -0.5, "bytes": [65], "top_logprobs": tokens}]}}]}
+        for kind, tokens in zip(_TRUE, _TOKENS, strict=True)))),
+)  # fmt: skip
+
 KINDS: tuple[tuple[Case, ...], ...] = (
     TOTALS,
     NEITHER,
     QUESTIONS,
     UNUSABLE,
+    NO_SCORES,
 )
 
 

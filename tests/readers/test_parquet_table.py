@@ -120,7 +120,7 @@ def test_a_null_list_is_a_blank_cell() -> None:
         ([[1, 2], [1, 2], [1]], "lists of unequal length: 2 in row 1, 1 in row 3"),
         ([["x"]], 'lists of texts such as "x"'),
         ([[[1.0], [2.0]]], "nested lists"),
-        ([[{"a": 1}]], "lists of objects"),
+        ([[{"a": 1}, {"a": 2}]], "lists of objects"),
         ([b"\xff"], "bytes"),
         ([[b"\xff"]], "lists of bytes"),
         (pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int8())), "objects"),

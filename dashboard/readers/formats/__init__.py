@@ -20,7 +20,8 @@ _MODULES = {
 """What reads each kind of file; imported when such a file comes, or by the worker that waits."""
 
 FORMATS: Mapping[str, str] = {
-    ".npz": "npz", ".npy": "npy", ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".p": "pickle",
+    ".npz": "npz", ".npy": "npy", ".csv": "csv", ".tsv": "csv", ".txt": "csv",
+    ".tab": "csv", ".dat": "csv", ".psv": "csv", ".p": "pickle",
     ".pkl": "pickle", ".pickle": "pickle", ".safetensors": "safetensors", ".parquet": "parquet",
     ".json": "json", ".jsonl": "json", ".ndjson": "json", ".xlsx": "xlsx", ".pt": "torch",
     ".pth": "torch",
@@ -34,15 +35,6 @@ _PACKED = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz"
 @only_refusals()
 def parse(name: str, data: bytes, *, header: bool | None = None) -> Parsed:
     """Turn a file into columns or arrays, in this process.
-
-    Parameters
-    ----------
-    name : str
-        Its ending picks the format.
-    data : bytes
-        The whole file, trusted in nothing.
-    header : bool, optional
-        Whether the first row of a text or of a sheet names the columns; detected by default.
 
     Raises
     ------
@@ -65,11 +57,11 @@ def parse(name: str, data: bytes, *, header: bool | None = None) -> Parsed:
         raise FileError("file", f"{len(data):,} bytes of text", wanted)
     held = _reader(kind)(data, header)
     if isinstance(held, Table):
-        return without_totals(replace(held, columns=tuple(map(_flat, held.columns))))
+        return without_totals(replace(held, columns=tuple(map(first_items, held.columns))))
     return held
 
 
-def _flat(column: Column) -> Column:
+def first_items(column: Column) -> Column:
     """Take lists of one number for the number."""
     flat = column.values.ndim == 2 and column.values.shape[1] == 1
     return replace(column, values=column.values[:, 0]) if flat else column

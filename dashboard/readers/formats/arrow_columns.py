@@ -30,13 +30,13 @@ _MAX_DEPTH = 8
 _ONE = (str, int, float, bool, type(None))
 _CLASS_KEYS = (
     "label", "class", "class_name", "name", "category", "display_name", "display_names", "classes",
-    "labels", "class_names", "class_id", "id", "ids",
+    "labels", "class_names", "class_id", "token", "id", "ids",
 )  # fmt: skip
 """What a class is called beside its score, the most telling first."""
 
 _SCORE_KEYS = (
     "score", "prob", "probability", "confidence", "proba", "p", "scores", "probs", "probabilities",
-    "confidences", "probas", "logits", "value",
+    "confidences", "probas", "logits", "logprob", "value",
 )  # fmt: skip
 _MAX_CLASSES, _MAX_RANKS = 4096, 100
 _TOO_MANY = "lists of too many classes"
@@ -213,11 +213,9 @@ def _of_lists(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
         # A batch of one row.
         return columns_of(name, pa.chunked_array([items]), depth + 1)
     if types.is_struct(kind):
-        pair = _keys_of_pair({field.name: field.type for field in kind})
-        if pair is None:
-            return [unread(name, "lists of objects")]
-        classes, scores = (pc.struct_field(items, key) for key in pair)
-        return _columns_of_classes(name, lengths, classes, column_of_numbers("", scores).values)
+        return _of_objects(name, items, lengths, depth)
+    if types.is_list(kind) and (first := _first_of_pairs(items)) is not None:
+        items, kind = first, first.type
     nested = types.is_nested(kind)
     flat = columns_of(name, pa.chunked_array([items]), depth + 1)[0] if not nested else None
     if flat is None or flat.values.ndim > 1:  # texts may hold lists too
@@ -228,6 +226,29 @@ def _of_lists(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
         such = f"texts such as {quoted(words[0])}" if words else "blank cells"
         return [unread(name, f"lists of {flat.unread or such}")]
     return [_even(flat, lengths)]
+
+
+def _of_objects(name: str, items: pa.Array, lengths: NDArray[np.int64], depth: int) -> list[Column]:
+    """Make columns of lists of objects: of one each, or of classes and their scores."""
+    kind = items.type
+    pair = _keys_of_pair({field.name: field.type for field in kind})
+    deeper = pair is None or any(types.is_nested(field.type) for field in kind)
+    if deeper and lengths.size and (lengths == 1).all():
+        return columns_of(name, pa.chunked_array([items]), depth + 1)
+    if pair is None:
+        return [unread(name, "lists of objects")]
+    classes, scores = (pc.struct_field(items, key) for key in pair)
+    return _columns_of_classes(name, lengths, classes, column_of_numbers("", scores).values)
+
+
+def _first_of_pairs(pairs: pa.ListArray) -> pa.Array | None:
+    """Return the log-likelihoods of pairs as `_is_pair`, where both are texts."""
+    if not types.is_string(pairs.type.value_type) or not (_lengths(pairs) == 2).all():
+        return None
+    items = pairs.flatten()
+    flags = {*pc.unique(items.take(pa.array(range(1, len(items), 2)))).to_pylist()}
+    fits = flags <= {"True", "False", "true", "false"} and len(items)
+    return items.take(pa.array(range(0, len(items), 2))) if fits else None
 
 
 def _even(flat: Column, lengths: NDArray[np.int64]) -> Column:
@@ -252,6 +273,11 @@ def _even(flat: Column, lengths: NDArray[np.int64]) -> Column:
 
 def arrow_of(cells: Sequence[Any], depth: int = 0) -> pa.ChunkedArray:
     """Return values as Arrow has them: several kinds as texts, lists and others as objects."""
+    first = next(filter(None, cells), None)
+    if isinstance(first, list) and _is_pair(first[0]):
+        rows = [row for row in cells if isinstance(row, list)]
+        if len(rows) == len(cells) and all(map(_is_pair, chain.from_iterable(rows))):
+            cells = [[item[0] for item in row] for row in rows]
     try:
         return pa.chunked_array([pa.array(cells)])
     except NO_ARROW:
@@ -275,6 +301,11 @@ def arrow_of(cells: Sequence[Any], depth: int = 0) -> pa.ChunkedArray:
         # Nothing of it can be kept, which its type says.
         return pa.chunked_array([pa.nulls(len(cells), pa.map_(pa.string(), pa.string()))])
     return pa.chunked_array([pa.array(values)])
+
+
+def _is_pair(item: object) -> bool:
+    """Recognise a log-likelihood and whether it is the likeliest, as lm-eval logs them."""
+    return isinstance(item, list) and len(item) == 2 and isinstance(item[1], bool)
 
 
 def _as_float(number: float) -> float:

@@ -77,8 +77,32 @@ def heading_of(rows: Rows, *, header: bool | None) -> Heading:
         found += [f"The first row {what}."] if header is None else []
         width = max(Counter(map(len, below or [first])).most_common(1)[0][0], len(first))
         return Heading(unnamed(width), named=False, start=top + has, found=tuple(found))
-    unique, repairs = _different(_with_row_names([cell.strip() for cell in first], below))
-    return Heading(unique, named=True, start=top + 1, found=tuple(found), repairs=repairs)
+    names = [cell.strip() for cell in first]
+    more = [] if header else _further(rows[top + 1 :])
+    if more:
+        found.append(f"The heading is of {1 + len(more)} rows.")
+        filled = [name for name in names if name]
+        if len({*filled}) < len(filled):  # what several columns share stands above their names
+            cells = zip(names, (cell.strip() for cell in more[0]), strict=False)
+            names = [".".join(filter(None, dict.fromkeys(pair))) for pair in cells]
+    unique, repairs = _different(_with_row_names(names, below[len(more) :]))
+    start = top + 1 + len(more)
+    return Heading(unique, named=True, start=start, found=tuple(found), repairs=repairs)
+
+
+def _further(rows: Rows) -> Rows:
+    """Return at most two more rows of a heading: no numbers, words above columns of numbers.
+
+    So pandas writes columns of two levels, and Orange the types of columns.
+    """
+    for n_rows in (2, 1):
+        more, below = rows[:n_rows], [row for row in rows[n_rows:] if _filled(row)]
+        columns = [c for c in range(len(rows[0]) if rows else 0) if (own := _column(below, c))
+                   and len(own) > 1 and all(map(is_number, own))]  # fmt: skip
+        words = [c for c in columns if len(more[0]) > c and _says([more[0][c]])]
+        if len(words) > 1 and all(map(_is_words, more)) and all(map(_filled, more)):
+            return more
+    return []
 
 
 def unnamed(n_columns: int) -> tuple[str, ...]:

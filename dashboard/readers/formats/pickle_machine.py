@@ -46,15 +46,7 @@ _REFUSED = {
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """What a pickle may refer to.
-
-    Parameters
-    ----------
-    known : mapping of (module, name) to Tag
-        The only names it may use.
-    storage : callable, optional
-        Looks a persistent reference up, where there may be any.
-    """
+    """What a pickle may refer to."""
 
     known: Mapping[tuple[str, str], Tag]
     storage: Callable[[Node], Storage] | None = None

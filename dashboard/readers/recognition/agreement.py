@@ -109,18 +109,7 @@ def hits(truth: Feature, said: Feature) -> NDArray[np.int64] | None:
 def largest(
     members: Sequence[Feature], outcome: Feature, names: Mapping[str, int]
 ) -> tuple[bool, float]:
-    """Return whether the largest value is that of the outcome beyond luck, and how often it is.
-
-    Parameters
-    ----------
-    members : sequence of Feature
-        One a class, or a list.
-    outcome : Feature
-        The classes.
-    names : mapping of str to int
-        The place of each value of the outcome, where the headings name them; else numbers count
-        from 0 or from 1, and texts are matched to the columns that are largest most often.
-    """
+    """Return whether the largest value is that of the outcome beyond luck, and how often it is."""
     rows = members[0].rows
     table = np.nan_to_num(table_of(members, rows), nan=-np.inf)
     top = table.argmax(axis=1)

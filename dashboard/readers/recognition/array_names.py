@@ -50,13 +50,6 @@ class Parts:
 def parts_of(parsed: Arrays, options: Options) -> Parts:
     """Return the arrays of each set as a table, and what they are for where they tell.
 
-    Parameters
-    ----------
-    parsed : Arrays
-        As a format has read them.
-    options : Options
-        ``roles`` may name arrays: ``"outcome"`` for labels, ``"class"`` for the values.
-
     Raises
     ------
     FileError

@@ -46,17 +46,7 @@ def last_name(name: str) -> str:
 
 
 def reading_of(table: Table, class_names: tuple[str, ...], options: Options) -> Reading:
-    """Return what the arrays of a set are for, by their names and shapes.
-
-    Parameters
-    ----------
-    table : Table
-        Arrays of one length; of those of two axes, one is a table of values.
-    class_names : tuple of str
-        Of the values in their order, where the file lists them.
-    options : Options
-        ``roles`` may name arrays.
-    """
+    """Return what the arrays of a set are for, by their names and shapes."""
     arrays = _Named(table, options)
     arrays.read()
     roles = tuple(arrays.roles.get(k, "left out") for k in range(len(table.columns)))
@@ -124,7 +114,7 @@ class _Named:
         """Find the table of the values, or lists of ranked classes with their scores."""
         wide = [k for k in self._open(2) if self.columns[k].texts is None]
         hot = [k for k in wide if _is_one_hot(self.columns[k].values)]
-        if hot and (len(wide) > 1 or self.keys[hot[0]] in LABEL_KEYS):
+        if hot and (len(wide) > 1 or self.keys[hot[0]] in LABEL_KEYS or self._fractions()):
             # A hot table beside the values is the labels, whatever it is called.
             named = [k for k in hot if self.keys[k] in LABEL_KEYS] or hot[:1]
             self._set(named[0], "outcome", _ONE_HOT)
@@ -153,13 +143,14 @@ class _Named:
 
     def _score(self) -> None:
         """Find the score of the event beside labels with a single 1 per row."""
-        flat = [
-            k for k in self._open(1)
-            if self.columns[k].texts is None and not is_whole(self.columns[k].values)
-        ]  # fmt: skip
-        told = self._by_name(flat)
+        told = self._by_name(self._fractions())
         if "outcome" in self.roles.values() and len(told) == 1:
             self._set(told[0], "score", "one number per row")
+
+    def _fractions(self) -> list[int]:
+        """Return arrays of one axis that hold numbers with fractions."""
+        columns = [(k, self.columns[k]) for k in self._open(1)]
+        return [k for k, c in columns if c.texts is None and not is_whole(c.values)]
 
     def _say_the_same(self, logits: int, told: Sequence[int]) -> bool:
         """Return whether the other of two tables is the softmax of the first, in some rows."""
@@ -240,6 +231,14 @@ class _Named:
         )  # fmt: skip
         listed = ", ".join(quoted(name, 30) for name in names[:6])
         raise Question("arrays", f"{len(names)} that may be it: {listed}", ask, answers[:6])
+
+
+def refuse_axes(columns: Sequence[Column]) -> None:
+    """Refuse numbers of three axes, as of tokens or of draws, where no others are values."""
+    fractions = [c for c in columns if c.texts is None and len(c.values) and not is_whole(c.values)]
+    if fractions and all(column.values.ndim > 2 for column in fractions):
+        wanted = "two axes, rows and classes: tokens under one another, several draws as their mean"
+        raise FileError(called(fractions[0]), f"shape {fractions[0].values.shape}", wanted)
 
 
 def is_whole(values: Array) -> bool:

@@ -161,7 +161,7 @@ def by_affix(columns: Sequence[Feature]) -> Iterator[Scores]:
         spans = spans_of(f.name) if f.words else []
         if len(spans) == 1 and f.name.strip().isdigit():
             groups.setdefault(("", True), []).append((f, f.name.strip()))
-        for start, _ in spans[1:4]:
+        for start, _ in (*spans[1:4], *spans[4:][-1:]):
             rest = f.name[start:].strip()
             groups.setdefault((f.name[:start].lower(), True), []).append((f, rest))
         for _, end in spans[-4:-1]:

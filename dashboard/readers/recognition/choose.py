@@ -20,7 +20,9 @@ from dashboard.readers.recognition.refused import (
     ask_of_families,
     refuse_long,
     refuse_names,
+    refuse_sums,
     refuse_words,
+    why_no_score,
 )
 from dashboard.readers.recognition.scoring import is_called_prediction
 from dashboard.readers.recognition.vocabulary import COUNT_KEYS, WEIGHT_WORDS
@@ -32,6 +34,7 @@ _MATTERS = frozenset(
     {"outcome", "score", "class", "prediction", "correct", "ranked class", "ranked score"}
 )
 
+NO_SCORE = "No column can be a score"
 _ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
 
 
@@ -57,6 +60,7 @@ def recognise(table: Table, options: Options) -> Reading:
         )  # fmt: skip
     best = _of_same_order(best, fitting, features)
     refuse_names(best, features)
+    refuse_sums(best, features)
     refuse_words(best, features, options)
     refuse_long(features, table)
     ask_of_families(best, fitting, features, options)
@@ -208,7 +212,8 @@ def _found(best: Hypothesis, features: Sequence[Feature]) -> tuple[str, ...]:
     if best.scores is not None and not best.outcome and best.correct is None:
         said.append("No column can be the outcome.")
     if best.scores is None:
-        said.append("No column can be a score.")
+        why = why_no_score(best, features)
+        said.append(f"{NO_SCORE}: {why}." if why else f"{NO_SCORE}.")
     if len(best.outcome) == 1:
         said.append(f"Outcome: column {quoted(features[best.outcome[0]].name)}.")
     if best.scores is not None and best.scores.layout == "one":

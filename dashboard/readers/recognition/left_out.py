@@ -66,15 +66,6 @@ class _Fault:
 def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table, tuple[str, ...]]:
     """Return the rows of a table that can be used, and a sentence on those left out.
 
-    Parameters
-    ----------
-    table : Table
-        As the format has it.
-    reading : Reading
-        What its columns are for; cells of groups and of dates may be blank.
-    options : Options
-        ``leave_out`` agrees to leave rows out.
-
     Raises
     ------
     Question

@@ -31,15 +31,6 @@ class Outcome:
 def outcome_of_event(column: Column, event: str | None, classes: tuple[str, ...] = ()) -> Outcome:
     """Return in which rows the event happened that a score is of.
 
-    Parameters
-    ----------
-    column : Column
-        The true outcomes, without blank cells.
-    event : str, optional
-        One of its values, as the file writes it.
-    classes : tuple of str
-        What there may be: the event may be none of the values where a column has but one.
-
     Raises
     ------
     FileError

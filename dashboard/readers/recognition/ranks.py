@@ -25,22 +25,6 @@ def coded_alike(
 ) -> tuple[tuple[str, ...], Places | None, Places]:
     """Code the true and the listed classes alike, whatever their capitals or blanks.
 
-    Parameters
-    ----------
-    truth : Column, optional
-        The true class of each row.
-    listed : sequence of Column
-        Predicted classes.
-
-    Returns
-    -------
-    tuple of str
-        The classes.
-    ndarray, shape (n_samples,), optional
-        Place of the true class.
-    ndarray, shape (n_samples, n_listed)
-        Places of the predicted ones.
-
     Raises
     ------
     FileError
@@ -104,26 +88,7 @@ def top_one(scores: Array, truth: Column, predicted: Column, rows: RawSet) -> Ra
 def ranked(
     classes: Sequence[Column], scores: Floats, truth: Column | None, rows: RawSet
 ) -> tuple[RawSet | RawEvent, tuple[str, ...]]:
-    """Return a table of all classes where each row lists all, else the first of each list.
-
-    Parameters
-    ----------
-    classes : sequence of Column
-        The most probable first.
-    scores : ndarray, shape (n_samples, n_ranks)
-        In the same order.
-    truth : Column, optional
-        The true class of each row.
-    rows : RawSet
-        What else is known of the rows.
-
-    Returns
-    -------
-    RawSet or RawEvent
-        What is known of each row.
-    tuple of str
-        What is not available.
-    """
+    """Return a table of all classes where each row lists all, else the first of each list."""
     names, labels, listed = coded_alike(truth, classes)
     n_ranks = scores.shape[1]
     if listed.shape != scores.shape:

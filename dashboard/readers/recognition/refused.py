@@ -5,7 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from dashboard.readers.contents import Options
-from dashboard.readers.recognition.candidates import Scores, by_affix, may_say_classes
+from dashboard.readers.recognition.candidates import (
+    Scores,
+    by_affix,
+    claims_score,
+    may_say_classes,
+    speaks_of_scores,
+    sums_to,
+)
 from dashboard.readers.recognition.features import Feature, table_of
 from dashboard.readers.recognition.questions import say_the_same, which_scores
 from dashboard.readers.recognition.vocabulary import (
@@ -19,7 +26,7 @@ from dashboard.readers.recognition.weights import Hypothesis, worth
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table import Table
 
-_LONGEST, _OFF = 2_000_000, 0.02
+_LONGEST, _OFF, _FEW_TEXTS = 2_000_000, 0.02, 10
 
 
 def refuse_names(best: Hypothesis, features: Sequence[Feature]) -> None:
@@ -37,6 +44,55 @@ def refuse_names(best: Hypothesis, features: Sequence[Feature]) -> None:
                 f"column {quoted(texts[0].name)}", "lists of names beside scores that fall",
                 "one column of scores a class, or top1_class, top1_prob and so on",
             )  # fmt: skip
+
+
+def why_no_score(best: Hypothesis, features: Sequence[Feature]) -> str:
+    """Return why no column beside the outcome can be a score: of what matters most, two reasons."""
+    outcome = [features[place] for place in best.outcome]
+    rest = [f for f in features if f.place not in best.outcome and f.words]
+    kinds = frozenset[str]().union(*(f.folded_kinds for f in outcome))
+    rest.sort(key=lambda f: not (speaks_of_scores(f.words) or f.column.unread))
+    said = ((f, _no_score(f, kinds)) for f in rest)
+    return "; ".join([f"{quoted(f.name, 30)} {why}" for f, why in said if why][:2])
+
+
+def refuse_sums(best: Hypothesis, features: Sequence[Feature]) -> None:
+    """Refuse columns called as all values of another that are no numbers, or do not sum to 1."""
+    places = best.scores.places if best.scores else ()
+    shares = {
+        folded(f.name): f for f in features
+        if (f.is_share and not f.is_decided) or (f.kind == "text" and f.n_kinds > _FEW_TEXTS)
+    }  # fmt: skip
+    for f in features:
+        own = f.folded_kinds if f.kind == "text" and 2 < f.n_kinds <= len(shares) else {""}
+        if own <= shares.keys() and not own <= {folded(features[k].name) for k in places}:
+            members = [shares[name] for name in sorted(own)]
+            wanted = f"a sum of 1 in every row: they are called as the values of {quoted(f.name)}"
+            if texts := [member for member in members if member.kind == "text"]:
+                found = f"is text, such as {quoted((texts[0].column.texts or ('',))[0], 20)}"
+                raise FileError(f"column {quoted(texts[0].name)}", found, f"numbers with {wanted}")
+            table = table_of(members, members[0].rows)
+            if sums_to(table):
+                continue
+            sums = table.sum(axis=1)
+            names = ", ".join(quoted(member.name, 20) for member in members[:4])
+            found = f"rows that sum to {np.nanmin(sums):.3g} to {np.nanmax(sums):.3g}"
+            raise FileError(f"columns {names}", found, wanted)
+
+
+def _no_score(feature: Feature, kinds: frozenset[str]) -> str:
+    """Return why a column is no score; nothing where it is plainly something else."""
+    texts = [text for text in feature.column.texts or () if any(map(str.isdigit, text))]
+    if feature.column.unread:
+        return f"holds {feature.column.unread}"
+    if feature.is_decided:
+        return "is 0 or 1, as decisions are"
+    if feature.n_kinds > 1 and feature.folded_kinds <= kinds:
+        return "says classes, not how likely they are"
+    plain = not feature.is_date and claims_score(feature) < 2  # else it is said anyway
+    if texts and plain and feature.n_kinds > _FEW_TEXTS:
+        return f"is text, such as {quoted(texts[0], 20)}"
+    return ""
 
 
 def refuse_words(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:

@@ -99,9 +99,9 @@ SCORE_STEMS = (*SURE_SCORE_STEMS, *RISK_STEMS, *_stems("""
     scoring konfidenz confian predic predit previs progno pronost voorspel vorhers punt kans score
     scores chance wahrsch wkt posterior fitted expected estimate forecast pred preds proba yhat
     ypred phat p pr pd pop output raw model modell modele modelo modello logodds odds linpred lp
-    conf
+    conf logprob
 """))  # fmt: skip
-LOGIT_WORDS = _set("logit logits logodds odds lp linpred margin decision linear")
+LOGIT_WORDS = _set("logit logits logprob logprobs logodds odds lp linpred margin decision linear")
 PERCENT_WORDS = _set("""
     pct percent percentage prozent pourcent pourcentage porcentaje percentuale perc %
 """)
