@@ -59,6 +59,8 @@ class CalibratorFile:
     percent_column : str
         The column of scores, where the file that it was fitted on has them in percent; "" else.
         `apply` wants shares all the same.
+    column : str
+        The column of scores in the file that it was fitted on; "" where none is named.
 
     Examples
     --------
@@ -81,6 +83,7 @@ class CalibratorFile:
     accuracy: float = 0.0
     groups: Grouping | None = None
     percent_column: str = ""
+    column: str = ""
 
     @classmethod
     def of(cls, result: AuditResult, *, data: str | None = None) -> "CalibratorFile":
@@ -397,4 +400,5 @@ _PLAIN: dict[str, type] = {
     "made_by": str,
     "accuracy": float,
     "percent_column": str,
+    "column": str,
 }

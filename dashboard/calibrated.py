@@ -1,7 +1,8 @@
 """Rows of a file with their calibrated probabilities, to write to another file."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +17,12 @@ from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats
 from dashboard.compute.files import row_names, row_numbers
 from dashboard.readers import Upload
-from dashboard.readers.contents import RawSet, Role, SliceColumn
+from dashboard.readers.contents import Options, RawSet, Role, SliceColumn
 from dashboard.readers.formats.heading import unnamed
-from dashboard.readers.refusal import quoted
+from dashboard.readers.meaning.scale import HUNDREDTHS, SHARES
+from dashboard.readers.refusal import FileError, Question, quoted
+from dashboard.readers.table import ColumnRole
+from dashboard.tables import harmless
 from dashboard.wording.take_home import SCORE_HEAD, in_percent
 
 SCORE, CALIBRATED = SCORE_HEAD
@@ -67,6 +71,70 @@ def calibrated_rows(upload: Upload, kept: CalibratorFile) -> DataFrame:
     taken = {*fixed, *values}
     renamed = {f"{name} (file)" if name in taken else name: of_file[name] for name in of_file}
     return DataFrame({**fixed, **renamed, **values})
+
+
+def rows_for(kept: CalibratorFile, options: Options, read: Callable[[Options], Upload]) -> Upload:
+    """Read new rows for a calibrator, from the columns that it was fitted on.
+
+    Parameters
+    ----------
+    kept : CalibratorFile
+        The calibrator. The column of one by group is a group, whatever it looks like.
+    options : Options
+        How the user wants the rows read, which comes first.
+    read : callable
+        Reads them.
+
+    Raises
+    ------
+    Question
+        No value is above 1 in the column that was in percent, so that it may hold shares.
+    CalibrationInputError
+        A column of the calibrator that is not there, unless the rows have a score of each class.
+    """
+    needed: list[tuple[str, ColumnRole, str]] = []
+    if kept.groups is not None and kept.groups.column:
+        wanted = "the groups that the calibrator was fitted by"
+        needed.append((kept.groups.column, "group", wanted))
+    if kept.column and "score" not in dict(options.roles).values():
+        wanted = "the scores that the calibrator was fitted on, or --score with another column"
+        needed.append((kept.column, "score", wanted))
+    roles = *options.roles, *((name, role) for name, role, _ in needed)
+    try:
+        return _in_unit(kept, replace(options, roles=roles), read)
+    except FileError as error:
+        lacks = [one for one in needed if quoted(one[0]) in error.found]
+        if error.field != "roles" or not lacks:
+            raise
+        name, role, wanted = lacks[0]
+        if role == "score" and not _of_one_score(upload := _in_unit(kept, options, read)):
+            return upload
+        raise CalibrationInputError(f"column {quoted(name)}", "not in the file", wanted) from error
+
+
+def _of_one_score(upload: Upload) -> bool:
+    sets = upload.contents.sets.values()
+    return any(isinstance(raw, RawSet) and len(raw.headings or ()) == 1 for raw in sets)
+
+
+def _in_unit(kept: CalibratorFile, options: Options, read: Callable[[Options], Upload]) -> Upload:
+    """Read rows; the column that was in percent for the fit is so again, unless they are told."""
+    if not kept.percent_column or options.values != "auto":  # noqa: PD011 - no data frame
+        return read(options)
+    try:
+        upload = read(replace(options, values="percentages"))
+    except FileError:
+        return read(options)
+    sets = upload.contents.sets.values()
+    tables = [raw for raw in sets if isinstance(raw, RawSet) and raw.table is not None]
+    if {raw.headings for raw in tables} != {(kept.percent_column,)}:
+        return read(options)
+    highest = max(float(np.max(raw.table)) for raw in tables if raw.table is not None)
+    if highest <= 1 and not any(raw.divided for raw in tables):
+        found = f"no value above {highest:g}, but the calibrator was fitted on percentages"
+        ask, answers = "What are these values?", (HUNDREDTHS, SHARES)
+        raise Question(f"column {quoted(kept.percent_column)}", found, ask, answers)
+    return upload
 
 
 def percents(shares: Floats) -> Floats:
@@ -167,7 +235,7 @@ FORMATS = (".csv", ".parquet", ".npz")
 
 
 def frame_bytes(frame: DataFrame, ending: str) -> bytes:
-    """Return rows as the content of a CSV, Parquet or npz file.
+    """Return rows as the content of a CSV, Parquet or npz file; in a CSV no cell is a formula.
 
     Raises
     ------
@@ -177,7 +245,9 @@ def frame_bytes(frame: DataFrame, ending: str) -> bytes:
     written = io.BytesIO()
     match ending:
         case ".csv":
-            frame.to_csv(written, index=False)
+            texts = frame.select_dtypes(["str", "object"]).columns
+            frame = frame.assign(**{name: frame[name].map(_harmless) for name in texts})
+            frame.rename(columns=harmless).to_csv(written, index=False)
         case ".parquet":
             frame.to_parquet(written, index=False)
         case ".npz":
@@ -187,6 +257,10 @@ def frame_bytes(frame: DataFrame, ending: str) -> bytes:
             wanted = f"a name ending in {', '.join(FORMATS)}"
             raise CalibrationInputError("out", f"the ending {ending!r}", wanted)
     return written.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    return harmless(cell) if isinstance(cell, str) else cell
 
 
 def _array(column: Any) -> NDArray[Any]:

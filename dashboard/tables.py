@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -23,6 +24,8 @@ from dashboard.wording.numbers import is_whole, took
 
 CHANGED, FIT_TIME = "Predictions changed", "Fit time"
 
+
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?(e[+-]?\d+)? ?%?", re.ASCII | re.IGNORECASE)
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
 """Signs with which a cell begins that a spreadsheet would take for a formula."""
@@ -225,14 +228,15 @@ def contest_csv(
 
 
 def harmless(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would take for a formula.
+    """Put an apostrophe before text that a spreadsheet would take for a formula, but no number.
 
     Examples
     --------
-    >>> harmless("=1+1"), harmless("Spline")
-    ("'=1+1", 'Spline')
+    >>> harmless("=1+1"), harmless("-1+1"), harmless("-1.5"), harmless("Spline")
+    ("'=1+1", "'-1+1", '-1.5', 'Spline')
     """
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    is_formula = text.startswith(_FORMULA) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula else text
 
 
 def _plain(value: float | None) -> str:

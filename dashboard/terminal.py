@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -19,18 +18,15 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass
 from calibcore.numpy_code import numpy_code
 from dashboard import compute, wording
-from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted
+from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
 from dashboard.compute.groups import find_groups
 from dashboard.compute.recommendations import lines_of, worst_of
 from dashboard.compute.take_home import calibrator_file
 from dashboard.conditions import SUBGROUP, Condition
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.output import Lines, write_file
-from dashboard.readers import Upload
-from dashboard.readers.contents import Options, RawSet
-from dashboard.readers.meaning.scale import HUNDREDTHS, SHARES
-from dashboard.readers.refusal import FileError, Question, quoted
-from dashboard.readers.table import ColumnRole
+from dashboard.readers.contents import Options
+from dashboard.readers.refusal import Question
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -192,54 +188,11 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
         kept = CalibratorFile.from_json(calibrator.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
-    upload = _read_for(kept, reading)
+    files: Sequence[Path] = reading["files"]
+    upload = rows_for(kept, options_of(reading), lambda options: read_paths(files, options))
     frame = calibrated_rows(upload, kept)
     _write(out, frame_bytes(frame, out.suffix.lower()), "out")
     return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, kept))])
-
-
-def _read_for(kept: CalibratorFile, reading: Mapping[str, Any]) -> Upload:
-    """Read new rows; the column of a calibrator by group is a group, whatever it looks like."""
-    options, column = options_of(reading), "" if kept.groups is None else kept.groups.column
-    if not column:
-        return _in_unit(kept, reading["files"], options)
-    own: ColumnRole = "group"
-    grouped = replace(options, roles=(*options.roles, (column, own)))
-    try:
-        return _in_unit(kept, reading["files"], grouped)
-    except FileError as error:
-        if error.field != "roles" or quoted(column) not in error.found:
-            raise
-        wanted = "the groups that the calibrator was fitted by"
-        raise CalibrationInputError(
-            f"column {quoted(column)}", "not in the file", wanted
-        ) from error
-
-
-def _in_unit(kept: CalibratorFile, files: Sequence[Path], options: Options) -> Upload:
-    """Read files; the column that was in percent for the fit is so again, unless an option says.
-
-    Raises
-    ------
-    Question
-        No value of that column is above 1, so that it may hold shares.
-    """
-    if not kept.percent_column or options.values != "auto":
-        return read_paths(files, options)
-    try:
-        upload = read_paths(files, replace(options, values="percentages"))
-    except FileError:
-        return read_paths(files, options)
-    sets = upload.contents.sets.values()
-    tables = [raw for raw in sets if isinstance(raw, RawSet) and raw.table is not None]
-    if {raw.headings for raw in tables} != {(kept.percent_column,)}:
-        return read_paths(files, options)
-    highest = max(float(np.max(raw.table)) for raw in tables if raw.table is not None)
-    if highest <= 1 and not any(raw.divided for raw in tables):
-        found = f"no value above {highest:g}, but the calibrator was fitted on percentages"
-        ask, answers = "What are these values?", (HUNDREDTHS, SHARES)
-        raise Question(f"column {quoted(kept.percent_column)}", found, ask, answers)
-    return upload
 
 
 def options_of(reading: Mapping[str, Any]) -> Options:

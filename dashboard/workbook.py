@@ -26,11 +26,29 @@ _EXAMPLE = 0.5
 _LOWEST = -1e300
 """Where the first range of a number begins."""
 
+_VALUE = 'IF(ISNUMBER({score}),{score},_xlfn.NUMBERVALUE(SUBSTITUTE({score},",","."),"."," "))'
+"""A cell as a number: text with a decimal point or comma, and with or without a percent sign."""
+
+_IS_PERCENT = (
+    'IF(ISNUMBER({score}),IFERROR(LEFT(CELL("format",{score}),1)="P",FALSE),'
+    'RIGHT(TRIM({score}),1)="%")'
+)
+"""Whether a cell has a percent sign, by its text or by its format, so that its value is a share."""
+
+_READ = {
+    1: '=IF({score}="","",IFERROR(IF(OR(LEN(TRIM({score}))=0,{value}<0,{value}>1),"{no_score}",'
+    '{value}),"{no_score}"))',
+    100: '=IF({score}="","",IFERROR(IF(OR(LEN(TRIM({score}))=0,{value}<0,'
+    '{value}*IF({is_percent},100,1)>100),"{no_score}",'
+    "IF(OR({is_percent},{value}=0,{value}>1),{value}*IF({is_percent},100,1),"
+    'IF({chosen}="{shares}",100*{value},IF({chosen}="{percent}",{value},"{which}")))),'
+    '"{no_score}"))',
+}
+"""What a cell is read as, by the highest score. In percent, 0.5 may be meant as 50."""
+
 _ALL = (
-    '=IF({score}="","",IF(AND(ISNUMBER({score}),{score}>=0,{score}<={unit}),'
-    "LOOKUP({score},table_score,table_calibrated)"
-    "+LOOKUP({score},table_score,table_slope)*({score}-LOOKUP({score},table_score)),"
-    '"{no_score}"))'
+    "=IF(ISNUMBER({read}),LOOKUP({read},table_score,table_calibrated)"
+    "+LOOKUP({read},table_score,table_slope)*({read}-LOOKUP({read},table_score)),{read})"
 )
 
 _MOVED = (
@@ -92,22 +110,40 @@ def workbook_of(kept: CalibratorFile, name: str, event: str, *, in_percent: bool
             columns = [_Column("calibrated", heads[1], first, _ALL)]
             how = words.TYPE
         columns = [_Column("score", heads[0], unit * _EXAMPLE), *columns]
+        read = words.in_unit(words.READ, unit)
+        columns.append(_Column("read", read, unit * _EXAMPLE, _READ[unit]))
         sheet.write_string(0, 0, words.title(name), book.add_format({"bold": True}))
         sheet.write_string(1, 0, f"{how.format(words.SCORES[unit])} {words.MORE}")
-        _filled(book, sheet, columns, unit)
-        facts = words.facts(kept, event, TABLE_ACCURACY, unit)
+        facts, text_format = words.facts(kept, event, TABLE_ACCURACY, unit), _text_format(book)
         for row, (head, text) in enumerate(facts, start=_HEAD):
             sheet.write_string(row, len(columns) + 1, head)
-            sheet.write_string(row, len(columns) + 2, text)
+            sheet.write_string(row, len(columns) + 2, text, text_format)
+        chosen = _HEAD + len(facts), len(columns) + 2
+        _filled(book, sheet, columns, unit, chosen)
     return written.getvalue()
 
 
-def _filled(book: Any, sheet: Any, columns: Sequence[_Column], unit: int) -> None:
-    """Write heads, the first row, and the formulas of all rows."""
+def _text_format(book: Any, **more: Any) -> Any:
+    """Return the format of text from a file: a text it stays, also where a program edits it."""
+    return book.add_format({"quote_prefix": True, **more})
+
+
+def _filled(
+    book: Any, sheet: Any, columns: Sequence[_Column], unit: int, chosen: tuple[int, int]
+) -> None:
+    """Write heads, the first row, and the formulas of all rows; what is chosen, where it counts."""
+    from xlsxwriter.utility import xl_rowcol_to_cell  # noqa: PLC0415 - see above
+
     per_unit = "" if unit == 1 else f"/{unit}"
-    same = {"unit": unit, "per_unit": per_unit, "no_score": words.NO_SCORE[unit]}
-    head = book.add_format({"bold": True, "bottom": 1, "align": "right"})
+    cell = xl_rowcol_to_cell(*chosen, row_abs=True, col_abs=True)
+    same = {"unit": unit, "per_unit": per_unit, "no_score": words.NO_SCORE[unit], "chosen": cell}
+    same |= {"percent": words.UNITS[0], "shares": words.UNITS[1], "which": words.which(cell)}
+    head = _text_format(book, bold=True, bottom=1, align="right")
     typed = book.add_format({"bg_color": "#FFF4CC"})
+    if unit != 1:
+        sheet.write_string(chosen[0], chosen[1] - 1, words.UP_TO_1)
+        sheet.write_blank(*chosen, None, typed)
+        sheet.data_validation(*chosen, *chosen, {"validate": "list", "source": [*words.UNITS]})
     number = book.add_format({"num_format": "0.0000"})
     for k, column in enumerate(columns):
         sheet.write_string(_HEAD, k, column.head, head)
@@ -117,8 +153,10 @@ def _filled(book: Any, sheet: Any, columns: Sequence[_Column], unit: int) -> Non
         for row in range(_FIRST, _FIRST + N_ROWS):
             value = column.first if row == _FIRST else ""
             if column.formula:
-                cells = {one.name: f"{'ABCDEF'[at]}{row + 1}" for at, one in enumerate(columns)}
-                sheet.write_formula(row, k, column.formula.format(**cells, **same), number, value)
+                cells = {one.name: f"{'ABCDEFG'[at]}{row + 1}" for at, one in enumerate(columns)}
+                parts = {"value": _VALUE.format(**cells), "is_percent": _IS_PERCENT.format(**cells)}
+                formula = column.formula.format(**cells, **parts, **same)
+                sheet.write_formula(row, k, formula, number, value)
             elif value == "":
                 sheet.write_blank(row, k, None, typed)
             else:
@@ -131,7 +169,7 @@ def _filled(book: Any, sheet: Any, columns: Sequence[_Column], unit: int) -> Non
 
 def _listed(book: Any, name: str, heads: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
     """Write a sheet of columns, each with a name for formulas such as ``table_score``."""
-    sheet = book.add_worksheet(name)
+    sheet, text_format = book.add_worksheet(name), _text_format(book)
     for k, head in enumerate(heads):
         sheet.write_string(0, k, head, book.add_format({"bold": True, "bottom": 1}))
         column = "ABCD"[k]
@@ -139,8 +177,10 @@ def _listed(book: Any, name: str, heads: Sequence[str], lines: Sequence[Sequence
         book.define_name(f"{name.lower()}_{head.split()[0].lower()}", place)
     for row, line in enumerate(lines, start=1):
         for k, value in enumerate(line):
-            write = sheet.write_string if isinstance(value, str) else sheet.write_number
-            write(row, k, value)
+            if isinstance(value, str):
+                sheet.write_string(row, k, value, text_format)
+            else:
+                sheet.write_number(row, k, value)
     sheet.set_column(0, len(heads) - 1, 18)
     sheet.freeze_panes(1, 0)
 

@@ -1,7 +1,7 @@
 """The calibrator to take home: as a file, as calibrated rows, and as a table of scores."""
 
+import codecs
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from dashboard.compute.slices import slicing_of
 from dashboard.readers import Upload
 from dashboard.readers.contents import RawSet
 from dashboard.scene import Scene
-from dashboard.tables import harmless
 from dashboard.wording import take_home as words
 from dashboard.wording.sentences import method_name
 from dashboard.wording.slice_names import BLANK
@@ -33,7 +32,9 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
         return None
     digest, result = scene.upload.digest, scene.result
     kept = CalibratorFile.about(rows, fitted, settings.event, result, data=digest)
-    kept = replace(kept, percent_column=_percent_column(scene.upload))
+    column = _score_column(scene.upload)
+    in_percent = column if scene.upload.in_percent else ""
+    kept = replace(kept, column=column, percent_column=in_percent)
     if not kept.needs_groups:
         return kept
     if settings.group is None:  # of an audit in Python
@@ -41,26 +42,18 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
     return replace(kept, groups=slicing_of(scene.upload, settings, settings.group).grouping)
 
 
-def _percent_column(upload: Upload) -> str:
-    """Return the column of a file's scores where they are in percent, "" else."""
+def _score_column(upload: Upload) -> str:
+    """Return the column of a file's scores of one event; "" where it has none of this kind."""
     raw = next(iter(upload.contents.sets.values()), None)
     headings = raw.headings if isinstance(raw, RawSet) else None
-    return headings[0] if upload.in_percent and headings and len(headings) == 1 else ""
+    return headings[0] if headings and len(headings) == 1 else ""
 
 
-def rows_file(scene: Scene, kept: CalibratorFile, ending: str) -> bytes:
+def rows_file(upload: Upload, kept: CalibratorFile, ending: str) -> bytes:
     """Return the rows of the file with their calibrated probabilities: CSV, Parquet or npz."""
-    frame = calibrated_rows(scene.upload, kept)
-    if ending == ".csv":  # by its mark, spreadsheets know the text as Unicode
-        texts = frame.select_dtypes(["str", "object"]).columns
-        frame = frame.assign(**{name: frame[name].map(_harmless) for name in texts})
-        text = frame.rename(columns=harmless).to_csv(index=False, lineterminator="\r\n")
-        return text.encode("utf-8-sig")
-    return frame_bytes(frame, ending)
-
-
-def _harmless(cell: Any) -> Any:
-    return harmless(cell) if isinstance(cell, str) else cell
+    made = frame_bytes(calibrated_rows(upload, kept), ending)
+    # By its mark, spreadsheets know the text as Unicode.
+    return codecs.BOM_UTF8 + made if ending == ".csv" else made
 
 
 def workbook(scene: Scene, kept: CalibratorFile) -> bytes:

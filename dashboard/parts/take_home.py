@@ -51,7 +51,7 @@ def show(scene: Scene) -> None:
         with st.container(horizontal=True):
             for ending, label in words.ROWS.items():
                 offer_file(
-                    partial(compute.rows_file, scene, kept, ending),
+                    partial(compute.rows_file, scene.upload, kept, ending),
                     label=say_rows(label), name=f"{file_name('calibrated')}{ending}",
                     kind=_KINDS[ending],
                 )  # fmt: skip

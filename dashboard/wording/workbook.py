@@ -9,8 +9,15 @@ SCORE, CALIBRATED, OF_ALL, SHIFT, SLOPE = "Score", "Calibrated", "All groups", "
 TABLE_HEAD = (SCORE, CALIBRATED, "Slope up to the next row")
 GROUPS_HEAD = ("Group", SHIFT, SLOPE, "From")
 
+READ = "Read as"
+UP_TO_1, UNITS = "Scores up to 1 are", ("percent", "shares")
+"""Of a sheet in percent, where a cell without a percent sign may be either."""
+
 NO_SCORE = {1: "Not a score from 0 to 1", 100: "Not a score from 0 to 100"}
-SCORES = {1: "scores from 0 to 1", 100: "scores in percent, from 0 to 100,"}
+SCORES = {
+    1: "scores from 0 to 1, or with a percent sign,",
+    100: "scores in percent, from 0 to 100 or with a percent sign,",
+}
 """By what the highest score is, 1 or 100."""
 
 TYPE = "Type or paste {} in column A; column B shows them calibrated."
@@ -18,7 +25,15 @@ TYPE_GROUPS = (
     "Type or paste {} in column A and groups in column B; column C shows the scores calibrated."
     " Another group gets the map of all groups."
 )
-MORE = "For more rows, copy the formulas of the last row down."
+MORE = (
+    "The last of these columns shows what each was read as. For more rows, copy the formulas of the"
+    " last row down."
+)
+
+
+def which(cell: str) -> str:
+    """Return what is asked of a score that may be percent or a share."""
+    return f"Percent or a share? Choose in {cell.replace('$', '')}"
 
 
 def title(name: str) -> str:

@@ -90,7 +90,7 @@ def test_a_calibrator_of_scores_is_offered_as_file_rows_and_table(
     book.typed("A7", 100.5)
     assert book.value("B7") == "Not a score from 0 to 100"
     assert book.kept["Calibrator", "A4"] == "Score (%)"
-    assert ("Calibrator", "D4") in book.kept
+    assert ("Calibrator", "E4") in book.kept
     assert "readmitted_30d = Yes" in book.kept.values()
     assert "fitted on all 7,400 rows of the calibration set" in found["said"]
     assert "the pages show cross-validated values" in found["said"]

@@ -201,10 +201,44 @@ def test_logits_of_one_event_are_scores_where_the_user_says_so(
     pd.DataFrame({"p": risk, "y": hospital.back[:400]}).to_csv(old, index=False)
     assert run("fit", old, "--calibrator", "platt", "--out", kept).exit_code == 0
     pd.DataFrame({"lp": np.log(risk / (1 - risk))}).to_csv(new, index=False)
-    done = run("calibrate", new, "--with", kept, "--out", out, "--values", "logits")
+    asked = "--with", kept, "--out", out, "--values", "logits"
+    refused = run("calibrate", new, *asked)
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        'Error: Column "p": not in the file. Expected the scores that the calibrator was fitted on,'
+        " or --score with another column.\n"
+    )
+    done = run("calibrate", new, *asked, "--score", "lp")
     assert done.exit_code == 0, done.stderr
     wanted = PlattScaling().fit(risk, hospital.back[:400]).predict(risk)
     assert_allclose(pd.read_csv(out)["calibrated"], wanted, rtol=0, atol=1e-9)
+
+
+def test_a_calibrator_knows_its_column_and_no_cell_is_a_formula(
+    hospital: Discharges, tmp_path: Path
+) -> None:
+    old, new, kept, out = (tmp_path / name for name in ("o.csv", "n.csv", "p.json", "out.csv"))
+    risk, back = hospital.risk[:400], hospital.back[:400]
+    table = pd.DataFrame({"new_model": risk, "old_model": np.sqrt(risk), "ill": back.astype(int)})
+    table.to_csv(old, index=False)
+    asked = "--score", "new_model", "--outcome", "ill", "--calibrator", "platt", "--out", kept
+    assert run("fit", old, *asked).exit_code == 0
+    texts = ["=1+1", "+cmd|x", "-2+3", "@SUM(A1)", "-5", "+4.5%", "a-1"]
+    ids = [*texts, *(f"N{k}" for k in range(len(texts), 400))]
+    table.drop(columns="ill").assign(**{"=row id": ids}).to_csv(new, index=False)
+    roles = "--column", "=row id=id"
+    done = run("calibrate", new, "--with", kept, "--out", out, *roles)
+    assert done.exit_code == 0, done.stderr
+    found = pd.read_csv(out)
+    assert list(found) == ["row", "'=row id", "score", "calibrated"]
+    wanted = PlattScaling().fit(risk, back).predict(risk)
+    assert_allclose(found["calibrated"], wanted, rtol=0, atol=1e-12)
+    escaped = ["'=1+1", "'+cmd|x", "'-2+3", "'@SUM(A1)", "-5", "+4.5%", "a-1"]
+    assert found["'=row id"][: len(texts)].tolist() == escaped
+    named = run("calibrate", new, "--with", kept, "--out", out, *roles, "--score", "old_model")
+    assert named.exit_code == 0, named.stderr
+    of_old = PlattScaling().fit(risk, back).predict(np.sqrt(risk))
+    assert_allclose(pd.read_csv(out)["calibrated"], of_old, rtol=0, atol=1e-12)
 
 
 def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """Calibrators as workbooks: the formulas in them calibrate, and their values are written along."""
 
 import io
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pandas as pd
@@ -80,7 +82,7 @@ def test_the_first_score_is_there_with_its_value_for_programs_that_do_not_comput
     assert cells[3][:2] == ["Score", "Calibrated"]
     assert cells[4][:2] == [0.5, pytest.approx(book.value("B5"), abs=1e-15)]
     assert cells[5][:2] == ["", ""]
-    said = {line[3]: line[4] for line in cells if len(line) > 4 and line[3]}
+    said = {line[4]: line[5] for line in cells if len(line) > 5 and line[4]}
     assert said["Event"] == "readmitted = Yes"
     assert said["Accuracy"] == "Within 0.0001 of the calibrator, at every score"
     assert said["Data (SHA-256)"] == kept.data
@@ -99,6 +101,75 @@ def test_what_is_no_score_is_said(typed: object, shown: str) -> None:
     assert book.value(f"B{last + 1}") == ""
 
 
+@pytest.mark.parametrize("in_percent", [False, True])
+@pytest.mark.parametrize("by_group", [False, True])
+def test_cells_of_the_file_are_read_as_what_they_are_or_asked_about(
+    *, in_percent: bool, by_group: bool
+) -> None:
+    unit, column = (100, "C") if in_percent else (1, "B")
+    column = "C" if by_group else "B"
+    asked = {"groups": pd.Series(WARDS[drawn()[2]], name="ward")} if by_group else {}
+    kept = kept_of(ByGroup(PlattScaling()) if by_group else PlattScaling(), **asked)
+    book = Workbook(workbook_of(kept, "Platt", "ill = Yes", in_percent=in_percent))
+    groups = np.array(["surgery"], dtype=object) if by_group else None
+    if by_group:
+        book.typed("B5", "surgery")
+    wanted = kept.apply([0.0404], groups)[0]
+    shares: list[tuple[Any, bool]] = [(0.0404, True), ("4.04%", False), ("4,04 %", False)]
+    of_file = (
+        [(4.04, False), ("4.04", False)] if in_percent else [(0.0404, False), ("0,0404", False)]
+    )
+    for typed, formatted in shares + of_file:
+        book.typed("A5", typed, in_percent=formatted)
+        assert_allclose(book.value(f"{column}5"), unit * wanted, rtol=0, atol=unit * TABLE_ACCURACY)
+    other = 0.0404 if in_percent else 4.04
+    for no_score in ("  ", "4.04.1", "-1%", "101%", "n/a", 101, -0.1, True):
+        book.typed("A5", no_score)
+        assert book.value(f"{column}5") == words.NO_SCORE[unit]
+    book.typed("A5", other)
+    if not in_percent:
+        assert book.value(f"{column}5") == words.NO_SCORE[1]
+        return
+    # Google's spreadsheet knows no formats of cells.
+    for formatted in (False, True):
+        book.has_cell_formats = not formatted
+        book.typed("A5", other, in_percent=formatted)
+        shown = book.value(f"{column}5")
+        cell = shown.rpartition(" ")[2]
+        assert shown == words.which(cell)
+    assert book.value(f"{chr(ord(cell[0]) - 1)}{cell[1:]}") == words.UP_TO_1
+    book.typed(cell, "shares")
+    assert_allclose(book.value(f"{column}5"), 100 * wanted, rtol=0, atol=100 * TABLE_ACCURACY)
+    book.typed(cell, "percent")
+    as_percent = 100 * kept.apply([0.000404], groups)[0]
+    assert_allclose(book.value(f"{column}5"), as_percent, rtol=0, atol=100 * TABLE_ACCURACY)
+    book.typed(cell, "")
+    book.typed("A5", 0)
+    as_zero = 100 * kept.apply([0.0], groups)[0]
+    assert_allclose(book.value(f"{column}5"), as_zero, rtol=0, atol=100 * TABLE_ACCURACY)
+
+
+def test_texts_of_a_file_stay_texts() -> None:
+    place = drawn()[2]
+    kept = kept_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="=ward"))
+    data = workbook_of(kept, "Platt", "=1+1")
+    with zipfile.ZipFile(io.BytesIO(data)) as held:
+        styles = ET.fromstring(held.read("xl/styles.xml"))  # noqa: S314 - our own
+        texts = ET.fromstring(held.read("xl/sharedStrings.xml"))  # noqa: S314 - our own
+        sheets = [ET.fromstring(held.read(f"xl/worksheets/sheet{k}.xml")) for k in (1, 2, 3)]  # noqa: S314
+    space = f"{texts.tag.partition('}')[0]}}}"
+    formats = next(styles.iter(f"{space}cellXfs")).findall(f"{space}xf")
+    shown = ["".join(one.itertext()) for one in texts.iter(f"{space}si")]
+    found = set()
+    for cell in (cell for sheet in sheets for cell in sheet.iter(f"{space}c")):
+        value = cell.find(f"{space}v")
+        if cell.get("t") == "s" and value is not None and shown[int(value.text or 0)][0:1] == "=":
+            found.add(shown[int(value.text or 0)])
+            assert cell.find(f"{space}f") is None
+            assert formats[int(cell.get("s", 0))].get("quotePrefix") == "1"
+    assert found == {"=ward", "=1+1"}
+
+
 # By group -----------------------------------------------------------------------------------
 
 
@@ -106,8 +177,8 @@ def test_groups_are_found_by_their_exact_names() -> None:
     place = drawn()[2]
     kept = kept_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="ward"))
     book = opened(kept)
-    assert [book.value(f"{column}4") for column in "ABCDEF"] == [
-        "Score", "ward", "Calibrated", "All groups", "Shift", "Slope",
+    assert [book.value(f"{column}4") for column in "ABCDEFG"] == [
+        "Score", "ward", "Calibrated", "All groups", "Shift", "Slope", "Read as",
     ]  # fmt: skip
     asked = [*WARDS.tolist(), "dermatology", 3.0]
     for row, ward in enumerate(asked, start=5):
