@@ -1,6 +1,7 @@
 """The calibrator to take home: as a file, as calibrated rows, and as a table of scores."""
 
 import codecs
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +12,10 @@ from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.numpy_code import numpy_code
 from calibcore.validation import Floats
-from dashboard.calibrated import calibrated_rows, frame_bytes, percents
+from dashboard.calibrated import calibrated_rows, frame_bytes, percents, rows_for
+from dashboard.compute.files import row_numbers
 from dashboard.compute.slices import slicing_of
-from dashboard.readers import Upload
+from dashboard.readers import Options, Upload
 from dashboard.readers.contents import RawSet
 from dashboard.scene import Scene
 from dashboard.wording import take_home as words
@@ -54,6 +56,36 @@ def rows_file(upload: Upload, kept: CalibratorFile, ending: str) -> bytes:
     made = frame_bytes(calibrated_rows(upload, kept), ending)
     # By its mark, spreadsheets know the text as Unicode.
     return codecs.BOM_UTF8 + made if ending == ".csv" else made
+
+
+_MOST_BYTES = 40_000_000
+"""Of a saved calibrator; as of JSON that holds rows."""
+
+
+def saved(
+    data: bytes, upload: Upload, read: Callable[[Options], Upload]
+) -> tuple[CalibratorFile, Upload]:
+    """Return a saved calibrator, and rows without outcomes as it takes them; see `rows_for`.
+
+    Raises
+    ------
+    CalibrationInputError
+        No calibrator file; rows that are not what it takes.
+    """
+    try:
+        if len(data) > _MOST_BYTES:
+            raise CalibrationInputError("calibrator", "a file above 40 MB", "a calibrator file")
+        kept = CalibratorFile.from_json(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise CalibrationInputError("calibrator", "no text", "a calibrator file") from error
+    rows = rows_for(kept, upload.options, read)
+    calibrated_rows(rows, kept)
+    return kept, rows
+
+
+def n_rows(upload: Upload) -> int:
+    """Count the rows of all sets."""
+    return sum(len(numbers) for numbers in row_numbers(upload).values())
 
 
 def workbook(scene: Scene, kept: CalibratorFile) -> bytes:

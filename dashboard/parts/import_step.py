@@ -10,7 +10,15 @@ from dashboard import controls, wording
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
 from dashboard.compute.unusable import unusable_rows
-from dashboard.parts import event_column, panel, questions, reading_choices, reading_controls, roles
+from dashboard.parts import (
+    event_column,
+    panel,
+    questions,
+    reading_choices,
+    reading_controls,
+    roles,
+    take_home,
+)
 from dashboard.readers import Options, Upload
 from dashboard.readers.contents import Contents, Preview
 from dashboard.readers.refusal import Question, visible
@@ -92,7 +100,7 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
         outcome = _read(sources, options)
     above = st.container()
     with above:
-        upload = _show_top(outcome)
+        upload = _show_top(outcome, sources)
         if upload is None and len(sources) > 1:
             _offer_removal(sources)
     visit = _visit(sources, page, needed=upload is None)
@@ -143,7 +151,9 @@ def _visit(sources: Sequence[SourceFile], page: str, *, needed: bool) -> _Visit:
     return last
 
 
-def _show_top(outcome: Upload | CalibrationInputError) -> Upload | None:
+def _show_top(
+    outcome: Upload | CalibrationInputError, sources: Sequence[SourceFile]
+) -> Upload | None:
     """Show why there is nothing to evaluate; return the upload where there is."""
     if isinstance(outcome, Question):
         questions.show_question(outcome)
@@ -161,6 +171,8 @@ def _show_top(outcome: Upload | CalibrationInputError) -> Upload | None:
         ask = words.without_labels(outcome.perhaps_labels) if alone else wording.LABELS_ALONE
         st.info(ask, icon=":material/upload_file:")
         _show_checks(outcome)
+        if alone:
+            take_home.offer_saved(outcome, lambda options: files.read_files(sources, options))
         return None
     return outcome
 

@@ -1,15 +1,23 @@
 """The calibrator to take home: as a file, as calibrated rows, and as a table of scores."""
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
+from calibcore.calibrator_file import CalibratorFile
+from calibcore.errors import CalibrationInputError
+from dashboard.calibrated import n_unfitted
 from dashboard.compute import take_home as compute
 from dashboard.parts.downloads import file_name, offer_file, offer_table
+from dashboard.parts.questions import show_question
+from dashboard.readers import Options, Upload
+from dashboard.readers.refusal import Question
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.wording import take_home as words
 from dashboard.wording.rows import say_rows
+from dashboard.wording.sentences import refusal
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _KINDS = {
@@ -17,6 +25,44 @@ _KINDS = {
     ".parquet": "application/vnd.apache.parquet",
     ".npz": "application/zip",
 }
+
+
+def offer_saved(upload: Upload, read: Callable[[Options], Upload]) -> None:
+    """Offer to apply a saved calibrator to a file without outcomes, and to save the rows.
+
+    Parameters
+    ----------
+    upload : Upload
+        The file.
+    read : callable
+        Reads it by other options: from the columns that the calibrator was fitted on.
+    """
+    with st.container(border=True, key="apply_saved"):
+        saved = st.file_uploader(words.APPLY, "json", key="saved_calibrator", help=words.APPLY_HELP)
+        if saved is None:
+            return
+        try:
+            kept, rows = compute.saved(saved.getvalue(), upload, read)
+            lost = n_unfitted(rows, kept)
+        except Question as question:
+            show_question(question)
+            return
+        except CalibrationInputError as error:
+            st.error(refusal(error), title=words.NOT_APPLIED, icon=":material/block:")
+            return
+        told = [words.applied(compute.n_rows(rows), kept.n_rows), *words.unfitted(lost)]
+        st.markdown(say_rows(" ".join(told)))
+        _offer_rows(rows, kept)
+
+
+def _offer_rows(upload: Upload, kept: CalibratorFile) -> None:
+    with st.container(horizontal=True):
+        for ending, label in words.ROWS.items():
+            offer_file(
+                partial(compute.rows_file, upload, kept, ending),
+                label=say_rows(label), name=f"{file_name('calibrated')}{ending}",
+                kind=_KINDS[ending],
+            )  # fmt: skip
 
 
 def show(scene: Scene) -> None:
@@ -48,13 +94,7 @@ def show(scene: Scene) -> None:
                 offer_table(
                     lambda: csv_of(*table), label=words.SCORES, name=file_name("score table")
                 )
-        with st.container(horizontal=True):
-            for ending, label in words.ROWS.items():
-                offer_file(
-                    partial(compute.rows_file, scene.upload, kept, ending),
-                    label=say_rows(label), name=f"{file_name('calibrated')}{ending}",
-                    kind=_KINDS[ending],
-                )  # fmt: skip
+        _offer_rows(scene.upload, kept)
         how = say_rows(words.HOW)
         if kept.groups is not None:
             how = f"{how} {say_rows(words.by_group(kept.groups.column))}"

@@ -39,6 +39,20 @@ HOW = (
 )
 
 
+APPLY = "Apply a saved calibrator"
+APPLY_HELP = (
+    "A calibrator (JSON) that was saved under **Use this calibrator** or by `fractile fit`. These"
+    " rows need no outcomes; the calibrated ones are saved as a file."
+)
+NOT_APPLIED = "Calibrator not applied"
+
+
+def applied(n_rows: int, n_fitted: int) -> str:
+    """Return that rows are calibrated, and by what."""
+    fitted = f" The calibrator was fitted on {rows_of(n_fitted)}." if n_fitted else ""
+    return f"{rows_of(n_rows).capitalize()} calibrated.{fitted}"
+
+
 def in_percent(name: str) -> str:
     """Return the name of a column that is in percent."""
     return f"{name} (%)"

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
+from calibcore import audit
 from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators import ByGroup, PlattScaling, TemperatureScaling
 from dashboard.wording import listed
@@ -169,6 +171,40 @@ def test_row_ids_are_no_formulas(saved: Callable[..., Saved], hospital: Discharg
     data = hospital.data.replace(b"F100", b"=F100")
     found = saved(data=data, method="platt", event="class")
     assert table_of(found[ROWS])["case_no"][0] == "'=F100000"
+
+
+def test_a_saved_calibrator_is_applied_to_a_file_without_outcomes(
+    hospital: Discharges, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: dict[str, Any] = {}
+    monkeypatch.setattr(
+        "streamlit.download_button", lambda label, data, **_: made.update({label: data})
+    )
+    lines = hospital.data.decode("utf-8-sig").split("\r\n")
+    head, *rows = ["=" + line.rpartition(";")[0] for line in lines[:401]]
+    column = "predicted_risk_pct"
+    risk, back = hospital.risk[:400], hospital.back[:400]
+    kept = CalibratorFile.of(audit(risk, back, calibrator="platt"))
+    kept = replace(kept, column=column, percent_column=column)
+    page = open_upload(("new.csv", "\n".join([head, *rows]).encode()))
+    made.clear()  # templates of the page without a file
+    uploader = page.file_uploader(key="saved_calibrator")
+    page = uploader.set_value(("platt.json", kept.to_json().encode(), "application/json")).run()
+    assert not page.exception
+    assert "400 rows calibrated. The calibrator was fitted on 400 rows." in bodies(page)
+    assert list(made) == [ROWS, PARQUET, NPZ]
+    found = table_of(made[ROWS]().decode("utf-8-sig"))
+    assert list(found) == ["row", "'=case_no", "score (%)", "calibrated (%)"]
+    assert found["'=case_no"][0] == "'=F100000"
+    wanted = 100 * PlattScaling().fit(risk, back).predict(risk)
+    assert_allclose(found["calibrated (%)"], wanted, rtol=0, atol=1e-9)
+    made.clear()
+    other = replace(kept, column="index").to_json()
+    for data, said in ((b"{}", "Expected a calibrator file"), (other.encode(), 'Column "index"')):
+        uploader = page.file_uploader(key="saved_calibrator")
+        page = uploader.set_value(("other.json", data, "application/json")).run()
+        assert any(said in str(one.value) for one in page.error)
+        assert not made
 
 
 def test_nothing_is_offered_without_a_calibrator(saved: Callable[..., Saved]) -> None:

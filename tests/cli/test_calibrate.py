@@ -359,7 +359,8 @@ def test_a_column_that_looks_like_something_else_is_the_groups_all_the_same(
     new, out = tmp_path / "few.csv", tmp_path / "few_out.csv"
     # Two wards beside a score would be taken for the outcome.
     new.write_text("risk,ward\n" + "0.2,Surgery\n0.3,Geriatrics\n" * 20, encoding="utf-8")
-    assert run("calibrate", new, "--with", kept, "--out", out).exit_code == 0
+    done = run("calibrate", new, "--with", kept, "--out", out, "--score", "risk")
+    assert done.exit_code == 0, done.stderr
     place = np.unique(hospital.ward, return_inverse=True)[1]
     fitted = ByGroup(PlattScaling()).fit(hospital.risk, hospital.back, place)
     wanted = fitted.predict([0.2, 0.3], [4, 1])
