@@ -122,7 +122,7 @@ def _number_value(text: Any, point: str, between: str) -> float:
     """Return a text as a number, as NUMBERVALUE: blanks are nothing, each percent sign a 100th."""
     plain = str(text).replace(" ", "").replace(between, "").replace(point, ".")
     bare = plain.rstrip("%")
-    return float(bare or 0) / 100 ** (len(plain) - len(bare))
+    return float(bare or 0) / 100.0 ** (len(plain) - len(bare))
 
 
 def _text(value: Any) -> str:
