@@ -2,6 +2,7 @@
 
 from calibcore.events import OneClass
 from calibcore.inference import ClassScreen, Inference
+from dashboard.compute.contest import usual
 from dashboard.compute.contest_conclusion import Conclusion, recommendation_of
 from dashboard.compute.correction import find_correction
 from dashboard.compute.drift import FoundDrift, find_drift
@@ -98,7 +99,10 @@ def steps_of(
 ) -> list[Step]:
     """Return the advice, of which a calibrator that is to be tried first comes last."""
     last = inference is not None or not scene.n_resamples
-    said = recommendation_of(scene) if last else None
+    # A calibrator that is not compared and leaves nothing to be detected is no worse than any.
+    off = scene.evaluated.after.omnibus.p_value < DETECTION_LEVEL
+    compared = off or scene.settings.method in usual(scene.upload)
+    said = recommendation_of(scene) if last and compared else None
     found = Found(
         scene.result,
         scene.evaluated,
