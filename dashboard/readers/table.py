@@ -40,21 +40,11 @@ ROLES: tuple[ColumnRole, ...] = get_args(ColumnRole)
 
 @dataclass(frozen=True, eq=False)
 class Odd:
-    """Cells of a column of numbers that are no numbers.
+    """Cells of a column of numbers that are no numbers."""
 
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (n_odd,)
-        Their rows, counted from 0, ascending.
-    codes : ndarray of int32, shape (n_odd,)
-        The text of each by its place in ``texts``.
-    texts : tuple of str
-        The different texts, "" for a blank cell.
-    """
-
-    rows: NDArray[np.int64]
-    codes: NDArray[np.int32]
-    texts: tuple[str, ...]
+    rows: NDArray[np.int64]  # counted from 0, ascending
+    codes: NDArray[np.int32]  # the text of each by its place among the texts
+    texts: tuple[str, ...]  # the different ones, "" for a blank cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,28 +150,12 @@ Parsed = Table | Arrays
 
 @dataclass(frozen=True)
 class Reading:
-    """What the columns of a table were taken for.
+    """What the columns of a table were taken for."""
 
-    Parameters
-    ----------
-    roles : tuple of ColumnRole
-        One a column.
-    reasons : tuple of str
-        Why, one short phrase a column such as "two values, rises with the score"; "" where the
-        user said so.
-    class_names : tuple of str
-        Of the class columns in their order, what the classes are called: the headings without what
-        all of them share. Empty where there are none.
-    event : str, optional
-        The value of the outcome that the score is of, as the file writes it, where it is known.
-    found, doubts : tuple of str
-        Sentences.
-    """
-
-    roles: tuple[ColumnRole, ...]
-    reasons: tuple[str, ...]
-    class_names: tuple[str, ...] = ()
-    event: str | None = None
+    roles: tuple[ColumnRole, ...]  # one a column
+    reasons: tuple[str, ...]  # one short phrase a column; "" where the user said so
+    class_names: tuple[str, ...] = ()  # headings of classes without what all of them share
+    event: str | None = None  # the value of the outcome that the score is of, where it is known
     found: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
 

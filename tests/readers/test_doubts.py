@@ -124,11 +124,13 @@ def test_labels_that_are_the_predictions_or_of_other_rows() -> None:
 
 def test_a_column_that_equals_the_label() -> None:
     (doubt,) = with_column("odd", LABELS).doubts
-    assert doubt.startswith('Column "odd" equals the label in all 1,200 rows')
+    assert doubt.startswith(
+        'Column "odd" equals the outcome, or is its opposite, in all 1,200 rows'
+    )
     assert with_column("odd", np.r_[(LABELS[:1] + 1) % K, LABELS[1:]]).doubts == ()
     words = np.array(["cat", "dog", "fox"])[LABELS]
     (doubt,) = read("a.csv", table("cat,dog,fox,label,odd", *LOGITS.T, words, words)).doubts
-    assert doubt.startswith('Column "odd" equals the label')
+    assert doubt.startswith('Column "odd" equals the outcome')
 
 
 def test_a_prediction_that_equals_the_label_or_is_of_other_columns() -> None:

@@ -458,12 +458,43 @@ NO_SCORES = (
         for kind, tokens in zip(_TRUE, _TOKENS, strict=True)))),
 )  # fmt: skip
 
+
+# A mirror of the outcome is no subgroup ---------------------------------------------------------
+
+NOT_Y = [1 - y for y in Y]
+WON = of_words("Lost", "Won")
+
+
+def mirror(name: str, columns: Columns, make: Callable[[Columns], bytes] = csv) -> Case:
+    expect = Expect((), N, EVENTS, groups=(), says=("equals the outcome, or is its opposite",))
+    return Case("mirror", name, lambda: make(columns), expect)
+
+
+MIRRORS = (
+    mirror("teams.csv", {"prob1": RISK, "prob1_outcome": Y, "prob2_outcome": NOT_Y}),
+    mirror("survived.csv", {"risk": RISK, "died": Y, "survived": NOT_Y}),
+    mirror("won.csv", {"win_prob": RISK, "y": Y, "text": WON}),
+    mirror("yes-no.xlsx", {"win_prob": RISK, "won": of_words("No", "Yes"), "result": WON}, xlsx),
+    mirror("ja.csv", {"Risiko": RISK, "verstorben": of_words("nein", "ja"), "lebt": NOT_Y}),
+    mirror("equal.csv", {"risk": RISK, "label": Y, "label_copy": Y}),
+    mirror("words.parquet", {"p": RISK, "default": Y, "word": of_words("paid", "bad")}, parquet_of),
+    mirror("signed.json", {"p": RISK, "y": Y, "sign": [2 * y - 1 for y in Y]}, records),
+    mirror("codes.csv", {"p": RISK, "event": Y, "code": [10 - 3 * y for y in Y]}),
+    mirror("flags.csv", {"p": RISK, "event": Y, "flag": of_words("TRUE", "FALSE")}),
+    mirror("letters.tsv", {"p": RISK, "event": Y, "f": of_words("G", "B")}, lambda c: csv(c, "\t")),
+    mirror("gaps.csv", {"p": RISK, "event": Y, "no_event": [None, *NOT_Y[1:]]}),
+    Case("mirror", "nearly.csv", lambda: csv({"p": RISK, "y": Y, "site": [Y[0], *NOT_Y[1:]]}),
+         Expect(rows=N, events=EVENTS, groups=("site",))),
+)  # fmt: skip
+
+
 KINDS: tuple[tuple[Case, ...], ...] = (
     TOTALS,
     NEITHER,
     QUESTIONS,
     UNUSABLE,
     NO_SCORES,
+    MIRRORS,
 )
 
 

@@ -173,7 +173,7 @@ def test_roles_of_the_user_hold_and_need_no_reason() -> None:
     d = people()
     columns = {"score": d["p"], "x": RNG.random(600), "y": d["y"], "z": d["y"]}
     reading = read(columns, roles=(("x", "score"), ("z", "outcome")))
-    assert reading.roles == ("group", "score", "group", "outcome")
+    assert reading.roles == ("group", "score", "left out", "outcome")
     assert reading.reasons[1] == reading.reasons[3] == ""
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from dashboard.readers.contents import Options
 from dashboard.readers.recognition.candidates import Scores, may_say_classes
 from dashboard.readers.recognition.events import event_of
-from dashboard.readers.recognition.features import Feature, features_of
+from dashboard.readers.recognition.features import Feature, features_of, says_the_same
 from dashboard.readers.recognition.further import further_role
 from dashboard.readers.recognition.hypotheses import hypotheses
 from dashboard.readers.recognition.questions import (
@@ -139,6 +139,7 @@ def _reading(
     """Return each column its role and the reason."""
     chosen = _with_prediction(best, features, given)
     matter = roles_of(chosen)
+    outcome = chosen.outcome if len(chosen.outcome) == 1 and chosen.scores is not None else ()
     roles: list[ColumnRole] = []
     reasons: list[str] = []
     for f in features:
@@ -146,6 +147,8 @@ def _reading(
             role, why = given[f.place], ""
         elif f.place in matter:
             role, why = matter[f.place], _reason(f, matter[f.place], chosen)
+        elif any(says_the_same(features[place], f) for place in outcome):
+            role, why = "left out", "equals the outcome"
         else:
             role, why = further_role(f)
         roles.append(role)
@@ -159,6 +162,13 @@ def _reading(
         f"Column {quoted(f.name)} is not used as a weight: each row counts once."
         for f, role in zip(features, roles, strict=True)
         if f.kind == "weight" or (role == "group" and _may_weigh(f))
+    ]
+    doubts += [
+        f"Column {quoted(f.name)} equals the outcome, or is its opposite, in all"
+        f" {len(f.column.values):,} rows, so it is no subgroup: perhaps one of the two is the"
+        " prediction."
+        for f, why in zip(features, reasons, strict=True)
+        if why == "equals the outcome"
     ]
     return Reading(tuple(roles), tuple(reasons), names, event, found, tuple(doubts))
 

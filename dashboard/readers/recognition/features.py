@@ -42,7 +42,7 @@ _DATES = re.compile(
     re.ASCII,
 )
 _ASKED, _FEW = 200, 4
-_MOST_KINDS, _FEW_OTHERS, _HALF = 12, 0.2, 0.5
+_MOST_KINDS, _FEW_OTHERS, _HALF, _LEAST_ROWS = 12, 0.2, 0.5, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,6 +267,17 @@ def main_kinds(outcome: Feature, *, named: bool) -> tuple[int, int] | None:
     if len(rest) == 2:
         return told[0] if told else (rest[0], rest[1])
     return told[0] if len(told) == 1 and counts[[*told[0]]].sum() >= _HALF else None
+
+
+def says_the_same(one: Feature, other: Feature) -> bool:
+    """Return whether each kind of one column stands beside its own of another in all rows."""
+    n_kinds = one.n_kinds
+    if not 2 <= n_kinds == other.n_kinds <= _MOST_KINDS or "list" in (one.kind, other.kind):
+        return False
+    first, second = one.kinds[1], other.kinds[1]
+    known = (first >= 0) & (second >= 0)
+    pairs = np.unique(first[known] * n_kinds + second[known])
+    return bool(known.sum() >= _LEAST_ROWS and known.mean() > _HALF and len(pairs) == n_kinds)
 
 
 def spread(n_rows: int, most: int) -> NDArray[np.intp]:

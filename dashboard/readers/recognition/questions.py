@@ -7,7 +7,7 @@ import numpy as np
 from calibcore.probabilities import softmax
 from dashboard.readers.contents import Options
 from dashboard.readers.recognition.candidates import Scores, claims_score, sums_to
-from dashboard.readers.recognition.features import Feature, says_event, table_of
+from dashboard.readers.recognition.features import Feature, says_event, says_the_same, table_of
 from dashboard.readers.recognition.further import names_rows
 from dashboard.readers.recognition.vocabulary import GROUP_STEMS, begins, is_called_odds
 from dashboard.readers.recognition.weights import Hypothesis
@@ -117,6 +117,10 @@ def ask(
         if h is not best and h.scores == best.scores and _truths(h) != _truths(best)
         and (h in near or _is_second_outcome(best, h, features))
         and ("cut from the score" not in h.evidence or "cut from the score" in best.evidence)
+        and not any(
+            says_the_same(features[one], features[other])
+            for one in best.outcome[:1] for other in h.outcome[:1]
+        )
     ]  # fmt: skip
     if rivals:
         order = sorted([best, *rivals], key=lambda h: (_foretells(h), not h.is_whole))
