@@ -419,6 +419,10 @@ NO_SCORES = (
     _refused("sum09.csv", lambda: b"y,a,b,c\n" + b"a,.8,.1,.1\nc,.3,.3,.3\nb,.3,.3,.3\n" * 20,
              "sum to 0.9 to 1"),
     _refused("weka.csv", lambda: csv(_shares(1, "*")), r'such as "\*?0'),
+    _refused("distribution.csv", lambda: csv(
+        {"inst#": range(N), "actual": _TRUE, "distribution": [f"*{p}" for p in RISK],
+         "": [f"{p}" if k % 2 else f"*{p}" for k, p in enumerate(OTHER)]},
+    ), r'"distribution" is text, such as "\*'),
     _refused("decisions.csv", lambda: csv({"y_true": Y, "y_pred": CALM}), '"y_pred" is 0 or 1'),
     _refused("classes.xlsx", lambda: xlsx({"actual": _TRUE, "predicted": _TRUE[::-1]}),
              '"predicted" says classes'),

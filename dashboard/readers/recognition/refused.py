@@ -64,8 +64,12 @@ def refuse_sums(best: Hypothesis, features: Sequence[Feature]) -> None:
         if (f.is_share and not f.is_decided) or (f.kind == "text" and f.n_kinds > _FEW_TEXTS)
     }  # fmt: skip
     for f in features:
-        own = f.folded_kinds if f.kind == "text" and 2 < f.n_kinds <= len(shares) else {""}
-        if own <= shares.keys() and not own <= {folded(features[k].name) for k in places}:
+        own = f.folded_kinds if f.kind == "text" and f.n_kinds <= len(shares) else frozenset()
+        if (
+            len(own) > 2
+            and own <= shares.keys()
+            and not own <= {folded(features[k].name) for k in places}
+        ):
             members = [shares[name] for name in sorted(own)]
             wanted = f"a sum of 1 in every row: they are called as the values of {quoted(f.name)}"
             if texts := [member for member in members if member.kind == "text"]:
