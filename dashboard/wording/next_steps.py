@@ -73,18 +73,17 @@ def _main(found: Found) -> Step:
             or _no_information(found)
             or _leave(found, harmful=chosen and still_off)
         )
-    other = _another(found)
-    if other is not None:
-        return other
     name = method_name(found.method)
     where = set_name(found.result, found.evaluated)
     use = f"No miscalibration detected on the {where} after {name}"
+    # What corrects a subgroup is not exchanged for what is better on the whole.
+    cured = None if still_off else _cured(found)
+    other = None if cured else _another(found)
+    if other is not None:
+        return other
     if not still_off:
         return (
-            _certain_first(found, use)
-            or _group_off(found, after=True)
-            or _cured(found)
-            or _use(found, use)
+            _certain_first(found, use) or _group_off(found, after=True) or cured or _use(found, use)
         )
     return _try_another(found, name)
 
