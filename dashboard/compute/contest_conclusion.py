@@ -122,12 +122,12 @@ def recommendation_of(scene: Scene) -> Conclusion | None:
     None where it would take long and was not made, or without intervals, which are part of it.
     """
     looked_at = scene.chosen == "test" and not scene.result.same_data
-    if not looked_at or scene.split.calibration.n_samples < 2:
+    if not (looked_at and scene.n_resamples) or scene.split.calibration.n_samples < 2:
         return None
     dealt = Dealt(N_FOLDS, scene.settings.seed) if scene.crossed else Dealt()
     scene = replace(scene, settings=replace(scene.settings, n_bins=15))
     keys, by = usual(scene.upload), RANKED_BY
-    go = scene.n_resamples > 0 and estimate_contest(scene, keys, dealt) <= QUICK_SECONDS
+    go = estimate_contest(scene, keys, dealt) <= QUICK_SECONDS
     found = run_contest(scene, keys, dealt, lambda *_: None, go=go)
     among = ranked(found.contestants, by, "crossed")
     picks = pick(among, by) if len(among) > 1 and not found.missing else None

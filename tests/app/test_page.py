@@ -53,7 +53,7 @@ def choices(name: str) -> list[tuple[Event, list[tuple[str, object]]]]:
     """Events of a sample, each with the clicks that lead to it from the one before."""
     names = sets(name)[1].class_names
     last = len(names) - 1
-    found: list[tuple[Event, list[tuple[str, object]]]] = [(TopR(1), [])]
+    found: list[tuple[Event, list[tuple[str, object]]]] = [(TopR(1), [("event", "top")])]
     if len(names) > 2:
         found += [
             (TopR(2), [("rank", 2)]),
