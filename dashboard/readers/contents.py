@@ -43,22 +43,11 @@ def picked(array: Array, chosen: NDArray[np.bool_]) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class SliceColumn:
-    """A further column, by which the rows of a set can be grouped.
+    """A further column, by which the rows of a set can be grouped."""
 
-    Parameters
-    ----------
-    name : str
-        As the file has it, fit to show.
-    values : ndarray, shape (n_samples,)
-        Numbers in the type that the file has, NaN where the cell is blank; of text, the place of
-        each row's category.
-    categories : tuple of str, optional
-        The different texts, "" for a blank cell; None where the column holds numbers.
-    """
-
-    name: str
-    values: Array
-    categories: tuple[str, ...] | None = None
+    name: str  # as the file has it, fit to show
+    values: Array  # numbers, NaN for a blank cell; of text, the place of each row's category
+    categories: tuple[str, ...] | None = None  # the different texts, "" for a blank cell
 
     def rows(self, chosen: NDArray[np.bool_]) -> "SliceColumn":
         """Keep the rows of a mask."""
@@ -176,52 +165,24 @@ class Choices(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """How the user overrules what a file is taken for.
+    """How the user overrules what a file is taken for; FileError for a choice that is none.
 
-    Parameters
-    ----------
-    values : {"auto", "logits", "probabilities", "percentages", "none"}, default "auto"
-        What the values are; none of these is refused in a sentence that says what is needed.
-    first_label : {"auto", 0, 1}, default "auto"
-        The number of the first class in the labels.
-    class_names : tuple of str
-        Names of the classes in their order; labels that are text are matched to them.
-    header : bool, optional
-        Whether the first row of a text table names the columns.
-    sets : {"auto", "one"}, default "auto"
-        Whether a column that tells a calibration set from a test set is followed, or all rows are
-        one set.
-    prevalence : float, optional
-        Share of class 1, or of right predictions, where the model will be used; strictly between
-        0 and 1. It changes no number; a warning says where the rows differ from it.
-    roles : tuple of (str, ColumnRole)
-        What columns are for, by name; what is not named is detected.
-    event : str, optional
-        Of an outcome of two values, the one that the score is of, as the file writes it.
-    leave_out : bool
-        Leave out rows that cannot be used, instead of asking about them.
-    together : tuple of str
-        What several files are of one another; empty where that is detected. ``("rows",)``: parts
-        of one table. ``("sets", *names)``: the named files, or without names the first, are the
-        calibration set, the others the test set. ``("models",)``: the first is read alone.
-        ``("without", *names)``: the named files are left out. Others than those that are there are
-        passed over.
-
-    Raises
-    ------
-    FileError
-        A choice that is none.
+    Of several files, ``together`` says what they are of one another; empty where that is detected.
+    ``("rows",)``: parts of one table. ``("sets", *names)``: the named files, or without names the
+    first, are the calibration set, the others the test set. ``("models",)``: the first is read
+    alone. ``("without", *names)``: the named files are left out. Others than those that are there
+    are passed over.
     """
 
     values: Literal["auto", "logits", "probabilities", "percentages", "none"] = "auto"
     first_label: Literal["auto", 0, 1] = "auto"
-    class_names: tuple[str, ...] = ()
-    header: bool | None = None
-    sets: Literal["auto", "one"] = "auto"
-    prevalence: float | None = None
-    roles: tuple[tuple[str, ColumnRole], ...] = ()
-    event: str | None = None
-    leave_out: bool = False
+    class_names: tuple[str, ...] = ()  # in their order; labels that are text are matched to them
+    header: bool | None = None  # whether the first row of a text table names the columns
+    sets: Literal["auto", "one"] = "auto"  # whether a column that tells two sets is followed
+    prevalence: float | None = None  # of class 1, or of right predictions, where it will be used
+    roles: tuple[tuple[str, ColumnRole], ...] = ()  # by name; what is not named is detected
+    event: str | None = None  # of an outcome of two values, the one that the score is of
+    leave_out: bool = False  # rows that cannot be used, instead of asking about them
     together: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -27,6 +27,7 @@ from dashboard.readers.meaning.doubts import doubts_of
 from dashboard.readers.meaning.labels import LabelReading, counted_alike, read_labels
 from dashboard.readers.meaning.measured import few_decimals
 from dashboard.readers.meaning.otherwise import called_otherwise
+from dashboard.readers.meaning.repeated import DEPENDENT
 from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
 from dashboard.readers.refusal import FileError
@@ -69,6 +70,7 @@ def _add(
     kind: ValuesKind,
 ) -> Upload:
     """Add the sets, what is known of their rows beside, and what may be doubted."""
+    doubts = (*upload.doubts, *doubts_of(sets, raw, kind, upload.options))
     columns, left = shared_columns({role: part.columns for role, part in raw.items()})
     return replace(
         upload,
@@ -78,7 +80,8 @@ def _add(
         values_kind=kind,
         columns=columns,
         missing=(*upload.missing, *left),
-        doubts=(*upload.doubts, *doubts_of(sets, raw, kind, upload.options)),
+        # A page shows the first few: what is true of every p-value comes first.
+        doubts=tuple(sorted(doubts, key=lambda said: DEPENDENT not in said)),
     )
 
 

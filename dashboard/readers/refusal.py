@@ -99,25 +99,11 @@ def type_name(dtype: np.dtype[Any]) -> str:
 
 
 class FileError(CalibrationInputError):
-    """A file that cannot be used, said in one sentence of plain text.
+    """A file that cannot be used: which part of it, what was found there, and what is wanted.
 
-    Parameters
-    ----------
-    field : str
-        Part of the file that is at fault.
-    found : str
-        What was found there.
-    wanted : str
-        What is wanted instead.
-
-    Attributes
-    ----------
-    known : object
-        What is known of the file although it is refused: `Contents` without sets, or nothing.
-
-    Notes
-    -----
-    At most 600 characters, without control characters and without the signs that open markup.
+    It is one sentence of plain text of at most 600 characters, without control characters and the
+    signs that open markup. ``known`` is what is known of the file all the same: `Contents` without
+    sets, or nothing.
 
     Examples
     --------
@@ -140,36 +126,17 @@ class FileError(CalibrationInputError):
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer to a `Question`.
+    """One answer to a `Question`."""
 
-    Parameters
-    ----------
-    said : str
-        On its button: a few words, the file's own included.
-    why : str
-        What speaks for it, in one short sentence.
-    change : mapping of str
-        The parameters of `Options` that it sets.
-    """
-
-    said: str
-    why: str
-    change: Mapping[str, Any]
+    said: str  # on its button: a few words, the file's own included
+    why: str  # what speaks for it, in one short sentence
+    change: Mapping[str, Any]  # the parameters of `Options` that it sets
 
 
 class Question(FileError):  # noqa: N818 - an answer, not a mistake, is what it wants
-    """A file that can be used once the user has answered something.
+    """A file that can be used once the user has answered something, the likeliest answer first.
 
-    Parameters
-    ----------
-    field, found : str
-        As in `FileError`.
-    ask : str
-        One sentence that ends with a question mark.
-    answers : tuple of Answer
-        The likeliest first; never empty.
-    ranked : bool
-        Whether the first is likelier than the others.
+    ``ask`` is one sentence that ends with a question mark; there is always an answer.
     """
 
     def __init__(

@@ -51,34 +51,18 @@ class Odd:
 class Column:
     """A column of a table, or an array of an archive.
 
-    Parameters
-    ----------
-    name : str
-        As the file has it, "" where it has none. Parts of names of nested values are joined by
-        dots.
-    values : ndarray, shape (n_rows, ...)
-        Numbers (bool, int, uint or float, in the type of the file, of any float16 to float64), NaN
-        where a cell is odd; of text the place of each in ``texts``, as int32. A second axis holds
-        the items of a list in each cell.
-    texts : tuple of str, optional
-        The different texts in the order of their first rows, "" for a blank cell; None where the
-        column holds numbers. Dates are texts in ISO 8601.
-    odd : Odd, optional
-        Cells that are no numbers, where most are.
-    percents, commas : int
-        Cells written with a percent sign, which is dropped without dividing the number, and with a
-        decimal comma.
-    unread : str
-        Why the column was not kept, such as "objects"; its values are then empty. "" else.
+    Numbers are bool, int, uint or float, in the type of the file, of any float16 to float64, NaN
+    where a cell is odd; of text, ``values`` has the place of each in ``texts``, as int32. A second
+    axis holds the items of a list in each cell. Dates are texts in ISO 8601.
     """
 
-    name: str
+    name: str  # as the file has it, "" where it has none; parts of nested names joined by dots
     values: NDArray[Any]
-    texts: tuple[str, ...] | None = None
-    odd: Odd | None = None
-    percents: int = 0
-    commas: int = 0
-    unread: str = ""
+    texts: tuple[str, ...] | None = None  # the different ones by their first rows, "" for a blank
+    odd: Odd | None = None  # cells that are no numbers, where most are
+    percents: int = 0  # cells with a percent sign, which is dropped without dividing the number
+    commas: int = 0  # cells with a decimal comma
+    unread: str = ""  # why the column was not kept, such as "objects"; its values are then empty
 
     @property
     def is_text(self) -> bool:
@@ -90,37 +74,18 @@ class Column:
 class Table:
     """Columns of one length, as a text, a sheet, a Parquet file or JSON records hold them.
 
-    Parameters
-    ----------
-    columns : tuple of Column
-        Of one length, but for those that were not kept.
-    n_rows : int
-        Rows of the table.
-    first_row : int
-        How the file itself would number the first row, for sentences that name rows: of text and
-        sheets the line from the top of the file, else 1.
-    among : ndarray of bool, optional
-        Which of the file's rows from ``first_row`` on these are, where some were passed over, such
-        as blank lines.
-    cut : ndarray of int64, optional
-        Numbers, as the file counts them, of rows that were passed over because they have too few
-        cells or too many.
-    named : bool
-        Whether the file names its columns; else they are called "column 1", "column 2", ...
-    shown : tuple of tuple of str
-        At most ten first rows, each cell as the file has it.
-    found, repairs, doubts : tuple of str
-        Sentences about how the bytes were read: what was found, what was fixed with its count, what
-        looks wrong.
+    The file itself would number the first row ``first_row``: of text and sheets it is the line from
+    the top of the file, else 1. Numbered so too are the rows of ``cut``, which have too few cells
+    or too many. ``among``: which of the file's rows these are, where some were passed over.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...]  # of one length, but for those that were not kept
     n_rows: int
     first_row: int = 1
     among: NDArray[np.bool_] | None = None
     cut: NDArray[np.int64] | None = None
-    named: bool = True
-    shown: tuple[tuple[str, ...], ...] = ()
+    named: bool = True  # by the file; else they are called "column 1", "column 2", ...
+    shown: tuple[tuple[str, ...], ...] = ()  # at most ten first rows, cells as the file has them
     found: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -130,13 +95,8 @@ class Table:
 class Arrays:
     """Arrays of any lengths, as npz, safetensors, PyTorch, pickles and JSON objects hold them.
 
-    Parameters
-    ----------
-    arrays : tuple of Column
-        Each with its name; a bare array has none, parts of a nested tuple are called "0.0", "0.1",
-        "1.0", "1.1", and parts of a dictionary "calibration.logits".
-    found, repairs, doubts : tuple of str
-        As in `Table`.
+    A bare array has no name, parts of a nested tuple are called "0.0", "0.1", "1.0", "1.1", and
+    parts of a dictionary "calibration.logits".
     """
 
     arrays: tuple[Column, ...]

@@ -33,54 +33,22 @@ N_FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """What was found in a file, what it was taken for, and what was fixed.
+    """What was found in a file, what it was taken for, and what was fixed."""
 
-    Parameters
-    ----------
-    name : str
-        The file's name as shown; never a path.
-    format : str
-        Such as ``"npz"``.
-    digest : str
-        SHA-256 of the bytes, in hexadecimal; of the digests in order for several files.
-    calibration, test : LogitSet or EventScores, optional
-        Both are there, or neither.
-    rows : LogitSet or EventScores, optional
-        The one set of a file that does not tell calibration from test.
-    piece : RawSet, optional
-        A bare table without labels, or labels without a table, to be combined with another file.
-    values_kind : {"logits", "probabilities", "scores"}, optional
-        None for bare labels.
-    in_percent : bool
-        Whether the file has its values in percent; in the sets they are shares.
-    found : tuple of str
-        Sentences: what was found, what it was taken for and the evidence.
-    repairs : tuple of str
-        Sentences: each repair with its count.
-    missing : tuple of str
-        Sentences: what cannot be shown, and why.
-    doubts : tuple of str
-        Sentences: what may be wrong with the data although they can be used.
-    columns : mapping of str to mapping of str to SliceColumn
-        Of each set in `sets`, further columns by name, the same names and categories in both.
-    contents, options
-        What the file held before it was taken for anything, so that several files are evaluated
-        together, and how the user overruled the evaluation.
-    """
-
-    name: str
+    name: str  # as shown; never a path
     format: str
-    digest: str
+    digest: str  # SHA-256 of the bytes, in hexadecimal; of the digests in order for several files
     calibration: Rows | None = None
     test: Rows | None = None
-    rows: Rows | None = None
-    piece: RawSet | None = None
+    rows: Rows | None = None  # the one set of a file that does not tell calibration from test
+    piece: RawSet | None = None  # a table without labels, or labels without a table
     values_kind: ValuesKind | None = None
-    in_percent: bool = False
+    in_percent: bool = False  # in the file; in the sets they are shares
     found: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()  # what cannot be shown, and why
+    doubts: tuple[str, ...] = ()  # what may be wrong with data that can be used
+    # Further columns of each set by name, the same names and categories in both.
     columns: Mapping[str, Mapping[str, SliceColumn]] = field(default_factory=dict, repr=False)
     contents: Contents = field(default_factory=lambda: Contents({}), repr=False)
     options: Options = field(default_factory=Options, repr=False)

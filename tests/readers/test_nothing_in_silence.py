@@ -41,6 +41,8 @@ class Expect:
         A pattern in the refusal.
     groups : tuple of str
         The columns to group by, where that may go wrong.
+    never : str
+        A pattern in no sentence about the file.
     """
 
     asks: tuple[str, ...] = ()
@@ -50,6 +52,7 @@ class Expect:
     says: tuple[str, ...] = ()
     refused: str = ""
     groups: tuple[str, ...] | None = None
+    never: str = "(?!)"
 
 
 @dataclass(frozen=True)
@@ -492,6 +495,126 @@ MIRRORS = (
 )  # fmt: skip
 
 
+# Rows that belong together --------------------------------------------------------------------
+
+_OF, _AGAIN = [k // 5 for k in range(N)], [k % 24 for k in range(N)]
+_SAME = [Y[k] for k in _AGAIN]
+"""The outcome of 24 samples, each evaluated five times."""
+
+
+def _together(
+    name: str, make: Callable[[], bytes], said: str, *, groups: tuple[str, ...] = (), rows: int = N
+) -> Case:
+    silent = "" if said else "independent"
+    expect = Expect(rows=rows, says=(said,), groups=groups, never=silent or "(?!)")
+    return Case("rows that belong together", name, make, expect)
+
+
+def _person(person: str, *, start: int = 101, **more: Sequence[Any]) -> dict[str, Sequence[Any]]:
+    return {person: [start + k for k in _OF], **more, "risk": RISK, "readmitted": Y}
+
+
+def _loans(cells: Sequence[Any]) -> dict[str, Sequence[Any]]:
+    fine = [p + k * 1e-7 for k, p in enumerate(RISK)]
+    columns = {"loan_no": cells, "PD": fine, "default": Y}
+    return {name: [*its, *its[:8]] for name, its in columns.items()}
+
+
+TOGETHER = (
+    _together("patients.csv", lambda: csv({"patient_id": [f"PT{k:03d}" for k in _OF],
+              "visit": [k % 5 for k in range(N)], "risk": RISK, "event": Y}),
+              "120 rows of 24 patients", groups=("visit",)),
+    _together("numbers.xlsx", lambda: xlsx(_person("Patient ID")), "120 rows of 24 patients"),
+    _together("subject.parquet", lambda: parquet_of(_person("subject")), "of 24 subjects"),
+    _together("users.json", lambda: records(_person("user")), "120 rows of 24 users"),
+    _together("kunden.csv", lambda: csv(_person("Kunden-Nr"), ";", comma=True), "of 24 IDs"),
+    _together("customer.tsv", lambda: csv(_person("customerNumber"), "\t"), "of 24 customers"),
+    _together("caret.csv", lambda: csv({"rowIndex": _AGAIN, "prob": RISK, "obs": _SAME,
+              "Resample": [f"Fold{1 + k // 24}" for k in range(N)]}),
+              "120 rows of 24 IDs", groups=("Resample",)),
+    _together("daily.csv", lambda: csv({"event_id": _AGAIN, "day": [k // 24 for k in range(N)],
+              "forecast": RISK, "outcome": _SAME}), "of 24 events", groups=("day",)),
+    _together("repeats.json", lambda: records({"id": _AGAIN, "repeat": [k // 24 for k in range(N)],
+              "p": RISK, "y": _SAME}), "120 rows of 24 IDs", groups=("repeat",)),
+    _together("loans.csv", lambda: csv(_loans(range(7000, 7000 + N))),
+              "120 loans: 8 of them occur more than once .* 8 rows repeat", rows=N + 8),
+    _together("loans.xlsx", lambda: xlsx(_loans(IDS)), "8 of them occur more than once .* 8 rows",
+              rows=N + 8),
+    _together("no-ids.csv", lambda: csv({n: c for n, c in _loans(IDS).items() if n != "loan_no"}),
+              "8 of 128 rows repeat another one", rows=N + 8),
+    _together("blank.csv", lambda: csv(_person("MRN") | {"MRN": ["" if k < 5 else k for k in
+              _OF]}), "95 rows of 19 IDs", groups=("MRN",)),
+    _together("arrays.npz", lambda: npz_of(_person("patient_ids") | {"readmitted": Y}),
+              "120 rows of 24 "),
+    _together("branch.csv", lambda: csv(_person("branch_id")), "", groups=("branch_id",)),
+    _together("index.csv", lambda: csv(_person("index") | {"index": _AGAIN}), "",
+              groups=()),
+)  # fmt: skip
+
+
+# Sentences with a figure ----------------------------------------------------------------------
+
+_ENDS = [1.0] * 9 + [0.0] * 30 + RISK[39:]
+_HIT = [1] * 9 + [0] * 30 + Y[39:]
+_BOTH: Columns = {
+    "p_no": [1 - p for p in _ENDS],
+    "p_yes": _ENDS,
+    "y": ["yes" if y else "no" for y in _HIT],
+}
+_OVER = [1.0000001, -1e-9, *RISK[2:]]
+_TABLE = np.random.default_rng(8).dirichlet([1, 1, 1], N).round(4)
+_BEST = _TABLE.argmax(axis=1)
+
+
+def npz_of(columns: Columns, kind: str = "f8") -> bytes:
+    buffer = io.BytesIO()
+    cells = {name: np.asarray(its) for name, its in columns.items()}
+    kept: dict[str, Any] = {
+        n: c.astype(kind) if c.dtype.kind == "f" else c for n, c in cells.items()
+    }
+    np.savez(buffer, **kept)
+    return buffer.getvalue()
+
+
+def _figure(name: str, make: Callable[[], bytes], *says: str, never: str = "(?!)") -> Case:
+    return Case("sentences with a figure", name, make, Expect(rows=N, says=says, never=never))
+
+
+def _predicted(*names: Any, heading: str = "prob_{}") -> Columns:
+    """Return classes that are called by numbers, and what is predicted of each row."""
+    table = {heading.format(name): _TABLE[:, k].tolist() for k, name in enumerate(names)}
+    truth = [names[(k + (k % 4 == 0)) % 3] for k in _BEST]
+    return {**table, "label": truth, "pred": [names[k] for k in _BEST]}
+
+
+FIGURES = (
+    _figure("ends.csv", lambda: csv({"p": _ENDS, "y": _HIT}),
+            r"exactly 1 in 9 and exactly 0 in 30 of 120 rows \(32.5% together\)"),
+    _figure("ends.parquet", lambda: parquet_of(_BOTH), "class yes is exactly 1 in 9 and exactly 0"),
+    _figure("percent.csv", lambda: csv({"p": [f"{100 * p:.2f}%" for p in _ENDS], "y": _HIT}),
+            "exactly 1 in 9 and exactly 0 in 30 of 120"),
+    _figure("zeros.json", lambda: records({"p": [p * (p < 1) for p in _ENDS], "y": _HIT}),
+            "The true class has probability 0 in 9 rows", never="exactly 1 in"),
+    _figure("votes.csv", lambda: csv({"p": [0.0, *(round(p, 1) for p in RISK[1:])],
+            "y": [1, *Y[1:]]}), r"have 1 decimal \(rounded, or shares of votes\)"),
+    _figure("three.npz", lambda: npz_of({"p": [0.0, *np.round(RISK[1:], 3)], "y": [1, *Y[1:]]}),
+            "because the values of the file are rounded to 3 decimals"),
+    _figure("trees.npz", lambda: npz_of({"p": [0.0, *np.round(np.asarray(RISK[1:]) * 500) / 500],
+            "y": [1, *Y[1:]]}), r"have 3 decimals \(rounded, or shares of votes\)"),
+    _figure("over.csv", lambda: csv({"p": _OVER, "y": Y}), "in 2 rows .* by at most 1e-07"),
+    _figure("over.json", lambda: records({"p": _OVER, "y": Y}), "in 2 rows .* by at most 1e-07"),
+    _figure("float32.npz", lambda: npz_of({"p": _OVER, "y": Y}, "f4"), "in 2 rows .* 1e-07"),
+    _figure("confidence.csv", lambda: csv({"confidence": _OVER, "correct": Y}), "by at most 1e-07"),
+    _figure("digits.csv", lambda: csv(_predicted(3, 5, 8)), never="likeliest"),
+    _figure("turned.csv", lambda: csv(_predicted(2, 0, 1)), never="likeliest"),
+    _figure("from-one.parquet", lambda: parquet_of(_predicted(1, 2, 3)), never="likeliest"),
+    _figure("words.json", lambda: records(_predicted("a", "c", "b", heading="{}")),
+            never="likeliest"),
+    _figure("other.csv", lambda: csv({**_predicted(3, 5, 8), "pred": [(3, 5, 8)[k - 1] for k in
+            _BEST]}), r"likeliest class in 0.0% of the rows"),
+)  # fmt: skip
+
+
 KINDS: tuple[tuple[Case, ...], ...] = (
     TOTALS,
     NEITHER,
@@ -499,6 +622,8 @@ KINDS: tuple[tuple[Case, ...], ...] = (
     UNUSABLE,
     NO_SCORES,
     MIRRORS,
+    TOGETHER,
+    FIGURES,
 )
 
 
@@ -548,5 +673,6 @@ def test_nothing_goes_wrong_in_silence(case: Case) -> None:
     said = (*outcome.found, *outcome.repairs, *outcome.doubts, *outcome.missing)
     for pattern in expect.says:
         assert re.search(pattern, " ".join(said)), said
+    assert not re.search(expect.never, " ".join(said)), said
     if expect.groups is not None:
         assert tuple(outcome.columns["rows"]) == expect.groups

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import read
 from dashboard.readers.contents import RawSet, Role
 from dashboard.readers.meaning.overlap import words_of
 from dashboard.readers.meaning.repeated import go_together, repeated
 from tests.readers.files import Array, npz
-from tests.readers.test_doubts import LABELS, LOGITS, TEST_LABELS, TEST_LOGITS, K, N, softmax
+from tests.readers.test_doubts import LABELS, LOGITS, TEST_LABELS, TEST_LOGITS, K, N, softmax, table
 
 RAW: Mapping[Role, RawSet] = {"rows": RawSet(None, None)}
 SAID = "the same rows, scored twice"
@@ -110,3 +111,88 @@ def test_few_equal_rows_of_few_decimals_may_be_others() -> None:
         of_test = np.where(same, labels[:40], labels[40:])
         doubts = two(wholes[:40] / 100 + off, labels[:40], test / 100 + off, of_test)
         assert [part in doubts for part in (may, sure)] == [part == said for part in (may, sure)]
+
+
+def test_rows_of_one_id_are_counted() -> None:
+    draws = np.random.default_rng(4)
+    patients, visits = np.arange(60).repeat(10), np.tile(np.arange(10), 60)
+    scores = softmax(draws.normal(size=(600, 2)))[:, 1]
+    hits = (draws.random(600) < scores).astype(int)
+    names = np.array([f"PT{k:04d}" for k in patients])
+    for ids in (names, patients + 1001, patients * 7.0):
+        upload = read("a.csv", table("patient_id,visit,risk,event", ids, visits, scores, hits))
+        (said,) = upload.doubts
+        assert said.startswith('600 rows of 60 patients (column "patient_id", up to 10 rows each).')
+        assert "p-values are too small and confidence intervals too narrow" in said
+        assert [*upload.columns["rows"]] == ["visit"]
+    ones = table("patient_id,risk,event", names[::10], scores[::10], hits[::10])
+    assert not any("patients" in said for said in read("a.csv", ones).doubts)
+    # Fewer than groups are cut into, and more than there are texts: never ranges of a number.
+    few = read("a.csv", table("branch_id,risk,event", patients % 15, scores, hits))
+    assert len(few.columns["rows"]["branch_id"].categories or ()) == 15
+    assert few.doubts == ()
+
+
+def test_numbers_that_start_again_are_no_ids() -> None:
+    draws = np.random.default_rng(4)
+    scores = softmax(draws.normal(size=(600, 2)))[:, 1]
+    hits = (draws.random(600) < scores).astype(int)
+    again = table("index,p,y", np.tile(np.arange(200), 3), scores, hits)
+    assert read("a.csv", again).doubts == ()
+    truth = np.tile(hits[:60], 10)
+    resamples = table(
+        "id,fold,p,y", np.tile(np.arange(60), 10), np.arange(600) // 60, scores, truth
+    )
+    assert "600 rows of 60 IDs" in " ".join(read("a.csv", resamples).doubts)
+
+
+def test_loans_that_occur_twice() -> None:
+    draws = np.random.default_rng(6)
+    scores = draws.beta(1, 15, size=600)
+    hits = (draws.random(600) < scores).astype(int)
+    loans, rows = np.arange(600) + 50_000, np.r_[np.arange(600), np.arange(24) * 7]
+    for names in (loans, np.array([f"L-{k}" for k in loans])):
+        data = table("loan_no,pd,default", names[rows], scores[rows], hits[rows])
+        (said,) = read("a.csv", data).doubts
+        assert said.startswith(
+            '624 rows of 600 loans: 24 of them occur more than once (column "loan_no"). 24 rows'
+            " repeat another one cell by cell: keep each row once."
+        )
+    (said,) = read("a.csv", table("pd,default", scores[rows], hits[rows])).doubts
+    assert said.startswith(f"24 of 624 rows {COPIES}")
+    for decimals in (2, 3, 4):
+        coarse = table("pd,default", scores.round(decimals), hits)
+        assert COPIES not in " ".join(read("a.csv", coarse).doubts)
+
+
+def test_persons_of_both_sets_are_counted() -> None:
+    draws = np.random.default_rng(4)
+    scores = softmax(draws.normal(size=(600, 2)))[:, 1]
+    hits = (draws.random(600) < scores).astype(int)
+    patients = np.r_[np.arange(40).repeat(10), np.arange(30, 50).repeat(10)]
+    which = np.where(np.arange(600) < 400, "calibration", "test")
+    said = " ".join(read("a.csv", table("patient,set,p,y", patients, which, scores, hits)).doubts)
+    assert "400 rows of the calibration set of 40 patients" in said
+    assert "10 of 20 patients of the test set are in the calibration set too" in said
+
+
+def test_tests_of_visits_find_what_is_not_there() -> None:
+    """Of calibrated scores: nearly always with ten rows per patient, rarely with one."""
+    draws = np.random.default_rng(0)
+    found = []
+    for _ in range(30):
+        scores = draws.random(60)
+        hits = (draws.random(60) < scores).astype(int)
+        found.append([
+            cumulative_curves(np.repeat(scores, n), np.repeat(hits, n)).ks_p_value < 0.05
+            for n in (1, 10)
+        ])  # fmt: skip
+    of_one, of_ten = np.sum(found, axis=0)
+    assert of_one <= 4
+    assert of_ten >= 20
+    ids = np.arange(60).repeat(10)
+    whole = [1.0] * 3, [0, 0, 1]
+    more = np.r_[np.repeat(scores, 10)[:-3], whole[0]], np.r_[np.repeat(hits, 10)[:-3], whole[1]]
+    said = read("a.csv", table("patient,p,y", ids, *more)).doubts
+    assert said[0].startswith("600 rows of 60 patients")
+    assert said[1].startswith("The true class has probability 0 in 2 rows")

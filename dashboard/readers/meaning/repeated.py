@@ -1,6 +1,8 @@
 """Rows that stand in a file more than once: in both sets, in one set, or scored again."""
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +11,20 @@ from calibcore.blocks import row_blocks
 from calibcore.data import EventScores, LogitSet
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats
-from dashboard.readers.contents import Array, RawEvent, RawSet, Role, rows_of_file
-from dashboard.readers.meaning.overlap import shared_rows, words_of
+from dashboard.readers.contents import SET_NAMES, Array, RawEvent, RawSet, Role, rows_of_file
+from dashboard.readers.meaning.overlap import shared_rows
+from dashboard.readers.meaning.overlap import words_of as words_of_rows
+from dashboard.readers.recognition.groups import ids_of
+from dashboard.readers.recognition.vocabulary import (
+    ITEM_WORDS,
+    MISSING,
+    OWNER_WORDS,
+    folded,
+    is_owner,
+    words_of,
+)
+from dashboard.readers.refusal import quoted
+from dashboard.readers.table import Column
 
 _Rows = LogitSet | EventScores
 _FEW_ROWS = 20
@@ -20,6 +34,11 @@ _LEAST_SPLIT, _MOST_SPLIT = 14.0, 0.1
 """Rows expected to differ in their label from others of the same values, and the share found."""
 
 _TOGETHER, _MOST_TOGETHER, _ERRORS, _COLUMNS = 0.5, 0.9, 5.0, 20
+_FEW_IDS, _FEW_REPEATED, _APART, _MOST_ALIKE = 5, 0.1, 1_000_003, 3
+DEPENDENT = "Tests and intervals take rows as independent"
+_COPIES = "cell by cell"
+_MISSING = {"", *MISSING}
+_NUMBERED = re.compile(r"|.*\d.*", re.DOTALL)
 _LEAST_SORTED = 8
 """So many rows are in order by chance once in 20,000 times."""
 
@@ -28,8 +47,11 @@ def repeated(
     sets: Mapping[Role, _Rows], raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent]
 ) -> Iterator[str]:
     """Doubt rows that the fit and the evaluation would share, ``raw`` as they stood in the file."""
+    related = tuple(_related(sets, raw))
+    yield from related
     if len(sets) < 2:
-        yield from (said for part in sets.values() for said in _within(part))
+        if not any(_COPIES in said for said in related):
+            yield from (said for part in sets.values() for said in _within(part))
         return
     calibration, test = sets["calibration"], sets["test"]
     both = (_table(calibration), _labels(calibration)), (_table(test), _labels(test))
@@ -52,6 +74,85 @@ def repeated(
             " together: perhaps these are the same rows, scored twice. If so, they were seen in the"
             " fit, and they flatter the evaluation; two models are compared on the page Models."
         )
+
+
+def _related(
+    sets: Mapping[Role, _Rows], raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent]
+) -> Iterator[str]:
+    """Doubt that rows are independent where an id repeats, and name those that both sets have."""
+    ids, told = {role: _ids(part) for role, part in raw.items()}, False
+    for name in dict.fromkeys(name for part in ids.values() for name in part):
+        noun = min({*words_of(name)} & (OWNER_WORDS | ITEM_WORDS), default="ID")
+        parts = {role: part[name][1] for role, part in ids.items() if name in part}
+        found = [
+            _of_ids(name, noun, ids[role][name], sets[role], raw[role], role) for role in parts
+        ]
+        if not told:  # of persons in households, the first will do
+            yield from filter(None, found)
+            told = any(found)
+        asked = np.unique(parts["test"]) if "test" in parts else np.zeros(0)
+        shared = np.isin(asked, parts.get("calibration", ()))
+        if shared.any() and is_owner(words_of(name)):
+            yield (
+                f"{np.count_nonzero(shared):,} of {len(asked):,} {noun}s of the test set are in the"
+                f" calibration set too (column {quoted(name, 30)}): the fit used rows of theirs, so"
+                " the evaluation flatters."
+            )
+
+
+_Ids = tuple[NDArray[np.intp], NDArray[np.int64]]
+"""Rows that have an id, and the id of each."""
+
+
+def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
+    """Return what names the rows, and groups that are named as what rows belong to."""
+    owners = (Column(c.name, c.values, c.categories) for c in part.columns)
+    owners = (c for c in owners if is_owner(words_of(c.name)))
+    owners = (c for c in owners if all(map(_NUMBERED.fullmatch, c.texts or ())))
+    found: dict[str, _Ids] = {}
+    for column in (*part.ids, *owners):
+        if column.unread or column.values.ndim != 1:
+            continue
+        values, blank = column.values, np.isnan(column.values)
+        if column.texts is not None:
+            blank = np.array([folded(text) in _MISSING for text in column.texts] or [False])[values]
+        made = ids_of(replace(column, values=np.where(blank, 0, values)))
+        if made is not None:
+            found[column.name] = np.flatnonzero(~blank), made.values[~blank]
+    return found
+
+
+def _of_ids(
+    name: str, noun: str, ids: _Ids, rows: _Rows, part: RawSet | RawEvent, role: Role
+) -> str:
+    """Doubt that the rows of one set are independent; "" where no id repeats."""
+    places, of_row = ids
+    labels, n_rows = _labels(rows)[places], len(places)
+    kinds, which, counts = np.unique(of_row, return_inverse=True, return_counts=True)
+    n_kinds, n_twice = len(kinds), int(np.count_nonzero(counts > 1))
+    if n_rows < _FEW_ROWS or n_kinds < _FEW_IDS or not n_twice:
+        return ""
+    sums = np.bincount(which, labels)
+    alike = bool((sums[which] == labels * counts[which]).all()) and labels.min() < labels.max()
+    if not alike and not is_owner(words_of(name)):
+        return ""  # numbers that start again, as where tables were put below each other
+    whole = of_row * np.int64(_APART) + labels.astype(np.int64)
+    cells = np.column_stack([_table(rows), *(column.values for column in part.columns)])
+    n_copies = n_rows - len(np.unique(words_of_rows(cells[places], whole, n_rows)[1]))
+    where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
+    said, column = f"{n_rows:,} rows{where} of {n_kinds:,} {noun}s", f"column {quoted(name, 30)}"
+    if n_rows - n_kinds < _FEW_REPEATED * n_rows:
+        occur = "1 of them occurs" if n_twice == 1 else f"{n_twice:,} of them occur"
+        said += f": {occur} more than once ({column})."
+    else:
+        said += f" ({column}, up to {counts.max():,} rows each)."
+    if 2 * n_copies > n_rows - n_kinds:
+        rows_ = "1 row repeats" if n_copies == 1 else f"{n_copies:,} rows repeat"
+        said += f" {rows_} another one {_COPIES}: keep each row once."
+    return (
+        f"{said} {DEPENDENT}: where rows of one {noun} are alike, p-values are too small and"
+        " confidence intervals too narrow."
+    )
 
 
 def _by_chance(shared: NDArray[np.bool_], sets: tuple[tuple[Array, Array], ...]) -> bool:
@@ -81,25 +182,32 @@ def _within(rows: _Rows) -> Iterator[str]:
     n_rows = rows.n_samples
     if n_rows < _FEW_ROWS:
         return
-    values, whole, places = words_of(_table(rows), _labels(rows), _MOST_ROWS)
+    values, whole, places = words_of_rows(_table(rows), _labels(rows), _MOST_ROWS)
     alike, same = _sizes(values), _sizes(whole)
     tied = alike > 1
     right = _right(rows, places[tied])
     expected = 2 * right * (1 - right) * np.count_nonzero(tied)
     split = float(((alike - same)[tied] / (alike[tied] - 1)).sum())
-    if expected < _LEAST_SPLIT or split > _MOST_SPLIT * expected:
-        return
     n_kinds = round(float((1 / same).sum()))
-    if n_kinds < _FEW_ROWS:
-        # A label that a few values decide is the same wherever they are.
+    n_copies, surely = len(same) - n_kinds, expected >= _LEAST_SPLIT
+    if split > _MOST_SPLIT * expected or n_kinds < _FEW_ROWS:
+        # Different samples, or a label that a few values decide: the same wherever they are.
         return
-    n_copies = len(same) - n_kinds
+    if not surely and (split > 0 or alike.max() > _MOST_ALIKE or not _stand_out(rows, n_copies)):
+        return
     of_rows = f"{len(same):,} rows" + (" looked at" if len(same) < n_rows else "")
     yield (
         f"{n_copies:,} of {of_rows} repeat another one, values and label alike: copies fall into"
         " both halves of a random split, so rows that were seen in the fit flatter the evaluation."
         " Keep each row once, or give the two sets apart."
     )
+
+
+def _stand_out(rows: _Rows, n_copies: int) -> bool:
+    """Return whether more rows have one value than two that are as near as any."""
+    steps = np.diff(np.sort(_table(rows)[:, -1]))
+    steps = steps[steps > 0]
+    return n_copies > 4 * int(np.count_nonzero(steps < 1.5 * steps.min(initial=np.inf)))
 
 
 def _sizes(words: NDArray[np.uint64]) -> NDArray[np.intp]:

@@ -11,6 +11,7 @@ from calibcore.probabilities import softmax
 from dashboard.readers.contents import Array, Options
 from dashboard.readers.recognition.agreement import beyond_luck
 from dashboard.readers.recognition.candidates import lists_classes
+from dashboard.readers.recognition.further import OWNERS
 from dashboard.readers.recognition.set_names import parting_of
 from dashboard.readers.recognition.vocabulary import (
     CORRECT_KEYS,
@@ -25,6 +26,7 @@ from dashboard.readers.recognition.vocabulary import (
     VALUE_WORDS,
     WEAK_LABEL_KEYS,
     WEAK_TABLE_KEYS,
+    is_owner,
     key_of,
     words_of,
 )
@@ -205,7 +207,8 @@ class _Named:
         key = self.keys[k]
         if parting_of(self.columns[k]) is not None and "set" not in self.roles.values():
             return "set"
-        if key in INDEX_KEYS:
+        owner, values = is_owner(words_of(self.columns[k].name)), self.columns[k].values
+        if key in INDEX_KEYS or (owner and values.ndim == 1 and len(np.unique(values)) > OWNERS):
             return "id"
         if key in CORRECT_KEYS and {*self.roles.values()} & {"score"}:
             return "correct"

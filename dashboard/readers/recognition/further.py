@@ -2,6 +2,8 @@
 
 from typing import cast
 
+import numpy as np
+
 from dashboard.readers.recognition.features import Feature
 from dashboard.readers.recognition.vocabulary import (
     ID_WORDS,
@@ -11,11 +13,12 @@ from dashboard.readers.recognition.vocabulary import (
     SURE_ID_WORDS,
     begins,
     folded,
+    is_owner,
     set_of,
 )
 from dashboard.readers.table import ColumnRole
 
-_GROUPS, _SETS = 50, 6
+_GROUPS, OWNERS, _SETS = 50, 20, 6
 
 
 def further_role(feature: Feature) -> tuple[ColumnRole, str]:
@@ -43,34 +46,26 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
     measure = begins(words, MEASURE_STEMS)
     surely = names_rows(feature)
     named = surely or (bool(words & ID_WORDS) and not measure)
-    if feature.is_number:
-        return _of_numbers(feature, named=named, surely=surely, measure=measure)
-    return _of_text(feature, named=named, surely=surely)
+    numbered = feature.is_number and feature.key in INDEX_KEYS
+    many = OWNERS if numbered or is_owner(words) else _GROUPS if surely else np.inf
+    number, counts = feature.is_number, feature.is_number and feature.counts_up
+    unlike = named or not (measure if number else _has_blanks(feature))
+    unique = (named if number else unlike) and feature.is_unique
+    for fits, role, why in (
+        (counts and unlike, "id", "counts up"),
+        (unique, "id", "every value differs"),
+        (feature.n_kinds > many and (feature.whole or not number), "id", "named as an id"),
+        (number, "group", "numbers"),
+        (feature.n_kinds > _GROUPS, "left out", "too many different texts"),
+    ):
+        if fits:
+            return cast("ColumnRole", role), why
+    return "group", f"{feature.n_kinds} values"
 
 
 def names_rows(feature: Feature) -> bool:
     """Return whether the heading surely says that a column names the rows."""
     return bool({*feature.words} & SURE_ID_WORDS) or feature.key in INDEX_KEYS
-
-
-def _of_text(feature: Feature, *, named: bool, surely: bool) -> tuple[ColumnRole, str]:
-    if feature.is_unique and (named or not _has_blanks(feature)):
-        return "id", "every value differs"
-    if feature.n_kinds > _GROUPS:
-        return ("id", "named as an id") if surely else ("left out", "too many different texts")
-    return "group", f"{feature.n_kinds} values"
-
-
-def _of_numbers(
-    feature: Feature, *, named: bool, surely: bool, measure: bool
-) -> tuple[ColumnRole, str]:
-    if feature.counts_up and (named or not measure):
-        return "id", "counts up"
-    if named and feature.is_unique:
-        return "id", "every value differs"
-    if surely and feature.whole and feature.n_kinds > _GROUPS:
-        return "id", "named as an id"
-    return "group", "numbers"
 
 
 def says_sets(feature: Feature) -> bool:

@@ -8,6 +8,7 @@ from hashlib import blake2b
 import numpy as np
 
 from dashboard.readers.contents import Array, SliceColumn
+from dashboard.readers.recognition.vocabulary import is_no_quantity, words_of
 from dashboard.readers.refusal import plain, visible
 from dashboard.readers.table import Column, ColumnRole
 
@@ -37,7 +38,7 @@ def groups_of(
         # Archives say by this prefix which of their arrays are columns; it is no part of a name.
         short = named.name.removeprefix(_ARRAY) if len(names) == len(columns) else named.name
         column = replace(named, name=short)
-        made = month_of(column) if role == "date" else group_of(column)
+        made = month_of(column) if role == "date" else group_of(_named(column))
         if len(kept) >= MAX_COLUMNS:
             made = f"only {MAX_COLUMNS} are kept"
         if isinstance(made, str):
@@ -45,6 +46,18 @@ def groups_of(
         else:
             kept.append(made)
     return tuple(kept), (*_kept(kept), *_left(left))
+
+
+def _named(column: Column) -> Column:
+    """Take whole numbers that are names, as of branches, for texts: ranges of them say nothing."""
+    values = column.values
+    if column.texts is not None or values.ndim != 1 or not is_no_quantity(words_of(column.name)):
+        return column
+    different, codes = np.unique(values, return_inverse=True)  # NaN comes last
+    if (different[~np.isnan(different)] != np.rint(different[~np.isnan(different)])).any():
+        return column
+    texts = tuple("" if np.isnan(n) else f"{n:.0f}" for n in different.tolist())
+    return replace(column, values=codes.astype(np.int32), texts=texts)
 
 
 def group_of(column: Column) -> SliceColumn | str:

@@ -224,6 +224,23 @@ ID_WORDS = SURE_ID_WORDS | _set("""
     order ticket record ref code reference identificador caso dossier aktenzeichen name file path
     image sample email url loan student
 """)  # fmt: skip
+OWNER_WORDS = _set("""
+    patient subject participant respondent person customer client user member student employee
+    applicant borrower household donor animal
+""")
+"""What rows may have in common; alone these are its names, not its number."""
+
+ITEM_WORDS = _set("""
+    loan account case order ticket question event item image claim contract device stay admission
+    encounter
+""")
+_NUMBER_WORDS = _set("no num number numero code ref identificador name")
+_OWNERS_ABROAD = _set("""
+    proband probanden patienten kunde kunden kundennr fall fallnr cliente paciente paziente sujeto
+    persona patiente
+""")
+_NO_IDS = _set("index idx key")
+_GROUP_WORDS = _set("group groups cluster clusters gruppe gruppen groupe grupo gruppo")
 DATE_WORDS = _set("""
     date datum data fecha day tag jour dia timestamp datetime zeitpunkt time zeit month monat mois
     mes mese quarter quartal trimestre week woche geburtstag dob
@@ -318,6 +335,26 @@ def words_of(name: str) -> tuple[str, ...]:
     (('predicted', 'risk', '%'), ('score', 'v', '2'), ('ruckfall', '30', 'd'))
     """
     return tuple(folded(name[start:end]) for start, end in spans_of(name))
+
+
+def is_owner(words: Iterable[str]) -> bool:
+    """Return whether a heading is of something that several rows may belong to, by name or number.
+
+    Examples
+    --------
+    >>> is_owner(["patient"]), is_owner(["loan", "no"]), is_owner(["loan"]), is_owner(["mrn"])
+    (True, True, False, True)
+    """
+    found = {*words}
+    owners = OWNER_WORDS | _OWNERS_ABROAD
+    numbered = found & (owners | ITEM_WORDS) and found & (_NUMBER_WORDS | SURE_ID_WORDS)
+    return bool(numbered or (found and found <= owners | (SURE_ID_WORDS - _NO_IDS)))
+
+
+def is_no_quantity(words: Iterable[str]) -> bool:
+    """Return whether whole numbers under a heading are names, of which ranges say nothing."""
+    found = {*words}
+    return is_owner(found) or bool(found & (SURE_ID_WORDS - _NO_IDS | _GROUP_WORDS))
 
 
 def key_of(name: str) -> str:
