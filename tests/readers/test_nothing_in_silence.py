@@ -490,6 +490,12 @@ MIRRORS = (
     mirror("flags.csv", {"p": RISK, "event": Y, "flag": of_words("TRUE", "FALSE")}),
     mirror("letters.tsv", {"p": RISK, "event": Y, "f": of_words("G", "B")}, lambda c: csv(c, "\t")),
     mirror("gaps.csv", {"p": RISK, "event": Y, "no_event": [None, *NOT_Y[1:]]}),
+    Case("mirror", "draws.csv", lambda: csv({"p": RISK, "y": of_numbers(0.5), "result": [
+        "Draw" if k in THIRD else word for k, word in enumerate(WON)
+    ]}), Expect((f"{len(THIRD)} of {N} with",), LEFT, LEFT_EVENTS, groups=(), says=("opposite",))),
+    Case("mirror", "other-numbers.csv", lambda: csv(
+        {**of_classes(CLASS_OF), "code": [(c + 1) % 3 for c in CLASS_OF]},
+    ), Expect(rows=N, groups=("code",))),
     Case("mirror", "nearly.csv", lambda: csv({"p": RISK, "y": Y, "site": [Y[0], *NOT_Y[1:]]}),
          Expect(rows=N, events=EVENTS, groups=("site",))),
 )  # fmt: skip

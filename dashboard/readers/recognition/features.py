@@ -270,14 +270,21 @@ def main_kinds(outcome: Feature, *, named: bool) -> tuple[int, int] | None:
 
 
 def says_the_same(one: Feature, other: Feature) -> bool:
-    """Return whether each kind of one column stands beside its own of another in all rows."""
-    n_kinds = one.n_kinds
-    if not 2 <= n_kinds == other.n_kinds <= _MOST_KINDS or "list" in (one.kind, other.kind):
+    """Return whether a column equals another in all rows, or has the other of two kinds in all."""
+    if max(one.n_kinds, other.n_kinds) > _MOST_KINDS or "list" in (one.kind, other.kind):
         return False
-    first, second = one.kinds[1], other.kinds[1]
-    known = (first >= 0) & (second >= 0)
-    pairs = np.unique(first[known] * n_kinds + second[known])
-    return bool(known.sum() >= _LEAST_ROWS and known.mean() > _HALF and len(pairs) == n_kinds)
+    (names, first), (others, second) = one.kinds, other.kinds
+    if one.main and other.main:
+        known = np.isin(first, one.main) & np.isin(second, other.main)
+        same = (first == one.main[1]) == (second == other.main[1])
+    else:
+        known = (first >= 0) & (second >= 0)
+        own, its = (np.array([*map(folded, part), ""]) for part in (names, others))
+        same = own[first] == its[second]
+    alike = same[known]
+    if len(alike) < _LEAST_ROWS or known.mean() <= _HALF or not np.ptp(first[known]):
+        return False
+    return bool(alike.all() or (one.main and other.main and not alike.any()))
 
 
 def spread(n_rows: int, most: int) -> NDArray[np.intp]:

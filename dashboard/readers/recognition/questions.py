@@ -119,7 +119,7 @@ def ask(
         and ("cut from the score" not in h.evidence or "cut from the score" in best.evidence)
         and not any(
             says_the_same(features[one], features[other])
-            for one in best.outcome[:1] for other in h.outcome[:1]
+            for one in best.outcome for other in h.outcome if _is_of_event(best) and _is_of_event(h)
         )
     ]  # fmt: skip
     if rivals:
@@ -131,6 +131,12 @@ def _by_words(hypothesis: Hypothesis) -> tuple[bool, float]:
     """Return a key: first whether score and outcome are called alike, as of several labels."""
     evidence = hypothesis.evidence
     return "same words" in evidence and bool(_RELATED & evidence.keys()), hypothesis.total
+
+
+def _is_of_event(hypothesis: Hypothesis) -> bool:
+    """Return whether one score is of an event, which an outcome and its opposite both name."""
+    one = hypothesis.scores is not None and hypothesis.scores.layout == "one"
+    return one and hypothesis.prediction is None and len(hypothesis.outcome) == 1
 
 
 def _is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
