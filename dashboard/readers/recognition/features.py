@@ -271,7 +271,7 @@ def main_kinds(outcome: Feature, *, named: bool) -> tuple[int, int] | None:
 
 def says_the_same(one: Feature, other: Feature) -> bool:
     """Return whether a column equals another in all rows, or has the other of two kinds in all."""
-    if max(one.n_kinds, other.n_kinds) > _MOST_KINDS or "list" in (one.kind, other.kind):
+    if not all(2 <= f.n_kinds <= _MOST_KINDS for f in (one, other)):
         return False
     (names, first), (others, second) = one.kinds, other.kinds
     if one.main and other.main:
