@@ -295,6 +295,8 @@ def test_values_moved_into_the_scale_are_counted() -> None:
     ):
         (said,) = [one for one in read("a.csv", file).repairs if "outside" in one]
         assert said == f"{moved} were moved to its ends."
+    six = table("p,y", np.r_[scores.round(6)[:9], 1.0000001, -1e-9], np.r_[labels[:9], 0, 1])
+    assert not any("decimal" in said for said in read("a.csv", six).doubts)
 
 
 @pytest.mark.parametrize("unit", [1, 100])

@@ -12,7 +12,7 @@ from calibcore.validation import SUM_TOLERANCE, Floats
 from dashboard.readers.contents import Array, RawSet, Role, rows_of_sets
 
 ROUNDING = 1e-6
-_SURELY = 0.05
+_SURELY, _JUST_ABOVE_1 = 0.05, 1.01
 """How far below 0, or above it, a value may be by rounding alone."""
 
 Marks = NDArray[np.bool_]
@@ -160,6 +160,8 @@ def few_decimals(tables: Sequence[Array]) -> str:
         for rows in row_blocks(len(table), table.size // len(table)):
             block = table[rows].astype(np.float64)
             top = max(top, float(block.max()))
+            if block.min() < 0 or 1 < top < _JUST_ABOVE_1:
+                return ""  # what is set to an end of the scale, not rounding, makes its zeros
             slack = (1e-9 if table.dtype.itemsize == 8 else 1e-7) * max(1.0, top)
             while np.abs(block - np.round(block, places)).max() > slack:
                 places, step = places + 1, 10 * step
