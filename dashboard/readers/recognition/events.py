@@ -34,10 +34,7 @@ def event_of(
 ) -> tuple[str | None, tuple[str, ...]]:
     """Return the value of the outcome that the score is of, and what should be checked.
 
-    Raises
-    ------
-    Question
-        Words and numbers disagree, or neither says.
+    It is asked where words and numbers disagree, or neither says.
     """
     scores = best.scores
     if len(best.outcome) != 1 or best.prediction is not None:

@@ -24,13 +24,7 @@ _WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
 def groups_of(
     columns: Sequence[tuple[Column, ColumnRole]],
 ) -> tuple[tuple[SliceColumn, ...], tuple[str, ...]]:
-    """Return the grouping columns of a table, and sentences on which they are.
-
-    Parameters
-    ----------
-    columns : sequence of (Column, ColumnRole)
-        Those of the roles ``"group"`` and ``"date"``.
-    """
+    """Return the grouping columns among groups and dates, and sentences on which they are."""
     kept: list[SliceColumn] = []
     left: list[tuple[str, str]] = []
     names = {column.name.removeprefix(_ARRAY) for column, _ in columns}

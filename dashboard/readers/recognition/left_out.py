@@ -64,15 +64,7 @@ class _Fault:
 
 
 def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table, tuple[str, ...]]:
-    """Return the rows of a table that can be used, and a sentence on those left out.
-
-    Raises
-    ------
-    Question
-        Rows are to be left out, or most of a column cannot be used.
-    FileError
-        A column that was not kept is needed.
-    """
+    """Return the rows of a table that can be used, and a sentence on those left out."""
     faults = [*_faults(table, reading, options)]
     n_cut = 0 if table.cut is None else len(table.cut)
     if not faults and not n_cut:
@@ -94,19 +86,19 @@ def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table
             where += f"; too few or too many in {'row' if n_cut == 1 else 'rows'} {numbers}"
         raise Question(
             "rows", f"{n_bad:,} of {n_all:,} with missing or unusable cells: {said}{where}",
-            "Leave these rows out?", (leave, *map(_as_other, filter(_may_count, faults))),
+            "Leave these rows out?", (leave, *_as_other(faults)),
         )  # fmt: skip
     repair = f"{n_bad:,} of {n_all:,} rows left out: {said}."
     return (_chosen(table, ~bad) if bad.any() else table), (repair,)
 
 
-def _may_count(fault: _Fault) -> bool:
-    return bool(fault.event) and not {"blank", "NaN", "infinite"} & fault.reasons.keys()
-
-
-def _as_other(fault: _Fault) -> Answer:
-    why = f"The event is {plain(fault.event, 30)}; all other rows count alike."
-    return Answer(f"Count as {quoted(f'not {fault.event}', 30)}", why, {"event": fault.event})
+def _as_other(faults: list[_Fault]) -> Iterator[Answer]:
+    """Offer to count outcomes that are neither as the other of the two."""
+    for fault in faults:
+        if fault.event and not {"blank", "NaN", "infinite"} & fault.reasons.keys():
+            why = f"The event is {plain(fault.event, 30)}; all other rows count alike."
+            said = f"Count as {quoted(f'not {fault.event}', 30)}"
+            yield Answer(said, why, {"event": fault.event})
 
 
 def _listed(faults: list[_Fault], n_cut: int) -> str:

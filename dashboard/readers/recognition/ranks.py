@@ -23,12 +23,10 @@ Places = NDArray[np.int64]
 def coded_alike(
     truth: Column | None, listed: Sequence[Column]
 ) -> tuple[tuple[str, ...], Places | None, Places]:
-    """Code the true and the listed classes alike, whatever their capitals or blanks.
+    """Return the classes, and the places among them of the true and of the listed ones.
 
-    Raises
-    ------
-    FileError
-        No true class is ever predicted, in more than a few rows.
+    Capitals and blanks do not count. Refused: no true class is ever predicted, in more than a few
+    rows.
     """
     with_truth = int(truth is not None)
     coded = [_texts_of(column) for column in (*([] if truth is None else [truth]), *listed)]
