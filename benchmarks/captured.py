@@ -116,8 +116,8 @@ def _outcome(read: Callable[[], Any], refusal: type[Exception]) -> tuple[Json, A
     try:
         upload = read()
     except refusal as error:
-        parts = [getattr(error, name) for name in ("field", "found", "wanted")]
-        return {"refused": parts}, error
+        expected = "wanted" if hasattr(error, "wanted") else "expected"  # its name at the baseline
+        return {"refused": [getattr(error, name) for name in ("field", "found", expected)]}, error
     return _summary(upload), upload
 
 
