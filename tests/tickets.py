@@ -25,7 +25,8 @@ class Tickets(NamedTuple):
     @property
     def right(self) -> NDArray[np.bool_]:
         """Whether the likeliest queue is the true one."""
-        return self.probabilities.argmax(1) == self.labels
+        right: NDArray[np.bool_] = self.probabilities.argmax(1) == self.labels
+        return right
 
 
 def tickets(seed: int = 8) -> Tickets:

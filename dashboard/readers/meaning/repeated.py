@@ -80,16 +80,17 @@ def _related(
     sets: Mapping[Role, _Rows], raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent]
 ) -> Iterator[str]:
     """Doubt that rows are independent where an id repeats, and name those that both sets have."""
-    ids, told = {role: _ids(part) for role, part in raw.items()}, False
+    ids, nouns = {role: _ids(part) for role, part in raw.items()}, dict[int, str]()
+    counted: list[str] = []
     for name in dict.fromkeys(name for part in ids.values() for name in part):
         noun = min({*words_of(name)} & (OWNER_WORDS | ITEM_WORDS), default="ID")
         parts = {role: part[name][1] for role, part in ids.items() if name in part}
         found = [
             _of_ids(name, noun, ids[role][name], sets[role], raw[role], role) for role in parts
         ]
-        if not told:  # of persons in households, the first will do
-            yield from filter(None, found)
-            told = any(found)
+        counted += filter(None, found)
+        if any(found):
+            nouns.setdefault(len(np.unique(np.concatenate([*parts.values()]))), noun)
         asked = np.unique(parts["test"]) if "test" in parts else np.zeros(0)
         shared = np.isin(asked, parts.get("calibration", ()))
         if shared.any() and is_owner(words_of(name)):
@@ -98,6 +99,11 @@ def _related(
                 f" calibration set too (column {quoted(name, 30)}): the fit used rows of theirs, so"
                 " the evaluation flatters."
             )
+    if counted:
+        yield (
+            f"{' '.join(counted)} {DEPENDENT}: where rows of one {nouns[min(nouns)]} are alike,"
+            " p-values are too small and confidence intervals too narrow."
+        )
 
 
 _Ids = tuple[NDArray[np.intp], NDArray[np.int64]]
@@ -125,7 +131,7 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
 def _of_ids(
     name: str, noun: str, ids: _Ids, rows: _Rows, part: RawSet | RawEvent, role: Role
 ) -> str:
-    """Doubt that the rows of one set are independent; "" where no id repeats."""
+    """Count the rows of one set beside what they are of; "" where no id repeats."""
     places, of_row = ids
     labels, n_rows = _labels(rows)[places], len(places)
     kinds, which, counts = np.unique(of_row, return_inverse=True, return_counts=True)
@@ -149,10 +155,7 @@ def _of_ids(
     if 2 * n_copies > n_rows - n_kinds:
         rows_ = "1 row repeats" if n_copies == 1 else f"{n_copies:,} rows repeat"
         said += f" {rows_} another one {_COPIES}: keep each row once."
-    return (
-        f"{said} {DEPENDENT}: where rows of one {noun} are alike, p-values are too small and"
-        " confidence intervals too narrow."
-    )
+    return said
 
 
 def _by_chance(shared: NDArray[np.bool_], sets: tuple[tuple[Array, Array], ...]) -> bool:
