@@ -17,7 +17,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, Side, evaluate
 from calibcore.events import Event
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, prepare
-from calibcore.inference.groups import most_left
+from calibcore.inference.groups import stays_off
 from calibcore.inference.multiple_testing import gap_p_values, holm
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
 from calibcore.reliability import binned_of, binomial_interval
@@ -126,13 +126,9 @@ class SliceScreen:
         return np.asarray((self.adjusted < level) | self.remains)
 
     def since(self, before: "SliceScreen", level: float = 0.05) -> "SliceScreen":
-        """Return the same slices, with those that `before` calibration were off and still are.
-
-        Those whose errors were of both directions are left to the test.
-        """
-        one_way = 2 * np.abs(before.mean_gap) >= before.ks_error
-        left = before.off(level) & one_way & most_left(before.mean_gap, self.mean_gap)
-        return replace(self, remains=left)
+        """Return the same slices, with those that `before` calibration were off and still are."""
+        left = stays_off(before.mean_gap, self.mean_gap, before.ks_error)
+        return replace(self, remains=before.off(level) & left)
 
     def order(self, level: float = 0.05) -> Places:
         """List the slices that have rows, worst first.

@@ -126,6 +126,15 @@ def most_left(before: Floats, after: Floats) -> NDArray[np.bool_]:
     return np.asarray((before * after > 0) & (2 * np.abs(after) > np.abs(before)))
 
 
+def stays_off(before: Floats, after: Floats, ks_error: Floats) -> NDArray[np.bool_]:
+    """Return which mean gaps that explain the KS error before keep most of their size.
+
+    Those whose errors were of both directions, with a mean gap below half the KS error, are left to
+    the test.
+    """
+    return most_left(before, after) & (2 * np.abs(before) >= ks_error)
+
+
 def group_gaps(
     scores: ArrayLike,
     hits: ArrayLike,

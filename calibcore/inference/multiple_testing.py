@@ -1,10 +1,13 @@
 """Many classes at once: which of them are miscalibrated, when all are looked at."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.cumulative import FEW_EXPECTED, brownian_tail, expected_steps, rare_tail
+from calibcore.inference.groups import stays_off
 from calibcore.ordering import sort_together
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
@@ -74,6 +77,8 @@ class ClassScreen:
         `calibcore.cumulative.CumulativeCurves.ks_p_value`.
     adjusted : ndarray of float64, shape (n_classes,)
         The larger of it and the tail for few rows, adjusted by `holm`.
+    remains : ndarray of bool, shape (n_classes,)
+        Which classes were off before calibration and keep most of that mean gap, as of `since`.
     """
 
     n_samples: int
@@ -83,6 +88,7 @@ class ClassScreen:
     null_deviation: Floats
     p_value: Floats
     adjusted: Floats
+    remains: NDArray[np.bool_]
 
     @property
     def n_classes(self) -> int:
@@ -95,18 +101,31 @@ class ClassScreen:
         return self.rows / self.n_samples
 
     @property
+    def mean_gap(self) -> Floats:
+        """Mean score minus observed frequency of each class: above 0 where scores are too high."""
+        return self.mean_score - self.frequency
+
+    @property
     def ks_error(self) -> Floats:
         """Largest absolute gap of each class, in probability units."""
         return np.abs(self.gap)
 
     @property
     def order(self) -> NDArray[np.intp]:
-        """The classes, worst first: by adjusted p-value, then by KS error, then by index."""
-        return np.lexsort((-self.ks_error, self.adjusted))
+        """The classes, worst first: those off, by adjusted p-value, by KS error, then by index."""
+        return np.lexsort((-self.ks_error, self.adjusted, ~self.off()))
 
     def off(self, level: float = 0.05) -> NDArray[np.bool_]:
-        """Return which classes are off; with this probability any is, if the scores are true."""
-        return self.adjusted < level
+        """Return which classes are off; with this probability any is, if the scores are true.
+
+        One that `remains` is off whatever its p-value: what chance may explain is not gone.
+        """
+        return np.asarray((self.adjusted < level) | self.remains)
+
+    def since(self, before: "ClassScreen", level: float = 0.05) -> "ClassScreen":
+        """Return the same classes, with those that `before` calibration were off and still are."""
+        left = stays_off(before.mean_gap, self.mean_gap, before.ks_error)
+        return replace(self, remains=before.off(level) & left)
 
 
 def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
@@ -172,6 +191,7 @@ def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
         null_deviation=deviation,
         p_value=p_value,
         adjusted=holm(careful),
+        remains=np.zeros(n_classes, dtype=np.bool_),
     )
 
 

@@ -119,7 +119,11 @@ def screen(scene: Scene) -> Screening | None:
     Neither the event nor the number of bins changes what is found; None where there are no classes.
     """
     found = _both_sides(scene, "screens", screen_classes)
-    return None if found is None else Screening(*found, scene.where)
+    if found is None:
+        return None
+    before, after = found
+    changed = after is not None and after is not before
+    return Screening(before, after.since(before) if changed else after, scene.where)
 
 
 def class_bins(scene: Scene) -> tuple[BinnedReliability, BinnedReliability | None] | None:

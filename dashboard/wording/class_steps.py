@@ -7,7 +7,7 @@ from dashboard.wording.events import event_words
 from dashboard.wording.numbers import detected_points, percent
 from dashboard.wording.sentences import capitalised
 from dashboard.wording.step import TOP, Found, Step, is_off
-from dashboard.wording.verdicts import DETECTION_LEVEL, finding
+from dashboard.wording.verdicts import DETECTION_LEVEL, finding_since
 
 
 def classes_off(found: Found) -> Step | None:
@@ -48,12 +48,13 @@ def _number_off(screen: ClassScreen) -> str:
 
 def _second_class(found: Found, screen: ClassScreen, told: str) -> Step | None:
     """Point to the second of two classes, which the first mirrors, if it is miscalibrated."""
-    if screen.p_value[1] >= DETECTION_LEVEL or found.class_names is None:
+    left = bool(screen.remains[1])
+    if (screen.p_value[1] >= DETECTION_LEVEL and not left) or found.class_names is None:
         return None
     n_samples, name = screen.n_samples, found.class_names[1]
     mean_score, observed = float(screen.mean_score[1]), float(screen.frequency[1])
     ks_error, p_value = float(screen.ks_error[1]), float(screen.p_value[1])
-    what = finding(mean_score - observed, ks_error, p_value, prediction=False)
+    what = finding_since(mean_score - observed, ks_error, p_value, remains=left, prediction=False)
     if what.colour == "violet":
         size = f" (KS error {percent(ks_error, n_samples)})"
     else:

@@ -8,7 +8,7 @@ import numpy as np
 from calibcore.inference import ClassScreen
 from dashboard.settings import CLASS_BINS
 from dashboard.wording.numbers import escape_markdown, p_words
-from dashboard.wording.verdicts import DETECTION_LEVEL, NOT_DETECTED, finding
+from dashboard.wording.verdicts import DETECTION_LEVEL, NOT_DETECTED, finding_since
 
 HEADING = "Classes"
 ORDERS = {"before": "Worst before", "after": "Worst after"}
@@ -127,9 +127,9 @@ def class_rows(
 
 
 def _side(screen: ClassScreen, k: int, digits: int) -> OneSide:
-    mean_gap = float(screen.mean_score[k] - screen.frequency[k])
+    mean_gap, left = float(screen.mean_gap[k]), bool(screen.remains[k])
     error, adjusted = float(screen.ks_error[k]), float(screen.adjusted[k])
-    found = finding(mean_gap, error, adjusted, prediction=False)
+    found = finding_since(mean_gap, error, adjusted, remains=left, prediction=False)
     verdict = "not detected" if found is NOT_DETECTED else found.in_sentence
     kind = _KINDS[found.colour]
     return OneSide(_share(error, digits), found.icon, verdict, p_words(adjusted), kind)

@@ -19,7 +19,7 @@ from dashboard.wording.numbers import (
 )
 from dashboard.wording.rows import rows, rows_of, say_rows, says_rows
 from dashboard.wording.slice_names import slice_name
-from dashboard.wording.verdicts import DETECTION_LEVEL, Finding, finding, still
+from dashboard.wording.verdicts import DETECTION_LEVEL, Finding, finding_since
 
 SCORES = slice_names.SCORES
 
@@ -152,12 +152,10 @@ def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
 
 def _found(screen: SliceScreen, k: int, *, prediction: bool) -> Finding:
     gap, error = float(screen.mean_gap[k]), float(screen.ks_error[k])
-    if isinstance(screen, JointScreen) or screen.remains[k]:  # it is of the mean gap
+    if isinstance(screen, JointScreen):  # it is of the mean gap
         error = abs(gap)
-    adjusted = float(screen.adjusted[k])
-    if screen.remains[k] and adjusted >= DETECTION_LEVEL:
-        return still(finding(gap, error, 0.0, prediction=prediction))
-    return finding(gap, error, adjusted, prediction=prediction)
+    adjusted, left = float(screen.adjusted[k]), bool(screen.remains[k])
+    return finding_since(gap, error, adjusted, remains=left, prediction=prediction)
 
 
 def _not_tested(screen: SliceScreen, worst: int, name: str) -> str:

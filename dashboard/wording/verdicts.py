@@ -93,6 +93,16 @@ def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: boo
     return too_high if mean_gap > 0 else too_low
 
 
+def finding_since(
+    mean_gap: float, ks_error: float, p_value: float, *, remains: bool, prediction: bool
+) -> Finding:
+    """Return what one of many amounts to, as `finding`, or that its mean gap still `remains`."""
+    if not remains:
+        return finding(mean_gap, ks_error, p_value, prediction=prediction)
+    found = finding(mean_gap, abs(mean_gap), 0.0, prediction=prediction)
+    return found if p_value < DETECTION_LEVEL else still(found)
+
+
 def finding_of(side: Side, *, prediction: bool, before: Side | None = None) -> Finding:
     """Return what one side amounts to by the joint test of five statistics.
 

@@ -106,11 +106,31 @@ def test_worst_first() -> None:
         null_deviation=np.full(5, 0.01),
         p_value=np.array([0.9, 0.001, 0.5, 0.5, 0.01]),
         adjusted=np.array([1.0, 0.005, 1.0, 1.0, 0.04]),
+        remains=np.zeros(5, dtype=np.bool_),
     )
     assert found.order.tolist() == [1, 4, 2, 3, 0]
     assert found.off().tolist() == [False, True, False, False, True]
     assert found.off(0.01).tolist() == [False, True, False, False, False]
     assert found.frequency.tolist() == [0.2] * 5
+
+
+def test_a_class_is_off_while_most_of_its_gap_is_left() -> None:
+    # 100 rows, each class true in 20. Mean gaps before, in points: +12, +12, +12, -12, +2 with a KS
+    # error of 12 (both directions), and +12 that is not significant.
+    def screened(gaps: list[float], errors: list[float], adjusted: list[float]) -> ClassScreen:
+        p_values, n = np.array(adjusted), len(gaps)
+        gap, score = np.array(errors), 0.2 + np.array(gaps)
+        rows, spread, none = np.full(n, 20), np.full(n, 0.04), np.zeros(n, dtype=np.bool_)
+        return ClassScreen(100, rows, score, gap, spread, p_values, p_values, none)
+
+    before = screened(
+        [0.12, 0.12, 0.12, -0.12, 0.02, 0.12], [0.12] * 6, [0.01, 0.01, 0.01, 0.01, 0.01, 0.2]
+    )
+    after = screened([0.07, 0.05, -0.07, -0.07, 0.018, 0.1], [0.07] * 6, [0.1] * 6)
+    assert after.off().tolist() == [False] * 6
+    still = after.since(before)
+    assert still.off().tolist() == [True, False, False, True, False, False]
+    assert still.order[:2].tolist() == [0, 3]
 
 
 def test_many_expected_rows_are_adjusted_by_holm_alone(rng: np.random.Generator) -> None:
