@@ -122,8 +122,9 @@ def screen(scene: Scene) -> Screening | None:
     if found is None:
         return None
     before, after = found
-    changed = after is not None and after is not before
-    return Screening(before, after.since(before) if changed else after, scene.where)
+    if after is not None and after is not before:
+        after = after.since(before)
+    return Screening(before, after, scene.where)
 
 
 def class_bins(scene: Scene) -> tuple[BinnedReliability, BinnedReliability | None] | None:

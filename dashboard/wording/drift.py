@@ -51,7 +51,7 @@ def drift_step(by: str, shown: str, ends: tuple[str, str]) -> Step:
     name, start = escape_markdown(by), escape_markdown(shown)
     return Step(
         f"**Check recent {rows()}.** The scores drift over {name}: evaluate those since {start}"
-        " alone, and fit the calibrator to recent ones.",
+        " alone. The filter changes what is evaluated, not what the calibrator is fitted on.",
         link=f"Filter to {shown} and later",
         since=(by, *ends),
     )
