@@ -112,7 +112,7 @@ class ClassScreen:
 
     @property
     def order(self) -> NDArray[np.intp]:
-        """The classes, worst first: those off, by adjusted p-value, by KS error, then by index."""
+        """The classes, worst first: those of `off`, then by p-value, KS error and index."""
         return np.lexsort((-self.ks_error, self.adjusted, ~self.off()))
 
     def off(self, level: float = 0.05) -> NDArray[np.bool_]:
