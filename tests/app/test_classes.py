@@ -6,6 +6,7 @@ Pictures are tested by what they draw, the table by what it says.
 import base64
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from typing import Any
 
@@ -89,8 +90,20 @@ def both_screens(name: str) -> tuple[ClassScreen, ClassScreen, tuple[str, ...]]:
     """Screen a sample's test set before and after temperature scaling."""
     calibration, test = sets(name)
     fitted = TemperatureScaling().fit(calibration.logits, calibration.labels)
+    before = screen_classes(test.probabilities, test.labels)
     after = screen_classes(fitted.predict_proba(test.logits), test.labels)
-    return screen_classes(test.probabilities, test.labels), after, test.class_names
+    # Off before, with a mean gap that explains it, of which more than half is left.
+    left = [
+        bool(p < 0.05 and abs(was) >= error / 2 and was * now > 0 and abs(now) > abs(was) / 2)
+        for p, error, was, now in zip(
+            before.adjusted,
+            before.ks_error,
+            before.mean_score - before.frequency,
+            after.mean_score - after.frequency,
+            strict=True,
+        )
+    ]
+    return before, replace(after, remains=np.array(left)), test.class_names
 
 
 def cell(screen: ClassScreen, k: int) -> str:
@@ -98,9 +111,11 @@ def cell(screen: ClassScreen, k: int) -> str:
     value, adjusted = f"{100 * screen.ks_error[k]:.2f}%", screen.adjusted[k]
     mean_gap = screen.mean_score[k] - screen.frequency[k]
     found = "\u25cb not detected"
-    if adjusted < 0.05:
-        found = "\u25b2 scores too high" if mean_gap > 0 else "\u25bc scores too low"
-        if abs(mean_gap) < screen.ks_error[k] / 2:
+    if adjusted < 0.05 or screen.remains[k]:
+        still = "" if adjusted < 0.05 else "still "
+        high = mean_gap > 0
+        found = f"\u25b2 {still}scores too high" if high else f"\u25bc {still}scores too low"
+        if not screen.remains[k] and abs(mean_gap) < screen.ks_error[k] / 2:
             found = "\u25c6 scores too high and too low"
     return f"{value}||{found}|, {p_words(float(adjusted))}|"
 
