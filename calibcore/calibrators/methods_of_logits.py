@@ -79,7 +79,7 @@ METHODS: tuple[Method, ...] = (
         acts_on="classes",
         preserves_accuracy=False,
         fits=Fits("numbers", per_class=1, per_pair=1),
-        cost=Cost((430, 9_000, 16_000), few=(430, 9_000, 30_000), matrices=_MATRICES, spread=7),
+        cost=Cost((430, 6_000, 16_000), few=(430, 6_000, 30_000), matrices=_MATRICES, spread=12),
         costs={
             "odir": Cost(
                 (230, 4_800, 5_500), searched=(20_000, 34_000, 400_000), matrices=_MATRICES

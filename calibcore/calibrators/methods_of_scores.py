@@ -149,7 +149,7 @@ METHODS: tuple[Method, ...] = (
         acts_on="classes",
         preserves_accuracy=False,
         fits=Fits("curves", per_class=1),
-        cost=Cost((900, 650, 1_000), memory=6.0),
+        cost=Cost((900, 650, 1_000), memory=6.5),
     ),
     Method(
         key="per_rank",
@@ -163,7 +163,7 @@ METHODS: tuple[Method, ...] = (
         acts_on="classes",
         preserves_accuracy=False,
         fits=Fits("curves", per_class=1),
-        cost=Cost((700, 690, 610), memory=6.0),
+        cost=Cost((700, 690, 610), memory=6.5),
     ),
     Method(
         key="histogram",

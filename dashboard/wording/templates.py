@@ -83,7 +83,7 @@ _WAYS = (
             "`score, outcome`; or one column per class and a column `label`; or `true_label,"
             " pred_label, confidence`; further columns are kept for grouping"
         ),
-        "csv tsv txt xlsx parquet",
+        "csv tsv txt tab dat psv xlsx parquet",
     ),
     (
         "separate calibration and test set",

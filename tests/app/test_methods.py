@@ -97,9 +97,10 @@ def test_a_stopped_fit_asks_again() -> None:
 
         from calibcore.events import TopR  # noqa: PLC0415 - the same
         from dashboard.compute import Estimate  # noqa: PLC0415
-        from dashboard.parts import fit_progress  # noqa: PLC0415
+        from dashboard.parts import address, fit_progress  # noqa: PLC0415
         from dashboard.settings import Settings  # noqa: PLC0415
 
+        address.follow()
         dear = Settings(TopR(1), st.session_state.get("method", "dirichlet"))
         estimate = Estimate(60.0, 1e9, 1000, 1000) if dear.method == "dirichlet" else None
         if fit_progress.agreed(estimate, dear):

@@ -198,7 +198,7 @@ def test_a_template_can_be_brought_back(open_page: OpenPage) -> None:
 def test_what_an_address_says_of_the_file_is_taken_back_whole(open_page: OpenPage) -> None:
     page = open_page("?data=file&resamples=0&roles=outcome:gone&values=Logits&labels_from=0")
     bring(page, "three.csv", simple())
-    expect(page.get_by_role("alert").filter(has_text="Address of the page")).to_contain_text("gone")
+    expect(page.get_by_role("alert").filter(has_text="Not used")).to_contain_text("outcome gone")
     settle(page)
     reset = page.get_by_role("button", name=words.AS_FOUND_AGAIN)
     if not reset.is_visible():

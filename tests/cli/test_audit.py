@@ -114,9 +114,9 @@ def test_how_files_were_read_is_above_the_results(export: str, tmp_path: Path) -
         risk = rng.random(n_rows)
         lines = [f"{a:.3f},{b:d}" for a, b in zip(risk, rng.random(n_rows) < risk, strict=True)]
         (tmp_path / name).write_text("\n".join(["risk,outcome", *lines]), encoding="utf-8")
-    both = run(str(tmp_path / "one.csv"), str(tmp_path / "two.csv"), "--resamples", "0").stdout
+    two = str(tmp_path / "one.csv"), str(tmp_path / "two.csv")
+    both = run(*two, "--files-are", "sets", "--resamples", "0").stdout
     assert both.splitlines()[1].startswith("Read: 300 calibration \u00b7 200 test rows")
-    assert both.splitlines()[2].startswith('Check: The names "one.csv" and "two.csv" do not tell')
 
 
 def test_the_figures_are_those_of_the_page(export: str, hospital: Discharges) -> None:

@@ -429,9 +429,9 @@ def test_three_times_the_logits_is_memory_enough(calibrator: VectorMap) -> None:
     [OneVsRest(SplineCalibration()), PerRank(SplineCalibration())],
     ids=["one_vs_rest", "per_rank"],
 )
-def test_three_times_the_logits_hold_many_maps_and_their_result(lift: Lift) -> None:
+def test_many_maps_and_their_result_take_the_memory_that_the_catalogue_says(lift: Lift) -> None:
     logits, labels = model(8, 12_000, 1_000)
-    assert peak(lambda: lift.fit(logits, labels).predict_proba(logits)) < 3 * logits.nbytes
+    assert peak(lambda: lift.fit(logits, labels).predict_proba(logits)) < 3.25 * logits.nbytes
 
 
 def test_a_chain_calibrates_blocks_of_rows_as_it_does_rows() -> None:
