@@ -47,8 +47,7 @@ def repeated(
     sets: Mapping[Role, _Rows], raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent]
 ) -> Iterator[str]:
     """Doubt rows that the fit and the evaluation would share, ``raw`` as they stood in the file."""
-    related = tuple(_related(sets, raw))
-    yield from related
+    yield from (related := tuple(_related(sets, raw)))
     if len(sets) < 2:
         if not any(_COPIES in said for said in related):
             yield from (said for part in sets.values() for said in _within(part))
@@ -85,11 +84,9 @@ def _related(
     for name in dict.fromkeys(name for part in ids.values() for name in part):
         noun = min({*words_of(name)} & (OWNER_WORDS | ITEM_WORDS), default="ID")
         parts = {role: part[name][1] for role, part in ids.items() if name in part}
-        found = [
-            _of_ids(name, noun, ids[role][name], sets[role], raw[role], role) for role in parts
-        ]
-        counted += filter(None, found)
-        if any(found):
+        said = [_of_ids(name, noun, ids[role][name], sets[role], raw[role], role) for role in parts]
+        counted += filter(None, said)
+        if any(said):
             nouns.setdefault(len(np.unique(np.concatenate([*parts.values()]))), noun)
         asked = np.unique(parts["test"]) if "test" in parts else np.zeros(0)
         shared = np.isin(asked, parts.get("calibration", ()))
