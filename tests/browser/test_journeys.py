@@ -123,7 +123,8 @@ def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
     # Nothing is lost: a good file afterwards is read as usual.
     page.locator("input[type=file]").set_input_files(SAMPLES / "three_garments.npz")
     expect(page.get_by_role("button", name="Remove three_garments.npz")).to_be_visible()
-    click(page.get_by_role("button", name="Remove broken.npz"))
+    main = page.get_by_test_id("stMain")  # where the refusal is; there is one at the uploader too
+    click(main.get_by_role("button", name="Remove broken.npz"))
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
 
 

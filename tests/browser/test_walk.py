@@ -131,7 +131,7 @@ def check_sound(page: Page, title: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_page_is_sound_and_shows_the_same_ks_error(open_page: OpenPage, name: str) -> None:
-    page = open_page(address_of(name, PAGES[0][1]))
+    page = open_page(address_of(name, PAGES[0][1], event="top"))
     settle(page)
     check_sound(page, PAGES[0][0])
     for title, _, _ in PAGES:
