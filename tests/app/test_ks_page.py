@@ -249,7 +249,7 @@ def test_scores_alone_have_no_second_event(rng: np.random.Generator) -> None:
 
 def test_two_classes_have_no_within(rng: np.random.Generator) -> None:
     data = npz_of(made_set(rng, 200, 2), made_set(rng, 200, 2))
-    page = open_upload(("two.npz", data), path="ks", both_sets="true")
+    page = open_upload(("two.npz", data), path="ks", both_sets="true", event="top")
     check_fine(page, FOUR + FOUR + FIT)
     offered = page.selectbox(key="second_seen").options
     assert offered[1] == "Prediction 2"
