@@ -101,7 +101,7 @@ def conclusion(
         side = "after" if first is not before else "before"
         when = "" if after is None else f" {side} calibration"
         size = _size(first, worst, prediction=how.prediction, expert=how.expert)
-        start = f"Worst subgroup{when}: {name}, {size}. "
+        start = f"Worst by {escape_markdown(by)}{when}: {name}, {size}. "
     adjusted = _adjusted(before, n_tested, expert=how.expert)
     return start + _counted(counts, n_tested, adjusted)
 

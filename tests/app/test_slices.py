@@ -28,7 +28,7 @@ from dashboard.wording import listed
 from dashboard.wording.events import event_words
 from dashboard.wording.numbers import pp
 from dashboard.wording.slice_names import ALL_ROWS
-from dashboard.wording.slices import NOT_BY_TRUTH
+from dashboard.wording.slices import ALL_GROUPINGS, NOT_BY_TRUTH
 from tests.app.pages import (
     MARKUP,
     before_after,
@@ -103,9 +103,8 @@ def test_the_page_names_the_subgroup_that_overview_names(method: str) -> None:
     assert lines
     (named, size), *_ = lines
     page = open_page("slices", sample=CRASH.title, method=method)
-    (table,) = tables(page, "slices")
-    assert f"{named} by {size} percentage points" in page.subheader[0].value
-    assert table[0][1].split(" ")[0].lstrip("+\u2212") == size
+    every = next(one.value for one in page.markdown if ALL_GROUPINGS in one.value)
+    assert f"{named.split(',')[0]} ({size} " in every.replace("percentage points ", "")
     tests = re.search(r"Adjusted for (\d+) subgroups", said(overview))
     assert tests is not None
     assert f"adjusted for {tests[1]} subgroups of all columns" in page.subheader[0].value

@@ -12,7 +12,7 @@ from tests.browser.settled import settle
 
 pytestmark = pytest.mark.browser
 
-CRASH = "sample=crash_survival&resamples=0"
+CRASH = "sample=crash_survival&event=top&resamples=0"
 
 
 def test_a_subgroup_is_chosen_followed_to_another_page_and_reset(open_page: OpenPage) -> None:

@@ -501,7 +501,7 @@ def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
     how = HowSaid(after_first=True, prediction=False, expert=False)
     said = conclusion(screens, "region", "ABCDEFGH", how)
     assert said == (
-        "Worst subgroup after calibration: region \\= A, still scores too low by 5.7 percentage"
+        "Worst by region after calibration: region \\= A, still scores too low by 5.7 percentage"
         " points, though no longer detected. Miscalibrated subgroups: 1 of 8 before, 1 after"
         " (adjusted for 8 subgroups of all columns)."
     )

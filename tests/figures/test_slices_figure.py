@@ -127,10 +127,10 @@ def test_the_conclusion_names_the_worst_and_counts_the_others() -> None:
     assert error != f"{100 * before.mean_gap[1]:.1f}"
     counted = "Miscalibrated subgroups: 2 of 3 before, 0 after (adjusted for 3 tests)."
     assert conclusion((before, after)) == (
-        r"Worst subgroup before calibration: light \= \<b\>night\</b\> \$x\$, overconfident, KS"
+        r"Worst by light before calibration: light \= \<b\>night\</b\> \$x\$, overconfident, KS"
         f" error {pct(error)}. {counted}"
     )
-    assert conclusion((before, None)).startswith("Worst subgroup: light")
+    assert conclusion((before, None)).startswith("Worst by light: light")
     assert conclusion((before, None)).endswith(
         "Miscalibrated subgroups: 2 of 3 (adjusted for 3 tests)."
     )
