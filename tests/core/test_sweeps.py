@@ -121,7 +121,9 @@ def test_temperatures_that_make_no_sense_are_refused(
 
 def test_each_number_of_knots_is_a_fit_of_its_own() -> None:
     calibration, test = events(1, 60), events(2, 40)
-    spline = SplineCalibration(runout="parabolic", fit_to="hits", cross_validated=True)
+    spline = SplineCalibration(
+        runout="parabolic", fit_to="hits", constrained=False, cross_validated=True
+    )
     swept = knot_sweep(calibration, test, spline, range(3, 9))
     assert swept.n_knots.tolist() == [3, 4, 5, 6, 7, 8]
     scores, hits = calibration.scores.tolist(), calibration.hits.tolist()

@@ -79,6 +79,9 @@ class SplineCalibration(ScoreMap):
     Cross-validation deals the sorted rows to five folds in turn, and takes the number of knots
     with the smallest squared error on the rows left out, the smaller of equals.
 
+    Constrained, the difference is stiff where scores begin at 0 and are far too high: it may fall
+    no faster than the score itself. ``fit_to="hits"`` or more knots follow such scores.
+
     References
     ----------
     Gupta et al., ICLR 2021, section 4.

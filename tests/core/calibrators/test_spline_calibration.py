@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from calibcore import audit
 from calibcore.calibrators import CATALOGUE, OneVsRest, PerRank, SplineCalibration
 from calibcore.cumulative import ks_error
+from calibcore.metrics import event_nll
 from tests import reference
 from tests.strategies import EventCase, event_data, seeded_events
 
@@ -127,19 +128,34 @@ def test_one_name_is_one_fit(rng: np.random.Generator) -> None:
     assert made["per_rank"] == PerRank(SplineCalibration())
 
 
-@pytest.mark.parametrize(("constrained", "most"), [(False, 0.015), (True, 0.025)])
+@pytest.mark.parametrize(
+    ("fit_to", "constrained", "ks", "off"),
+    [
+        ("difference", False, 0.015, 0.05),
+        ("hits", False, 0.015, 0.05),
+        ("hits", True, 0.015, 0.05),
+        # Held at h' >= -s, the difference cannot fall at once below scores that begin at 0.
+        ("difference", True, 0.025, 0.20),
+    ],
+)
 def test_an_overconfident_event_is_mended(
     rng: np.random.Generator,
+    fit_to: FitTo,
     constrained: bool,  # noqa: FBT001 (pytest names it)
-    most: float,
+    ks: float,
+    off: float,
 ) -> None:
     truth = rng.random(20_000)
     scores, hits = truth**0.5, (rng.random(20_000) < truth).astype(int)
-    fitted = SplineCalibration(constrained=constrained).fit(scores[:10_000], hits[:10_000])
+    spline = SplineCalibration(fit_to=fit_to, constrained=constrained)
+    predicted = spline.fit(scores[:10_000], hits[:10_000]).predict(scores)
     assert ks_error(scores[10_000:], hits[10_000:]) > 0.1
-    assert ks_error(fitted.predict(scores[10_000:]), hits[10_000:]) < most
+    assert ks_error(predicted[10_000:], hits[10_000:]) < ks
     inner = (truth > 0.05) & (truth < 0.95)
-    assert np.abs(fitted.predict(scores) - truth)[inner].max() < 0.05
+    assert np.abs(predicted - truth)[inner].max() < off
+    if constrained:  # cut off instead, rows are certain and wrong
+        before = event_nll(scores[10_000:], hits[10_000:])
+        assert event_nll(predicted[10_000:], hits[10_000:]) < before
 
 
 def test_a_fit_says_what_went_wrong(rng: np.random.Generator) -> None:
