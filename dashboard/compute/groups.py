@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.data import EventScores, LogitSet
-from calibcore.events import TopR
+from calibcore.events import OneClass, TopR
 from calibcore.inference import GroupGaps, group_gaps
 from calibcore.joint_slices import joint_screen
 from calibcore.slices import SliceScreen, SliceShares, screen_slices, slice_shares
@@ -14,7 +14,7 @@ from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.slices import Slicing, of_evaluated, said_classes, slicing_of, ways
 from dashboard.scene import Scene
-from dashboard.wording.slice_names import SCORES
+from dashboard.wording.slice_names import PREDICTED, SCORES
 
 _DIFFERENT = 0.95
 """Share of rows with a value of their own from which whole numbers are taken for ids."""
@@ -45,16 +45,17 @@ class FoundGroups:
 
 
 def find_groups(scene: Scene) -> FoundGroups:
-    """Test the subgroups of all columns and of the predicted class."""
+    """Test the subgroups of all columns, and of the predicted class where it is no range of scores."""
     key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
     return once("groups", key, lambda: _find(scene))
 
 
 def _find(scene: Scene) -> FoundGroups:
+    ranges = {*SCORES, PREDICTED} if is_of_two(scene) else SCORES
     found = [
         slicing_of(scene.upload, scene.settings, by)
         for by in ways(scene.upload)
-        if by not in SCORES
+        if by not in ranges
     ]
     kept = tuple(one for one in found if one.fair and not looks_like_ids(scene, one.by))
     places = [of_evaluated(scene, one.places[scene.chosen]) for one in kept]
@@ -67,6 +68,15 @@ def _find(scene: Scene) -> FoundGroups:
     same = evaluated.after is evaluated.before
     after = before if same else tested(evaluated.after.event).since(before)
     return FoundGroups(kept, before, after)
+
+
+def is_of_two(scene: Scene) -> bool:
+    """Return whether scores are of one of two classes: the other's, and the prediction, mirror it.
+
+    Rows predicted to be the class are then those with a score above one half.
+    """
+    names = scene.class_names
+    return names is not None and len(names) == 2 and isinstance(scene.settings.event, OneClass)
 
 
 def looks_like_ids(scene: Scene, by: str) -> bool:

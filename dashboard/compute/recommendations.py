@@ -1,12 +1,11 @@
 """What recommendations rest on: the subgroups, the drift over dates, and every class."""
 
-from calibcore.events import OneClass
 from calibcore.inference import ClassScreen, Inference
 from dashboard.compute.contest import usual
 from dashboard.compute.contest_conclusion import Conclusion, recommendation_of
 from dashboard.compute.correction import find_correction
 from dashboard.compute.drift import FoundDrift, find_drift
-from dashboard.compute.groups import find_groups
+from dashboard.compute.groups import find_groups, is_of_two
 from dashboard.compute.uncertainty import screen
 from dashboard.scene import Scene
 from dashboard.wording.correction import with_correction
@@ -88,7 +87,7 @@ def classes_of(scene: Scene) -> BothScreens | None:
     names = scene.class_names
     if names is None or scene.evaluated.n_samples * len(names) > QUICK:
         return None
-    if len(names) == 2 and isinstance(scene.settings.event, OneClass):
+    if is_of_two(scene):
         return None
     found = screen(scene)
     return None if found is None else (found.before, found.after)
