@@ -45,7 +45,7 @@ class FoundGroups:
 
 
 def find_groups(scene: Scene) -> FoundGroups:
-    """Test the subgroups of all columns, and of the predicted class where it is no range of scores."""
+    """Test the subgroups of all columns, and of predicted classes that are no ranges of scores."""
     key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
     return once("groups", key, lambda: _find(scene))
 
