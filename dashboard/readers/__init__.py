@@ -51,28 +51,10 @@ class Parsed:
 def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
     r"""Read a file of logits or probabilities with their labels, in this process.
 
-    Parameters
-    ----------
-    name : str
-        Its ending picks the format; otherwise only shown.
-    data : bytes
-        The whole file, trusted in nothing.
-    **choices
-        How the user overrules what the file is taken for: the parameters of `Options`.
-
-    Returns
-    -------
-    Upload
-        The sets, what they were taken for, and what was fixed.
-
-    Raises
-    ------
-    FileError
-        The file cannot be used, or not before a `Question` is answered; nothing else is raised.
-
-    Notes
-    -----
-    The dashboard parses in `dashboard.readers.worker` instead, which bounds memory and time.
+    The name's ending picks the format; ``choices``, the parameters of `Options`, are how the user
+    overrules what the file is taken for. Raises nothing but `FileError`: the file cannot be used,
+    or not before a `Question` is answered. The dashboard parses in `dashboard.readers.worker`
+    instead, which bounds memory and time.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ from dashboard.readers.meaning.repeated import DEPENDENT
 from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
 from dashboard.readers.refusal import FileError
-from dashboard.readers.shown import shared_columns
+from dashboard.readers.shown import besides_prediction, shared_columns
 from dashboard.readers.upload import Rows, Upload
 
 ONE_ROW = "One row only: a single row says nothing about calibration."
@@ -72,6 +73,10 @@ def _add(
     """Add the sets, what is known of their rows beside, and what may be doubted."""
     doubts = (*upload.doubts, *doubts_of(sets, raw, kind, upload.options))
     columns, left = shared_columns({role: part.columns for role, part in raw.items()})
+    tables = {role: rows for role, rows in sets.items() if isinstance(rows, LogitSet)}
+    if tables and any(columns.values()):
+        columns, repeated = besides_prediction(columns, tables)
+        left += repeated
     return replace(
         upload,
         calibration=sets.get("calibration"),
@@ -85,21 +90,10 @@ def _add(
     )
 
 
-def _said(
-    upload: Upload,
-    *,
-    found: tuple[str, ...] = (),
-    repairs: tuple[str, ...] = (),
-    missing: tuple[str, ...] = (),
-    doubts: tuple[str, ...] = (),
-) -> Upload:
-    return replace(
-        upload,
-        found=(*upload.found, *found),
-        repairs=(*upload.repairs, *repairs),
-        missing=(*upload.missing, *missing),
-        doubts=(*upload.doubts, *doubts),
-    )
+def _said(upload: Upload, **added: tuple[str, ...]) -> Upload:
+    """Add to what was found, repaired, is missing, or may be doubted."""
+    texts: dict[str, Any] = {name: getattr(upload, name) + more for name, more in added.items()}
+    return replace(upload, **texts)
 
 
 def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from calibcore.data import LogitSet
 from dashboard.readers.contents import (
     Array,
     ColumnUse,
@@ -89,6 +90,31 @@ def shared_columns(
         for role, column in _alike(parts).items():
             kept[role][name] = column
     return kept, tuple(left)
+
+
+def besides_prediction(
+    columns: dict[str, dict[str, SliceColumn]], sets: Mapping[Role, LogitSet]
+) -> tuple[dict[str, dict[str, SliceColumn]], tuple[str, ...]]:
+    """Leave out columns that repeat the predicted class, or whether it is right; name them."""
+    predicted = np.concatenate([rows.logits.argmax(axis=1) for rows in sets.values()])
+    right = predicted == np.concatenate([rows.labels for rows in sets.values()])
+    repeats = {"whether the predicted class is right": right, "the predicted class": predicted}
+    left = {}
+    for name in next(iter(columns.values()), {}):
+        values = np.concatenate([columns[role][name].values for role in sets])
+        for what, known in repeats.items():
+            if _one_to_one(values, known):
+                left[name] = f"Column {plain(name, 40)} says {what}, so it is no subgroup."
+    return {
+        role: {name: column for name, column in part.items() if name not in left}
+        for role, part in columns.items()
+    }, tuple(left.values())
+
+
+def _one_to_one(first: Array, second: Array) -> bool:
+    kinds, places = np.unique(first, return_inverse=True)
+    pairs = places.astype(np.int64) * (second.max() + 1) + second
+    return 1 < len(kinds) == len(np.unique(second)) == len(np.unique(pairs))
 
 
 def _alike(parts: Mapping[Role, SliceColumn]) -> dict[Role, SliceColumn]:

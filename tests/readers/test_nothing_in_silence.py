@@ -472,6 +472,12 @@ NOT_Y = [1 - y for y in Y]
 WON = of_words("Lost", "Won")
 
 
+_NAMES_OF = ("cat", "dog", "emu")
+_LIKELIEST = LOGITS_OF.argmax(axis=1).tolist()
+_RIGHT = [int(said == true) for said, true in zip(_LIKELIEST, CLASS_OF, strict=True)]
+_NEARLY = [1 - _RIGHT[0], *_RIGHT[1:]]
+
+
 def mirror(name: str, columns: Columns, make: Callable[[Columns], bytes] = csv) -> Case:
     expect = Expect((), N, EVENTS, groups=(), says=("equals the outcome, or is its opposite",))
     return Case("mirror", name, lambda: make(columns), expect)
@@ -496,6 +502,10 @@ MIRRORS = (
     Case("mirror", "other-numbers.csv", lambda: csv(
         {**of_classes(CLASS_OF), "code": [(c + 1) % 3 for c in CLASS_OF]},
     ), Expect(rows=N, groups=("code",))),
+    Case("mirror", "repeats.csv", lambda: csv({**of_classes(CLASS_OF),
+         "model_says": [_NAMES_OF[c] for c in _LIKELIEST], "acc": _RIGHT, "first": _NEARLY}),
+         Expect(rows=N, groups=("first",),
+                says=("model_says says the predicted class, so it is", "acc says whether the"))),
     Case("mirror", "nearly.csv", lambda: csv({"p": RISK, "y": Y, "site": [Y[0], *NOT_Y[1:]]}),
          Expect(rows=N, events=EVENTS, groups=("site",))),
 )  # fmt: skip

@@ -135,12 +135,9 @@ def _built(value: Any, arrays: list[Array]) -> Any:
     if kind == "array":
         return arrays[inside]
     made = _KINDS[kind](**{name: _built(part, arrays) for name, part in inside.items()})
-    _CHECKS.get(kind, _unchecked)(made)
+    if kind in _CHECKS:  # columns of any lengths were checked one by one
+        _CHECKS[kind](made)
     return made
-
-
-def _unchecked(_: Arrays) -> None:
-    """Columns of any lengths, which were checked one by one."""
 
 
 def _check_odd(odd: Odd) -> None:
