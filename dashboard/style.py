@@ -92,6 +92,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   table.few :is(th, td):nth-child(n+3):not(:nth-last-child(-n+2)) { display: none; }
   .st-key-contest_table table.few :is(th, td):nth-last-child(3) { display: table-cell; }
   .st-key-contest_table table.few :is(th, td):nth-last-child(1) { display: none; }
+  .st-key-contest_table th:first-child { min-width: 8.5rem; }
   table:is(.changes, .differences) :is(span, small) { white-space: normal; }
   table:is(.changes, .differences) span { display: inline-block; }
   [class*="st-key-models_table"] table.differences th:first-child { min-width: 6rem; }
