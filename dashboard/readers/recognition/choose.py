@@ -12,6 +12,7 @@ from dashboard.readers.recognition.hypotheses import hypotheses
 from dashboard.readers.recognition.questions import (
     ask,
     ask_of_unusable,
+    is_second_pair,
     one_order,
     roles_of,
     same_roles_beside,
@@ -66,7 +67,8 @@ def recognise(table: Table, options: Options) -> Reading:
     ask_of_families(best, fitting, features, options)
     unusable = ask_of_unusable(best, features, given, options)
     ask(best, fitting, features, options)
-    reading = _reading(best, features, given, options)
+    further = {p for h in ranked if is_second_pair(best, h) for p in roles_of(h)}
+    reading = _reading(best, features, given, options, further)
     return replace(reading, doubts=(*unusable, *reading.doubts))
 
 
@@ -135,8 +137,9 @@ def _reading(
     features: Sequence[Feature],
     given: Mapping[int, ColumnRole],
     options: Options,
+    further: set[int],
 ) -> Reading:
-    """Return each column its role and the reason."""
+    """Return each column its role and the reason; ``further`` are other labels and their scores."""
     chosen = _with_prediction(best, features, given)
     matter = roles_of(chosen)
     outcome = chosen.outcome if len(chosen.outcome) == 1 and chosen.scores is not None else ()
@@ -149,6 +152,8 @@ def _reading(
             role, why = matter[f.place], _reason(f, matter[f.place], chosen)
         elif any(says_the_same(features[place], f) for place in outcome):
             role, why = "left out", "equals the outcome"
+        elif f.place in further:
+            role, why = "left out", "another label, or its score"
         else:
             role, why = further_role(f)
         roles.append(role)

@@ -149,11 +149,20 @@ def _is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Fea
     if not best.scores.layout == other.scores.layout == "one" or best.scores == other.scores:
         return False
     told = {"called a score", "percent"} & other.evidence.keys()
-    if not told or _NO_SCORE & other.evidence.keys() or not same_roles_beside(best, other):
+    if not told or _NO_SCORE & other.evidence.keys():
         return False
+    if not same_roles_beside(best, other):
+        return is_second_pair(best, other)
     own, second = (features[h.scores.places[0]] for h in (best, other) if h.scores)
     rises, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
     return not one_order(own, second) and others > rises / 2
+
+
+def is_second_pair(best: Hypothesis, other: Hypothesis) -> bool:
+    """Return whether another score is of another outcome that shares its words: a further label."""
+    apart = best.scores != other.scores and not {*_truths(best)} & {*_truths(other)}
+    events = _is_of_event(best) and _is_of_event(other)
+    return apart and events and all(_by_words(h)[0] for h in (best, other))
 
 
 def ask_of_unusable(
@@ -332,6 +341,9 @@ def which_scores(
         said += ", one a class" if len(places) > 1 else ""
         said += f" of {quoted(features[truths[0]].name)}" if truths else ""
         roles = _chosen(h, {*places, *truths}, near, asked)
+        if truths:  # other outcomes and their scores are no groups
+            pairs = {p for other in lone for p in roles_of(other)}
+            roles += [(p, "left out") for p in sorted(pairs - {*roles_of(h)})]
         answers[places] = Answer(said, why_of(h, _OF_SCORE), _change(roles, features, options))
     found = [*answers.values()][:_MOST_SCORES]
     named = " or ".join(answer.said for answer in found[:3])
