@@ -631,6 +631,96 @@ FIGURES = (
 )  # fmt: skip
 
 
+# Several labels, and values of two scales or a little outside their own --------------------------
+
+_LABELS = {kind: _DRAWN.random(N) for kind in ("toxic", "obscene", "threat")}
+_HAS = {
+    kind: [int(q > 0.5) for q in p**2 + _DRAWN.normal(0.2, 0.2, N)] for kind, p in _LABELS.items()
+}
+_SAID = {kind: p.round(4).tolist() for kind, p in _LABELS.items()}
+_LEFT = 40
+"""The first rows are written in another unit."""
+
+
+def _labels(
+    name: str, columns: Columns, *, make: Any = csv, no_groups: bool = True, score: str, of: str
+) -> Case:
+    expect = Expect(
+        (f'"{score}" of .*Which of these is the score',), N, sum(_HAS[of]), score=score,
+        groups=() if no_groups else None,
+    )  # fmt: skip
+    return Case("several labels", name, lambda: make(columns), expect)
+
+
+def _pairs(truth: str, said: str, *, in_turn: bool = False) -> Columns:
+    both = [{truth.format(k): _HAS[k], said.format(k): _SAID[k]} for k in _LABELS]
+    if in_turn:
+        return {name: cells for pair in both for name, cells in pair.items()}
+    return {n: pair[n] for first in (0, 1) for pair in both for n in [[*pair][first]]}
+
+
+def _units(name: str, columns: Columns, *, make: Any = csv, low: int, high: int) -> Case:
+    ask = f"two scales.*in {low} rows.*in {high} rows.*What are these values"
+    return Case("two scales", name, lambda: make(columns), Expect((ask,), refused="on one scale"))
+
+
+def _in_part(cells: Sequence[float], *, first: bool = True) -> list[float]:
+    return [round(100 * p, 2) if (k < _LEFT) == first else p for k, p in enumerate(cells)]
+
+
+_LOW = _DRAWN.random(900)
+_LINEAR = np.where(_LOW < 58 / 900, _LOW - 0.065, _LOW).round(4)
+_ROSE = [int(q) for q in _DRAWN.random(900) < _LOW]
+
+
+def _linear(name: str, cells: Any, n: int, *, make: Any = csv) -> Case:
+    columns = {"pred": np.asarray(cells).tolist(), "y": _ROSE}
+    ask = f"{n} of 900 scores are outside 0 to 1, by at most .*What are these values"
+    return Case("a regression", name, lambda: make(columns), Expect(
+        (ask,), 900, sum(_ROSE), says=(f"in {n} rows .* were moved",), never="Logits",
+    ))  # fmt: skip
+
+
+UNITS = (
+    _labels("jigsaw.csv", {"id": IDS, **_pairs("{}", "{}_score")}, score="toxic_score", of="toxic"),
+    _labels("in-turn.json", _pairs("{}_true", "{}_pred", in_turn=True), make=records,
+            score="toxic_pred", of="toxic"),
+    _labels("chest.xlsx", _pairs("{}", "p_{}"), make=xlsx, score="p_toxic", of="toxic"),
+    _labels("two.parquet", {"obscene": _HAS["obscene"], "threat": _HAS["threat"],
+            "obscene_score": _SAID["obscene"], "threat_score": _SAID["threat"]},
+            make=parquet_of, score="obscene_score", of="obscene"),
+    _labels("letters.csv", {"A": _HAS["toxic"], "B": _HAS["threat"], "A_prob": _SAID["toxic"],
+            "B_prob": _SAID["threat"]}, score="A_prob", of="toxic"),
+    _labels("numbers.csv", {"y1": _HAS["toxic"], "y2": _HAS["threat"], "p1": _SAID["toxic"],
+            "p2": _SAID["threat"]}, score="p1", of="toxic"),
+    _labels("rare.csv", {"toxic": _HAS["toxic"], "threat": [0, 1] + [0] * (N - 2),
+            "toxic_score": _SAID["toxic"], "threat_score": [p / 40 for p in _SAID["threat"]]},
+            score="toxic_score", of="toxic"),
+    _units("pd.csv", {"pd": _in_part(RISK), "default": Y}, low=80, high=40),
+    _units("risk-percent.csv", {"risk_percent": _in_part(RISK, first=False), "died": Y},
+           low=40, high=80),
+    _units("score.xlsx", {"score": _in_part(RISK), "y": Y}, make=xlsx, low=80, high=40),
+    _units("every-third.json", {"probability": [
+        round(100 * p, 2) if k % 3 else p for k, p in enumerate(RISK)
+    ], "y": Y}, make=records, low=40, high=80),
+    _units("confidence.csv", {"confidence": _in_part(
+        [0.4 + 0.6 * p for p in RISK], first=False,
+    ), "correct": Y}, low=40, high=80),
+    _units("classes.csv", {f"p_{name}": [
+        100 * row[k] if place < _LEFT else row[k] for place, row in enumerate(_TABLE.tolist())
+    ] for k, name in enumerate("abc")} | {"y": ["abc"[k] for k in _BEST]}, low=80, high=40),
+    Case("two scales", "small-percentages.csv", lambda: csv(
+        {"pd_percent": [round(3 * p * p, 3) for p in RISK], "default": [int(k == 7) for k in
+         range(N)]}), Expect(rows=N, events=1, says=("divided by 100",))),
+    _linear("below.csv", _LINEAR, int((_LINEAR < 0).sum())),
+    _linear("few.csv", np.where(_LOW < 0.02, -_LOW, _LOW).round(5), int((_LOW < 0.02).sum())),
+    _linear("both.parquet", (1.2 * _LOW - 0.1).round(4), int(
+        np.count_nonzero(np.abs((1.2 * _LOW - 0.1).round(4) - 0.5) > 0.5)), make=parquet_of),
+    Case("a regression", "logits.csv", lambda: csv({"logit": (_LOW - 0.2).tolist(), "y": _ROSE}),
+         Expect(rows=900, says=("Logits",))),
+)  # fmt: skip
+
+
 KINDS: tuple[tuple[Case, ...], ...] = (
     TOTALS,
     NEITHER,
@@ -640,6 +730,7 @@ KINDS: tuple[tuple[Case, ...], ...] = (
     MIRRORS,
     TOGETHER,
     FIGURES,
+    UNITS,
 )
 
 

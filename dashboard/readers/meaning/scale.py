@@ -44,6 +44,12 @@ _MOST_MARGIN = 0.35
 _MOSTLY = 0.6
 """Share of scores within 0 to 1 from which on others are doubted."""
 
+_REGRESSED = 0.5
+"""How far a linear regression of the outcome goes beyond 0 and 1 at most."""
+
+_NATS = 5.0
+"""Log likelihood from which on scores up to 1 are shares among percentages."""
+
 _PERCENT = re.compile(r"%|(?<![a-z])(percent|percentage|pct|prozent|pourcent|porcent)", re.I)
 _SHARE = re.compile(r"(?<![a-z])(risk|risiko|risque|rischio|riesgo|prob|wahrschein|chance)", re.I)
 _LOG_ODDS = re.compile(
@@ -145,11 +151,12 @@ _NO_LOGITS = ("probabilities", "percentages")
 _LOGITS = Answer("Logits", "Softmax makes them probabilities.", {"values": "logits"})
 HUNDREDTHS = Answer("Percentages", "They are divided by 100.", {"values": "percentages"})
 SHARES = Answer("Probabilities", "They stay as they are.", {"values": "probabilities"})
-
+_MOVED = replace(SHARES, why="Those outside are moved to 0 or 1, as of a regression.")
 
 _NONE = {"values": "none"}
 _NEEDS = "Then the file needs "
 _PROBABILITIES = "probabilities from 0 to 1, which sum to 1 where there is one per class"
+_ONE_SCALE = "all scores on one scale: probabilities from 0 to 1 in every row"
 _OF_MARKS = "a probability for each rating, such as how often the event happened at it elsewhere"
 _OF_ODDS = "probabilities: 1 / odds, divided by the sum of these over the row"
 
@@ -210,6 +217,7 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
         return Scale("logits", "Logits; all classes are equal in every row, so either fits.")
     if all(raw.headings and all(map(is_called_odds, raw.headings)) for raw in rows.sets.values()):
         _ask("values", "headings that speak of odds", _LOGITS, need=_OF_ODDS, doubted=True)
+    _ask_of_sums(rows)
     natural = rows.high <= ROUNDING and rows.sum_to_one(np.exp)
     named = all(any(map(_LOG_ODDS.search, raw.headings or ())) for raw in rows.sets.values())
     if not rows.n_outside and not named:
@@ -233,6 +241,17 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
         f"These may be logarithms of probabilities to the base {base}, but softmax wants natural."
     )
     return Scale("logits", found, natural=natural, doubts=(said,) if base else ())
+
+
+def _ask_of_sums(rows: Measured) -> None:
+    """Ask about rows of which some sum to 1 and all others to 100."""
+    whole, hundred = (
+        rows.where(lambda low, _, s, top=top: (low >= 0) & (np.abs(s / top - 1) <= RESCALED))
+        for top in (1, 100)
+    )
+    if 0 < whole.count == len(rows) - hundred.count < len(rows):
+        found = f"two scales: rows that sum to 1 {whole}, and to 100 {hundred}"
+        _ask("values", found, _LOGITS, need=_ONE_SCALE, doubted=True)
 
 
 def _power(base: float) -> Callable[[Floats], Floats]:
@@ -286,7 +305,7 @@ def _twice(rows: Measured) -> tuple[str, ...]:
 
 def _of_scores(rows: Measured, options: Options) -> Scale:
     """Read a single column: the probability, or the logit, of class 1."""
-    auto, heading, n_rows = options.values == "auto", _heading(rows), len(rows)
+    auto, heading = options.values == "auto", _heading(rows)
     signs = any(raw.divided for raw in rows.sets.values())
     stated = options.values == "percentages" and not signs
     if not rows.n_outside and not stated:
@@ -297,17 +316,38 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
             _ask("scores", found, _LOGITS, SHARES)
         said = "Probabilities of class 1, because every score is within 0 to 1."
         return Scale("probabilities", said, _moved(rows), doubts=_of_prediction(rows))
+    as_percent = _of_percent(rows, heading, options, stated=stated)
+    return as_percent or _of_log_odds(rows, heading, options)
+
+
+def _of_percent(rows: Measured, heading: str, options: Options, *, stated: bool) -> Scale | None:
+    """Read percentages that the heading or the user names, all or those beyond 0 to 1."""
+    auto, n_rows = options.values == "auto", len(rows)
     named = _PERCENT.search(heading) or (_SHARE.search(heading) and _is_share(rows, heading))
     told = auto and named and not _is_measure(heading)
     mostly = options.values == "probabilities" and 2 * rows.n_outside > n_rows
-    if rows.low >= 0 and rows.high <= 100 and (told or stated or mostly):
-        why = f"{quoted(heading, 30)} runs from {rows.low:.4g} to {rows.high:.4g}"
-        why = f"because {why}" if auto else "as you said"
-        repair = f"Percentages were divided by 100 in all {n_rows:,} rows."
-        found = f"Probabilities of class 1 in percent, {why}."
-        return Scale("probabilities", found, (repair,), 100.0, doubts=_of_one_set(rows))
-    found = f"{rows.n_outside:,} of {n_rows:,} scores are outside 0 to 1"
-    if auto and (_LOG_ODDS.search(heading) or rows.low < 0 < rows.high):
+    if rows.low < 0 or rows.high > 100 or not (told or stated or mostly):
+        return None
+    if auto:
+        _ask_of_shares(rows)
+    why = f"{quoted(heading, 30)} runs from {rows.low:.4g} to {rows.high:.4g}"
+    why = f"because {why}" if auto else "as you said"
+    repair = f"Percentages were divided by 100 in all {n_rows:,} rows."
+    found = f"Probabilities of class 1 in percent, {why}."
+    return Scale("probabilities", found, (repair,), 100.0, doubts=_of_one_set(rows))
+
+
+def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
+    """Read logits of one class, ask about what a regression gives, or refuse."""
+    auto, called = options.values == "auto", _LOG_ODDS.search(heading)
+    found = f"{rows.n_outside:,} of {len(rows):,} scores are outside 0 to 1"
+    if -_REGRESSED < rows.low < 0 and rows.high < 1 + _REGRESSED and not called:
+        if options.values == "probabilities":
+            return Scale("probabilities", "Probabilities of class 1, as you said.", _moved(rows))
+        if auto and len(rows) - rows.n_outside >= _MOSTLY * len(rows):
+            far = max(-rows.low, rows.high - 1)
+            _ask("scores", f"{found}, by at most {far:.2g}", _MOVED, _LOGITS)
+    if auto and (called or rows.low < 0 < rows.high):
         return Scale("logits", f"Logits of class 1, because {found}.", doubts=_mostly_within(rows))
     found = f"one column from {rows.low:.4g} to {rows.high:.4g}: {found} {rows.where(outside)}"
     if not auto:
@@ -315,10 +355,31 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
     if rows.low >= 0 and rows.high <= 100:
         if _marks(rows):
             _ask("scores", found, HUNDREDTHS, _LOGITS, need=_OF_MARKS, doubted=True)
+        _ask_of_shares(rows)
         _ask("scores", found, HUNDREDTHS, _LOGITS)
     raise FileError(
         "scores", found, "a probability, a percentage or a logit of the event: points are none"
     )
+
+
+def _ask_of_shares(rows: Measured) -> None:
+    """Ask about percentages of which those up to 1 foretell their outcomes far better as shares."""
+    gain = 0.0
+    for raw in rows.sets.values():
+        if raw.labels is None or raw.labels.ndim > 1 or not {*np.unique(raw.labels)} <= {0, 1}:
+            return
+        low = np.asarray(raw.table) <= 1
+        p, hit = np.clip(np.asarray(raw.table)[low], 1e-6, 1 - 1e-3), raw.labels[low] == 1
+        part = p / 100
+        gain += float(np.where(hit, np.log(p / part), np.log((1 - p) / (1 - part))).sum())
+    if gain > _NATS:
+        _ask_of_scales("scores", rows)
+
+
+def _ask_of_scales(field: str, rows: Measured) -> NoReturn:
+    low, high = (rows.where(lambda a, _, __, k=k: (a > 1) == k) for k in (False, True))
+    found = f"two scales: from 0 to 1 {low}, above 1 {high}"
+    _ask(field, found, HUNDREDTHS, need=_ONE_SCALE, doubted=True)
 
 
 def _of_one_set(rows: Measured) -> tuple[str, ...]:
@@ -391,13 +452,11 @@ def _top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options)
     place = f"confidence {SET_NAMES[role]}".strip()
     rows = measure({role: RawSet(scores, None, among=raw.among, first_row=raw.first_row)})
     if rows.low >= 0 and 2 <= rows.high <= 100 and 2 * rows.n_outside > len(rows):
-        span = f"from {rows.low:.4g} to {rows.high:.4g}"
         if _marks(rows) and options.values not in _NO_LOGITS:
+            span = f"from {rows.low:.4g} to {rows.high:.4g}"
             _ask(place, f"whole numbers {span}", HUNDREDTHS, need=_OF_MARKS, doubted=True)
-        small = rows.where(lambda low, _, __: low <= 1)
-        if small.count and (raw.n_classes or 2) < 100 and options.values != "percentages":
-            # The likeliest of so few classes has more than 1%.
-            _ask(place, f"scores {span}, at or below 1 {small}", HUNDREDTHS)
+        if rows.low <= 1 and (raw.n_classes or 2) < 100 and options.values != "percentages":
+            _ask_of_scales(place, rows)  # the likeliest of so few classes has more than 1%
         repairs.append(f"Percentages were divided by 100 in all {len(scores):,} rows.")
         return scores / 100
     if rows.n_outside:

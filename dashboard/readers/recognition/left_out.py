@@ -279,8 +279,10 @@ def _outside(column: Column, known: NDArray[np.bool_], reasons: Counter[str]) ->
         values: NDArray[Any] = column.values
         bad = _any((values < -_NEAR) | (values > top + _NEAR)) & ~known
         share = bad.sum() / max((~known).sum(), 1)
+        if len(out := np.unique(values[bad])) > 2 and out[0] > -0.5 and out[-1] < 1.5:
+            return none  # as of a regression of the outcome, which is asked about as a whole
         # One value outside in many rows stands for a missing one, such as -1 or -999.
-        if share < _FEW_OUTSIDE or (share < _MARKS and len(np.unique(values[bad])) == 1):
+        if share < _FEW_OUTSIDE or (share < _MARKS and len(out) == 1):
             if bad.any():
                 reasons[f"outside 0 to {top:.0f}"] += int(bad.sum())
             return bad

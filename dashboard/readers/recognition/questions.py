@@ -130,7 +130,7 @@ def ask(
 def _by_words(hypothesis: Hypothesis) -> tuple[bool, float]:
     """Return a key: first whether score and outcome are called alike, as of several labels."""
     evidence = hypothesis.evidence
-    return "same words" in evidence and bool(_RELATED & evidence.keys()), hypothesis.total
+    return {"same words", "two values"} <= evidence.keys(), hypothesis.total
 
 
 def _is_of_event(hypothesis: Hypothesis) -> bool:
