@@ -25,7 +25,12 @@ from dashboard.readers.contents import (
 )
 from dashboard.readers.meaning.checks import check_finite, check_shape
 from dashboard.readers.meaning.doubts import doubts_of
-from dashboard.readers.meaning.labels import LabelReading, counted_alike, read_labels
+from dashboard.readers.meaning.labels import (
+    LabelReading,
+    class_names_of,
+    counted_alike,
+    read_labels,
+)
 from dashboard.readers.meaning.measured import few_decimals
 from dashboard.readers.meaning.otherwise import called_otherwise
 from dashboard.readers.meaning.repeated import DEPENDENT
@@ -171,8 +176,9 @@ def _logit_set(
 ) -> LogitSet:
     table = np.asarray(raw.table)
     n_classes = 2 if table.ndim == 1 else table.shape[1]
-    of_file = raw.class_names if len(raw.class_names or ()) == n_classes else None
-    given = options.class_names or labels.class_names or of_file
+    of_file = class_names_of(raw, options)
+    of_file = of_file if options.class_names or len(of_file or ()) == n_classes else None
+    given = (options.class_names and of_file) or labels.class_names or of_file
     names = None if given is None else shown_apart(given)
     truth = labels.labels[role]
     try:

@@ -23,6 +23,7 @@ from dashboard.readers.joining import under
 from dashboard.readers.parting import rows_in_use, told_apart, unclear_sets
 from dashboard.readers.recognition.array_names import Parts, parts_of, refuse_unread
 from dashboard.readers.recognition.array_roles import reading_of, refuse_axes
+from dashboard.readers.recognition.events import is_event_first
 from dashboard.readers.recognition.groups import group_of, groups_of, in_use
 from dashboard.readers.recognition.left_out import usable_rows
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
@@ -292,8 +293,12 @@ def _is_threshold(scores: Array, predicted: Column) -> bool:
 
 
 def _of_classes(classes: Sequence[Column], roles: _Roles, rows: RawSet) -> RawSet:
-    table = _values(classes, roles.said)
     names: tuple[str, ...] | None = roles.reading.class_names or tuple(c.name for c in classes)
+    if len(classes) == 2 and is_event_first(names):
+        classes, names = classes[::-1], names[::-1]
+        said = f"The event is class {plain(names[1], 30)}, whose column comes first."
+        roles.said.found.append(said)
+    table = _values(classes, roles.said)
     if len(names or ()) != table.shape[1]:
         names = None
     headings = tuple(column.name for column in classes)

@@ -63,6 +63,7 @@ class Case:
     name: str
     make: Callable[[], bytes]
     expect: Expect
+    class_names: tuple[str, ...] = ()
 
 
 # Rows and how programs write them -------------------------------------------------------------
@@ -721,6 +722,67 @@ UNITS = (
 )  # fmt: skip
 
 
+# Numbers of classes that have names -----------------------------------------------------------
+
+_NAMES = ("dog", "ant", "cow")
+_SURE = [k if row % 4 else row % 3 for row, k in enumerate(_BEST.tolist())]
+"""The likeliest class in most rows, counted as the columns stand."""
+
+
+def _codes(
+    name: str, order: Sequence[str] | None, *expect: str, frame: str = "prob_{}", make: Any = csv,
+    names: Sequence[str] = _NAMES, given: tuple[str, ...] = (), first: int = 0, refused: str = "",
+) -> Case:  # fmt: skip
+    """Number the classes in some order, or write their names; count those of the last column."""
+    last = sum(k == len(names) - 1 for k in _SURE)
+    label = [names[k] if order is None else [*order].index(names[k]) + first for k in _SURE]
+    columns = {frame.format(own): _TABLE[:, k].tolist() for k, own in enumerate(names)}
+    asks, says = expect[:1] if expect[1:] else (), expect[:1] if not expect[1:] else expect[1:]
+    expected = Expect(asks, N, last, says=says, never="another order", refused=refused)
+    return Case("codes", name, lambda: make(columns | {"label": label}), expected, given)
+
+
+_BY_LETTER, _RIGHT = sorted(_NAMES), np.mean(np.equal(_SURE, _BEST))
+
+
+def _event(name: str, first: str, second: str, no: Any, yes: Any, make: Any = csv) -> Case:
+    """Put the column of the event first."""
+    columns = {first: RISK, second: [round(1 - p, 4) for p in RISK]}
+    rows = columns | {"y": [yes if y else no for y in Y]}
+    expected = Expect(rows=N, events=EVENTS, says=("The event is class .*comes first",))
+    return Case("event first", name, lambda: make(rows), expected)
+
+
+CODES = (
+    _codes("sklearn.csv", _BY_LETTER, "numbers of classes: the likeliest is right in .*if they are"
+           f" dog, ant, cow in this order, in {100 * _RIGHT:.1f}% in alphabetical", "Labels from"),
+    _codes("sklearn.parquet", _BY_LETTER, "numbers of classes", "Labels", make=parquet_of),
+    _codes("sklearn-from-1.xlsx", _BY_LETTER, "numbers of classes", "Labels", make=xlsx, first=1),
+    _codes("bare.json", _BY_LETTER, "numbers of classes", "Labels", make=records, frame="{}"),
+    _codes("in-order.csv", _NAMES, f"dog, ant, cow, in this order: .* {100 * _RIGHT:.1f}% of"),
+    _codes("in-order.tsv", _NAMES, "in this order", make=lambda c: csv(c, "\t"), frame="p {}"),
+    _codes("sorted.csv", ("ant", "cow", "dog"), "Labels from 0 to 2", names=("ant", "cow", "dog")),
+    _codes("given.csv", _BY_LETTER, "Labels from 0 to 2", given=("ant", "cow", "dog")),
+    _codes("given-in-order.csv", _NAMES, "Labels from 0 to 2", given=("dog", "ant", "cow")),
+    _codes("given-beside-names.csv", None, "by name", given=("ant", "cow", "dog")),
+    _codes("given-longer.csv", _NAMES, "Labels", given=("hot dog", "fire ant", "cow")),
+    _codes("given-numbers.csv", ("0", "1", "2"), "numbers", names=("2", "0", "1"),
+           given=("ant", "cow", "dog")),
+    _codes("others.csv", _NAMES, refused='"x" for column "prob_dog"', given=("x", "y", "z")),
+    _codes("exchanged.csv", None, refused='"cow" for column "prob_dog"',
+           given=("cow", "dog", "bee")),
+    Case("codes", "no-better.csv", lambda: csv(
+        {f"prob_{own}": _TABLE[:, k].tolist() for k, own in enumerate(_NAMES)}
+        | {"label": [k % 3 for k in range(N)]}), Expect(("Which classes are they",), N)),
+    _event("one-zero.csv", "1", "0", 0, 1),
+    _event("prob.parquet", "prob_1", "prob_0", 0, 1, parquet_of),
+    _event("two-one.csv", "p_2", "p_1", 1, 2),
+    _event("yes-no.xlsx", "p_yes", "p_no", "no", "yes", xlsx),
+    _event("ill.json", "ill", "healthy", "healthy", "ill", records),
+    _event("true.csv", "proba_True", "proba_False", "False", "True"),
+)  # fmt: skip
+
+
 KINDS: tuple[tuple[Case, ...], ...] = (
     TOTALS,
     NEITHER,
@@ -731,6 +793,7 @@ KINDS: tuple[tuple[Case, ...], ...] = (
     TOGETHER,
     FIGURES,
     UNITS,
+    CODES,
 )
 
 
@@ -739,7 +802,7 @@ KINDS: tuple[tuple[Case, ...], ...] = (
 
 def answered(case: Case) -> tuple[Upload | FileError, list[str]]:
     """Read a file, give the first answer to each question, and list what was asked."""
-    options, asked = Options(), []
+    options, asked = Options(class_names=case.class_names), []
     data = case.make()
     for _ in range(5):
         choices = {name: getattr(options, name) for name in vars(options)}

@@ -18,7 +18,15 @@ from dashboard.readers.contents import (
     rows_of_file,
 )
 from dashboard.readers.meaning.spelling import folded, matched
-from dashboard.readers.refusal import Answer, FileError, Question, percent, quoted, type_name
+from dashboard.readers.refusal import (
+    Answer,
+    FileError,
+    Question,
+    percent,
+    quoted,
+    type_name,
+    visible,
+)
 
 NO_AND_YES = (
     ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("negative", "positive"),
@@ -31,6 +39,9 @@ NO_AND_YES = (
 _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
 """A class that is called by a word and its number, such as LABEL_2."""
+
+_SHOWN, _CLEAR = 6, 3.0
+"""Standard errors by which more labels must be right in one order than in another."""
 
 
 @dataclass(frozen=True)
@@ -77,17 +88,45 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
         repairs.append(f"Labels were matched to the class names, which are numbers{_n(numbered)}.")
         places |= numbered
     elif flat:
-        places |= _counted(flat, sets, n_classes, options, repairs)
+        counted = _counted(flat, sets, n_classes, options, repairs)
+        places |= _by_order(counted, sets, options, found)
     lowest = min(int(values.min()) for values in places.values())
     highest = max(int(values.max()) for values in places.values())
-    if not found:
-        found.append(f"Labels from {lowest} to {highest}.")
+    if {*places} == {*flat}:
+        found.insert(0, f"Labels from {lowest} to {highest}.")
     return LabelReading(
         {role: places[role] for role in sets},
         tuple(dict.fromkeys(found)),
         tuple(dict.fromkeys(repairs)),
         names,
     )
+
+
+def class_names_of(raw: RawSet, options: Options) -> tuple[str, ...] | None:
+    """Return what the columns of classes are called, by the user or by their headings.
+
+    The user's names are those of the labels in their order, which headings may not be in.
+
+    Raises
+    ------
+    FileError
+        A name that contradicts the heading of its column.
+    """
+    own, given = raw.class_names, options.class_names
+    if not given or not raw.headings or not own or len(given) != len(own):
+        return given or own
+    alike = [*map(folded, given)]
+    if {*alike} == {*map(folded, own)}:
+        return own
+    numbers = _numbers_of(own)
+    if numbers is not None and np.ptp(numbers) == len(numbers) - 1:
+        return tuple(given[int(k)] for k in numbers - numbers.min())
+    for name, column, heading in zip(alike, map(folded, own), raw.headings, strict=True):
+        if not (name in column or column in name or any(map(str.isdigit, column))):
+            found = f"{quoted(name, 30)} for column {quoted(heading, 30)}"
+            wanted = "the names in the headings, in the order of the numbers of the labels"
+            raise FileError("class names", found, wanted)
+    return given
 
 
 def _n(labels: Mapping[Role, Array]) -> str:
@@ -138,7 +177,8 @@ def _matched(raw: RawSet, role: Role, options: Options) -> _Spelled:
     texts, codes = raw.label_texts or (), np.asarray(raw.labels)
     where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
     said = f"Labels{where} were matched to the classes by name ({len(codes):,} labels)."
-    known = [names for names in (options.class_names, raw.class_names, raw.headings) if names]
+    own = class_names_of(raw, options), raw.class_names, raw.headings
+    known = [names for names in own if names]
     for names in known:
         places = {name: k for k, name in enumerate(names)}
         if all(text in places for text in texts):
@@ -232,8 +272,9 @@ def _by_number(
     are highest at the label most often is taken, or none if that is so of places. What the user
     types is followed.
     """
-    names = options.class_names or next(iter(sets.values())).class_names or ()
-    numbers = _numbers_of(names)
+    numbers = _numbers_of(class_names_of(next(iter(sets.values())), options) or ())
+    own = _numbers_of(next(iter(sets.values())).class_names or ())
+    numbers = numbers if own is None else own
     if numbers is None or options.first_label != "auto" or not flat:
         return {}
     readings = [
@@ -318,6 +359,57 @@ def _counted(
         role: (values if values.dtype.kind in "iu" else values.astype(np.int64)) - first
         for role, values in whole.items()
     }
+
+
+def _by_order(
+    codes: dict[Role, Array], sets: Mapping[Role, RawSet], options: Options, found: list[str]
+) -> dict[Role, Array]:
+    """Match numbers to classes with names: by the order of their columns, or of their letters.
+
+    Raises
+    ------
+    Question
+        Rows do not tell the two orders apart, or are right far more often in that of letters.
+    """
+    raw = next(iter(sets.values()))
+    names = raw.class_names or ()
+    given = [*map(folded, options.class_names)]
+    turned = [*map(folded, names)]
+    if not raw.headings or all(any(map(str.isdigit, name)) for name in names):
+        return codes
+    if given and {*given} == {*turned}:
+        order = np.array([turned.index(name) for name in given])
+        return {role: order[values] for role, values in codes.items()}
+    order = np.argsort(names)
+    if given or (np.diff(order) > 0).all() or options.first_label != "auto":
+        return codes
+    by_letter = {role: order[values] for role, values in codes.items()}
+    right = [_agreement(places, sets) for places in (codes, by_letter)]
+    n_rows = sum(map(len, codes.values()))
+    orders = [names, tuple(names[k] for k in order)]
+    listed = [", ".join(visible(name, 20) for name in its[:_SHOWN]) for its in orders]
+    if right[0] - right[1] > _CLEAR * (max(sum(right), 1 / n_rows) / n_rows) ** 0.5:
+        found.append(
+            f"Labels are numbers of the classes {listed[0]}, in this order: the likeliest is right"
+            f" in {percent(right[0])} of the rows, in alphabetical order in {percent(right[1])}."
+        )
+        return codes
+    said = (
+        f"numbers of classes: the likeliest is right in {percent(right[0])} of the rows if they are"
+        f" {listed[0]} in this order, in {percent(right[1])} in alphabetical order"
+    )
+    by = "", "Alphabetical, as scikit-learn numbers them. "
+    whys = [
+        f"{of}Right in {percent(share)} of the rows." for of, share in zip(by, right, strict=True)
+    ]
+    answers = [
+        Answer(text, why, {"class_names": its})
+        for text, why, its in zip(listed, whys, orders, strict=True)
+    ]
+    raise Question(
+        "labels", said, "Which classes are they, from the lowest number on?",
+        tuple(answers if right[0] >= right[1] else answers[::-1]),
+    )  # fmt: skip
 
 
 def _whole(values: Array, raw: RawSet, role: Role, repairs: list[str]) -> Array:
