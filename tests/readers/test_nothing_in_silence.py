@@ -126,6 +126,22 @@ def _total(name: str, make: Callable[[], bytes], expect: Expect = WHOLE) -> Case
     return Case("rows about the table", name, make, expect)
 
 
+def _among(
+    name: str, place: int, label: str, make: Callable[[Columns], bytes], *,
+    total: bool = False, words: bool = False, decimals: int = 3,
+) -> Case:  # fmt: skip
+    """Put the mean or the sum of the rows above, or of all, between the rows."""
+    rows = slice(0, place or N)
+    made = np.sum if total else np.mean
+    row = [label, round(float(made(RISK[rows])), 4), round(float(made(Y[rows])), decimals)]
+    cells: Columns = {
+        column: [*its[:place], None if words and column == "default" else cell, *its[place:]]
+        for (column, its), cell in zip((WORDED if words else LOANS).items(), row, strict=True)
+    }
+    expect = replace(WHOLE, says=(f'1 row (among|below) the data left out: "{label}"',))
+    return _total(name, lambda: make(cells), expect)
+
+
 TOTALS = (
     _total("total.csv", lambda: csv(LOANS, below="Total,0.43,53\n")),
     _total("grand-total.csv", lambda: csv(LOANS, below="Mean,0.43,0.44\nGrand Total:,51.9,53\n")),
@@ -143,6 +159,20 @@ TOTALS = (
     )),
     _total("category.csv", lambda: csv({"riesgo": ["alta", "baja", "media"] * 40, **LOANS}),
            Expect(rows=N, events=EVENTS, score="PD")),
+    _total("gokei.csv", lambda: csv(LOANS, below="合計,51.9,53\n平均,0.43,0.44\n")),
+    _total("itogo.csv", lambda: csv(LOANS, ";", comma=True, below="Итого;51,9;53\n")),
+    _total("toplam.xlsx", lambda: xlsx(WORDED, ["Toplam", 51.9, 53], ["Ortalama", 0.43, None])),
+    _total("medelvarde.csv", lambda: csv(LOANS, below="Medelvärde,0.43,0.44\n")),
+    _total("razem.tsv", lambda: csv(WORDED, "\t", below="Razem\t51.9\t53\n")),
+    _among("mean.csv", 40, "Mean", csv),
+    _among("mean-first.xlsx", 0, "Mean", xlsx),
+    _among("average-north.csv", 40, "Average North", csv, words=True),
+    _among("north-total.json", 55, "North total", records, total=True),
+    _among("subtotal.parquet", 70, "Subtotal", parquet_of, total=True),
+    _among("rounded.csv", 40, "Mean", csv, decimals=0),
+    _among("ortalama.csv", 60, "ORTALAMA", csv, words=True),
+    _total("named-mean.csv", lambda: csv({**LOANS, "account": ["Ms Mean", *IDS[1:]]}),
+           Expect(rows=N, events=EVENTS, score="PD", never="left out")),
     _total("two-cells.csv", lambda: csv(LOANS, below="Total,53\n"),
            Expect(asks=("1 with too few",), rows=N, events=EVENTS)),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """Rows of a table that hold nothing, or totals of the others, as stand below one."""
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -11,16 +12,24 @@ from dashboard.readers.refusal import quoted
 from dashboard.readers.table import Column, Odd, Table, cell_of, table_at
 
 _UNNAMED = re.compile(r"(?:column [0-9]+)?", re.ASCII)
-_TOTALS = re.compile(
+_WORDS = (
     r"(?:grand |sub-?)?(?:totals?|sums?|means?|averages?|avg|overall|counts?|median|std|min|max|all"
     r"|gesamt(?:summe)?|insgesamt|summe|mittelwert|durchschnitt|anzahl|somme|moyenne|effectif|suma"
-    r"|promedio|media|m[eé]dia|totale|somma|totaal|gemiddelde|soma|\u03a3|\u2211|\u00f8)"
-    r"(?: g[eé]n[eé]ral| generale?| geral| of .*|[ :=(]+n?[ =]*[\d.,]+ *%?\)?)?[ :.]*"
+    r"|promedio|media|m[eé]dia|totale|somma|totaal|gemiddelde|soma|\u03a3|\u2211|\u00f8|合計|総計"
+    r"|小計|平均値?|总计|合计|小计|平均值?|총계|합계|소계|평균|итого?|всего|сумма|среднее?|toplam|ortalama|genel"
+    r"|medelv[aä]rde|summa|snitt|gjennomsnitt|gennemsnit|sum|yhteens[aä]|keskiarvo|razem|[sś]rednia"
+    r"|ogó[lł]em|celkem|pr[uů]m[eě]r|[oö]sszesen|[aá]tlag|разом|المجموع|المتوسط|סה\"כ|ממוצע)"
+)
+_TOTALS = re.compile(
+    _WORDS
+    + r"(?: g[eé]n[eé]ral| generale?| geral| toplam| of .*|[ :=(]+n?[ =]*[\d.,]+ *%?\)?)?[ :.]*"
     r"|n *[=:] *[\d.,]+|\(?[\d.,]+ (?:rows?|records?)\b.*",
     re.IGNORECASE,
 )
-"""What the rows below a table say of themselves, in the languages of the word lists."""
-_MOST_TOTALS = 8
+"""What the rows below a table say of themselves, in the languages of the word lists and others."""
+
+_ONE_WORD = re.compile(_WORDS, re.IGNORECASE)
+_MOST_TOTALS, _MOST_TEXTS, _MOST_ABOUT = 8, 20_000, 200
 
 
 def without_blank_rows(table: Table) -> Table:
@@ -87,14 +96,16 @@ def without_totals(table: Table) -> Table:
             if not text:
                 break
             found[row] = text
+    found |= _among(table, found)
     if not found:
         return table
     chosen = np.ones(table.n_rows, dtype=np.bool_)
     chosen[[*found]] = False
     kept = table_at(table, np.flatnonzero(chosen))
     shown = tuple(cells for row, cells in enumerate(table.shown) if row not in found)
-    listed = ", ".join(map(quoted, dict.fromkeys(reversed(found.values()))))
-    said = f"{len(found)} row{'s' * (len(found) > 1)} below the data left out: {listed}."
+    listed = ", ".join(map(quoted, dict.fromkeys(found[row] for row in sorted(found))))
+    where = "below" if table.n_rows - min(found) <= _MOST_TOTALS else "among"
+    said = f"{len(found)} row{'s' * (len(found) > 1)} {where} the data left out: {listed}."
     return replace(
         kept, columns=tuple(map(_used, kept.columns)), shown=shown, repairs=(*table.repairs, said)
     )
@@ -116,3 +127,51 @@ def _total_in(table: Table, row: int, most: int) -> str:
             return "" if alike else text
         first = False
     return ""
+
+
+def _among(table: Table, known: Collection[int]) -> dict[int, str]:
+    """Return rows anywhere that say so and whose numbers are all sums or means of rows above."""
+    said: dict[int, str] = {}
+    for column in table.columns:
+        texts, codes, rows = column.texts or (), column.values, np.arange(table.n_rows)
+        if column.odd is not None:
+            texts, codes, rows = column.odd.texts, column.odd.codes, column.odd.rows
+        if not 0 < len(texts) <= _MOST_TEXTS or codes.ndim > 1:
+            continue
+        about = [k for k, text in enumerate(texts) if _is_about(text)]
+        for place in np.flatnonzero(np.isin(codes, about))[:_MOST_ABOUT].tolist():
+            said.setdefault(int(rows[place]), texts[codes[place]].strip())
+    data = np.ones(table.n_rows, dtype=np.bool_)
+    data[[*said, *known]] = False
+    found, starts = dict[int, str](), [0]
+    for row in sorted({*said, *known}):
+        blocks = [np.arange(first, row)[data[first:row]] for first in {0, *starts[-2:]}]
+        if row in said and any(_sums_up(table, row, b) for b in (*blocks, np.flatnonzero(data))):
+            found[row] = said[row]
+        if data[row - 1 : row].any():
+            starts.append(row + 1)
+    return found
+
+
+def _is_about(text: str) -> bool:
+    """Return whether a text begins or ends as "Average North" and "North total" do."""
+    words = [word.strip(":.,()") for word in text.split()]
+    return any(_ONE_WORD.fullmatch(word) for word in (*words[:1], *words[-1:]))
+
+
+def _sums_up(table: Table, row: int, rows: NDArray[np.intp]) -> bool:
+    """Return whether all numbers of a row are sums or means of some other rows, as rounded."""
+    n_alike = 0
+    for column in table.columns:
+        values = column.values
+        if column.unread or column.texts is not None or values.ndim > 1 or not len(rows):
+            continue
+        value, others = float(values[row]), values[rows].astype(np.float64)
+        if np.isnan(value) or not np.ptp(others):
+            continue
+        decimals = len(f"{value:.6g}".partition(".")[2])
+        wanted = np.array([np.nansum(others), np.nanmean(others)])
+        if not (np.abs(wanted - value) <= 0.51 * 10.0**-decimals + 1e-5 * np.abs(wanted)).any():
+            return False
+        n_alike += 1
+    return n_alike > 0
