@@ -23,7 +23,7 @@ from dashboard.readers.joining import under
 from dashboard.readers.parting import rows_in_use, told_apart, unclear_sets
 from dashboard.readers.recognition.array_names import Parts, parts_of, refuse_unread
 from dashboard.readers.recognition.array_roles import reading_of, refuse_axes
-from dashboard.readers.recognition.events import is_event_first
+from dashboard.readers.recognition.events import is_event_first, no_event
 from dashboard.readers.recognition.groups import group_of, groups_of, in_use
 from dashboard.readers.recognition.left_out import usable_rows
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
@@ -269,8 +269,9 @@ def _of_score(
             " the score is of the event."
         )
     outcome = outcome_of_event(
-        outcomes[0], options.event or roles.reading.event, options.class_names
-    )
+        outcomes[0], options.event or roles.reading.event, options.class_names,
+        (no_event(score.name, options),),
+    )  # fmt: skip
     said.repairs += outcome.repairs
     return _of_event(raw, outcome, outcomes[0])
 

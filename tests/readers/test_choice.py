@@ -114,8 +114,9 @@ def test_two_columns_that_mirror_each_other_are_the_two_classes(
 def test_words_tell_which_of_two_classes_is_1(names: tuple[str, str]) -> None:
     upload = read("a.csv", table(**{names[0]: SCORE, names[1]: 1 - SCORE, "label": OUTCOME}))
     assert isinstance(upload.rows, LogitSet)
-    assert upload.rows.class_names == names
-    np.testing.assert_array_equal(upload.rows.labels, 1 - OUTCOME)
+    assert upload.rows.class_names == names[::-1]
+    np.testing.assert_array_equal(upload.rows.labels, OUTCOME)
+    np.testing.assert_allclose(upload.rows.probabilities[:, 1], SCORE)
 
 
 def families(first: str, second: str, values: Any) -> dict[str, Any]:

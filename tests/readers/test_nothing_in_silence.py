@@ -449,14 +449,25 @@ _TOKENS = [
     [{"token": kind, "logprob": q} for kind, q in zip(KINDS3, row, strict=True)] for row in _LOGS
 ]
 _NUMBERS = [KINDS3.index(kind) for kind in _TRUE]
+
+
+def _of_weka(end: str) -> bytes:
+    """Write predictions as Weka does, a star at the predicted class."""
+    lines = [f"inst#,actual,predicted,error,distribution{end}"]
+    for k, (p, y) in enumerate(zip(RISK, Y, strict=True)):
+        yes = int(p > 0.5)
+        shares = [f"{'*' * (yes == c)}{round(abs(1 - c - p), 4)}" for c in (0, 1)]
+        said = f"{1 + y}:{'ny'[y]},{1 + yes}:{'ny'[yes]},{'+' * (y != yes)}"
+        lines.append(f"{k + 1},{said},{','.join(shares)}")
+    return "\n".join(lines).encode()
+
+
 NO_SCORES = (
     _refused("sum09.csv", lambda: b"y,a,b,c\n" + b"a,.8,.1,.1\nc,.3,.3,.3\nb,.3,.3,.3\n" * 20,
              "sum to 0.9 to 1"),
     _refused("weka.csv", lambda: csv(_shares(1, "*")), r'such as "\*?0'),
-    _refused("distribution.csv", lambda: csv(
-        {"inst#": range(N), "actual": _TRUE, "distribution": [f"*{p}" for p in RISK],
-         "": [f"{p}" if k % 2 else f"*{p}" for k, p in enumerate(OTHER)]},
-    ), r'"distribution" is text, such as "\*'),
+    _opened("distribution.csv", lambda: _of_weka(","), Expect(rows=N, events=sum(Y))),
+    _opened("distribution-short.csv", lambda: _of_weka(""), Expect(rows=N, events=sum(Y))),
     _refused("decisions.csv", lambda: csv({"y_true": Y, "y_pred": CALM}), '"y_pred" is 0 or 1'),
     _refused("classes.xlsx", lambda: xlsx({"actual": _TRUE, "predicted": _TRUE[::-1]}),
              '"predicted" says classes'),

@@ -127,6 +127,7 @@ def test_words_of_which_the_event_is_not_known_are_asked_about() -> None:
     assert [answer.change for answer in caught.value.answers] == [
         {"event": "red"},
         {"event": "blue"},
+        {"roles": (("p", "group"),)},  # none of these
     ]
     raw = rows_of(read({"score": score, "outcome": texts("y", ["ja", "nein", "nein"])}))
     assert np.asarray(raw.labels).tolist() == [1, 0, 0]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import cast
 
-from dashboard.readers.formats.rows import without_totals
+from dashboard.readers.formats.rows import of_weka, without_totals
 from dashboard.readers.refusal import FileError, only_refusals, quoted
 from dashboard.readers.table import Column, Parsed, Table
 
@@ -57,7 +57,8 @@ def parse(name: str, data: bytes, *, header: bool | None = None) -> Parsed:
         raise FileError("file", f"{len(data):,} bytes of text", wanted)
     held = _reader(kind)(data, header)
     if isinstance(held, Table):
-        return without_totals(replace(held, columns=tuple(map(first_items, held.columns))))
+        columns = of_weka(tuple(map(first_items, held.columns)))
+        return without_totals(replace(held, columns=columns))
     return held
 
 

@@ -217,8 +217,12 @@ def _is_header(first: Sequence[str], below: Rows) -> bool:
     above = [c for c in words if columns[c] and all(map(is_number, columns[c]))]
     if any(_OF_LABELS.search(first[c]) for c in above):
         return True
-    if above:
-        return len(words) >= len(numbers)
+    if above:  # numbers that occur below a word are the names of classes
+        classes = {first[c].strip() for c in numbers}
+        return len(words) >= len(numbers) or any(
+            len({*columns[c]}) > 1 and {cell.strip() for cell in columns[c]} <= classes
+            for c in above
+        )
     again = [c for c in words if first[c] in columns[c]]
     if numbers:
         return not again and len(words) > len(numbers)
@@ -227,6 +231,8 @@ def _is_header(first: Sequence[str], below: Rows) -> bool:
 
 def _with_row_names(names: list[str], below: Rows) -> list[str]:
     """Add a heading to one that is short of one: row names come first, as R writes them."""
+    if names[-1].lower() == "distribution":  # as Weka writes, above one column a class
+        return [*names, *[""] * (max(map(len, below)) - len(names))]
     if any(len(row) != len(names) + 1 for row in below):
         return names
     if not any(row[-1].strip() for row in below):

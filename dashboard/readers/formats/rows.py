@@ -28,6 +28,10 @@ _TOTALS = re.compile(
 )
 """What the rows below a table say of themselves, in the languages of the word lists and others."""
 
+_NUMBERED, _STARRED = (
+    re.compile(r"([0-9]+):(.+)"),
+    re.compile(r"\*?[0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?"),
+)
 _ONE_WORD = re.compile(_WORDS, re.IGNORECASE)
 _MOST_TOTALS, _MOST_TEXTS, _MOST_ABOUT = 8, 20_000, 200
 
@@ -175,3 +179,38 @@ def _sums_up(table: Table, row: int, rows: NDArray[np.intp]) -> bool:
             return False
         n_alike += 1
     return n_alike > 0
+
+
+def of_weka(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Read the columns of classes in which Weka marks the predicted one with a star.
+
+    Examples
+    --------
+    >>> actual = Column("actual", np.array([0, 1], dtype=np.int32), ("1:no", "2:yes"))
+    >>> stars = Column("distribution", np.array([0, 1], dtype=np.int32), ("*0.75", "0.25"))
+    >>> [(c.name, c.texts, c.values.tolist()) for c in of_weka((actual, stars))]
+    [('actual', ('no', 'yes'), [0, 1]), ('prob_no', None, [0.75, 0.25])]
+    """
+    names = [column.name.lower() for column in columns]
+    first = names.index("distribution") if "distribution" in names else len(columns)
+    shares = columns[first:]
+    known: dict[str, str] = {}
+    for column in columns[:first]:
+        known |= {part[1]: part[2] for part in map(_NUMBERED.fullmatch, column.texts or ()) if part}
+    if not shares or not all(map(_is_starred, shares)):
+        return columns
+    made = list(columns)
+    for place, column in enumerate(columns):
+        texts = column.texts or ()
+        if place >= first:
+            name = f"prob_{known.get(str(place - first + 1), place - first + 1)}"
+            numbers = np.array([float(text.lstrip("*")) for text in texts])
+            values = numbers[column.values] if texts else column.values
+            made[place] = replace(column, name=name, values=values, texts=None)
+        elif texts and all(map(_NUMBERED.fullmatch, texts)):
+            made[place] = replace(column, texts=tuple(text.partition(":")[2] for text in texts))
+    return tuple(made)
+
+
+def _is_starred(column: Column) -> bool:
+    return column.texts is None or all(map(_STARRED.fullmatch, column.texts))

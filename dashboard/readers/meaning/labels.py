@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
 """A class that is called by a word and its number, such as LABEL_2."""
 
-_SHOWN, _CLEAR = 6, 3.0
+_SHOWN, _CLEAR = 6, 2.0
 """Standard errors by which more labels must be right in one order than in another."""
 
 
@@ -340,8 +340,17 @@ def _counted(
     lowest = min(float(values.min()) for values in whole.values())
     highest = max(float(values.max()) for values in whole.values())
     first = int(lowest >= 1 and highest == n_classes)
+    names = next(iter(sets.values())).class_names
+    if lowest >= 1 and highest < n_classes and names == tuple(map(str, range(1, n_classes + 1))):
+        # By the names in the headings, unless the rows say that the labels count from 0.
+        by_name, by_place = (
+            _agreement({role: values.astype(np.intp) - k for role, values in whole.items()}, sets)
+            for k in (1, 0)
+        )
+        first = int(by_name >= by_place)
     if options.first_label != "auto":
         first = options.first_label
+    _ask_of_codes(whole, sets, n_classes, options)
     for role, values in whole.items():
         last = n_classes - 1 + first
         bad = (values < first) | (values > last)
@@ -359,6 +368,28 @@ def _counted(
         role: (values if values.dtype.kind in "iu" else values.astype(np.int64)) - first
         for role, values in whole.items()
     }
+
+
+def _ask_of_codes(
+    whole: Mapping[Role, Array], sets: Mapping[Role, RawSet], n_classes: int, options: Options
+) -> None:
+    """Ask about as many numbers as classes, of which most are the number of none."""
+    kinds, counts = np.unique(np.concatenate([*whole.values()]), return_counts=True)
+    in_a_run = kinds[-1] - kinds[0] == n_classes - 1
+    if len(kinds) != n_classes or in_a_run or counts.sum() < _FEW or options.class_names:
+        return
+    right = _agreement({role: np.searchsorted(kinds, v) for role, v in whole.items()}, sets)
+    names = tuple(f"{kind:g}" for kind in kinds.tolist())
+    listed, columns = (
+        ", ".join(visible(name, 20) for name in its[:_SHOWN])
+        for its in (names, next(iter(sets.values())).class_names or [*map(str, range(n_classes))])
+    )
+    said = f"the likeliest class is then right in {percent(right)} of the rows"
+    raise Question(
+        "labels", f"{listed}, which are no numbers of the classes {columns}",
+        "Are they these classes in their order?",
+        (Answer(listed, f"In the order of the columns: {said}.", {"class_names": names}),),
+    )  # fmt: skip
 
 
 def _by_order(

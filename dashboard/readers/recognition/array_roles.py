@@ -239,6 +239,12 @@ class _Named:
 def refuse_axes(columns: Sequence[Column]) -> None:
     """Refuse numbers of three axes, as of tokens or of draws, where no others are values."""
     fractions = [c for c in columns if c.texts is None and len(c.values) and not is_whole(c.values)]
+    parts = [c for c in columns if last_name(c.name).isdigit()]
+    kinds = {(c.name.rpartition(".")[0], c.values.shape) for c in parts}
+    # A list of tables of one shape, beside which nothing else is a list, is one array.
+    if len(parts) > 1 and fractions == parts and len(kinds) == 1:
+        ((name, shape),) = kinds
+        fractions = [Column(name, np.empty((len(parts), *shape), np.uint8))]
     if fractions and all(column.values.ndim > 2 for column in fractions):
         wanted = "two axes, rows and classes: tokens under one another, several draws as their mean"
         raise FileError(called(fractions[0]), f"shape {fractions[0].values.shape}", wanted)

@@ -19,6 +19,7 @@ from dashboard.readers.recognition.questions import (
 )
 from dashboard.readers.recognition.refused import (
     ask_of_families,
+    refuse_groups,
     refuse_long,
     refuse_names,
     refuse_sums,
@@ -64,6 +65,7 @@ def recognise(table: Table, options: Options) -> Reading:
     refuse_sums(best, features)
     refuse_words(best, features, options)
     refuse_long(features, table)
+    refuse_groups(best, features)
     ask_of_families(best, fitting, features, options)
     unusable = ask_of_unusable(best, features, given, options)
     ask(best, fitting, features, options)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from dashboard.readers.contents import Options
 from dashboard.readers.recognition.agreement import EVERY, relation
+from dashboard.readers.recognition.candidates import is_called_confidence
 from dashboard.readers.recognition.features import Feature, says_event
 from dashboard.readers.recognition.scoring import outcome_marks
 from dashboard.readers.recognition.vocabulary import (
@@ -55,13 +56,17 @@ def event_of(
     higher, lower = (yes, no) if sure >= 0 else (no, yes)
     by_heading = _by_heading(score, outcome, names, kinds)
     said = by_heading if by_heading is not None else yes if told(names, kinds) else None
+    confident = score.low >= (0.5 if score.is_share else 50) and is_called_confidence(score)
+    if confident:
+        none = no_event(score.name, options)
+        raise _which(names, outcome, (higher, lower), sure, none, likely=abs(sure) < 2 * _CLEAR)
     clear = abs(sure) > (2 * _CLEAR if said is None else _CLEAR)
     quiet = not clear and _mood(outcome.words) < 0 and not says_event({folded(n) for n in names})
     opposed = by_heading is None and (quiet or _opposed(score, outcome))
     if not clear and said is not None and not opposed:
         return names[said], ()
     if not clear or (said == lower and not opposed):
-        raise _which(names, outcome, (higher, lower), sure)
+        raise _which(names, outcome, (higher, lower), sure, no_event(score.name, options))
     event = quoted(names[higher], 30)
     check = f"Event: {event}, since the scores are higher there. Please check."
     return names[higher], () if said == higher else (check,)
@@ -120,7 +125,25 @@ def _opposed(score: Feature, outcome: Feature) -> bool:
     return _mood(score.words) * _mood(outcome.words) < 0
 
 
-def _which(names: Sequence[str], outcome: Feature, order: tuple[int, int], sure: float) -> Question:
+def no_event(score: str, options: Options) -> Answer:
+    """Return the answer that a score is of no value of the outcome."""
+    roles = (*((name, role) for name, role in options.roles if name != score), (score, "group"))
+    why = (
+        "Then the file needs one column of scores per class; or, beside a confidence, the class"
+        " predicted in each row, or whether it was correct."
+    )
+    return Answer("None of these", why, {"roles": roles})
+
+
+def _which(
+    names: Sequence[str],
+    outcome: Feature,
+    order: tuple[int, int],
+    sure: float,
+    none: Answer,
+    *,
+    likely: bool = False,
+) -> Question:
     n_rows = int(outcome.counts.sum())
     answers = []
     for place, k in enumerate(order):
@@ -133,6 +156,5 @@ def _which(names: Sequence[str], outcome: Feature, order: tuple[int, int], sure:
         answers.append(Answer(quoted(names[k]), why + ".", {"event": names[k]}))
     first = order[0]
     found = f"{int(outcome.counts[first]):,} of {n_rows:,} rows are {quoted(names[first])}"
-    return Question(
-        f"column {quoted(outcome.name, 30)}", found, "Which one is the event?", tuple(answers)
-    )
+    ordered = (none, *answers) if likely else (*answers, none)
+    return Question(f"column {quoted(outcome.name, 30)}", found, "Which one is the event?", ordered)

@@ -28,7 +28,12 @@ class Outcome:
     repairs: tuple[str, ...] = ()
 
 
-def outcome_of_event(column: Column, event: str | None, classes: tuple[str, ...] = ()) -> Outcome:
+def outcome_of_event(
+    column: Column,
+    event: str | None,
+    classes: tuple[str, ...] = (),
+    none: tuple[Answer, ...] = (),
+) -> Outcome:
     """Return in which rows the event happened that a score is of.
 
     Raises
@@ -47,10 +52,13 @@ def outcome_of_event(column: Column, event: str | None, classes: tuple[str, ...]
     codes, texts = _written(column)
     keys = [folded(text) for text in texts]
     values = {*keys}
-    if column.texts is None and (event is None or (values <= {"0", "1"} and folded(event) == "1")):
+    several = 2 < len(values) <= min(_MOST_ANSWERS, len(codes) / 2)
+    asked = column.texts is None and several and "-1" not in values
+    as_found = event is None and not asked
+    if column.texts is None and (as_found or (values <= {"0", "1"} and event == "1")):
         return Outcome(_whole(column.values))
     if event is None:
-        event = _by_words(texts) or _ask(column, codes, texts)
+        event = _by_words(texts) or _ask(column, codes, texts, none)
     key = _as_number(event) if column.texts is None else folded(event)
     known = {folded(name): name for name in classes}
     if len(values) == 1 and len(known) == 2 and values | {key} <= {*known}:
@@ -118,7 +126,7 @@ def _by_words(texts: Sequence[str]) -> str | None:
     return yes[0] if said_once and no and len(yes) + len(no) == len(texts) else None
 
 
-def _ask(column: Column, codes: Array, texts: Sequence[str]) -> str:
+def _ask(column: Column, codes: Array, texts: Sequence[str], none: tuple[Answer, ...]) -> str:
     counts = np.bincount(codes, minlength=len(texts))
     order = np.argsort(counts, kind="stable")
     answers = tuple(
@@ -128,8 +136,9 @@ def _ask(column: Column, codes: Array, texts: Sequence[str]) -> str:
         for k in order.tolist()[:_MOST_ANSWERS]
     )
     listed = ", ".join(quoted(text, 20) for text in texts[:_MOST_ANSWERS])
+    ordered = (*answers, *none) if column.texts else (*none, *answers)
     raise Question(f"column {quoted(column.name)}", f"the values {listed}",
-                   "Which value does the score predict?", answers)  # fmt: skip
+                   "Which value does the score predict?", ordered)  # fmt: skip
 
 
 def _spelled(codes: Array, texts: Sequence[str], keys: Sequence[str]) -> tuple[str, ...]:

@@ -162,7 +162,9 @@ def is_second_pair(best: Hypothesis, other: Hypothesis) -> bool:
     """Return whether another score is of another outcome that shares its words: a further label."""
     apart = best.scores != other.scores and not {*_truths(best)} & {*_truths(other)}
     events = _is_of_event(best) and _is_of_event(other)
-    return apart and events and all(_by_words(h)[0] for h in (best, other))
+    own, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
+    named = _TOLD & other.evidence.keys() and _TOLD & best.evidence.keys() and others > own / 2
+    return apart and events and bool(named or all(_by_words(h)[0] for h in (best, other)))
 
 
 def ask_of_unusable(
@@ -276,6 +278,7 @@ def _is_both(hypothesis: Hypothesis, places: set[int]) -> bool:
     """Return whether a reading takes all of some columns for one a class."""
     scores = hypothesis.scores
     told = {"as many as classes", "largest at the outcome"} <= hypothesis.evidence.keys()
+    told = told and "no sums" not in hypothesis.evidence
     fits = hypothesis.is_whole and told
     return fits and scores is not None and places == {*scores.places} and len(places) > 1
 

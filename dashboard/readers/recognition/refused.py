@@ -17,6 +17,8 @@ from dashboard.readers.recognition.features import Feature, table_of
 from dashboard.readers.recognition.questions import say_the_same, which_scores
 from dashboard.readers.recognition.vocabulary import (
     CLASS_LIST_WORDS,
+    COUNT_KEYS,
+    LABEL_WORDS,
     UNSURE_STEMS,
     begins,
     folded,
@@ -26,6 +28,7 @@ from dashboard.readers.recognition.weights import Hypothesis, worth
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table import Table
 
+_GROUP_SIZES = COUNT_KEYS | {"trials", "total", "size", "n_total", "cases", "exposed"}
 _LONGEST, _OFF, _FEW_TEXTS = 2_000_000, 0.02, 10
 
 
@@ -137,6 +140,29 @@ def refuse_long(features: Sequence[Feature], table: Table) -> None:
                     "table", f"one row per sample and class, by column {quoted(f.name)}",
                     "one row per sample: pivot the table so that each class has a column",
                 )  # fmt: skip
+
+
+def refuse_groups(best: Hypothesis, features: Sequence[Feature]) -> None:
+    """Refuse rows that each count several, with how many of them had the event."""
+    if best.scores is None or best.outcome or best.correct is not None:
+        return
+    for n in features:
+        if not (n.is_number and n.whole and n.low >= 0 and n.high > 1 and n.key in _GROUP_SIZES):
+            continue
+        for f in features:
+            least = f.is_number and f.whole and f is not n and f.low >= 0
+            counts = (
+                least
+                and (f.column.values <= n.column.values).all()
+                and f.place not in best.scores.places
+            )
+            rates = f.is_share and not f.is_decided and bool({*f.words} & LABEL_WORDS)
+            if (counts and not f.counts_up) or rates:
+                raise FileError(
+                    f"columns {quoted(n.name)} and {quoted(f.name)}",
+                    "rows of groups: how many each holds, and how often the event happened",
+                    "one row per case, with its own score and its outcome",
+                )
 
 
 def ask_of_families(

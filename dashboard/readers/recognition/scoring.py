@@ -163,7 +163,8 @@ def pair(score: Feature, outcome: Feature, found: Relation | None) -> dict[str, 
     if found is None:
         if outcome.folded_kinds <= YES | NO and outcome.n_kinds == 1:
             return worth(same_words=same)
-        told = outcome.kind == "text" and outcome.n_kinds <= _FEW and (
+        written = outcome.kind == "text" or outcome.whole
+        told = written and outcome.n_kinds <= _FEW and (
             outcome.key in LABEL_KEYS | WEAK_LABEL_KEYS
             or begins(map(folded, outcome.kinds[0]), EVENT_STEMS)
         )  # fmt: skip

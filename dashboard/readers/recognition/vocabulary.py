@@ -110,7 +110,10 @@ RELATIVE_WORDS = _set("log odds per relative factors")
 
 CLASS_WORDS = _set("class classe klasse clase label category kategorie cat name idx index k c")
 CLASS_LIST_WORDS = _set("names labels classes categories")
-COUNT_KEYS = _set("freq frequency count counts fnlwgt")
+COUNT_KEYS = _set("""
+    freq frequency frequencies count counts cnt fnlwgt w n n_rows n_obs obs_count row_count
+    multiplicity replicates reps anzahl haufigkeit
+""")
 WEIGHT_WORDS = _set("weight weights wt wts wgt weighting gewicht poids peso pesos")
 WEIGHED_WORDS = _set("""
     sample samples case survey row rows obs instance design final class inverse prob probability
