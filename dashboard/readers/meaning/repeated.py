@@ -14,15 +14,9 @@ from calibcore.validation import Floats
 from dashboard.readers.contents import SET_NAMES, Array, RawEvent, RawSet, Role, rows_of_file
 from dashboard.readers.meaning.overlap import shared_rows
 from dashboard.readers.meaning.overlap import words_of as words_of_rows
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.groups import ids_of
-from dashboard.readers.recognition.vocabulary import (
-    ITEM_WORDS,
-    MISSING,
-    OWNER_WORDS,
-    folded,
-    is_owner,
-    words_of,
-)
+from dashboard.readers.recognition.vocabulary import folded, is_owner, words_of
 from dashboard.readers.refusal import quoted
 from dashboard.readers.table import Column
 
@@ -37,7 +31,7 @@ _TOGETHER, _MOST_TOGETHER, _ERRORS, _COLUMNS = 0.5, 0.9, 5.0, 20
 _FEW_IDS, _FEW_REPEATED, _APART, _MOST_ALIKE = 5, 0.1, 1_000_003, 3
 DEPENDENT = "Tests and intervals take rows as independent"
 _COPIES = "cell by cell"
-_MISSING = {"", *MISSING}
+_MISSING = {"", *terms.MISSING}
 _NUMBERED = re.compile(r"|.*\d.*", re.DOTALL)
 _LEAST_SORTED = 8
 """So many rows are in order by chance once in 20,000 times."""
@@ -82,7 +76,7 @@ def _related(
     ids, nouns = {role: _ids(part) for role, part in raw.items()}, dict[int, str]()
     counted: list[str] = []
     for name in dict.fromkeys(name for part in ids.values() for name in part):
-        noun = min({*words_of(name)} & (OWNER_WORDS | ITEM_WORDS), default="ID")
+        noun = min({*words_of(name)} & (terms.OWNER_WORDS | terms.ITEM_WORDS), default="ID")
         parts = {role: part[name][1] for role, part in ids.items() if name in part}
         said = [_of_ids(name, noun, ids[role][name], sets[role], raw[role], role) for role in parts]
         counted += filter(None, said)

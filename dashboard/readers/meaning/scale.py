@@ -12,14 +12,8 @@ from calibcore.blocks import row_blocks, row_totals
 from calibcore.validation import SUM_TOLERANCE, Floats
 from dashboard.readers.contents import SET_NAMES, Array, Options, RawEvent, RawSet, Role
 from dashboard.readers.meaning.measured import ROUNDING, Measured, measure, outside, together
-from dashboard.readers.recognition.vocabulary import (
-    MEASURE_STEMS,
-    PERCENT_WORDS,
-    RELATIVE_WORDS,
-    begins,
-    is_called_odds,
-    words_of,
-)
+from dashboard.readers.recognition import vocabulary as terms
+from dashboard.readers.recognition.vocabulary import begins, is_called_odds, words_of
 from dashboard.readers.refusal import Answer, FileError, Question, quoted
 
 RESCALED = 0.05
@@ -397,8 +391,8 @@ def _is_share(rows: Measured, heading: str) -> bool:
 
 def _is_measure(heading: str) -> bool:
     """Return whether a heading that speaks of risk or percent has a word of another number."""
-    words = {*words_of(heading)} - PERCENT_WORDS
-    return begins(words, MEASURE_STEMS) or bool(words & RELATIVE_WORDS)
+    words = {*words_of(heading)} - terms.PERCENT_WORDS
+    return begins(words, terms.MEASURE_STEMS) or bool(words & terms.RELATIVE_WORDS)
 
 
 def _marks(rows: Measured) -> bool:

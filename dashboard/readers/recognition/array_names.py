@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dashboard.readers.contents import Options, Role
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.array_roles import (
     agrees,
     called,
@@ -16,15 +17,7 @@ from dashboard.readers.recognition.array_roles import (
     reading_of,
 )
 from dashboard.readers.recognition.set_names import further_sets, role_of
-from dashboard.readers.recognition.vocabulary import (
-    CLASS_NAME_KEYS,
-    LABEL_KEYS,
-    LABEL_WORDS,
-    TABLE_KEYS,
-    VALUE_WORDS,
-    key_of,
-    words_of,
-)
+from dashboard.readers.recognition.vocabulary import key_of, words_of
 from dashboard.readers.refusal import FileError, plain
 from dashboard.readers.table import Arrays, Column, Reading, Table
 
@@ -34,7 +27,7 @@ _SHOWN = 8
 _WITHIN = "The labels are a column of the array: its numbers agree with the largest value."
 
 _LEAST_WITHIN = 3
-_TELLING = VALUE_WORDS | LABEL_WORDS
+_TELLING = terms.VALUE_WORDS | terms.LABEL_WORDS
 _TWO = ("Without names, the first two arrays are the calibration set, the others the test set.",)
 
 
@@ -83,7 +76,9 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
     kept = {array.name for array in further} - {array.name for array in arrays}
     left += [a.name for a in further if id(a.values) not in used and not (said and a.name in kept)]
     if names and not any(reading.class_names for reading in readings.values()):
-        left += [a.name for a in parsed.arrays if key_of(last_name(a.name)) in CLASS_NAME_KEYS]
+        left += [
+            a.name for a in parsed.arrays if key_of(last_name(a.name)) in terms.CLASS_NAME_KEYS
+        ]
     if len(tables) > 1 and all(_UNNAMED.fullmatch(a.name) for a in arrays):
         said = _TWO
     return Parts(tables, readings, (*said, *_left_out([*dict.fromkeys(left)])))
@@ -106,7 +101,7 @@ def refuse_unread(arrays: Sequence[Column], options: Options) -> None:
     chosen = {name for name, role in options.roles if role not in ("group", "left out")}
     for array in arrays:
         key = key_of(role_of(last_name(array.name))[1] or array.name)
-        told = key in LABEL_KEYS | TABLE_KEYS or bool({*words_of(key)[-1:]} & _TELLING)
+        told = key in terms.LABEL_KEYS | terms.TABLE_KEYS or bool({*words_of(key)[-1:]} & _TELLING)
         if array.unread and (told or array.name in chosen):
             raise FileError(called(array), array.unread, "an array of a numeric type")
 
@@ -131,7 +126,7 @@ def _flat(array: Column) -> Column:
 def _class_names(arrays: Sequence[Column]) -> tuple[tuple[str, ...], list[Column]]:
     """Return the names of the classes, where an array lists them, and the other arrays."""
     for array in arrays:
-        listed = key_of(last_name(array.name)) in CLASS_NAME_KEYS and array.values.ndim == 1
+        listed = key_of(last_name(array.name)) in terms.CLASS_NAME_KEYS and array.values.ndim == 1
         if listed and len(arrays) > 1 and array.values.dtype.kind in "iu":
             codes = array.values.tolist()
             names = tuple(str(code) if array.texts is None else array.texts[code] for code in codes)
@@ -211,4 +206,7 @@ def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table
 
 
 def _matters(column: Column, chosen: AbstractSet[str]) -> bool:
-    return column.name in chosen or key_of(last_name(column.name)) in LABEL_KEYS | TABLE_KEYS
+    return (
+        column.name in chosen
+        or key_of(last_name(column.name)) in terms.LABEL_KEYS | terms.TABLE_KEYS
+    )

@@ -9,27 +9,12 @@ import numpy as np
 from calibcore.blocks import row_blocks
 from calibcore.probabilities import softmax
 from dashboard.readers.contents import Array, Options
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.agreement import beyond_luck
 from dashboard.readers.recognition.candidates import lists_classes
 from dashboard.readers.recognition.further import OWNERS
 from dashboard.readers.recognition.set_names import parting_of
-from dashboard.readers.recognition.vocabulary import (
-    CORRECT_KEYS,
-    INDEX_KEYS,
-    LABEL_KEYS,
-    LABEL_WORDS,
-    MARK_WORDS,
-    PREDICTED_KEYS,
-    PREDICTION_WORDS,
-    SET_COLUMNS,
-    TABLE_KEYS,
-    VALUE_WORDS,
-    WEAK_LABEL_KEYS,
-    WEAK_TABLE_KEYS,
-    is_owner,
-    key_of,
-    words_of,
-)
+from dashboard.readers.recognition.vocabulary import is_owner, key_of, words_of
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 from dashboard.readers.table import Column, ColumnRole, Reading, Table
 
@@ -83,7 +68,9 @@ class _Named:
         values = next((k for k, role in self.roles.items() if role == "class"), None)
         if "outcome" not in self.roles.values():
             self._labels(None if values is None else self.columns[values].values)
-        called_sets = [bool(SET_COLUMNS & {*words_of(column.name)}) for column in self.columns]
+        called_sets = [
+            bool(terms.SET_COLUMNS & {*words_of(column.name)}) for column in self.columns
+        ]
         for k in sorted(self._open(1), key=lambda k: not called_sets[k]):
             self._set(k, self._further(k), "")
         for k in [k for k, role in self.roles.items() if role == "prediction"][1:]:
@@ -103,7 +90,7 @@ class _Named:
         column = self.columns[0]
         texts = column.texts or ()
         if column.values.ndim == 2 and column.texts is None:
-            hot = self.keys[0] in LABEL_KEYS and _is_one_hot(column.values)
+            hot = self.keys[0] in terms.LABEL_KEYS and _is_one_hot(column.values)
             self._set(0, *(("outcome", _ONE_HOT) if hot else ("class", "one column per class")))
         elif any(map(_FRACTION.fullmatch, texts)):
             raise FileError("array", "numbers as text", "an array of a numeric type")
@@ -116,12 +103,12 @@ class _Named:
         """Find the table of the values, or lists of ranked classes with their scores."""
         wide = [k for k in self._open(2) if self.columns[k].texts is None]
         hot = [k for k in wide if _is_one_hot(self.columns[k].values)]
-        if hot and (len(wide) > 1 or self.keys[hot[0]] in LABEL_KEYS or self._fractions()):
+        if hot and (len(wide) > 1 or self.keys[hot[0]] in terms.LABEL_KEYS or self._fractions()):
             # A hot table beside the values is the labels, whatever it is called.
-            named = [k for k in hot if self.keys[k] in LABEL_KEYS] or hot[:1]
+            named = [k for k in hot if self.keys[k] in terms.LABEL_KEYS] or hot[:1]
             self._set(named[0], "outcome", _ONE_HOT)
             wide = [k for k in wide if k != named[0]]
-        texts = [k for k in self._open(2) if self.keys[k] in TABLE_KEYS and k not in wide]
+        texts = [k for k in self._open(2) if self.keys[k] in terms.TABLE_KEYS and k not in wide]
         if not wide and texts:
             raise FileError(called(self.columns[texts[0]]), "texts", "an array of a numeric type")
         if not wide:
@@ -178,16 +165,16 @@ class _Named:
         """Find the labels by name, or by how often they agree with the largest value."""
         flat = [k for k in self._open(1) if _may_be_labels(self.columns[k])]
         wide = [k for k in self._open(2) if _is_one_hot(self.columns[k].values)]
-        for keys in (LABEL_KEYS, WEAK_LABEL_KEYS):
+        for keys in (terms.LABEL_KEYS, terms.WEAK_LABEL_KEYS):
             if named := [k for k in (*flat, *wide) if self.keys[k] in keys]:
                 self._label_of(named, "by its name")
                 return
         others = [
             k for k in flat
-            if self.keys[k] not in PREDICTED_KEYS | TABLE_KEYS | CORRECT_KEYS | INDEX_KEYS
-            and not {*words_of(self.columns[k].name)} & (PREDICTION_WORDS | MARK_WORDS)
+            if self.keys[k] not in terms.PREDICTED_KEYS | terms.TABLE_KEYS | terms.CORRECT_KEYS | terms.INDEX_KEYS
+            and not {*words_of(self.columns[k].name)} & (terms.PREDICTION_WORDS | terms.MARK_WORDS)
         ]  # fmt: skip
-        named = [k for k in others if {*words_of(self.columns[k].name)} & LABEL_WORDS]
+        named = [k for k in others if {*words_of(self.columns[k].name)} & terms.LABEL_WORDS]
         if named:
             self._label_of(named, "by its name")
         elif table is not None and table.ndim == 2:
@@ -208,19 +195,25 @@ class _Named:
         if parting_of(self.columns[k]) is not None and "set" not in self.roles.values():
             return "set"
         owner, values = is_owner(words_of(self.columns[k].name)), self.columns[k].values
-        if key in INDEX_KEYS or (owner and values.ndim == 1 and len(np.unique(values)) > OWNERS):
+        if key in terms.INDEX_KEYS or (
+            owner and values.ndim == 1 and len(np.unique(values)) > OWNERS
+        ):
             return "id"
-        if key in CORRECT_KEYS and {*self.roles.values()} & {"score"}:
+        if key in terms.CORRECT_KEYS and {*self.roles.values()} & {"score"}:
             return "correct"
-        predicted = key in PREDICTED_KEYS | TABLE_KEYS and _may_be_labels(self.columns[k])
+        predicted = key in terms.PREDICTED_KEYS | terms.TABLE_KEYS and _may_be_labels(
+            self.columns[k]
+        )
         return "prediction" if predicted else "group"
 
     def _by_name(self, places: Sequence[int]) -> Sequence[int]:
         """Return the arrays that are named as values are; all of them where none is."""
-        for keys in (TABLE_KEYS, WEAK_TABLE_KEYS):
+        for keys in (terms.TABLE_KEYS, terms.WEAK_TABLE_KEYS):
             if named := [k for k in places if self.keys[k] in keys]:
                 return named
-        return [k for k in places if {*words_of(self.columns[k].name)} & VALUE_WORDS] or places
+        return [
+            k for k in places if {*words_of(self.columns[k].name)} & terms.VALUE_WORDS
+        ] or places
 
     def _ask(self, places: Sequence[int], role: ColumnRole, ask: str) -> NoReturn:
         names = [self.columns[k].name for k in places]

@@ -8,30 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.features import MANY, Feature, table_of
 from dashboard.readers.recognition.outcomes import right_or_wrong
-from dashboard.readers.recognition.vocabulary import (
-    CLASS_WORDS,
-    CONFIDENCE_KEYS,
-    CONFIDENCE_STEMS,
-    CORRECT_KEYS,
-    DATE_WORDS,
-    LABEL_KEYS,
-    MEASURE_STEMS,
-    NO,
-    PREDICTED_KEYS,
-    RANK_WORDS,
-    RISK_STEMS,
-    SCORE_STEMS,
-    SURE_SCORE_STEMS,
-    UNSURE_STEMS,
-    VALUE_WORDS,
-    YES,
-    begins,
-    folded,
-    spans_of,
-    words_of,
-)
+from dashboard.readers.recognition.vocabulary import begins, folded, spans_of, words_of
 
 _MOST_GROUPS = 40
 BEYOND = 3
@@ -78,40 +58,43 @@ class Scores:
 
 def speaks_of_scores(words: Iterable[str]) -> bool:
     """Return whether one of the words of a heading is of scores."""
-    return begins(words, SCORE_STEMS)
+    return begins(words, terms.SCORE_STEMS)
 
 
 def is_called_confidence(feature: Feature) -> bool:
     """Return whether a heading is that of the score of the predicted class."""
-    called = feature.key in CONFIDENCE_KEYS or begins(feature.words, CONFIDENCE_STEMS)
-    return called and not begins(feature.words, UNSURE_STEMS)
+    called = feature.key in terms.CONFIDENCE_KEYS or begins(feature.words, terms.CONFIDENCE_STEMS)
+    return called and not begins(feature.words, terms.UNSURE_STEMS)
 
 
 def claims_score(feature: Feature) -> int:
     """Return how surely a heading says that a column is the score, from 0 to 2."""
     words = {*feature.words} - {"%", "pct", "percent"}
-    if words & DATE_WORDS or begins(words, UNSURE_STEMS):
+    if words & terms.DATE_WORDS or begins(words, terms.UNSURE_STEMS):
         return 0
-    if begins(words, SURE_SCORE_STEMS + RISK_STEMS) or feature.key in CONFIDENCE_KEYS:
+    if (
+        begins(words, terms.SURE_SCORE_STEMS + terms.RISK_STEMS)
+        or feature.key in terms.CONFIDENCE_KEYS
+    ):
         return 2
-    return int(speaks_of_scores(words) and not begins(words, MEASURE_STEMS))
+    return int(speaks_of_scores(words) and not begins(words, terms.MEASURE_STEMS))
 
 
 def _is_called_value(feature: Feature) -> bool:
-    return is_called_confidence(feature) or bool({*feature.words} & VALUE_WORDS)
+    return is_called_confidence(feature) or bool({*feature.words} & terms.VALUE_WORDS)
 
 
 def may_say_classes(feature: Feature) -> bool:
     """Return whether a column may say a class in every row."""
-    confidence = is_called_confidence(feature) and feature.key not in PREDICTED_KEYS
-    counts = feature.whole and (feature.low >= -1 or feature.key in LABEL_KEYS)
+    confidence = is_called_confidence(feature) and feature.key not in terms.PREDICTED_KEYS
+    counts = feature.whole and (feature.low >= -1 or feature.key in terms.LABEL_KEYS)
     counts = (counts or (feature.is_number and feature.main is not None)) and not confidence
     fits = feature.kind == "text" or counts
     n_rows = len(feature.column.values)
     few = feature.n_kinds <= 20 or 2 * feature.n_kinds < n_rows
     if feature.is_number and not few:
         few = feature.low >= 0 and feature.high <= MANY and not feature.is_unique
-    least = 1 if feature.key in LABEL_KEYS | PREDICTED_KEYS | CORRECT_KEYS else 2
+    least = 1 if feature.key in terms.LABEL_KEYS | terms.PREDICTED_KEYS | terms.CORRECT_KEYS else 2
     few = few and least <= feature.n_kinds <= MANY
     return fits and few and not feature.is_date
 
@@ -181,7 +164,7 @@ def _without_inner(members: list[tuple[Feature, str]]) -> list[tuple[Feature, st
 
 def _measures(rest: str) -> bool:
     words = words_of(rest)
-    return begins(words[:1] + words[-1:], UNSURE_STEMS) or "max" in words
+    return begins(words[:1] + words[-1:], terms.UNSURE_STEMS) or "max" in words
 
 
 def _group(affix: str, members: list[tuple[Feature, str]]) -> Iterator[Scores]:
@@ -281,12 +264,12 @@ def rank_pairs(features: Sequence[Feature]) -> list[Scores]:
     found = []
     for stem, group in stems.items():
         words, ranks = {*words_of(stem)}, sorted(group)
-        told = words & (CLASS_WORDS | RANK_WORDS | {"pred", "prediction", "predicted"})
+        told = words & (terms.CLASS_WORDS | terms.RANK_WORDS | {"pred", "prediction", "predicted"})
         same = [g for s, g in scores.items() if sorted(g) == ranks and s != stem]
         run = ranks[0] <= 1 and ranks[-1] - ranks[0] == len(ranks) - 1
         classes = all(may_say_classes(f) or f.kind == "text" for f in group.values())
         classes = classes and not all(f.is_decided for f in group.values())
-        lone = len(ranks) == 1 and not words & RANK_WORDS
+        lone = len(ranks) == 1 and not words & terms.RANK_WORDS
         if told and same and run and classes and not lone and stem not in scores:
             ranked = tuple(group[k].place for k in ranks)
             places = tuple(same[0][k].place for k in ranks)
@@ -331,7 +314,11 @@ def list_pairs(features: Sequence[Feature]) -> list[Scores]:
 
 def one_hot(groups: Sequence[Scores], features: Sequence[Feature]) -> list[Scores]:
     """List groups of columns of 0 and 1, or no and yes, of which in every row one is 1 or yes."""
-    words = [f for f in features if f.kind == "text" and {*f.texts} <= YES | NO and f.n_kinds == 2]
+    words = [
+        f
+        for f in features
+        if f.kind == "text" and {*f.texts} <= terms.YES | terms.NO and f.n_kinds == 2
+    ]
     marks = {f.place: f for f in (*words, *features) if f in words or f.is_decided}
     by_name = {folded(f.name): f for f in marks.values()}
     named = [

@@ -4,22 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from dashboard.readers.contents import Options
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.agreement import EVERY, relation
 from dashboard.readers.recognition.candidates import is_called_confidence
 from dashboard.readers.recognition.features import Feature, says_event
 from dashboard.readers.recognition.scoring import outcome_marks
-from dashboard.readers.recognition.vocabulary import (
-    CLASS_WORDS,
-    EVENT_STEMS,
-    NO,
-    QUIET_STEMS,
-    RISK_STEMS,
-    VALUE_WORDS,
-    YES,
-    begins,
-    folded,
-    words_of,
-)
+from dashboard.readers.recognition.vocabulary import begins, folded, words_of
 from dashboard.readers.recognition.weights import Hypothesis
 from dashboard.readers.refusal import Answer, Question, percent, plain, quoted
 
@@ -76,7 +66,7 @@ def told(names: Sequence[str], kinds: tuple[int, int]) -> bool:
     """Return whether words or numbers say which of two values is the event."""
     no, yes = (folded(names[k]) for k in kinds)
     numbers = (no, yes) in (("0", "1"), ("-1", "1"), ("false", "true"))
-    return numbers or (yes in YES and no in NO) or says_event({no, yes}) == yes
+    return numbers or (yes in terms.YES and no in terms.NO) or says_event({no, yes}) == yes
 
 
 def is_event_first(names: Sequence[str]) -> bool:
@@ -104,20 +94,24 @@ def _by_heading(
         if (words := words_of(names[k])) and {*words} <= {*own} and not {*words} <= about
         and (not names[k].isdigit() or _numbers_class(own, names[k]))
     ]  # fmt: skip
-    if not found and not {folded(names[k]) for k in kinds} & (YES | NO):
+    if not found and not {folded(names[k]) for k in kinds} & (terms.YES | terms.NO):
         found = [k for k in kinds if _mood([names[k]]) == _mood(own) != 0]
     return found[0] if len(found) == 1 else None
 
 
 def _numbers_class(own: Sequence[str], number: str) -> bool:
     """Return whether a heading ends with the number of a class, as ``prob_0`` but no version."""
-    return own[-1] == number and {*own[:-1]} <= VALUE_WORDS | CLASS_WORDS | {"p", "y", "pred"}
+    return own[-1] == number and {*own[:-1]} <= terms.VALUE_WORDS | terms.CLASS_WORDS | {
+        "p",
+        "y",
+        "pred",
+    }
 
 
 def _mood(texts: Iterable[str]) -> int:
     """Return 1 where texts speak of an event or a risk, -1 of its absence, 0 of neither or both."""
     words = [word for text in texts for word in words_of(text)]
-    return begins(words, EVENT_STEMS + RISK_STEMS) - begins(words, QUIET_STEMS)
+    return begins(words, terms.EVENT_STEMS + terms.RISK_STEMS) - begins(words, terms.QUIET_STEMS)
 
 
 def _opposed(score: Feature, outcome: Feature) -> bool:

@@ -9,19 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.vocabulary import (
-    DATE_WORDS,
-    EVENT_STEMS,
-    LABEL_KEYS,
-    LABEL_WORDS,
-    MISSING_TEXTS,
-    NEITHER_NUMBERS,
-    NEITHER_STEMS,
-    NO,
-    PERCENT_WORDS,
-    QUIET_STEMS,
-    WEAK_LABEL_KEYS,
-    YES,
     are_weights,
     begins,
     folded,
@@ -88,7 +77,7 @@ class Feature:
     @property
     def is_percent(self) -> bool:
         """Whether the cells, or the heading and the range, say that it is percent."""
-        called = bool(PERCENT_WORDS.intersection(self.words))
+        called = bool(terms.PERCENT_WORDS.intersection(self.words))
         within = self.is_number and self.low >= 0 and 1 < self.high <= 100
         return self.is_number and (self.column.percents > 0 or (called and within))
 
@@ -157,9 +146,9 @@ class Feature:
     def claims_outcome(self) -> int:
         """How surely the heading says that this is the outcome, from 0 to 2."""
         words = {*self.words}
-        named = self.key in WEAK_LABEL_KEYS or bool(LABEL_WORDS & words)
-        happens = begins(words, EVENT_STEMS) and not words & DATE_WORDS
-        return 2 if self.key in LABEL_KEYS else int(named or happens)
+        named = self.key in terms.WEAK_LABEL_KEYS or bool(terms.LABEL_WORDS & words)
+        happens = begins(words, terms.EVENT_STEMS) and not words & terms.DATE_WORDS
+        return 2 if self.key in terms.LABEL_KEYS else int(named or happens)
 
     @cached_property
     def unusable(self) -> str:
@@ -192,7 +181,7 @@ class Feature:
     def is_date(self) -> bool:
         """Whether the texts are dates."""
         own = (self.column.texts or ())[:_ASKED]
-        texts = [text.strip() for text in own if folded(text) not in MISSING_TEXTS]
+        texts = [text.strip() for text in own if folded(text) not in terms.MISSING_TEXTS]
         fits = sum(_DATES.fullmatch(text) is not None for text in texts)
         return self.kind == "text" and bool(texts) and fits >= 0.9 * len(texts)
 
@@ -223,11 +212,11 @@ def says_event(kinds: set[str]) -> str:
     ('relevant', 'inactive')
     """
     short, long = sorted(kinds, key=len) if len(kinds) == 2 else ("", "")
-    if not short or short in YES | NO:
+    if not short or short in terms.YES | terms.NO:
         return ""
     events, quiet = (
         {kind for kind in (short, long) if begins(words_of(kind), stems)}
-        for stems in (EVENT_STEMS, QUIET_STEMS)
+        for stems in (terms.EVENT_STEMS, terms.QUIET_STEMS)
     )
     if len(short) > 2 and long.endswith((" " + short, "_" + short, "-" + short)):
         return long if short in quiet else short
@@ -253,15 +242,15 @@ def main_kinds(outcome: Feature, *, named: bool) -> tuple[int, int] | None:
                 (names.index(no), names.index(yes))
                 for no, yes in (("0", "1"), ("-1", "1"), ("1", "2")) if {no, yes} <= {*names}
             )
-            if NEITHER_NUMBERS.issuperset({*names} - {names[no], names[yes]})
+            if terms.NEITHER_NUMBERS.issuperset({*names} - {names[no], names[yes]})
             or (named and names[no] != "1" and counts[no] + counts[yes] >= 1 - _FEW_OTHERS)
         ]  # fmt: skip
         return max(found)[1:] if found else None
-    rest = [k for k, own in enumerate(names) if not begins(words_of(own), NEITHER_STEMS)]
+    rest = [k for k, own in enumerate(names) if not begins(words_of(own), terms.NEITHER_STEMS)]
     rest = rest if len(names) > 2 else [0, 1]
     told = [
         (no, yes) for no in rest for yes in rest
-        if (names[yes] in YES and names[no] in NO)
+        if (names[yes] in terms.YES and names[no] in terms.NO)
         or (no != yes and says_event({names[no], names[yes]}) == names[yes])
     ]  # fmt: skip
     if len(rest) == 2:

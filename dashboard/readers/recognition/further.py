@@ -4,18 +4,9 @@ from typing import cast
 
 import numpy as np
 
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.features import Feature
-from dashboard.readers.recognition.vocabulary import (
-    ID_WORDS,
-    INDEX_KEYS,
-    MEASURE_STEMS,
-    SET_COLUMNS,
-    SURE_ID_WORDS,
-    begins,
-    folded,
-    is_owner,
-    set_of,
-)
+from dashboard.readers.recognition.vocabulary import begins, folded, is_owner, set_of
 from dashboard.readers.table import ColumnRole
 
 _GROUPS, OWNERS, _SETS = 50, 20, 6
@@ -43,10 +34,10 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
         if fits:
             return cast("ColumnRole", role), why
     words = {*feature.words}
-    measure = begins(words, MEASURE_STEMS)
+    measure = begins(words, terms.MEASURE_STEMS)
     surely = names_rows(feature)
-    named = surely or (bool(words & ID_WORDS) and not measure)
-    numbered = feature.is_number and feature.key in INDEX_KEYS
+    named = surely or (bool(words & terms.ID_WORDS) and not measure)
+    numbered = feature.is_number and feature.key in terms.INDEX_KEYS
     many = OWNERS if numbered or is_owner(words) else _GROUPS if surely else np.inf
     number, counts = feature.is_number, feature.is_number and feature.counts_up
     unlike = named or not (measure if number else _has_blanks(feature))
@@ -65,7 +56,7 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
 
 def names_rows(feature: Feature) -> bool:
     """Return whether the heading surely says that a column names the rows."""
-    return bool({*feature.words} & SURE_ID_WORDS) or feature.key in INDEX_KEYS
+    return bool({*feature.words} & terms.SURE_ID_WORDS) or feature.key in terms.INDEX_KEYS
 
 
 def says_sets(feature: Feature) -> bool:
@@ -73,7 +64,7 @@ def says_sets(feature: Feature) -> bool:
     if feature.kind != "text" or not 1 <= feature.n_kinds <= _SETS:
         return False
     sets = {set_of(folded(kind)) for kind in feature.kinds[0]}
-    called = bool(SET_COLUMNS.intersection(feature.words))
+    called = bool(terms.SET_COLUMNS.intersection(feature.words))
     return None not in sets and (len(sets) > 1 or called or "training" in sets)
 
 

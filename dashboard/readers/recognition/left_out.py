@@ -10,20 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.contents import Options, RawSet, picked, rows_of_file
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.events import told
 from dashboard.readers.recognition.features import feature_of, main_kinds, spread
-from dashboard.readers.recognition.vocabulary import (
-    LOGIT_WORDS,
-    NEITHER_NUMBERS,
-    NEITHER_STEMS,
-    NO,
-    PERCENT_WORDS,
-    YES,
-    begins,
-    folded,
-    missing_among,
-    words_of,
-)
+from dashboard.readers.recognition.vocabulary import begins, folded, missing_among, words_of
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 from dashboard.readers.table import Column, ColumnRole, Reading, Table
 
@@ -35,7 +25,7 @@ _FEW_OUTSIDE = 0.05
 _NEEDLESS = frozenset({"prediction", "set", "class"})
 _MARKS = _MOST_STRAYS = 0.5
 _FEW_TEXTS = 0.2
-_CODES = [*map(float, NEITHER_NUMBERS)]
+_CODES = [*map(float, terms.NEITHER_NUMBERS)]
 _LAST = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z", re.ASCII)
 _NEAR = 1e-6
 _COLUMNS, _REASONS, _SAMPLE = 3, 3, 2_000
@@ -205,7 +195,7 @@ def _fit_classes(
         ends = tuple(folded(c.name) for c in columns)
         keys = [folded(text) for text in column.texts]
         fit = [key in known or any(end.endswith(key) for end in ends if key) for key in keys]
-        none = [begins(words_of(key), NEITHER_STEMS) for key in keys]
+        none = [begins(words_of(key), terms.NEITHER_STEMS) for key in keys]
         best, excused = (np.array(marks, dtype=np.bool_)[values] for marks in (fit, none))
     else:
         n_classes = sum(c.values[:1].size for c in columns)
@@ -231,7 +221,7 @@ def _texts(
     if role in _OF_NUMBERS:
         bad = [True] * len(keys)
     elif role == "correct":
-        bad = [key not in YES | NO for key in keys]
+        bad = [key not in terms.YES | terms.NO for key in keys]
     else:
         none = missing_among(keys)
         bad = [key in none and (not key or key not in classes) for key in keys]
@@ -271,9 +261,9 @@ def _outside(column: Column, known: NDArray[np.bool_], reasons: Counter[str]) ->
     """Mark the few values outside 0 to 1, or 0 to 100, of a column whose others are within."""
     words = {*words_of(column.name)}
     none = np.zeros(len(known), dtype=np.bool_)
-    if words & LOGIT_WORDS or column.values.dtype.kind not in "iuf":
+    if words & terms.LOGIT_WORDS or column.values.dtype.kind not in "iuf":
         return none
-    percent = column.percents or words & PERCENT_WORDS
+    percent = column.percents or words & terms.PERCENT_WORDS
     tops = [100.0] if percent and np.max(column.values[~known], initial=0) > 1 else [1.0]
     for top in tops:
         values: NDArray[Any] = column.values

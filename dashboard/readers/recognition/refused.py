@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dashboard.readers.contents import Options
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.candidates import (
     Scores,
     by_affix,
@@ -15,20 +16,12 @@ from dashboard.readers.recognition.candidates import (
 )
 from dashboard.readers.recognition.features import Feature, table_of
 from dashboard.readers.recognition.questions import say_the_same, which_scores
-from dashboard.readers.recognition.vocabulary import (
-    CLASS_LIST_WORDS,
-    COUNT_KEYS,
-    LABEL_WORDS,
-    UNSURE_STEMS,
-    begins,
-    folded,
-    words_of,
-)
+from dashboard.readers.recognition.vocabulary import begins, folded, words_of
 from dashboard.readers.recognition.weights import Hypothesis, worth
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.table import Table
 
-_GROUP_SIZES = COUNT_KEYS | {"trials", "total", "size", "n_total", "cases", "exposed"}
+_GROUP_SIZES = terms.COUNT_KEYS | {"trials", "total", "size", "n_total", "cases", "exposed"}
 _LONGEST, _OFF, _FEW_TEXTS = 2_000_000, 0.02, 10
 
 
@@ -36,7 +29,7 @@ def refuse_names(best: Hypothesis, features: Sequence[Feature]) -> None:
     """Refuse lists of scores that fall in every row, beside lists of names that were not read."""
     texts = [
         f for f in features
-        if f.column.unread.startswith("lists of texts") and {*f.words[-1:]} & CLASS_LIST_WORDS
+        if f.column.unread.startswith("lists of texts") and {*f.words[-1:]} & terms.CLASS_LIST_WORDS
         and (len(f.words) == 1 or f.words[0].startswith("top"))
     ]  # fmt: skip
     lists = [features[k] for k in best.scores.places] if best.scores else []
@@ -156,7 +149,7 @@ def refuse_groups(best: Hypothesis, features: Sequence[Feature]) -> None:
                 and (f.column.values <= n.column.values).all()
                 and f.place not in best.scores.places
             )
-            rates = f.is_share and not f.is_decided and bool({*f.words} & LABEL_WORDS)
+            rates = f.is_share and not f.is_decided and bool({*f.words} & terms.LABEL_WORDS)
             if (counts and not f.counts_up) or rates:
                 raise FileError(
                     f"columns {quoted(n.name)} and {quoted(f.name)}",
@@ -196,7 +189,7 @@ def _second_family(
     places = []
     for name in best.scores.names:
         ends = [f for f in rest if words_of(f.name)[-len(words_of(name)) :] == words_of(name)]
-        measures = [f for f in ends if begins(f.words, UNSURE_STEMS) or f.whole]
+        measures = [f for f in ends if begins(f.words, terms.UNSURE_STEMS) or f.whole]
         if len(ends) != 1 or measures or not words_of(name):
             return []
         places.append(ends[0].place)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.agreement import Relation, largest, relation, same_classes
 from dashboard.readers.recognition.candidates import (
     BEYOND,
@@ -15,34 +16,7 @@ from dashboard.readers.recognition.candidates import (
     sums_to,
 )
 from dashboard.readers.recognition.features import Feature, says_event, table_of
-from dashboard.readers.recognition.vocabulary import (
-    CONFIDENCE_KEYS,
-    CORRECT_STEMS,
-    DATE_WORDS,
-    EVENT_STEMS,
-    GROUP_STEMS,
-    ID_WORDS,
-    LABEL_KEYS,
-    LABEL_WORDS,
-    LOGIT_WORDS,
-    MEASURE_STEMS,
-    NO,
-    NOT_HAPPENED,
-    PREDICTED_KEYS,
-    PREDICTION_WORDS,
-    PRIOR_WORDS,
-    QUIET_STEMS,
-    SEX_VALUES,
-    SURE_ID_WORDS,
-    SURE_SCORE_STEMS,
-    UNSURE_STEMS,
-    WEAK_LABEL_KEYS,
-    YES,
-    begins,
-    folded,
-    set_of,
-    words_of,
-)
+from dashboard.readers.recognition.vocabulary import begins, folded, set_of, words_of
 from dashboard.readers.recognition.weights import times, worth
 
 _NEAR = 1e-3
@@ -64,23 +38,25 @@ _PARTICIPLE = re.compile(
 
 def happens(feature: Feature) -> bool:
     """Return whether a heading says of an event that it has happened."""
-    words = [word for word in feature.words if word not in NOT_HAPPENED]
+    words = [word for word in feature.words if word not in terms.NOT_HAPPENED]
     ends = any(
-        _PARTICIPLE.fullmatch(word) and not begins([word], GROUP_STEMS)
+        _PARTICIPLE.fullmatch(word) and not begins([word], terms.GROUP_STEMS)
         for word in words
-        if word not in PREDICTION_WORDS
+        if word not in terms.PREDICTION_WORDS
     )
-    return ends or begins(words, EVENT_STEMS) or begins(words, QUIET_STEMS)
+    return ends or begins(words, terms.EVENT_STEMS) or begins(words, terms.QUIET_STEMS)
 
 
 def is_called_prediction(feature: Feature) -> bool:
     """Return whether a heading is that of predicted classes."""
-    return feature.key in PREDICTED_KEYS or bool(PREDICTION_WORDS.intersection(feature.words))
+    return feature.key in terms.PREDICTED_KEYS or bool(
+        terms.PREDICTION_WORDS.intersection(feature.words)
+    )
 
 
 def is_called_correct(feature: Feature) -> bool:
     """Return whether a heading says that the prediction was right or not."""
-    return feature.key not in LABEL_KEYS and begins(feature.words, CORRECT_STEMS)
+    return feature.key not in terms.LABEL_KEYS and begins(feature.words, terms.CORRECT_STEMS)
 
 
 def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str, float]:
@@ -90,13 +66,17 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
     written = feature.kinds[0] if feature.n_kinds <= 50 else ()
     kinds = {folded(written[k]) for k in main} if main else set(map(folded, written))
     predicted = is_called_prediction(feature)
-    called = feature.key in LABEL_KEYS
-    weakly = feature.key in WEAK_LABEL_KEYS or (bool(words & LABEL_WORDS) and not predicted)
+    called = feature.key in terms.LABEL_KEYS
+    weakly = feature.key in terms.WEAK_LABEL_KEYS or (
+        bool(words & terms.LABEL_WORDS) and not predicted
+    )
     event = happens(feature) and two
     happened = two and bool(says_event(kinds))
-    told = happened or (two and kinds <= YES | NO)
-    other = begins(words, GROUP_STEMS) or begins(words, MEASURE_STEMS)
-    other = other or bool(words & (DATE_WORDS if feature.n_kinds <= 20 else SURE_ID_WORDS))
+    told = happened or (two and kinds <= terms.YES | terms.NO)
+    other = begins(words, terms.GROUP_STEMS) or begins(words, terms.MEASURE_STEMS)
+    other = other or bool(
+        words & (terms.DATE_WORDS if feature.n_kinds <= 20 else terms.SURE_ID_WORDS)
+    )
     rest = 0.0 if called or weakly or happened else 0.3 if event else 1.0
     found: dict[str, float] = {
         "called the outcome": called,
@@ -104,8 +84,8 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         "says what happened": event and not called,
         "two values": two,
         "cells say what happened": told,
-        "called something else": max(rest * other, 1.2 * bool(words & PRIOR_WORDS)),
-        "cells say the sex": two and kinds <= SEX_VALUES,
+        "called something else": max(rest * other, 1.2 * bool(words & terms.PRIOR_WORDS)),
+        "cells say the sex": two and kinds <= terms.SEX_VALUES,
         "cells name sets": bool(kinds) and all(map(set_of, kinds)),
         "called a prediction": predicted and not called,
         "called correct or wrong": is_called_correct(feature),
@@ -121,13 +101,13 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
 def score_alone(feature: Feature) -> dict[str, float]:
     """Weigh what a column of numbers says by itself for being the score."""
     words = {*feature.words}
-    surely = begins(words, SURE_SCORE_STEMS) or feature.key in CONFIDENCE_KEYS
+    surely = begins(words, terms.SURE_SCORE_STEMS) or feature.key in terms.CONFIDENCE_KEYS
     called = surely or speaks_of_scores(words)
     fractions = feature.is_share and not feature.is_decided
-    known = fractions or feature.is_percent or (called and bool(words & LOGIT_WORDS))
+    known = fractions or feature.is_percent or (called and bool(words & terms.LOGIT_WORDS))
     hundred = not known and feature.low >= 0 and 1 < feature.high <= 100
     signed = not known and feature.low < 0 < feature.high and not feature.whole
-    another = begins(words - {"%", "pct", "percent"}, MEASURE_STEMS)
+    another = begins(words - {"%", "pct", "percent"}, terms.MEASURE_STEMS)
     return times(
         {
             "called a score": called,
@@ -140,9 +120,11 @@ def score_alone(feature: Feature) -> dict[str, float]:
             "whole numbers": feature.whole and not feature.is_percent,
             "few values": feature.n_kinds <= 10 < len(feature.column.values) / 10,
             "called another number": another * (0.2 if surely else 0.6 if called else 1.0),
-            "called unsure": begins(words, UNSURE_STEMS),
+            "called unsure": begins(words, terms.UNSURE_STEMS),
             "counts up": feature.counts_up and feature.whole,
-            "named as an id": bool(words & ID_WORDS) and feature.whole and feature.n_kinds > 20,
+            "named as an id": bool(words & terms.ID_WORDS)
+            and feature.whole
+            and feature.n_kinds > 20,
         }
     )
 
@@ -161,12 +143,12 @@ def pair(score: Feature, outcome: Feature, found: Relation | None) -> dict[str, 
     """Weigh one score beside an outcome."""
     same = _same_words(score, outcome)
     if found is None:
-        if outcome.folded_kinds <= YES | NO and outcome.n_kinds == 1:
+        if outcome.folded_kinds <= terms.YES | terms.NO and outcome.n_kinds == 1:
             return worth(same_words=same)
         written = outcome.kind == "text" or outcome.whole
         told = written and outcome.n_kinds <= _FEW and (
-            outcome.key in LABEL_KEYS | WEAK_LABEL_KEYS
-            or begins(map(folded, outcome.kinds[0]), EVENT_STEMS)
+            outcome.key in terms.LABEL_KEYS | terms.WEAK_LABEL_KEYS
+            or begins(map(folded, outcome.kinds[0]), terms.EVENT_STEMS)
         )  # fmt: skip
         return worth(same_words=same, not_two_values=0.3 if told else 1)
     several = 0.15 * (outcome.n_kinds > 2)
@@ -237,7 +219,9 @@ def group_alone(group: Scores, features: Sequence[Feature]) -> dict[str, float]:
     shares = bool(shares and np.fmin.reduce(table, axis=None) >= 0)
     shares = shares and bool(np.fmax.reduce(table, axis=None) <= 1)
     sums = sums_to(table) > 0
-    another = sum(begins(f.words, MEASURE_STEMS) and not speaks_of_scores(f.words) for f in members)
+    another = sum(
+        begins(f.words, terms.MEASURE_STEMS) and not speaks_of_scores(f.words) for f in members
+    )
     telling = is_list or sums or group.tells
     spans = np.fmax.reduce(table, axis=0) - np.fmin.reduce(table, axis=0)
     around = not is_list and all(f.low < 0 < f.high for f in members)
@@ -251,7 +235,7 @@ def group_alone(group: Scores, features: Sequence[Feature]) -> dict[str, float]:
         a_list=is_list,
         called_another_number=(not group.says_score) * another / len(members),
         whole_numbers=3 * (not is_list and all(f.whole for f in members)),
-        called_unsure=begins(words_of(group.affix), UNSURE_STEMS),
+        called_unsure=begins(words_of(group.affix), terms.UNSURE_STEMS),
         nothing_names_them=not telling,
         alike_around_0=not telling and around and bool(spans.max() < _ALIKE * spans.min()),
     )
@@ -261,7 +245,7 @@ def group_pair(group: Scores, features: Sequence[Feature], outcome: Feature) -> 
     """Weigh one column a class beside an outcome."""
     kinds, names, n_classes = group_kinds(group, features, outcome)
     members = [features[place] for place in group.places]
-    called = outcome.key in LABEL_KEYS
+    called = outcome.key in terms.LABEL_KEYS
     numbers = outcome.is_number and outcome.low >= 0 and outcome.high <= n_classes
     few = not kinds or (outcome.is_number and not numbers and not names)
     # A few labels beyond the last class are told of as such.

@@ -9,16 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.contents import RawEvent, RawSet, Role
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.groups import in_use
-from dashboard.readers.recognition.vocabulary import (
-    CALIBRATION,
-    FURTHER,
-    SEVERAL,
-    TEST,
-    TRAINING,
-    set_of,
-    words_of,
-)
+from dashboard.readers.recognition.vocabulary import set_of, words_of
 from dashboard.readers.refusal import plain, quoted
 from dashboard.readers.table import Column
 
@@ -36,8 +29,8 @@ def role_of(name: str) -> tuple[Role, str]:
     (('calibration', 'logits'), ('test', 'probs'))
     """
     words = _words(name)
-    calibration, test = (not known.isdisjoint(words) for known in (CALIBRATION, TEST))
-    rest = "_".join(word for word in words if word not in CALIBRATION | TEST)
+    calibration, test = (not known.isdisjoint(words) for known in (terms.CALIBRATION, terms.TEST))
+    rest = "_".join(word for word in words if word not in terms.CALIBRATION | terms.TEST)
     if calibration == test:
         return "rows", rest
     return ("calibration" if calibration else "test"), rest
@@ -46,7 +39,7 @@ def role_of(name: str) -> tuple[Role, str]:
 def is_training(name: str) -> bool:
     """Return whether a name speaks of rows that a model was trained on."""
     return (
-        not TRAINING.isdisjoint(_words(name))
+        not terms.TRAINING.isdisjoint(_words(name))
         or re.search(r"(?<![a-z])in[^a-z]?sample(?![a-z])", name.lower()) is not None
     )
 
@@ -60,18 +53,18 @@ def further_sets(names: Iterable[str]) -> set[str]:
     ({'holdout_y'}, set())
     """
     roles = {name: role for name in names if (role := role_of(name)[0]) != "rows"}
-    usual = {role for name, role in roles.items() if FURTHER.isdisjoint(_words(name))}
+    usual = {role for name, role in roles.items() if terms.FURTHER.isdisjoint(_words(name))}
     return {
         name
         for name, role in roles.items()
-        if role in usual and not FURTHER.isdisjoint(_words(name))
+        if role in usual and not terms.FURTHER.isdisjoint(_words(name))
     }
 
 
 @lru_cache(maxsize=1000)
 def _words(name: str) -> tuple[str, ...]:
     line = "_".join(words_of(name))
-    for several, one in SEVERAL:
+    for several, one in terms.SEVERAL:
         line = re.sub(f"(?<![a-z]){several}(?![a-z])", one, line)
     return tuple(word for word in line.split("_") if word)
 
