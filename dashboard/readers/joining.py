@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dashboard.readers.contents import Array, Options, Role
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.set_names import role_of
-from dashboard.readers.recognition.vocabulary import words_of
+from dashboard.readers.recognition.vocabulary import ID_WORDS, words_of
 from dashboard.readers.refusal import Answer, FileError, Question, percent, plain, quoted
 from dashboard.readers.table import Column, Odd, Table, rows_at, table_at
 
@@ -368,15 +368,7 @@ def called_as(first: File, second: File) -> File:
 
 
 def beside(one: File, other: File, options: Options, said: Said) -> File:
-    """Return the columns of two files side by side, the same rows of both together.
-
-    Raises
-    ------
-    FileError
-        Rows of which it cannot be told which belong together.
-    Question
-        Whether rows that are in one file only are to be left out.
-    """
+    """Return the columns of two files side by side, the same rows of both together."""
     names = f"{quoted(one.name, 40)} and {quoted(other.name, 40)}"
     order, name = order_by_name(one, other)
     if order is not None:
@@ -388,6 +380,7 @@ def beside(one: File, other: File, options: Options, said: Said) -> File:
         one, other, order = _at(one, here), _at(other, there), there
         said.found.append(f"{names} were joined by column {quoted(name, 30)}.")
     else:
+        _refuse_other_ids(one, other)
         if one.table.n_rows != other.table.n_rows:
             counts = f"{one.table.n_rows:,} and {other.table.n_rows:,} rows in {names}"
             wanted = "as many labels as values, or one column of ids in both"
@@ -400,7 +393,10 @@ def beside(one: File, other: File, options: Options, said: Said) -> File:
             new.append(column)
         elif not same_cells(one.column(column.name), column):
             if order is None and one.table.named and other.table.named:
-                _compare(one.column(column.name), column, said)
+                said.doubts.append(
+                    f"Column {quoted(column.name, 30)} differs between the files, so their rows may"
+                    " not be the same."
+                )
             new.append(replace(column, name=f"{column.name} ({other.name})"))
     table = replace(one.table, columns=(*one.table.columns, *new))
     return replace(one, table=table, bare=one.bare | other.bare)
@@ -477,21 +473,30 @@ def _as_counted(file: File, said: Said) -> File:
     return file
 
 
-def _compare(column: Column, its: Column, said: Said) -> None:
-    """Refuse, or doubt, a column of one name that says that the rows are not the same."""
-    ids, others = ids_of(column), ids_of(its)
-    if ids is not None and others is not None:
-        different = len(np.unique(ids.values))
-        same = np.array_equal(np.sort(ids.values), np.sort(others.values))
-        if same and different > len(ids.values) / 2:
-            raise FileError(
-                f"column {quoted(column.name, 30)}",
-                "the same rows in another order in the other file, and some twice", "each row once",
-            )  # fmt: skip
-    said.doubts.append(
-        f"Column {quoted(column.name, 30)} differs between the files, so their rows may not be the"
-        " same."
-    )
+def _refuse_other_ids(one: File, other: File) -> None:
+    """Refuse ids of which few are in both files, or some more than once in one of them."""
+    for first in one.table.columns:
+        for second in other.table.columns:
+            ids, others = ids_of(first), ids_of(second)
+            called = all({*words_of(column.name)} & ID_WORDS for column in (first, second))
+            if not called or ids is None or others is None or kind_of(first) != kind_of(second):
+                continue
+            parts = [np.unique(part.values, return_counts=True) for part in (ids, others)]
+            unlike = all(2 * len(kinds) > counts.sum() for kinds, counts in parts)
+            if not unlike or np.array_equal(ids.values, others.values):
+                continue
+            n_both = len(np.intersect1d(parts[0][0], parts[1][0]))
+            fewer = min(len(kinds) for kinds, _ in parts)
+            twice = [
+                f"{n:,} id{'s occur' if n > 1 else ' occurs'} more than once in {quoted(file.name)}"
+                for file, (_, counts) in zip((one, other), parts, strict=True)
+                if (n := int((counts > 1).sum()))
+            ]
+            field, wanted = f"column {quoted(first.name, 30)}", "the ids of the same rows in both"
+            if 2 * n_both <= fewer:
+                raise FileError(field, f"{n_both:,} of {fewer:,} ids are in both files", wanted)
+            if twice:
+                raise FileError(field, " and ".join(twice), "each row once")
 
 
 # Columns ---------------------------------------------------------------------------------------

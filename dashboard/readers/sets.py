@@ -42,15 +42,7 @@ _BY_ORDER = (
 
 
 def contents_of(parsed: Parsed, options: Options) -> Contents:
-    """Return the sets of a file: what its columns or arrays are for, and their rows.
-
-    Raises
-    ------
-    FileError
-        Values or labels that cannot be told. What is known of the columns is its ``known``.
-    Question
-        What the user may answer.
-    """
+    """Return the sets of a file: what its columns or arrays are for, and their rows."""
     if isinstance(parsed, Arrays):
         return _of_arrays(parsed, options)
     refuse_unread(parsed.columns, options)
@@ -346,13 +338,7 @@ def _in_order(outcomes: Sequence[Column], names: tuple[str, ...] | None) -> Sequ
 
 
 def _values(columns: Sequence[Column], said: _Said) -> Array:
-    """Return columns as one table of the narrowest floats that hold them, (n_rows, n_columns).
-
-    Raises
-    ------
-    FileError
-        Only some cells of a column have a percent sign.
-    """
+    """Return columns as one table of the narrowest floats that hold them, (n_rows, n_columns)."""
     if not columns:
         raise FileError("columns", "no scores", "a column of scores")
     dtype = np.result_type(np.float16, *(column.values.dtype for column in columns))

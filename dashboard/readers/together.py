@@ -41,15 +41,7 @@ _AS_CHOSEN = "as chosen"
 
 
 def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
-    """Return what several files together hold.
-
-    Raises
-    ------
-    FileError
-        Files that do not belong together.
-    Question
-        As of one file; or which of several models is meant, or which files are a pair.
-    """
+    """Return what several files together hold."""
     said = Said([], [], [])
     kept = _not_left_out(parsed, options, said)
     if len(kept) == 1:

@@ -105,11 +105,6 @@ class Upload:
         """Return a set to fit on and a set to evaluate on.
 
         Without a ``calibration_share`` of one set to fit on, all its rows serve both ends by folds.
-
-        Raises
-        ------
-        FileError
-            A lone piece, a single row, or two sets of different kinds.
         """
         try:
             match self.calibration, self.test, self.rows:

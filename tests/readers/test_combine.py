@@ -115,7 +115,7 @@ def test_rows_that_are_in_one_file_only_are_asked_about() -> None:
 
 def test_rows_that_cannot_be_matched() -> None:
     twice = [0, *range(N - 1)]
-    with pytest.raises(FileError, match="in another order in the other file, and some twice"):
+    with pytest.raises(FileError, match="1 id occurs more than once in"):
         combine([values_of("id", twice), labels_of("id", twice, order=range(N - 1, -1, -1))])
     with pytest.raises(FileError, match="40 and 39 rows"):
         combine([held("a.npy", npy(LOGITS)), held("b.npy", npy(LABELS[:-1]))])
@@ -127,6 +127,21 @@ def test_rows_that_cannot_be_matched() -> None:
     # An index may have been counted anew.
     given = [values_of("id", range(N)), labels_of("id", range(1, N + 1), order=range(N))]
     same(combine(given).rows, LOGITS, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (np.arange(N), np.arange(N) + 500, "0 of 40 ids are in both files"),
+        (np.arange(N), np.where(np.arange(N) % 4, np.arange(N) + 500, np.arange(N)), "10 of 40"),
+        (np.arange(N) * 3, np.maximum(np.arange(N) * 3, 3), '1 id occurs more than once in "y"'),
+        (np.maximum(np.arange(N) * 3, 9), np.arange(N) * 3, '1 id occurs more than once in "p"'),
+    ],
+)
+def test_ids_that_are_of_other_rows(first: Array, second: Array, said: str) -> None:
+    files = [values_of("id", first), labels_of("id", second, order=range(N))]
+    with pytest.raises(FileError, match=said):
+        combine(files)
 
 
 def test_an_index_says_where_each_row_was_and_another_count_is_doubted() -> None:

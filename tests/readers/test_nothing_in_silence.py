@@ -824,6 +824,79 @@ CODES = (
 )  # fmt: skip
 
 
+# Classes by numbers, groups, weights and confidences ----------------------------------------------
+
+_DIGITS = {str(name): _TABLE[:, k].tolist() for k, name in enumerate((3, 5, 8))}
+_DIGIT = [(3, 5, 8)[k] for k in _SURE]
+_EIGHTS = _DIGIT.count(8)
+_SIZES = [10 + k % 30 for k in range(40)]
+_GROUPS: Columns = {
+    "score": [round(0.025 * k + 0.01, 3) for k in range(40)],
+    "n": _SIZES,
+    "events": [int(n * 0.025 * k) for k, n in enumerate(_SIZES)],
+}
+_CONFIDENT = [max(p, round(1 - p, 4)) for p in RISK]
+_FROM_1 = {f"prob_{k + 1}": _TABLE[:, k].tolist() for k in range(3)}
+
+
+def _other(name: str, columns: Columns, *asks: str, make: Any = csv, **more: Any) -> Case:
+    expect = Expect(asks, **({"rows": N} | more if "refused" not in more else more))
+    return Case("numbers", name, lambda: make(columns), expect)
+
+
+def _weighed(
+    name: str, make: Any = csv, ending: str = "csv", cells: Sequence[float] = _SIZES * 3
+) -> Case:
+    columns = {"p": RISK, "y": Y, name: cells}
+    said = (f'"{name}" is not used as a weight: each row counts once',)
+    return _other(
+        f"weight-{name}.{ending}", columns, make=make, events=EVENTS, score="p", says=said
+    )
+
+
+OTHERS = (
+    *(_other(f"{name}.csv", {**_DIGITS, name: _DIGIT}, events=_EIGHTS, says=("matched",))
+      for name in ("digit", "true", "y", "class")),
+    _other("digit-first.tsv", {"digit": _DIGIT, **_DIGITS}, make=lambda c: csv(c, "\t"),
+           events=_EIGHTS, says=("matched",)),
+    _other("places.csv", {**dict(zip(("p0", "p1", "p2"), _DIGITS.values(), strict=True)),
+           "label": _DIGIT}, "3, 5, 8, which are no numbers of the classes 0, 1, 2",
+           events=_EIGHTS),
+    Case("numbers", "places.npz", lambda: npz(probs=_TABLE, labels=np.array(_DIGIT)),
+         Expect(("3, 5, 8, which are no numbers",), N, _EIGHTS)),
+    _other("without-3.csv", {**_FROM_1, "y": [min(k, 1) + 1 for k in _SURE]}, events=0,
+           says=("No row is of class 3",), never="No row is of class 1"),
+    _other("grouped.csv", _GROUPS, refused='"n" and "events": rows of groups'),
+    _other("trials.xlsx", {"successes": _GROUPS["events"], "trials": _SIZES,
+           "risk": _GROUPS["score"]}, make=xlsx, refused='"trials" and "successes": rows of'),
+    _other("bins.json", {"mean_pred": [0.05 + 0.1 * k for k in range(10)],
+           "observed": [0.04 + 0.1 * k for k in range(10)], "count": [100 - k for k in range(10)]},
+           make=records, refused='"count" and "observed": rows of groups'),
+    _weighed("w"), _weighed("n"), _weighed("wt", parquet_of, "parquet"),
+    _weighed("count", records, "json"),
+    _weighed("obs_count", xlsx, "xlsx"), _weighed("w", cells=OTHER),
+    _other("confidence.csv", {"y_true": Y, "confidence": _CONFIDENT},
+           "Which one is the event.*None of these", refused="outcomes, but no scores"),
+    _other("max-prob.parquet", {"label": of_words("dog", "cat"), "max_prob": _CONFIDENT},
+           "Which one is the event.*None of these", make=parquet_of, refused="but no scores"),
+    _other("of-three.csv", {"y_true": CLASS_OF, "confidence": _CONFIDENT},
+           "Which value does the score predict.*None of these", refused="but no scores"),
+    _other("event.csv", {"y_true": Y, "confidence": RISK}, events=EVENTS, score="confidence"),
+    _other("three.json", {"risk": RISK, "outcome": CLASS_OF},
+           'the values "0", "1", "2".*Which value.*None of these', make=records,
+           refused="but no scores"),
+    _other("two-events.csv", {"pd": RISK, "churn_prob": OTHER, "default": Y, "churned": CALM},
+           '"pd" of "default" or "churn_prob" of "churned"', events=EVENTS, score="pd", groups=()),
+    _other("second-model.csv", {"pd": RISK, "churn_prob": _ALICE, "default": Y},
+           '^columns: 2 readings of the score: "pd" or "churn_prob"', events=EVENTS, score="pd"),
+    Case("numbers", "axes.json", lambda: json.dumps([SHARES3, SHARES3]).encode(),
+         Expect(refused=r"shape \(2, 120, 3\)")),
+    Case("numbers", "named-axes.json", lambda: json.dumps(
+        {"probs": [SHARES3, SHARES3], "labels": CLASS_OF},
+    ).encode(), Expect(refused=r'"probs": shape \(2, 120, 3\)')),
+)  # fmt: skip
+
+
 KINDS: tuple[tuple[Case, ...], ...] = (
     TOTALS,
     NEITHER,
@@ -835,6 +908,7 @@ KINDS: tuple[tuple[Case, ...], ...] = (
     FIGURES,
     UNITS,
     CODES,
+    OTHERS,
 )
 
 
@@ -851,7 +925,8 @@ def answered(case: Case) -> tuple[Upload | FileError, list[str]]:
             upload = read(case.name, data, **choices)
             upload.split()
         except Question as question:
-            asked.append(f"{question.field}: {question.found}. {question.ask}")
+            first = question.answers[0].said
+            asked.append(f"{question.field}: {question.found}. {question.ask} {first}")
             options = replace(options, **question.answers[0].change)
         except FileError as error:
             return error, asked

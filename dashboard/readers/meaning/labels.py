@@ -57,11 +57,6 @@ class LabelReading:
 def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -> LabelReading:
     """Convert the labels of all sets to 0 .. n_classes - 1.
 
-    Raises
-    ------
-    FileError
-        Labels that name no class, or that are no class numbers.
-
     Notes
     -----
     Whether labels count from 1 is decided for all sets together: only where none is 0 and the
@@ -106,11 +101,6 @@ def class_names_of(raw: RawSet, options: Options) -> tuple[str, ...] | None:
     """Return what the columns of classes are called, by the user or by their headings.
 
     The user's names are those of the labels in their order, which headings may not be in.
-
-    Raises
-    ------
-    FileError
-        A name that contradicts the heading of its column.
     """
     own, given = raw.class_names, options.class_names
     if not given or not raw.headings or not own or len(given) != len(own):
@@ -395,13 +385,7 @@ def _ask_of_codes(
 def _by_order(
     codes: dict[Role, Array], sets: Mapping[Role, RawSet], options: Options, found: list[str]
 ) -> dict[Role, Array]:
-    """Match numbers to classes with names: by the order of their columns, or of their letters.
-
-    Raises
-    ------
-    Question
-        Rows do not tell the two orders apart, or are right far more often in that of letters.
-    """
+    """Match numbers to classes with names: by the order of their columns, or of their letters."""
     raw = next(iter(sets.values()))
     names = raw.class_names or ()
     given = [*map(folded, options.class_names)]
@@ -475,13 +459,7 @@ _FEW, _FAR = 20, 0.2
 def counted_alike(
     events: Mapping[Role, RawEvent], options: Options, repairs: list[str]
 ) -> Mapping[Role, RawEvent]:
-    """Compare true with predicted classes, of which one may count from 0 and the other from 1.
-
-    Raises
-    ------
-    Question
-        They agree far more often if one of them is shifted.
-    """
+    """Compare true with predicted classes, of which one may count from 0 and the other from 1."""
     pairs = [raw.numbers for raw in events.values() if raw.numbers is not None]
     if len(pairs) < len(events) or options.first_label == 0:
         return events

@@ -86,13 +86,6 @@ def _unless_none(options: Options, read: Callable[[Options], Made]) -> Made:
 def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     """Distinguish logits from probabilities and percentages, in all sets together.
 
-    Raises
-    ------
-    Question
-        Values that may be either.
-    FileError
-        Values that contradict what the user says, or two sets on different scales.
-
     Notes
     -----
     Probabilities are within 0 to 1 and sum to 1 in every row, to within 5%; percentages are the
@@ -429,15 +422,7 @@ def _mostly_within(rows: Measured) -> tuple[str, ...]:
 
 
 def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) -> Floats:
-    """Convert scores of the predicted class to 0 to 1.
-
-    Raises
-    ------
-    Question
-        Values above 1 that may be percentages, or marks of a scale.
-    FileError
-        Values that are neither.
-    """
+    """Convert scores of the predicted class to 0 to 1."""
     return _unless_none(options, lambda known: _top_scores(raw, role, repairs, known))
 
 

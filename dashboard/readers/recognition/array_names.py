@@ -41,15 +41,7 @@ class Parts:
 
 
 def parts_of(parsed: Arrays, options: Options) -> Parts:
-    """Return the arrays of each set as a table, and what they are for where they tell.
-
-    Raises
-    ------
-    FileError
-        No array can be used.
-    Question
-        Several arrays may hold the values, or the labels.
-    """
+    """Return the arrays of each set as a table, and what they are for where they tell."""
     names, further = _class_names([_flat(array) for array in parsed.arrays if not array.unread])
     arrays = [array for array in further if array.values.size]
     if not arrays:

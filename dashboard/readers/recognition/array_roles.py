@@ -171,7 +171,8 @@ class _Named:
                 return
         others = [
             k for k in flat
-            if self.keys[k] not in terms.PREDICTED_KEYS | terms.TABLE_KEYS | terms.CORRECT_KEYS | terms.INDEX_KEYS
+            if self.keys[k] not in terms.PREDICTED_KEYS | terms.TABLE_KEYS
+            and self.keys[k] not in terms.CORRECT_KEYS | terms.INDEX_KEYS
             and not {*words_of(self.columns[k].name)} & (terms.PREDICTION_WORDS | terms.MARK_WORDS)
         ]  # fmt: skip
         named = [k for k in others if {*words_of(self.columns[k].name)} & terms.LABEL_WORDS]

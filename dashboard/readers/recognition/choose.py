@@ -41,15 +41,7 @@ _ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
 
 
 def recognise(table: Table, options: Options) -> Reading:
-    """Return what each column of a table is for.
-
-    Raises
-    ------
-    Question
-        Two readings are about as good, or nothing says which value is the event.
-    FileError
-        No column can be the outcome or the score.
-    """
+    """Return what each column of a table is for."""
     features = features_of(table)
     given = _given(features, options)
     ranked = sorted(hypotheses(features, given, named=table.named), key=lambda h: -h.total)

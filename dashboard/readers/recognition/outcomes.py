@@ -36,13 +36,6 @@ def outcome_of_event(
 ) -> Outcome:
     """Return in which rows the event happened that a score is of.
 
-    Raises
-    ------
-    FileError
-        The event is none of the values.
-    Question
-        Texts that do not say which of them the event is.
-
     Examples
     --------
     >>> column = Column("status", np.array([0, 1, 1], np.int32), ("died", "alive"))

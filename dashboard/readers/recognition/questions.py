@@ -173,13 +173,7 @@ def ask_of_unusable(
     given: Mapping[int, ColumnRole],
     options: Options,
 ) -> list[str]:
-    """Return which columns are named as what they cannot be, or ask before others are taken.
-
-    Raises
-    ------
-    Question
-        A column of a weaker name would take the place of one that cannot be used.
-    """
+    """Return which columns are named as what they cannot be, or ask before others are taken."""
     said, taken = [], roles_of(best)
     chosen = {"score": best.scores.places if best.scores else (), "outcome": _truths(best)}
     for f in features:
