@@ -34,13 +34,7 @@ _PACKED = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz"
 
 @only_refusals()
 def parse(name: str, data: bytes, *, header: bool | None = None) -> Parsed:
-    """Turn a file into columns or arrays, in this process.
-
-    Raises
-    ------
-    FileError
-        Bytes that no format can parse, or more of them than are read.
-    """
+    """Turn a file into columns or arrays, in this process."""
     ending = ending_of(name)
     if ending in _PACKED:
         raise FileError("file name", f"a compressed file ({ending})", "the file in it, unpacked")

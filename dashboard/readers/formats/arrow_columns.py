@@ -44,13 +44,7 @@ _N_SHOWN, _ITEMS_SHOWN, _CELL_SHOWN = 10, 4, 60
 
 
 def table_of(columns: Iterable[Column], n_rows: int, found: tuple[str, ...] = ()) -> Table:
-    """Put columns together, and write their first rows.
-
-    Raises
-    ------
-    FileError
-        No rows, or more columns than are read.
-    """
+    """Put columns together, and write their first rows."""
     kept = tuple(columns)
     if not n_rows or not kept:
         raise FileError("file", "no rows" if kept else "no columns", "one row or more")

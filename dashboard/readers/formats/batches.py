@@ -46,13 +46,7 @@ class Put:
 
 
 def put(node: Node) -> Put | None:
-    """Put the batches, or rows, of a list together; None where there are none.
-
-    Raises
-    ------
-    FileError
-        Parts that do not fit together, or that are several answers to the same rows.
-    """
+    """Put the batches, or rows, of a list together; None where there are none."""
     lists = _turned(node)
     if lists is None:
         return None
@@ -88,13 +82,7 @@ def _are_names(values: Sequence[Node]) -> bool:
 
 
 def put_beside(named: Sequence[tuple[str, Node]]) -> list[Put]:
-    """Put batches together that lie in lists beside one another, tables and what belongs to them.
-
-    Raises
-    ------
-    FileError
-        As `put`.
-    """
+    """Put batches together that lie in lists beside one another, tables and what is of them."""
     groups: dict[tuple[int, ...], list[tuple[str, list[Array]]]] = {}
     for name, node in named:
         values = members(node)
@@ -243,15 +231,7 @@ def _doubts(sizes: Sequence[int]) -> tuple[str, ...]:
 
 
 def array_of(node: Node, place: str) -> Array:
-    """Return an array, made from lists of numbers or texts where it has to be.
-
-    Raises
-    ------
-    NoArrayError
-        Anything else.
-    FileError
-        Lists that do not fit together, or texts that take too much.
-    """
+    """Return an array, made from lists of numbers or texts where it has to be."""
     if isinstance(node, Held) and node.array is not None:
         return node.array
     values = members(node)

@@ -47,11 +47,6 @@ def first_rows(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
 def heading_of(rows: Rows, *, header: bool | None) -> Heading:
     """Find the heading in the first rows of a text or a sheet, which the user may deny or assert.
 
-    Raises
-    ------
-    FileError
-        No rows at all, or none below the heading, or too many columns.
-
     Examples
     --------
     >>> rows = [["Export of May"], [], ["risk", "sex"], ["0.5", "m"], ["0.7", "f"]]

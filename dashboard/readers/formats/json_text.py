@@ -53,11 +53,6 @@ def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noq
     names of the members that hold them, joined by dots. NaN and Infinity, which Python writes, are
     read as numbers, null as a blank cell.
 
-    Raises
-    ------
-    FileError
-        What is not JSON, holds no rows, or is too large.
-
     Examples
     --------
     >>> table = read_json(b'[{"p": 0.5, "label": "cat"}, {"p": null, "label": "dog"}]')

@@ -15,11 +15,6 @@ def read_parquet(data: bytes, header: bool | None = None) -> Table:  # noqa: ARG
 
     Lists of as many items become columns with two axes, members of structs columns of their own,
     dates texts, and what no column can hold stays unread.
-
-    Raises
-    ------
-    FileError
-        What is no Parquet file, is damaged or encrypted, or holds more than is read.
     """
     if len(data) < 12 or data[:4] not in (b"PAR1", b"PARE"):
         raise FileError("file", "bytes that are not a Parquet file", "a Parquet file")

@@ -33,24 +33,12 @@ _TWO_PARTS = (
 
 
 def read_pickle(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all readers take it
-    """Read pickled arrays or lists of numbers.
-
-    Raises
-    ------
-    FileError
-        Anything else; of objects, none is made.
-    """
+    """Read pickled arrays or lists of numbers."""
     return arrays_of(run(data))
 
 
 def arrays_of(top: Node) -> Arrays:
-    """Return the arrays that a pickle describes, by their names or places.
-
-    Raises
-    ------
-    FileError
-        Anything but arrays, and lists, tuples and dictionaries of them.
-    """
+    """Return the arrays that a pickle describes, by their names or places."""
     try:
         return _arrays(top)
     except RecursionError as error:

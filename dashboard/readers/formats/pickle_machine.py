@@ -56,13 +56,7 @@ _ARRAYS_ONLY = Surroundings(KNOWN)
 
 
 def run(data: bytes, around: Surroundings = _ARRAYS_ONLY) -> Node:
-    """Interpret a pickle and return what it describes, as inert nodes.
-
-    Raises
-    ------
-    FileError
-        Anything but arrays, numbers, texts, and tuples, lists and dictionaries of them.
-    """
+    """Interpret a pickle and return what it describes, as inert nodes."""
     machine = _Machine(data, around)
     if data[:1] not in _FIRST:
         raise FileError("pickle", "bytes that are not a pickle", "a pickle of arrays")

@@ -25,12 +25,6 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
 
     UTF-8, UTF-16 up to 40 MB, or else taken for Windows-1252.
 
-    Raises
-    ------
-    FileError
-        No table, lines of which more than a fifth have another number of cells than the rest,
-        open quotes, JSON, or more rows, columns or longer cells than are read.
-
     Examples
     --------
     >>> table = read_text(b"risk;sex\n0,5;m\n0,25;f\n", None)

@@ -137,13 +137,7 @@ _BEFORE_1_6 = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
 
 
 def read_torch(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all readers take it
-    """Read tensors, arrays or lists of numbers out of a file of torch.save.
-
-    Raises
-    ------
-    FileError
-        Anything else, the weights of a model among it.
-    """
+    """Read tensors, arrays or lists of numbers out of a file of torch.save."""
     if data.startswith(_BEFORE_1_6):
         found = "a file of torch.save as it was before PyTorch 1.6"
         raise FileError("file", found, "it loaded and saved again by a later PyTorch, or an .npz")

@@ -42,11 +42,6 @@ def read_workbook(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - 
 
     Saved values of formulas are used; nothing is computed. Visible sheets with the same names of
     columns are put below one another, and a column "sheet" says which row is from which.
-
-    Raises
-    ------
-    FileError
-        A damaged, locked or swollen workbook, or no sheet with a table.
     """
     _check(data)
     try:

@@ -71,7 +71,7 @@ def doubts_of(
     """List what may be wrong with sets that can be used, ``raw`` as they stood in the file."""
     seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
     return (
-        *_all_right(seen), *_equal_columns(seen), *_predictions(seen), *_first_label(seen, options),
+        *_all_right(seen), *_equal_columns(seen), *_predictions(seen),
         *_below_chance(seen), *repeated(sets, raw), *_of_class_one(seen), *_decided(seen, kind),
         *_saturated(seen), *_absent_classes(seen), *_prevalence(seen, options), *_few(seen),
     )  # fmt: skip
@@ -208,26 +208,6 @@ def _compared(part: _Seen, column: SliceColumn, rows: slice = slice(None)) -> tu
     alike = {folded(name): place for name, place in places.items()}
     found = np.array([places.get(t, alike.get(folded(t), -1)) for t in column.categories])
     return labels.astype(np.float64), found[values].astype(np.float64)
-
-
-def _first_label(seen: list[_Seen], options: Options) -> Iterator[str]:
-    """Doubt labels without a 0 that would be right far more often if they counted from 1."""
-    if options.first_label != "auto":
-        return
-    tables = [(_labels(part), part.classes) for part in seen if part.classes is not None]
-    if not tables:
-        return
-    if min(int(labels.min()) for labels, _ in tables) < 1:
-        return
-    labels, classes = (np.concatenate(parts) for parts in zip(*tables, strict=True))
-    from_zero, from_one = (float(np.mean(classes == labels - first)) for first in (0, 1))
-    if from_one <= from_zero + (0.1 if len(labels) >= _FEW_ROWS else 0.5):
-        return
-    yield (
-        f"Labels from {labels.min()} to {labels.max()} were read as counted from 0 and are the"
-        f" likeliest class in {percent(from_zero)} of the rows; counted from 1 it would be"
-        f" {percent(from_one)}."
-    )
 
 
 def _below_chance(seen: list[_Seen]) -> Iterator[str]:

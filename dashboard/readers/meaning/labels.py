@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
 """A class that is called by a word and its number, such as LABEL_2."""
 
-_SHOWN, _CLEAR = 6, 2.0
+_SHOWN, _MORE, _CLEAR = 6, 0.1, 2.0
 """Standard errors by which more labels must be right in one order than in another."""
 
 
@@ -330,14 +330,15 @@ def _counted(
     lowest = min(float(values.min()) for values in whole.values())
     highest = max(float(values.max()) for values in whole.values())
     first = int(lowest >= 1 and highest == n_classes)
-    names = next(iter(sets.values())).class_names
-    if lowest >= 1 and highest < n_classes and names == tuple(map(str, range(1, n_classes + 1))):
-        # By the names in the headings, unless the rows say that the labels count from 0.
-        by_name, by_place = (
+    if lowest >= 1 and highest < n_classes:
+        # By the numbers in the headings, or where far more rows are right so.
+        numbered = [*(next(iter(sets.values())).class_names or ())][:1] == ["1"]
+        zero, one = (
             _agreement({role: values.astype(np.intp) - k for role, values in whole.items()}, sets)
-            for k in (1, 0)
+            for k in (0, 1)
         )
-        first = int(by_name >= by_place)
+        enough = sum(map(len, whole.values())) >= _FEW
+        first = int(one >= zero if numbered else enough and one > zero + _MORE)
     if options.first_label != "auto":
         first = options.first_label
     _ask_of_codes(whole, sets, n_classes, options)

@@ -72,13 +72,7 @@ def write_refusal(out: IO[bytes], error: FileError) -> None:
 
 
 def read_parsed(read: Read, most: int) -> Parsed:
-    """Open an answer whose arrays have at most so many bytes together.
-
-    Raises
-    ------
-    FileError
-        The file was refused, or the answer is none.
-    """
+    """Open an answer whose arrays have at most so many bytes together."""
     try:
         head = read_head(read, most)
         refused = head.get("refused")

@@ -58,13 +58,7 @@ class Workers:
                 self._waiting = _started()
 
     def take(self) -> Process:
-        """Return the process that waits, or a new one, and start the next.
-
-        Raises
-        ------
-        PassingError
-            The system starts no process.
-        """
+        """Return the process that waits, or a new one, and start the next."""
         with self._lock:
             taken, self._waiting = self._waiting, None
         try:
@@ -123,12 +117,6 @@ def parse_apart(
         As for `parse`, within `limits_for` the file if nothing else is said.
     waiting : callable, optional
         Told about ten times a second how many seconds have passed. What it raises ends the process.
-
-    Raises
-    ------
-    FileError
-        The file cannot be used or takes more memory than the limits allow, by which the system
-        holds it on Linux; a `PassingError` where it took too long, ended or did not start.
     """
     limits = limits or limits_for(ending_of(name), len(data))
     process = WORKERS.take()
