@@ -225,8 +225,6 @@ def _named(ids: tuple[Column, ...], chosen: NDArray[np.bool_]) -> tuple[Column, 
 def row_list(bad: NDArray[np.bool_], first_row: int) -> str:
     """Return in how many rows something is wrong, and which come first.
 
-    Notes
-    -----
     Rows of a text or of a sheet are numbered from its top, as an editor and a spreadsheet number
     them, which is said; rows of arrays and of JSON are numbered from 1.
     """

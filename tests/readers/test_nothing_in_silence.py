@@ -783,7 +783,8 @@ def _codes(
     return Case("codes", name, lambda: make(columns | {"label": label}), expected, given)
 
 
-_BY_LETTER, _RIGHT = sorted(_NAMES), np.mean(np.equal(_SURE, _BEST))
+_BY_LETTER = sorted(_NAMES)
+_OWN = f"{100 * np.mean(np.equal(_SURE, _BEST)):.1f}%"
 
 
 def _event(name: str, first: str, second: str, no: Any, yes: Any, make: Any = csv) -> Case:
@@ -795,12 +796,12 @@ def _event(name: str, first: str, second: str, no: Any, yes: Any, make: Any = cs
 
 
 CODES = (
-    _codes("sklearn.csv", _BY_LETTER, "numbers of classes: the likeliest is right in .*if they are"
-           f" dog, ant, cow in this order, in {100 * _RIGHT:.1f}% in alphabetical", "Labels from"),
-    _codes("sklearn.parquet", _BY_LETTER, "numbers of classes", "Labels", make=parquet_of),
-    _codes("sklearn-from-1.xlsx", _BY_LETTER, "numbers of classes", "Labels", make=xlsx, first=1),
-    _codes("bare.json", _BY_LETTER, "numbers of classes", "Labels", make=records, frame="{}"),
-    _codes("in-order.csv", _NAMES, f"dog, ant, cow, in this order: .* {100 * _RIGHT:.1f}% of"),
+    _codes("sklearn.csv", _BY_LETTER, "the likeliest is right in .* of the rows if they are dog,"
+           f" ant, cow in this order, in {_OWN} in alphabetical", "Labels from"),
+    _codes("sklearn.parquet", _BY_LETTER, "numbers of the classes", "Labels", make=parquet_of),
+    _codes("from-1.xlsx", _BY_LETTER, "numbers of the classes", "Labels", make=xlsx, first=1),
+    _codes("bare.json", _BY_LETTER, "numbers of the classes", "Labels", make=records, frame="{}"),
+    _codes("in-order.csv", _NAMES, f"right in {_OWN} of the rows if they are dog, ant, cow in"),
     _codes("in-order.tsv", _NAMES, "in this order", make=lambda c: csv(c, "\t"), frame="p {}"),
     _codes("sorted.csv", ("ant", "cow", "dog"), "Labels from 0 to 2", names=("ant", "cow", "dog")),
     _codes("given.csv", _BY_LETTER, "Labels from 0 to 2", given=("ant", "cow", "dog")),
@@ -860,7 +861,7 @@ OTHERS = (
     _other("digit-first.tsv", {"digit": _DIGIT, **_DIGITS}, make=lambda c: csv(c, "\t"),
            events=_EIGHTS, says=("matched",)),
     _other("places.csv", {**dict(zip(("p0", "p1", "p2"), _DIGITS.values(), strict=True)),
-           "label": _DIGIT}, "3, 5, 8, which are no numbers of the classes 0, 1, 2",
+           "label": _DIGIT}, "3, 5, 8, which are no numbers of the classes 0 to 2",
            events=_EIGHTS),
     Case("numbers", "places.npz", lambda: npz(probs=_TABLE, labels=np.array(_DIGIT)),
          Expect(("3, 5, 8, which are no numbers",), N, _EIGHTS)),

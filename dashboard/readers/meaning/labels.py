@@ -57,10 +57,8 @@ class LabelReading:
 def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -> LabelReading:
     """Convert the labels of all sets to 0 .. n_classes - 1.
 
-    Notes
-    -----
     Whether labels count from 1 is decided for all sets together: only where none is 0 and the
-    largest equals the number of classes, unless the user says otherwise.
+    largest equals the number of classes, or where headings or rows say so, unless the user does.
     """
     repairs: list[str] = []
     sets = _as_numbers(sets, repairs)
@@ -364,23 +362,21 @@ def _counted(
 def _ask_of_codes(
     whole: Mapping[Role, Array], sets: Mapping[Role, RawSet], n_classes: int, options: Options
 ) -> None:
-    """Ask about as many numbers as classes, of which most are the number of none."""
+    """Ask about as many numbers as classes, of which some are the number of none."""
     kinds, counts = np.unique(np.concatenate([*whole.values()]), return_counts=True)
     in_a_run = kinds[-1] - kinds[0] == n_classes - 1
     if len(kinds) != n_classes or in_a_run or counts.sum() < _FEW or options.class_names:
         return
     right = _agreement({role: np.searchsorted(kinds, v) for role, v in whole.items()}, sets)
     names = tuple(f"{kind:g}" for kind in kinds.tolist())
-    listed, columns = (
-        ", ".join(visible(name, 20) for name in its[:_SHOWN])
-        for its in (names, next(iter(sets.values())).class_names or [*map(str, range(n_classes))])
-    )
-    said = f"the likeliest class is then right in {percent(right)} of the rows"
-    raise Question(
-        "labels", f"{listed}, which are no numbers of the classes {columns}",
-        "Are they these classes in their order?",
-        (Answer(listed, f"In the order of the columns: {said}.", {"class_names": names}),),
-    )  # fmt: skip
+    found = f"{_listed(names)}, which are no numbers of the classes 0 to {n_classes - 1}"
+    why = f"The likeliest class is then right in {percent(right)} of the rows."
+    answer = Answer(_listed(names), why, {"class_names": names})
+    raise Question("labels", found, "Are they the classes in the order of the columns?", (answer,))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(visible(name, 20) for name in names[:_SHOWN])
 
 
 def _by_order(
@@ -388,39 +384,32 @@ def _by_order(
 ) -> dict[Role, Array]:
     """Match numbers to classes with names: by the order of their columns, or of their letters."""
     raw = next(iter(sets.values()))
-    names = raw.class_names or ()
-    given = [*map(folded, options.class_names)]
-    turned = [*map(folded, names)]
+    names, given = raw.class_names or (), [*map(folded, options.class_names)]
+    own = [*map(folded, names)]
     if not raw.headings or all(any(map(str.isdigit, name)) for name in names):
         return codes
-    if given and {*given} == {*turned}:
-        order = np.array([turned.index(name) for name in given])
-        return {role: order[values] for role, values in codes.items()}
     order = np.argsort(names)
+    if given and {*given} == {*own}:
+        order = np.array([own.index(name) for name in given])
+        return {role: order[values] for role, values in codes.items()}
     if given or (np.diff(order) > 0).all() or options.first_label != "auto":
         return codes
     by_letter = {role: order[values] for role, values in codes.items()}
     right = [_agreement(places, sets) for places in (codes, by_letter)]
-    n_rows = sum(map(len, codes.values()))
-    orders = [names, tuple(names[k] for k in order)]
-    listed = [", ".join(visible(name, 20) for name in its[:_SHOWN]) for its in orders]
-    if right[0] - right[1] > _CLEAR * (max(sum(right), 1 / n_rows) / n_rows) ** 0.5:
-        found.append(
-            f"Labels are numbers of the classes {listed[0]}, in this order: the likeliest is right"
-            f" in {percent(right[0])} of the rows, in alphabetical order in {percent(right[1])}."
-        )
-        return codes
+    error = (max(sum(right), 1e-9) / sum(map(len, codes.values()))) ** 0.5
     said = (
-        f"numbers of classes: the likeliest is right in {percent(right[0])} of the rows if they are"
-        f" {listed[0]} in this order, in {percent(right[1])} in alphabetical order"
+        f"numbers of the classes: the likeliest is right in {percent(right[0])} of the rows if they"
+        f" are {_listed(names)} in this order, in {percent(right[1])} in alphabetical order"
     )
-    by = "", "Alphabetical, as scikit-learn numbers them. "
-    whys = [
-        f"{of}Right in {percent(share)} of the rows." for of, share in zip(by, right, strict=True)
-    ]
+    if right[0] - right[1] > _CLEAR * error:
+        found.append(f"Labels are {said}.")
+        return codes
     answers = [
-        Answer(text, why, {"class_names": its})
-        for text, why, its in zip(listed, whys, orders, strict=True)
+        Answer(_listed(its), f"{by}right in {percent(share)} of the rows.", {"class_names": its})
+        for its, by, share in (
+            (names, "In this order ", right[0]),
+            (tuple(names[k] for k in order), "As scikit-learn sorts them, ", right[1]),
+        )
     ]
     raise Question(
         "labels", said, "Which classes are they, from the lowest number on?",

@@ -86,8 +86,6 @@ def _unless_none(options: Options, read: Callable[[Options], Made]) -> Made:
 def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     """Distinguish logits from probabilities and percentages, in all sets together.
 
-    Notes
-    -----
     Probabilities are within 0 to 1 and sum to 1 in every row, to within 5%; percentages are the
     same times 100.
     """

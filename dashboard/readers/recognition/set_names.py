@@ -85,8 +85,6 @@ class Parting:
 def parting_of(column: Column) -> Parting | None:
     """Return how a column names the sets; None where its cells do not name sets.
 
-    Notes
-    -----
     Rows of a training set are left out, as a calibrator is fitted on rows that the model has not
     seen. Where only one other set is left, its rows are one set.
 
