@@ -7,28 +7,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers import recognition
+from dashboard.readers import joining, recognition
 from dashboard.readers.contents import Contents, Options, RawEvent, RawSet, Role
 from dashboard.readers.formats import first_items
-from dashboard.readers.joining import (
-    DIGITS,
-    WANTED,
-    File,
-    Said,
-    alike,
-    ask_models,
-    ask_pairs,
-    ask_sets,
-    beside,
-    called_as,
-    groups_of,
-    in_order,
-    models_of,
-    pairings,
-    parts_under,
-    stacked,
-    without,
-)
 from dashboard.readers.recognition.array_names import parts_of
 from dashboard.readers.recognition.array_roles import reading_of
 from dashboard.readers.recognition.set_names import further_sets, is_training, parting_of, role_of
@@ -42,14 +23,18 @@ _AS_CHOSEN = "as chosen"
 
 def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
     """Return what several files together hold."""
-    said = Said([], [], [])
+    said = joining.Said([], [], [])
     kept = _not_left_out(parsed, options, said)
     if len(kept) == 1:
         return _with(contents_of(kept[0][1], options), said)
     files = _without_training([_as_file(name, one, options) for name, one in kept], said)
     way = options.together[:1]
-    if way in ((), ("without",)) and options.sets == "auto" and (models := models_of(files)):
-        ask_models(models, n_files=len(files))
+    if (
+        way in ((), ("without",))
+        and options.sets == "auto"
+        and (models := joining.models_of(files))
+    ):
+        joining.ask_models(models, n_files=len(files))
     if way == ("models",):
         chosen = replace(options, together=_first_model(files))
         return combine_parsed(parsed, chosen)
@@ -57,18 +42,18 @@ def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Co
     if not sets:
         return _one_set(files, options, said)
     first, second = (_one(part, options, said) for part in sets)
-    return _two_sets([first, called_as(first, second)], options, said, why)
+    return _two_sets([first, joining.called_as(first, second)], options, said, why)
 
 
 def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tuple[str, ...], ...]:
     """Return what several files may be of one another: choices for ``together`` of `Options`."""
     try:
         files = [_as_file(name, one, options) for name, one in parsed]
-        both = pairings(files)
+        both = joining.pairings(files)
     except FileError:
         return ()
     ways: list[tuple[str, ...]] = []
-    if alike(files) and len(files) > 1:
+    if joining.alike(files) and len(files) > 1:
         pairs = [[file] for file in files] if len(files) == 2 else []
     else:
         pairs = [pair for one in both for pair in one.pairs]
@@ -76,14 +61,14 @@ def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tup
     if not pairs and all(by_name) and sum(map(len, by_name)) == len(files):
         pairs = by_name
     ways += [("sets", *(file.source for file in pair)) for pair in pairs]
-    if pairs or (alike(files) and len(files) > 1):
+    if pairs or (joining.alike(files) and len(files) > 1):
         ways.append(("rows",))
-    models = models_of(files)
-    ways += [without(model, models) for model in models]
+    models = joining.models_of(files)
+    ways += [joining.without(model, models) for model in models]
     return tuple(ways) if len(ways) > 1 else ()
 
 
-def _as_file(name: str, parsed: Parsed, options: Options) -> File:
+def _as_file(name: str, parsed: Parsed, options: Options) -> joining.File:
     """Return a file as one table; a bare array is called as its file."""
     stem = name.rsplit(".", 1)[0] or name
     if isinstance(parsed, Arrays):
@@ -96,18 +81,18 @@ def _as_file(name: str, parsed: Parsed, options: Options) -> File:
     else:
         unnamed = not parsed.named
     if len(parsed.columns) > 1 or not unnamed:
-        return File(stem, parsed, name)
+        return joining.File(stem, parsed, name)
     if parsed.columns[0].values.shape[1:] == (1,):
         parsed = replace(parsed, columns=(first_items(parsed.columns[0]),))
     role, rest = role_of(stem)
     called = (rest if role != "rows" else stem) or "values"
     columns = (replace(parsed.columns[0], name=called),)
     parsed = replace(parsed, columns=columns, named=True)
-    return File(stem, parsed, name, frozenset([called]))
+    return joining.File(stem, parsed, name, frozenset([called]))
 
 
 def _not_left_out(
-    parsed: Sequence[tuple[str, Parsed]], options: Options, said: Said
+    parsed: Sequence[tuple[str, Parsed]], options: Options, said: joining.Said
 ) -> Sequence[tuple[str, Parsed]]:
     """Return the files without those that the user leaves out, at least one."""
     names = {*options.together[1:]} if options.together[:1] == ("without",) else {""}
@@ -119,7 +104,7 @@ def _not_left_out(
     return [(name, one) for name, one in parsed if name not in names]
 
 
-def _without_training(files: list[File], said: Said) -> list[File]:
+def _without_training(files: list[joining.File], said: joining.Said) -> list[joining.File]:
     """Leave out files of a training set among those of a calibration and of a test set."""
     left = [file for file in files if file.role == "rows" and is_training(file.name)]
     rest = [file for file in files if file not in left]
@@ -147,24 +132,24 @@ def _read(table: Table, options: Options, columns: Sequence[Column] = ()) -> Con
     return sets_from(whole, reading, options)
 
 
-def _with(contents: Contents, said: Said) -> Contents:
+def _with(contents: Contents, said: joining.Said) -> Contents:
     return replace(
         contents, found=(*said.found, *contents.found), repairs=(*said.repairs, *contents.repairs),
         doubts=(*said.doubts, *contents.doubts),
     )  # fmt: skip
 
 
-def _one_set(files: Sequence[File], options: Options, said: Said) -> Contents:
+def _one_set(files: Sequence[joining.File], options: Options, said: joining.Said) -> Contents:
     """Return all files as one set: pairs, or parts, with the file of each row to group by."""
-    groups = groups_of(files)
-    found = pairings(files)
+    groups = joining.groups_of(files)
+    found = joining.pairings(files)
     parts = [list(files)] if not found else found[0].pairs
     if len(found) > 1:
-        ask_pairs(found)
+        joining.ask_pairs(found)
     if len(groups) > 1 and not found:
         return _with(_read(_one(files, options, said).table, options), said)
     made = [_one(part, options, said) for part in parts] if found else files
-    table = parts_under(made, said)
+    table = joining.parts_under(made, said)
     counts = [file.table.n_rows for file in made]
     places = np.repeat(np.arange(len(made), dtype=np.int32), counts)
     name = next(n for n in (_FILE, "name of the file", "source file") if n not in made[0].headings)
@@ -172,7 +157,9 @@ def _one_set(files: Sequence[File], options: Options, said: Said) -> Contents:
     return _with(_read(table, options, (column,)), said)
 
 
-def _two_sets(files: Sequence[File], options: Options, said: Said, why: str) -> Contents:
+def _two_sets(
+    files: Sequence[joining.File], options: Options, said: joining.Said, why: str
+) -> Contents:
     """Return two files as the calibration and the test set, read as one table."""
     fitted, evaluated = files
     said.found.append(
@@ -188,7 +175,7 @@ def _two_sets(files: Sequence[File], options: Options, said: Said, why: str) -> 
     together = replace(options, sets="one")
     if fitted.headings - evaluated.headings and evaluated.headings - fitted.headings:
         return _each_alone(files, together, said)
-    contents = _with(_read(stacked(files, said), together), said)
+    contents = _with(_read(joining.stacked(files, said), together), said)
     raw = contents.sets["rows"]
     first = fitted.table.n_rows
     kept = np.ones(first + evaluated.table.n_rows, np.bool_) if raw.among is None else raw.among
@@ -208,7 +195,7 @@ def _refuse_halves(sets: Mapping[Role, RawSet | RawEvent]) -> None:
             raise FileError(f"{role} set", f"no {lacking}", "values and labels of both sets")
 
 
-def _each_alone(files: Sequence[File], options: Options, said: Said) -> Contents:
+def _each_alone(files: Sequence[joining.File], options: Options, said: joining.Said) -> Contents:
     """Return two files of other columns as two sets, each read on its own."""
     first, second = (_read(file.table, options) for file in files)
     sets: dict[Role, RawSet | RawEvent] = {
@@ -245,7 +232,9 @@ def _of_file(raw: RawSet | RawEvent, table: Table, kept: NDArray[np.bool_]) -> R
 # Which belong together ------------------------------------------------------------------------
 
 
-def _sets(files: Sequence[File], options: Options) -> tuple[Sequence[Sequence[File]], str]:
+def _sets(
+    files: Sequence[joining.File], options: Options
+) -> tuple[Sequence[Sequence[joining.File]], str]:
     """Return the files of the calibration set and of the test set, and why; nothing if one set."""
     chosen = [file for file in files if file.source in options.together[1:]]
     others = [file for file in files if file not in chosen]
@@ -255,58 +244,62 @@ def _sets(files: Sequence[File], options: Options) -> tuple[Sequence[Sequence[Fi
     roles = {file.role for file in files}
     if roles == {"calibration", "test"}:
         return _by_role(files), "by name"
-    found = [] if len(files) == 2 and alike(files) else pairings(files)
+    found = [] if len(files) == 2 and joining.alike(files) else joining.pairings(files)
     if len(found) > 1:
-        ask_pairs(found)
+        joining.ask_pairs(found)
     pairs = found[0].pairs if found else [[file] for file in files]
-    if len(pairs) == 2 and (found or alike(files)):
+    if len(pairs) == 2 and (found or joining.alike(files)):
         if ordered := _named(pairs):
             return ordered, f"paired {found[0].why}" if found else "by name"
         if not told and not _are_parts(pairs):
-            ask_sets(pairs)
+            joining.ask_sets(pairs)
     elif {"calibration", "test"} < roles:
         names = " and ".join(quoted(file.name, 30) for file in files if file.role == "rows")
-        raise FileError("files", f"{names} beside a calibration and a test set", WANTED)
+        raise FileError("files", f"{names} beside a calibration and a test set", joining.WANTED)
     return ([pairs[0], [*chain(*pairs[1:])]], _AS_CHOSEN) if told else ([], "")
 
 
-def _by_role(files: Sequence[File]) -> list[list[File]]:
+def _by_role(files: Sequence[joining.File]) -> list[list[joining.File]]:
     return [[file for file in files if file.role == role] for role in ("calibration", "test")]
 
 
-def _named(pairs: Sequence[list[File]]) -> Sequence[list[File]]:
+def _named(pairs: Sequence[list[joining.File]]) -> Sequence[list[joining.File]]:
     """Return two sets in their order, where a name tells which is which."""
     one, other = (pair[0].name for pair in pairs)
     if is_training(one) != is_training(other):
         return pairs if is_training(one) else pairs[::-1]
     if further := further_sets((one, other)):
         return pairs if one in further else pairs[::-1]
-    return in_order(pairs) if {file.role for pair in pairs for file in pair} - {"rows"} else []
+    return (
+        joining.in_order(pairs) if {file.role for pair in pairs for file in pair} - {"rows"} else []
+    )
 
 
-def _are_parts(pairs: Sequence[Sequence[File]]) -> bool:
+def _are_parts(pairs: Sequence[Sequence[joining.File]]) -> bool:
     """Return whether numbers in the names, or a column of sets, say that two are one table."""
     one, other = (pair[0] for pair in pairs)
-    numbered = DIGITS.sub("0", one.name) == DIGITS.sub("0", other.name)
+    numbered = joining.DIGITS.sub("0", one.name) == joining.DIGITS.sub("0", other.name)
     columns = [*one.table.columns, *other.table.columns]
     return numbered or any(parting_of(column) is not None for column in columns)
 
 
-def _first_model(files: Sequence[File]) -> tuple[str, ...]:
+def _first_model(files: Sequence[joining.File]) -> tuple[str, ...]:
     """Return the choice of the first of several models."""
-    models = models_of(files)
+    models = joining.models_of(files)
     if not models:
         wanted = "scores of the same rows in each, with their outcomes or beside one file of them"
         raise FileError("files", "no models of the same rows", wanted)
-    return without(models[0], models)
+    return joining.without(models[0], models)
 
 
-def _one(files: Sequence[File], options: Options, said: Said) -> File:
+def _one(files: Sequence[joining.File], options: Options, said: joining.Said) -> joining.File:
     """Return files of one set as one: alike ones row by row, others side by side."""
     whole = [
-        replace(group[0], table=parts_under(group, said) if len(group) > 1 else group[0].table)
-        for group in groups_of(files)
+        replace(
+            group[0], table=joining.parts_under(group, said) if len(group) > 1 else group[0].table
+        )
+        for group in joining.groups_of(files)
     ]
     if len(whole) > 2:
-        raise FileError("files", f"{len(whole)} files of other columns each", WANTED)
-    return beside(whole[0], whole[1], options, said) if len(whole) == 2 else whole[0]
+        raise FileError("files", f"{len(whole)} files of other columns each", joining.WANTED)
+    return joining.beside(whole[0], whole[1], options, said) if len(whole) == 2 else whole[0]

@@ -165,20 +165,17 @@ def _is_about(text: str) -> bool:
 
 def _sums_up(table: Table, row: int, rows: NDArray[np.intp]) -> bool:
     """Return whether all numbers of a row are sums or means of some other rows, as rounded."""
-    n_alike = 0
+    alike = []
     for column in table.columns:
-        values = column.values
-        if column.unread or column.texts is not None or values.ndim > 1 or not len(rows):
+        if column.unread or column.texts is not None or column.values.ndim > 1:
             continue
-        value, others = float(values[row]), values[rows].astype(np.float64)
-        if np.isnan(value) or not np.ptp(others):
-            continue
-        decimals = len(f"{value:.6g}".partition(".")[2])
-        wanted = np.array([np.nansum(others), np.nanmean(others)])
-        if not (np.abs(wanted - value) <= 0.51 * 10.0**-decimals + 1e-5 * np.abs(wanted)).any():
-            return False
-        n_alike += 1
-    return n_alike > 0
+        value, others = float(column.values[row]), column.values[rows].astype(np.float64)
+        others = others[np.isfinite(others)]
+        if np.isfinite(value) and len(others) and np.ptp(others):
+            slack = 0.51 * 0.1 ** len(f"{value:.6g}".partition(".")[2])
+            wanted = np.array([others.sum(), others.mean()])
+            alike.append(bool((np.abs(wanted - value) <= slack + 1e-5 * np.abs(wanted)).any()))
+    return bool(alike) and all(alike)
 
 
 def of_weka(columns: tuple[Column, ...]) -> tuple[Column, ...]:
@@ -193,24 +190,19 @@ def of_weka(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """
     names = [column.name.lower() for column in columns]
     first = names.index("distribution") if "distribution" in names else len(columns)
-    shares = columns[first:]
-    known: dict[str, str] = {}
-    for column in columns[:first]:
-        known |= {part[1]: part[2] for part in map(_NUMBERED.fullmatch, column.texts or ()) if part}
-    if not shares or not all(map(_is_starred, shares)):
+    starred = [text for column in columns[first:] for text in column.texts or ()]
+    if not all(map(_STARRED.fullmatch, starred)) or "*" not in "".join(starred):
         return columns
-    made = list(columns)
+    made, known = list(columns), dict[str, str]()
     for place, column in enumerate(columns):
         texts = column.texts or ()
+        parts = [part for part in map(_NUMBERED.fullmatch, texts) if part]
         if place >= first:
             name = f"prob_{known.get(str(place - first + 1), place - first + 1)}"
             numbers = np.array([float(text.lstrip("*")) for text in texts])
             values = numbers[column.values] if texts else column.values
             made[place] = replace(column, name=name, values=values, texts=None)
-        elif texts and all(map(_NUMBERED.fullmatch, texts)):
-            made[place] = replace(column, texts=tuple(text.partition(":")[2] for text in texts))
+        elif parts and len(parts) == len(texts):
+            known |= {part[1]: part[2] for part in parts}
+            made[place] = replace(column, texts=tuple(part[2] for part in parts))
     return tuple(made)
-
-
-def _is_starred(column: Column) -> bool:
-    return column.texts is None or all(map(_STARRED.fullmatch, column.texts))

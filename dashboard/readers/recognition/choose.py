@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dashboard.readers.contents import Options
+from dashboard.readers.recognition import refused
 from dashboard.readers.recognition.candidates import Scores, may_say_classes
 from dashboard.readers.recognition.events import event_of
 from dashboard.readers.recognition.features import Feature, features_of, says_the_same
@@ -16,15 +17,6 @@ from dashboard.readers.recognition.questions import (
     one_order,
     roles_of,
     same_roles_beside,
-)
-from dashboard.readers.recognition.refused import (
-    ask_of_families,
-    refuse_groups,
-    refuse_long,
-    refuse_names,
-    refuse_sums,
-    refuse_words,
-    why_no_score,
 )
 from dashboard.readers.recognition.scoring import is_called_prediction
 from dashboard.readers.recognition.vocabulary import COUNT_KEYS, WEIGHT_WORDS
@@ -53,12 +45,12 @@ def recognise(table: Table, options: Options) -> Reading:
             "the true class and the score of each row, each in a column",
         )  # fmt: skip
     best = _of_same_order(best, fitting, features)
-    refuse_names(best, features)
-    refuse_sums(best, features)
-    refuse_words(best, features, options)
-    refuse_long(features, table)
-    refuse_groups(best, features)
-    ask_of_families(best, fitting, features, options)
+    refused.refuse_names(best, features)
+    refused.refuse_sums(best, features)
+    refused.refuse_words(best, features, options)
+    refused.refuse_long(features, table)
+    refused.refuse_groups(best, features)
+    refused.ask_of_families(best, fitting, features, options)
     unusable = ask_of_unusable(best, features, given, options)
     ask(best, fitting, features, options)
     further = {p for h in ranked if is_second_pair(best, h) for p in roles_of(h)}
@@ -221,7 +213,7 @@ def _found(best: Hypothesis, features: Sequence[Feature]) -> tuple[str, ...]:
     if best.scores is not None and not best.outcome and best.correct is None:
         said.append("No column can be the outcome.")
     if best.scores is None:
-        why = why_no_score(best, features)
+        why = refused.why_no_score(best, features)
         said.append(f"{NO_SCORE}: {why}." if why else f"{NO_SCORE}.")
     if len(best.outcome) == 1:
         said.append(f"Outcome: column {quoted(features[best.outcome[0]].name)}.")

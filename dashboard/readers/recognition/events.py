@@ -28,9 +28,9 @@ def event_of(
     It is asked where words and numbers disagree, or neither says.
     """
     scores = best.scores
-    if len(best.outcome) != 1 or best.prediction is not None:
+    if len(best.outcome) != 1 or best.prediction is not None or scores is None:
         return None, ()
-    if scores is None or scores.layout != "one":
+    if scores.layout != "one":
         return None, ()
     outcome, score = features[best.outcome[0]], features[scores.places[0]]
     names = [*outcome.kinds[0]]
@@ -46,17 +46,15 @@ def event_of(
     higher, lower = (yes, no) if sure >= 0 else (no, yes)
     by_heading = _by_heading(score, outcome, names, kinds)
     said = by_heading if by_heading is not None else yes if told(names, kinds) else None
-    confident = score.low >= (0.5 if score.is_share else 50) and is_called_confidence(score)
-    if confident:
-        none = no_event(score.name, options)
-        raise _which(names, outcome, (higher, lower), sure, none, likely=abs(sure) < 2 * _CLEAR)
+    if _is_confident(score):
+        raise _which(score, outcome, sure, options)
     clear = abs(sure) > (2 * _CLEAR if said is None else _CLEAR)
     quiet = not clear and _mood(outcome.words) < 0 and not says_event({folded(n) for n in names})
     opposed = by_heading is None and (quiet or _opposed(score, outcome))
     if not clear and said is not None and not opposed:
         return names[said], ()
     if not clear or (said == lower and not opposed):
-        raise _which(names, outcome, (higher, lower), sure, no_event(score.name, options))
+        raise _which(score, outcome, sure, options)
     event = quoted(names[higher], 30)
     check = f"Event: {event}, since the scores are higher there. Please check."
     return names[higher], () if said == higher else (check,)
@@ -129,17 +127,15 @@ def no_event(score: str, options: Options) -> Answer:
     return Answer("None of these", why, {"roles": roles})
 
 
-def _which(
-    names: Sequence[str],
-    outcome: Feature,
-    order: tuple[int, int],
-    sure: float,
-    none: Answer,
-    *,
-    likely: bool = False,
-) -> Question:
-    n_rows = int(outcome.counts.sum())
-    answers = []
+def _is_confident(score: Feature) -> bool:
+    """Return whether a score may be of the predicted one of two classes."""
+    return score.low >= (0.5 if score.is_share else 50) and is_called_confidence(score)
+
+
+def _which(score: Feature, outcome: Feature, sure: float, options: Options) -> Question:
+    n_rows, names = int(outcome.counts.sum()), outcome.kinds[0]
+    answers: list[Answer] = []
+    order = (outcome.main or ())[:: -1 if sure >= 0 else 1]
     for place, k in enumerate(order):
         count = int(outcome.counts[k])
         name, share = plain(names[k], 30), percent(count / max(n_rows, 1))
@@ -150,5 +146,8 @@ def _which(
         answers.append(Answer(quoted(names[k]), why + ".", {"event": names[k]}))
     first = order[0]
     found = f"{int(outcome.counts[first]):,} of {n_rows:,} rows are {quoted(names[first])}"
-    ordered = (none, *answers) if likely else (*answers, none)
-    return Question(f"column {quoted(outcome.name, 30)}", found, "Which one is the event?", ordered)
+    answers.insert(
+        0 if _is_confident(score) and abs(sure) < 2 * _CLEAR else 2, no_event(score.name, options)
+    )
+    field = f"column {quoted(outcome.name, 30)}"
+    return Question(field, found, "Which one is the event?", tuple(answers))

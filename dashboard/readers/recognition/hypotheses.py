@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.readers.recognition import scoring
 from dashboard.readers.recognition.agreement import Relation, hits, relation, same_classes
 from dashboard.readers.recognition.candidates import (
     Scores,
@@ -17,17 +18,6 @@ from dashboard.readers.recognition.candidates import (
     rank_pairs,
 )
 from dashboard.readers.recognition.features import Feature, table_of
-from dashboard.readers.recognition.scoring import (
-    group_alone,
-    group_pair,
-    is_called_prediction,
-    outcome_alone,
-    outcome_marks,
-    pair,
-    score_alone,
-    with_correct,
-    with_prediction,
-)
 from dashboard.readers.recognition.vocabulary import LABEL_WORDS, PREDICTION_WORDS, words_of
 from dashboard.readers.recognition.weights import Hypothesis, times, worth
 from dashboard.readers.table import ColumnRole
@@ -57,7 +47,7 @@ def hypotheses(features: Sequence[Feature], given: Given, *, named: bool) -> Ite
     usable = [f for f in features if given.get(f.place, "class") in ("class", "score")]
     groups = [*groups_of(usable, truths.columns), *_group_given(features, given)]
     hot = one_hot(groups, features)
-    weights = {group: group_alone(group, features) for group in groups if group not in hot}
+    weights = {group: scoring.group_alone(group, features) for group in groups if group not in hot}
     beside = any("called the outcome" in own for own in truths.alone.values())
     alone = worth(no_outcome=1, an_outcome_beside=beside)
     for group, own in weights.items():
@@ -79,15 +69,15 @@ def _truths(features: Sequence[Feature], given: Given, *, named: bool) -> _Truth
         f for f in features
         if f.place in asked or (f.place not in given and may_say_classes(f))
     ]  # fmt: skip
-    alone = {f.place: outcome_alone(f, len(features), named=named) for f in columns}
+    alone = {f.place: scoring.outcome_alone(f, len(features), named=named) for f in columns}
     columns.sort(key=lambda f: (f.place not in asked, -sum(alone[f.place].values())))
     columns = columns[:_MOST_OUTCOMES]
-    found = _Truths(columns, alone, {f.place: outcome_marks(f) for f in columns})
+    found = _Truths(columns, alone, {f.place: scoring.outcome_marks(f) for f in columns})
     for truth in columns:
         for said in columns:
             if truth is not said and len(found.pairs) < _MOST_PAIRS and same_classes(truth, said):
                 right = hits(truth, said)
-                if right is not None or is_called_prediction(said):
+                if right is not None or scoring.is_called_prediction(said):
                     found.pairs.append((truth, said, right))
     return found
 
@@ -105,7 +95,7 @@ def _of_group(
         if f.place not in group.places:
             beside = {"outcome " + name: w for name, w in truths.alone[f.place].items()}
             beside.pop("outcome two values", None)
-            found = own | group_pair(group, features, f) | beside
+            found = own | scoring.group_pair(group, features, f) | beside
             yield Hypothesis(group, (f.place,), evidence=found)
 
 
@@ -153,7 +143,7 @@ def _of_one(
     weighed: list[tuple[float, Scores, Evidence]] = []
     for scores in lone:
         place = scores.places[0]
-        weights = score_alone(features[place]) | worth(one_of_several=place in several)
+        weights = scoring.score_alone(features[place]) | worth(one_of_several=place in several)
         weighed.append((sum(weights.values()), scores, weights | worth(one_score=1)))
     weighed.sort(key=lambda item: (item[1].places[0] not in asked, -item[0]))
     for total, scores, own in weighed[:_MOST_SCORES]:
@@ -203,10 +193,10 @@ def _of_event(
     for f in columns:
         found = related.get(f.place)
         best = found is not None and most > 3 and abs(found.sure) == most
-        beside = truths.alone[f.place] | pair(score, f, found)
+        beside = truths.alone[f.place] | scoring.pair(score, f, found)
         beside |= worth(rises_most=best * min((most - next_) / 4, 1))
         yield Hypothesis(scores, (f.place,), evidence=own | beside)
-        if right := with_correct(score, f):
+        if right := scoring.with_correct(score, f):
             told = {name: w for name, w in beside.items() if name in _OF_RIGHT}
             yield Hypothesis(scores, correct=f.place, evidence=own | told | right)
 
@@ -218,12 +208,14 @@ def _of_prediction(
     scores: Scores, own: Evidence, score: Feature, truths: _Truths, alone: Evidence
 ) -> Iterator[Hypothesis]:
     for said in truths.columns:
-        found = with_prediction(score, None, said, None)
+        found = scoring.with_prediction(score, None, said, None)
         if said is score or "below chance" in found:
             continue
         if "called the prediction" in found:
             yield Hypothesis(scores, prediction=said.place, evidence=own | found | alone)
         for truth, other, right in truths.pairs:
             if other is said and truth is not score:
-                beside = with_prediction(score, truth, said, right) | truths.alone[truth.place]
+                beside = (
+                    scoring.with_prediction(score, truth, said, right) | truths.alone[truth.place]
+                )
                 yield Hypothesis(scores, (truth.place,), said.place, evidence=own | beside)
