@@ -71,10 +71,7 @@ def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
 def understand(files: Sequence[Parsed], options: Options) -> Upload:
     """Take what files hold for logits, probabilities or labels, several files together.
 
-    Raises
-    ------
-    FileError, Question
-        As `read`; its ``known`` is the `Contents` with the first rows, where these are known.
+    The ``known`` of an error is the `Contents` with the first rows, where these are known.
     """
     endings = [ending_of(file.name) for file in files]
     if len(files) == 1:

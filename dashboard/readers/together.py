@@ -29,11 +29,8 @@ def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Co
         return _with(contents_of(kept[0][1], options), said)
     files = _without_training([_as_file(name, one, options) for name, one in kept], said)
     way = options.together[:1]
-    if (
-        way in ((), ("without",))
-        and options.sets == "auto"
-        and (models := joining.models_of(files))
-    ):
+    models = joining.models_of(files) if way in ((), ("without",)) else []
+    if models and options.sets == "auto":
         joining.ask_models(models, n_files=len(files))
     if way == ("models",):
         chosen = replace(options, together=_first_model(files))

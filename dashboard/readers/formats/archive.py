@@ -14,14 +14,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def open_archive(data: bytes, ending: str, *, most: int = 256, times: int = 4) -> zipfile.ZipFile:
-    """List the members of an archive.
-
-    Raises
-    ------
-    FileError
-        A damaged archive, one that would swell, and members that are locked, share a name or are
-        packed by other means than deflation.
-    """
+    """List the members of an archive; refuse one that is damaged, locked or would swell."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
@@ -48,13 +41,7 @@ def open_archive(data: bytes, ending: str, *, most: int = 256, times: int = 4) -
 
 
 def member_bytes(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Unpack a member, no further than the size that it declares.
-
-    Raises
-    ------
-    FileError
-        Damaged bytes, another size than declared, or a wrong checksum.
-    """
+    """Unpack a member, no further than the size that it declares."""
     size = archive.getinfo(name).file_size
     try:
         with archive.open(name) as stream:

@@ -179,15 +179,7 @@ def _sums_up(table: Table, row: int, rows: NDArray[np.intp]) -> bool:
 
 
 def of_weka(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """Read the columns of classes in which Weka marks the predicted one with a star.
-
-    Examples
-    --------
-    >>> actual = Column("actual", np.array([0, 1], dtype=np.int32), ("1:no", "2:yes"))
-    >>> stars = Column("distribution", np.array([0, 1], dtype=np.int32), ("*0.75", "0.25"))
-    >>> [(c.name, c.texts, c.values.tolist()) for c in of_weka((actual, stars))]
-    [('actual', ('no', 'yes'), [0, 1]), ('prob_no', None, [0.75, 0.25])]
-    """
+    """Read the columns of classes in which Weka marks the predicted one with a star."""
     names = [column.name.lower() for column in columns]
     first = names.index("distribution") if "distribution" in names else len(columns)
     starred = [text for column in columns[first:] for text in column.texts or ()]

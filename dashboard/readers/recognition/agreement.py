@@ -90,12 +90,9 @@ def same_classes(first: Feature, second: Feature) -> bool:
 
 
 def hits(truth: Feature, said: Feature) -> NDArray[np.int64] | None:
-    """Return in which rows two columns of classes agree, None where that may be luck.
+    """Mark by 1 and 0 which rows of two columns of classes agree, None where that may be luck.
 
-    Returns
-    -------
-    ndarray of int, shape (n_samples,)
-        1 where they do, 0 where they do not, -1 where one is missing.
+    A row in which one is missing is marked by -1.
     """
     own_names, other_names = spelt_alike(truth.kinds[0], said.kinds[0])
     places = {name: k for k, name in enumerate(own_names)}

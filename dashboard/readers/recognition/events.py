@@ -68,13 +68,7 @@ def told(names: Sequence[str], kinds: tuple[int, int]) -> bool:
 
 
 def is_event_first(names: Sequence[str]) -> bool:
-    """Return whether the first of two classes is the event by its words or by its number.
-
-    Examples
-    --------
-    >>> [is_event_first(names) for names in (("1", "0"), ("no", "yes"), ("died", "alive"))]
-    [True, False, True]
-    """
+    """Return whether the first of two classes is the event by its words or by its number."""
     numbers = all(name.isdigit() for name in names) and int(names[0]) > int(names[1])
     return numbers or told(names, (1, 0))
 

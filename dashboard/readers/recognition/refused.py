@@ -139,18 +139,12 @@ def refuse_groups(best: Hypothesis, features: Sequence[Feature]) -> None:
     """Refuse rows that each count several, with how many of them had the event."""
     if best.scores is None or best.outcome or best.correct is not None:
         return
-    for n in features:
-        if not (n.is_number and n.whole and n.low >= 0 and n.high > 1 and n.key in _GROUP_SIZES):
-            continue
-        for f in features:
-            least = f.is_number and f.whole and f is not n and f.low >= 0
-            counts = (
-                least
-                and (f.column.values <= n.column.values).all()
-                and f.place not in best.scores.places
-            )
-            rates = f.is_share and not f.is_decided and bool({*f.words} & terms.LABEL_WORDS)
-            if (counts and not f.counts_up) or rates:
+    wholes = [f for f in features if f.is_number and f.whole and f.low >= 0 and not f.counts_up]
+    rates = [f for f in features if f.is_share and {*f.words} & terms.LABEL_WORDS]
+    for n in wholes:
+        counts = [f for f in wholes if f is not n and (f.column.values <= n.column.values).all()]
+        for f in (*counts, *rates):
+            if n.key in _GROUP_SIZES and n.high > 1:
                 raise FileError(
                     f"columns {quoted(n.name)} and {quoted(f.name)}",
                     "rows of groups: how many each holds, and how often the event happened",

@@ -111,12 +111,8 @@ def parse_apart(
 ) -> Parsed:
     """Do what `dashboard.readers.formats.parse` does, in the process that waits.
 
-    Parameters
-    ----------
-    name, data, header, limits
-        As for `parse`, within `limits_for` the file if nothing else is said.
-    waiting : callable, optional
-        Told about ten times a second how many seconds have passed. What it raises ends the process.
+    ``waiting`` is told about ten times a second how many seconds have passed; what it raises ends
+    the process.
     """
     limits = limits or limits_for(ending_of(name), len(data))
     process = WORKERS.take()
