@@ -286,18 +286,17 @@ def _is_threshold(scores: Array, predicted: Column) -> bool:
 
 
 def _of_classes(classes: Sequence[Column], roles: _Roles, rows: RawSet) -> RawSet:
-    names: tuple[str, ...] | None = roles.reading.class_names or tuple(c.name for c in classes)
-    if len(classes) == 2 and is_event_first(names):
+    names = roles.reading.class_names or tuple(column.name for column in classes)
+    if len(classes) == len(names) == 2 and is_event_first(names):
         classes, names = classes[::-1], names[::-1]
         said = f"The event is class {plain(names[1], 30)}, whose column comes first."
         roles.said.found.append(said)
     table = _values(classes, roles.said)
-    if len(names or ()) != table.shape[1]:
-        names = None
     headings = tuple(column.name for column in classes)
     divided = any(column.percents for column in classes)
     return replace(
-        rows, table=table, class_names=names, divided=divided,
+        rows, table=table, divided=divided,
+        class_names=names if len(names) == table.shape[1] else None,
         headings=headings if len(headings) == table.shape[1] else None,
     )  # fmt: skip
 

@@ -139,7 +139,7 @@ def test_rows_that_cannot_be_matched() -> None:
     ],
 )
 def test_ids_that_are_of_other_rows(first: Array, second: Array, said: str) -> None:
-    files = [values_of("id", first), labels_of("id", second, order=range(N))]
+    files = [values_of("id", first.tolist()), labels_of("id", second.tolist(), order=range(N))]
     with pytest.raises(FileError, match=said):
         combine(files)
 

@@ -848,7 +848,7 @@ def _other(name: str, columns: Columns, *asks: str, make: Any = csv, **more: Any
 def _weighed(
     name: str, make: Any = csv, ending: str = "csv", cells: Sequence[float] = _SIZES * 3
 ) -> Case:
-    columns = {"p": RISK, "y": Y, name: cells}
+    columns: Columns = {"p": RISK, "y": Y, name: cells}
     said = (f'"{name}" is not used as a weight: each row counts once',)
     return _other(
         f"weight-{name}.{ending}", columns, make=make, events=EVENTS, score="p", says=said

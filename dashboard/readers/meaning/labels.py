@@ -189,8 +189,8 @@ def _matched(raw: RawSet, role: Role, options: Options) -> _Spelled:
         said = (
             f"Labels {pair[0]} and {pair[1]}{where} were read as 0 and 1 ({len(codes):,} labels)."
         )
-        own = dict(zip(lower, texts, strict=True))
-        names_of = (own.get(pair[0], pair[0]), own.get(pair[1], pair[1]))
+        written = dict(zip(lower, texts, strict=True))
+        names_of = (written.get(pair[0], pair[0]), written.get(pair[1], pair[1]))
         return _Spelled(_looked_up({pair[0]: 0, pair[1]: 1}, lower, codes), said, names_of)
     raise _unmatched(raw, role, {name for names in known for name in names})
 

@@ -230,10 +230,8 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
 
 def _ask_of_sums(rows: Measured) -> None:
     """Ask about rows of which some sum to 1 and all others to 100."""
-    whole, hundred = (
-        rows.where(lambda low, _, s, top=top: (low >= 0) & (np.abs(s / top - 1) <= RESCALED))
-        for top in (1, 100)
-    )
+    whole = rows.where(lambda low, _, s: (low >= 0) & (np.abs(s - 1) <= RESCALED))
+    hundred = rows.where(lambda low, _, s: (low >= 0) & (np.abs(s / 100 - 1) <= RESCALED))
     if 0 < whole.count == len(rows) - hundred.count < len(rows):
         found = f"two scales: rows that sum to 1 {whole}, and to 100 {hundred}"
         _ask("values", found, _LOGITS, need=_ONE_SCALE, doubted=True)
@@ -362,8 +360,8 @@ def _ask_of_shares(rows: Measured) -> None:
 
 
 def _ask_of_scales(field: str, rows: Measured) -> NoReturn:
-    low, high = (rows.where(lambda a, _, __, k=k: (a > 1) == k) for k in (False, True))
-    found = f"two scales: from 0 to 1 {low}, above 1 {high}"
+    low, above = rows.where(lambda a, _, __: a <= 1), rows.where(lambda a, _, __: a > 1)
+    found = f"two scales: from 0 to 1 {low}, above 1 {above}"
     _ask(field, found, HUNDREDTHS, need=_ONE_SCALE, doubted=True)
 
 
