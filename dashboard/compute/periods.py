@@ -1,16 +1,29 @@
-"""Months of a column of dates, in time order and no finer than can be read."""
+"""Months or weeks of a column of dates, in time order and no finer than can be read."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dashboard.wording.slice_names import BLANK, period_name
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.readers import SliceColumn
+from dashboard.wording.slice_names import BLANK, period_name, shown_range
 
 MOST_PERIODS = 24
 """With more months they are joined to quarters, and with more quarters to years."""
 
 _MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])", re.ASCII)
 _YEAR = re.compile(r"([12]\d{3})", re.ASCII)
+_WEEK = re.compile(r"([12]\d{3})-W(0[1-9]|[1-4]\d|5[0-3])", re.ASCII)
+
+_NUMBERED = re.compile(r"(?:.*[\W_])?(week|month)(?:[\W_]?(?:no|nr|num|number|of.year))?", re.I)
+"""Headings of columns that number weeks or months."""
+
+_LAST = {"week": 53, "month": 12}
+
+_WEEKS = 4
+"""Weeks that are joined where there are more than `MOST_PERIODS`."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +44,7 @@ class Periods:
 
 
 def periods_of(texts: Sequence[str]) -> Periods | None:
-    """Return the periods of months or years as the readers write them; None of other texts.
+    """Return the periods of months or years as the readers write them, or weeks; else None.
 
     Examples
     --------
@@ -40,7 +53,7 @@ def periods_of(texts: Sequence[str]) -> Periods | None:
 places=(1, 2, 0))
     """
     dated = [text for text in texts if text]
-    if not dated or not any(all(map(one.fullmatch, dated)) for one in (_MONTH, _YEAR)):
+    if not dated or not any(all(map(one.fullmatch, dated)) for one in (_MONTH, _WEEK, _YEAR)):
         return None
     joined = list(texts)
     for coarser in (_quarter, _year):
@@ -53,9 +66,65 @@ places=(1, 2, 0))
 
 
 def _quarter(text: str) -> str:
-    year, _, month = text.partition("-")
-    return f"{year}-Q{(int(month) + 2) // 3}" if month else year
+    year, _, part = text.partition("-")
+    if part.startswith("W"):
+        return f"{year}-Q{min((int(part[1:]) + 12) // 13, 4)}"
+    return f"{year}-Q{(int(part) + 2) // 3}" if part else year
 
 
 def _year(text: str) -> str:
     return text[:4]
+
+
+# Of a column --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class InTime:
+    """The rows of a column in periods of time, as `Periods`; ``places`` are those of the rows."""
+
+    names: tuple[str, ...]
+    shown: tuple[str, ...]
+    places: NDArray[np.intp]
+
+
+def in_time(column: SliceColumn) -> InTime | None:
+    """Return the periods of a column of dates, or of numbers of weeks or months; else None."""
+    if column.categories is not None:
+        found, of_rows = periods_of(column.categories), column.values.astype(np.intp)
+    else:
+        values = column.values.astype(np.float64)
+        different, of_rows = np.unique(values, return_inverse=True)  # NaN last, as one
+        found = _numbered(column.name, different)
+    if found is None:
+        return None
+    return InTime(found.names, found.shown, np.asarray(found.places, dtype=np.intp)[of_rows])
+
+
+def _numbered(name: str, different: NDArray[np.float64]) -> Periods | None:
+    """Return the periods of numbers of weeks or months: 1 to 52, or 202401 to 202412."""
+    heading, dated = _NUMBERED.fullmatch(name), different[~np.isnan(different)]
+    if heading is None or dated.size < 2 or (dated != np.floor(dated)).any():
+        return None
+    kind, blank = heading[1].lower(), [""] * (different.size - dated.size)
+    years, parts = np.divmod(dated.astype(np.int64), 100)
+    if parts.min() < 1 or parts.max() > _LAST[kind]:
+        return None
+    if not years.any():
+        return _of_a_year(parts.tolist(), blank)
+    if years.min() < 1900 or years.max() > 2100:
+        return None
+    mark = "W" if kind == "week" else ""
+    pairs = zip(years.tolist(), parts.tolist(), strict=True)
+    return periods_of([*(f"{year}-{mark}{part:02d}" for year, part in pairs), *blank])
+
+
+def _of_a_year(numbers: Sequence[int], blank: Sequence[str]) -> Periods:
+    """Return the periods of numbers without a year; many weeks by four, the last with the 53rd."""
+    each = len(numbers) <= MOST_PERIODS
+    firsts = [n if each else min((n - 1) // _WEEKS, 12) * _WEEKS + 1 for n in numbers]
+    periods = sorted(set(firsts))
+    ends = {n: _LAST["week"] if n == 49 else n + _WEEKS - 1 for n in periods}
+    names = [str(n) if each else f"{n} to {ends[n]}" for n in periods] + [BLANK] * len(blank)
+    places = [periods.index(n) for n in firsts] + [len(periods)] * len(blank)
+    return Periods(tuple(names), tuple(map(shown_range, names)), tuple(places))

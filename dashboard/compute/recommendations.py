@@ -9,7 +9,7 @@ from dashboard.compute.groups import find_groups, is_of_two
 from dashboard.compute.uncertainty import screen
 from dashboard.scene import Scene
 from dashboard.wording.correction import with_correction
-from dashboard.wording.drift import drift_line, drift_step
+from dashboard.wording.drift import drift_line, drift_step, drifts
 from dashboard.wording.events import outcome_name
 from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import next_steps
@@ -29,7 +29,16 @@ def worst_of(scene: Scene) -> Groups:
     """Return what is known of the subgroups of all groupings."""
     found = find_groups(scene)
     words = scene.event_words
-    return Groups(found.before, found.after, found.name, words.prediction)
+    return Groups(found.before, found.after, found.name, words.prediction, _drifts(scene))
+
+
+def _drifts(scene: Scene) -> tuple[bool, bool]:
+    """Return whether scores drift over dates, before and after calibration."""
+    found = find_drift(scene)
+    if found is None:
+        return False, False
+    before = drifts(found.before)
+    return before, before if found.after is None else drifts(found.after)
 
 
 def findings_of(scene: Scene) -> dict[str, Finding]:
@@ -56,8 +65,13 @@ def _drift_lines(scene: Scene) -> list[str]:
     found = find_drift(scene)
     if found is None or not found.detected:
         return []
-    sides = found.before, found.after
-    return [drift_line(found.slicing.by, found.slicing.shown, sides, expert=scene.expert)]
+    groups, sides = worst_of(scene), (found.before, found.after)
+    alone = any(
+        drifts(side) and not groups.worst(after=after)
+        for side, after in zip(sides, (False, True), strict=True)
+    )
+    by, shown = found.slicing.by, found.slicing.shown
+    return [drift_line(by, shown, sides, expert=scene.expert, alone=alone)]
 
 
 def advice_text(said: Conclusion) -> str:

@@ -20,7 +20,7 @@ from calibcore.splits import Split
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import plain_split
-from dashboard.compute.periods import periods_of
+from dashboard.compute.periods import in_time
 from dashboard.readers import SliceColumn, Upload
 from dashboard.scene import Part, Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice
@@ -161,12 +161,11 @@ def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
     values = np.concatenate([column.values for column in columns])
     n_fit = columns[0].values.size
     texts = columns[0].categories
+    periods = in_time(replace(columns[0], values=values))
+    if periods is not None:
+        of_sets = _by_set(periods.places, n_fit)
+        return Slicing(by, periods.names, periods.shown, of_sets, in_time=True)
     if texts is not None:
-        periods = periods_of(texts)
-        if periods is not None:
-            places = np.asarray(periods.places)[values.astype(np.intp)]
-            of_sets = _by_set(places, n_fit)
-            return Slicing(by, periods.names, periods.shown, of_sets, in_time=True)
         names = category_names(texts)
         known = Grouping(tuple(map(_unless_blank, names)), columns[0].name)
         of_sets = _by_set(values.astype(np.intp), n_fit)
@@ -226,9 +225,10 @@ def _tells_groups(column: SliceColumn, n_rows: int) -> bool:
 
     A month that is over will not come again, so no new row is of it.
     """
-    texts = column.categories
-    if texts is not None:
-        return 2 <= len(texts) <= n_rows / _ROWS_A_GROUP and periods_of(texts) is None
+    if in_time(column) is not None:
+        return False
+    if column.categories is not None:
+        return 2 <= len(column.categories) <= n_rows / _ROWS_A_GROUP
     values = column.values.astype(np.float64)
     different = np.unique(values[~np.isnan(values)])
     numbered = different.size == n_rows and bool((different == np.floor(different)).all())

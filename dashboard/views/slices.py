@@ -22,7 +22,7 @@ from dashboard.parts.row_filter import choose_part
 from dashboard.scene import Scene
 from dashboard.wording import listed
 from dashboard.wording import slices as words
-from dashboard.wording.drift import drift_line
+from dashboard.wording.drift import drift_line, drifts
 from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.rows import say_rows
 from dashboard.wording.verdicts import DETECTION_LEVEL
@@ -65,19 +65,29 @@ def show(scene: Scene) -> None:
     slicings = find_groups(scene).slicings
     drift = find_drift(scene, by) if found.slicing.in_time else None
     with top:
-        _show_conclusion(scene, sentence, drift)
+        _show_conclusion(scene, sentence, drift, (found.before, after))
         if (counted := worst_of(scene).counted(after=after_first)) and slicings[1:]:
             st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
     _show_slices(scene, found, first, order[start : start + size])
     _show_rows(scene)
 
 
-def _show_conclusion(scene: Scene, sentence: str, drift: FoundDrift | None) -> None:
+def _show_conclusion(
+    scene: Scene,
+    sentence: str,
+    drift: FoundDrift | None,
+    screens: tuple[SliceScreen, SliceScreen | None],
+) -> None:
     """Show the drift first where it is detected, with what to do; else the subgroups."""
     line = ""
     if drift is not None:
         sides = drift.before, drift.after
-        line = drift_line(drift.slicing.by, drift.slicing.shown, sides, expert=scene.expert)
+        alone = any(
+            drifts(one) and screen is not None and not screen.off(DETECTION_LEVEL).any()
+            for one, screen in zip(sides, screens, strict=True)
+        )
+        by, shown = drift.slicing.by, drift.slicing.shown
+        line = drift_line(by, shown, sides, expert=scene.expert, alone=alone)
     detected = drift is not None and drift.detected
     st.subheader(line.replace("**", "") if detected else sentence, anchor=False)
     st.markdown(sentence if detected else line)

@@ -8,9 +8,24 @@ from dashboard.wording.rows import rows
 from dashboard.wording.step import Step
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
+TOGETHER = (
+    "Drift is tested over all periods together, so it can be detected where no single subgroup is."
+)
+"""Why drift is detected beside subgroups of which none is miscalibrated."""
+
+
+def drifts(one: Drift | None) -> bool:
+    """Return whether a drift is detected on one side."""
+    return one is not None and one.p_value < DETECTION_LEVEL
+
 
 def drift_line(
-    by: str, shown: Sequence[str], sides: tuple[Drift, Drift | None], *, expert: bool = False
+    by: str,
+    shown: Sequence[str],
+    sides: tuple[Drift, Drift | None],
+    *,
+    expert: bool = False,
+    alone: bool = False,
 ) -> str:
     """Return since when scores differ from before, for Markdown.
 
@@ -24,9 +39,11 @@ def drift_line(
         Before and after calibration; after is None where nothing was fitted.
     expert : bool
         Whether p-values are named.
+    alone : bool
+        Whether no subgroup is miscalibrated on a side that drifts, which is explained.
     """
     before, after = sides
-    found = [one is not None and one.p_value < DETECTION_LEVEL for one in sides]
+    found = [drifts(one) for one in sides]
     name = escape_markdown(by)
     if not any(found):
         when = "" if after is None else ", before or after calibration"
@@ -35,15 +52,21 @@ def drift_line(
     if one is None:
         raise AssertionError(sides)
     when = "" if after is None else (" before calibration" if found[0] else " after calibration")
+    line = f"**Drift over {name}{when}:** {_change(one, shown, expert=expert)}."
+    if after is not None and found == [True, True]:
+        line += f" It remains after calibration: {_change(after, shown, expert=expert)}."
+    elif after is not None and found[0]:
+        line += " After calibration: drift not detected."
+    return f"{line} {TOGETHER}" if alone else line
+
+
+def _change(one: Drift, shown: Sequence[str], *, expert: bool) -> str:
     evidence = f" ({p_words(one.p_value)})" if expert else ""
-    start = (
-        f"**Drift over {name}{when}:** since {escape_markdown(shown[one.since])} scores are"
+    return (
+        f"since {escape_markdown(shown[one.since])} scores are"
         f" {_size(one.gap_since, one.rows_since)}; until then,"
-        f" {_size(one.gap_before, one.rows_before)}{evidence}."
+        f" {_size(one.gap_before, one.rows_before)}{evidence}"
     )
-    if after is None or not found[0]:
-        return start
-    return f"{start} After calibration: drift {'remains' if found[1] else 'not detected'}."
 
 
 def drift_step(by: str, shown: str, ends: tuple[str, str]) -> Step:

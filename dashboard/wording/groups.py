@@ -29,12 +29,15 @@ class Groups:
         Given one of them and a group, what it is grouped by and its name.
     prediction : bool
         Whether scores are of a prediction, rather than of a class or a risk.
+    drifts : tuple of bool
+        Whether scores drift over a column of dates, before and after.
     """
 
     before: GroupGaps
     after: GroupGaps
     name: Named
     prediction: bool
+    drifts: tuple[bool, bool] = (False, False)
 
     def off(self, *, after: bool) -> bool:
         """Return whether a subgroup is off by more than the whole score is."""

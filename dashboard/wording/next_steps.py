@@ -75,7 +75,7 @@ def _main(found: Found) -> Step:
         )
     name = method_name(found.method)
     where = set_name(found.result, found.evaluated)
-    use = f"No miscalibration detected on the {where} after {name}"
+    use = f"No miscalibration detected{_overall(found)} on the {where} after {name}"
     # What corrects a subgroup is not exchanged for what is better on the whole.
     cured = None if still_off else _cured(found)
     other = None if cured else _another(found)
@@ -174,6 +174,11 @@ def _groups(found: Found) -> Step | None:
     return Step(f"**Check subgroups.** Worst{when}: {worst}.", "slices", "See subgroups")
 
 
+def _overall(found: Found) -> str:
+    """Return that nothing is detected overall, where scores drift over time."""
+    return " overall" if found.groups is not None and found.groups.drifts[1] else ""
+
+
 def _leave(found: Found, *, harmful: bool) -> Step:
     evaluated = found.evaluated
     if harmful:
@@ -186,8 +191,8 @@ def _leave(found: Found, *, harmful: bool) -> Step:
     if n_groups:
         subgroups = f"No mean gap detected in {n_groups:,} subgroup{'s' * (n_groups > 1)} either."
     return Step(
-        "**Use the uncalibrated scores.** No miscalibration detected. A mean gap of"
-        f" {gap} would have been detected with 80% probability. {subgroups}",
+        f"**Use the uncalibrated scores.** No miscalibration detected{_overall(found)}. A mean gap"
+        f" of {gap} would have been detected with 80% probability. {subgroups}",
         "slices",
         "Check subgroups",
     )

@@ -33,6 +33,7 @@ from dashboard.wording.verdicts import (
     CONSTANT,
     DETECTION_LEVEL,
     IN_SUBGROUPS,
+    IN_TIME,
     NOT_DETECTED,
     Finding,
     evidence,
@@ -135,7 +136,7 @@ def _how_much(found: Finding, side: Side) -> str:
         return f" (AUROC 95% CI {ends}). {NOT_DETECTED.word}"
     if found is CONSTANT:
         return f" for all rows. {NOT_DETECTED.word}"
-    if found in {NOT_DETECTED, IN_SUBGROUPS, FITTED}:
+    if found in {NOT_DETECTED, IN_SUBGROUPS, IN_TIME, FITTED}:
         return ""
     if found.colour == "violet":
         return f", {shape(side.omnibus)}"
@@ -155,7 +156,7 @@ def findings(
     """Return the finding of each side by its name; Before alone where nothing was calibrated.
 
     That a calibrator suits the rows it was fitted on is no finding. Where subgroups are
-    miscalibrated, "no miscalibration detected" is no verdict.
+    miscalibrated, or scores drift, "no miscalibration detected" is no verdict.
     """
     sides = [evaluated.before]
     if evaluated.after is not evaluated.before:
@@ -170,6 +171,8 @@ def findings(
             one = FITTED
         elif one is NOT_DETECTED and groups is not None and groups.worst(after=after):
             one = IN_SUBGROUPS
+        elif one is NOT_DETECTED and groups is not None and groups.drifts[after]:
+            one = IN_TIME
         found[name] = one
     return found
 

@@ -99,7 +99,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def period_name(name: str) -> str:
-    """Return a month or a quarter as it is written; a year and other texts stay.
+    """Return a month, week or quarter as it is written; a year and other texts stay.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def period_name(name: str) -> str:
     year, _, part = name.partition("-")
     if not part:
         return name
-    return f"{part if part.startswith('Q') else _MONTHS[int(part) - 1]} {year}"
+    return f"{part if part[0] in 'QW' else _MONTHS[int(part) - 1]} {year}"
 
 
 def cut_names(cuts: Sequence[float], *, whole: bool) -> tuple[str, ...]:

@@ -45,6 +45,9 @@ NOT_DETECTED = Finding("No miscalibration detected", "\u25cb", "gray")
 IN_SUBGROUPS = Finding("Miscalibrated in subgroups, not detected overall", "\u25c6", "violet")
 """In place of `NOT_DETECTED` where subgroups are miscalibrated: one verdict for both."""
 
+IN_TIME = Finding("Scores drift over time, no miscalibration detected overall", "\u25c6", "violet")
+"""In place of `NOT_DETECTED` where scores drift, and no subgroup is miscalibrated."""
+
 CONSTANT = Finding("Constant score", "\u25cb", "gray")
 CHANCE = Finding("Ranking not shown better than chance", "\u25cb", "gray")
 """In place of `NOT_DETECTED` where that is no praise."""

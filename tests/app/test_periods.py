@@ -4,8 +4,11 @@ import re
 from datetime import datetime
 
 import numpy as np
+import pytest
 
-from dashboard.compute.periods import periods_of
+from dashboard.compute.periods import in_time, periods_of
+from dashboard.readers import SliceColumn
+from dashboard.wording.drift import TOGETHER
 from tests.app.pages import bodies, open_upload, turn_to
 from tests.app.test_slices import tables
 from tests.hospital import discharges
@@ -28,6 +31,49 @@ def test_months_are_joined_where_there_are_many() -> None:
     assert periods_of(["2025-13"]) is None
     assert periods_of(["2025-03", "spring"]) is None
     assert periods_of([""]) is None
+
+
+def periods_in(name: str, values: list[float]) -> tuple[tuple[str, ...], list[int]] | None:
+    found = in_time(SliceColumn(name, np.asarray(values)))
+    return None if found is None else (found.shown, found.places.tolist())
+
+
+def test_numbers_of_weeks_and_months_are_periods_in_order() -> None:
+    nan = float("nan")
+    assert periods_in("admission_month", [12, 2, nan, 1]) == (
+        ("1", "2", "12", "(blank)"),
+        [2, 1, 3, 0],
+    )
+    found = periods_in("Month", [202412, 202401, 202311])
+    assert found == (("Nov 2023", "Jan 2024", "Dec 2024"), [2, 1, 0])
+    assert periods_in("week", [202501, 202452]) == (("W52 2024", "W01 2025"), [1, 0])
+    weeks = periods_in("week_no", [*range(1, 54)])
+    assert weeks is not None
+    assert (weeks[0][0], weeks[0][-1]) == ("1\u20134", "49\u201353")
+    assert weeks[1] == [min((week - 1) // 4, 12) for week in range(1, 54)]
+    years = periods_in(
+        "week", [100 * year + week for year in (2023, 2024) for week in range(1, 53)]
+    )
+    assert years is not None
+    assert years[0][0] == "Q1 2023"
+    assert [years[1].count(place) for place in range(8)] == [13] * 8
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("age", [*range(1, 13)]),
+        ("monthly_income", [*range(1, 13)]),
+        ("weekday", [*range(1, 8)]),
+        ("month", [0, 1, 2]),
+        ("month", [1, 13]),
+        ("month", [1.5, 2]),
+        ("month", [5, 5]),
+        ("month", [7, 202401]),
+    ],
+)
+def test_other_numbers_are_no_periods(name: str, values: list[float]) -> None:
+    assert periods_in(name, values) is None
 
 
 def test_dates_of_a_file_are_in_time_order() -> None:
@@ -84,3 +130,35 @@ def test_without_a_drift_only_the_page_of_dates_says_so() -> None:
     turn_to(page, "slices")
     page.selectbox(key="slices_by").set_value("admitted").run()
     assert "**Drift over admitted:** none detected" in " ".join(bodies(page))
+
+
+def numbered(data: bytes) -> bytes:
+    """Write the month of each row as its number."""
+    head, *lines = data.decode().splitlines()
+    rows = [f"{int(line[5:7])},{line.partition(',')[2]}" for line in lines]
+    return "\n".join([head.replace("admitted", "month"), *rows]).encode()
+
+
+def test_a_numbered_month_drifts_as_a_date_does() -> None:
+    page = open_upload(("year.csv", numbered(drifting(7, 0.15))))
+    assert not page.exception
+    said = " ".join(bodies(page))
+    named = re.search(r"\*\*Drift over month.*?:\*\* since (\d+) scores are too low", said)
+    assert named is not None
+    assert named[1] in {"6", "7", "8"}
+
+
+def test_a_drift_is_in_the_verdict_and_explained_beside_subgroups() -> None:
+    # Too high before and too low after by as much: right on average, and within each month a
+    # gap that its few rows do not show.
+    rng = np.random.default_rng(1)
+    scores, months = rng.uniform(0.3, 0.7, 1_200), np.repeat(np.arange(1, 13), 100)
+    hits = rng.random(1_200) < scores + np.where(months > 6, 0.07, -0.07)
+    rows = [f"2025-{m:02d}-01,{s:.4f},{h:d}" for m, s, h in zip(months, scores, hits, strict=True)]
+    page = open_upload(("even.csv", "\n".join(["day,risk,died", *rows]).encode()), method="none")
+    said = " ".join(bodies(page))
+    assert "**Drift over day:**" in said
+    assert "Before: scores drift over time, no miscalibration detected overall" in said
+    assert "Before: no miscalibration detected" not in said
+    assert "No mean gap detected in any of" in said
+    assert TOGETHER in said

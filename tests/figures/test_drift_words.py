@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from calibcore.inference import Drift
-from dashboard.wording.drift import drift_line
+from dashboard.wording.drift import TOGETHER, drift_line
 
 MONTHS = ("Jan 2025", "Feb 2025", "Mar 2025")
 FOUND = Drift(0.001, -4.0, 2, 0.003, -0.041, 400, 300, 1000, 0)
@@ -18,8 +18,15 @@ def test_the_drift_is_named_with_its_month_and_sizes() -> None:
     both = drift_line("day", MONTHS, (FOUND, FOUND))
     assert both == (
         f"**Drift over day before calibration:** {size} percentage points."
-        " After calibration: drift remains."
+        f" It remains after calibration: {size} percentage points."
     )
+    # Of each side its own period and sizes.
+    less = replace(FOUND, since=1, gap_since=-0.02)
+    assert "remains after calibration: since Feb 2025 scores are too low by 2.0" in drift_line(
+        "day", MONTHS, (FOUND, less)
+    )
+    alone = drift_line("day", MONTHS, (FOUND, None), alone=True)
+    assert alone == f"**Drift over day:** {size} percentage points. {TOGETHER}"
     assert drift_line("day", MONTHS, (FOUND, NOT_FOUND)).endswith("drift not detected.")
     assert drift_line("day", MONTHS, (NOT_FOUND, FOUND)).startswith(
         "**Drift over day after calibration:** since Mar"
