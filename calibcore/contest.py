@@ -288,7 +288,8 @@ def moves_mean_away(gap: Comparison, rate: Comparison, n_samples: int) -> bool:
 
     Examples
     --------
-    >>> from calibcore import EventScores, PlattScaling, Split, TopR, audit
+    >>> from calibcore import EventScores, Split, TopR, audit
+    >>> from calibcore.calibrators import PlattScaling
     >>> fit, test = EventScores([0.2, 0.8] * 200, [0, 1, 1, 1] * 100), EventScores([0.5] * 400,
     ...     [0, 1] * 200)
     >>> found = audit(Split(fit, test), event=TopR(1), calibrator=PlattScaling()).test
@@ -376,8 +377,8 @@ class Advice:
     best : str
         Key of the calibrator with the lowest loss.
     advised : str or None
-        The simplest of those that are not clearly worse than the best; None where the best is not
-        clearly better than uncalibrated scores.
+        The simplest of those that are not clearly worse than the best and clearly better than
+        uncalibrated scores; None where none is.
     level : tuple of str
         Others that are not clearly worse than the best, uncalibrated scores not among them.
     """
@@ -401,7 +402,7 @@ def advise(
         `row_losses` of each calibrator, by key.
     improves : callable
         Whether the calibrator with this key is clearly better than uncalibrated scores; asked of
-        the best first, and of no more than it takes.
+        no more than it takes, the simplest first.
     simplest : sequence of str
         Keys, the simplest calibrator first; others come last.
     n_folds : int
@@ -423,9 +424,7 @@ def advise(
     best = min(losses, key=lambda key: (endless[key], float(losses[key].mean())))
     others = (key for key in losses if key != best and endless[key] == endless[best])
     level = [key for key in others if lead(losses[best], losses[key], n_folds).high >= 0]
-    if not improves(best):
-        return Advice(best, None, tuple(level))
     order = {key: place for place, key in enumerate(simplest)}
     tried = sorted([best, *level], key=lambda key: order.get(key, len(order)))
-    advised = next(key for key in tried if key == best or improves(key))
-    return Advice(best, advised, tuple(key for key in (best, *level) if key != advised))
+    advised = next(filter(improves, tried), None)
+    return Advice(best, advised, tuple(key for key in (best, *level) if key != (advised or best)))

@@ -20,6 +20,7 @@ CLASS_BINS = 15
 
 USUAL = (
     "temperature",
+    "platt",
     "ensemble_temperature",
     "vector",
     "structured_vector",
@@ -27,8 +28,10 @@ USUAL = (
     "isotonic",
     "beta",
     "histogram",
+    "by_group",
 )
-"""Calibrators that are compared unless others are chosen; all of them are quick."""
+"""Calibrators that are compared unless others are chosen, as far as they fit the file; all are
+quick."""
 
 
 @dataclass(frozen=True)

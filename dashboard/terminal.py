@@ -15,10 +15,11 @@ from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import Progress
 from calibcore.decisions import cutoff_of_costs
 from calibcore.errors import CalibrationInputError
-from calibcore.events import OneClass
+from calibcore.events import OneClass, TopR
 from calibcore.numpy_code import numpy_code
 from dashboard import compute, wording
 from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
+from dashboard.compute.decisions import kept_of
 from dashboard.compute.groups import find_groups
 from dashboard.compute.recommendations import lines_of, worst_of
 from dashboard.compute.take_home import calibrator_file
@@ -30,6 +31,7 @@ from dashboard.readers.refusal import Question
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
+from dashboard.wording.acting import USUAL_ACCURACY, kept_lines
 from dashboard.wording.certainty import in_the_nll
 from dashboard.wording.columns import as_read
 from dashboard.wording.imports import class_names_in
@@ -271,8 +273,16 @@ def _print_head(console: Console, scene: Scene) -> None:
     line = both_sides_line(
         scene.result, scene.evaluated, words, groups=worst_of(scene), ranges=True
     )
-    for text in (line, *lines_of(scene)):
+    for text in (line, *lines_of(scene), *_decisions(scene)):
         console.print(escape(plain(text)), soft_wrap=True)
+
+
+def _decisions(scene: Scene) -> list[str]:
+    """Return the threshold for the accuracy that the page of decisions opens with."""
+    if not isinstance(scene.settings.event, TopR):
+        return []
+    wanted = USUAL_ACCURACY / 100
+    return [" ".join(kept_lines(kept_of(scene, wanted), wanted))]
 
 
 def _table(rows: Sequence[Any], *, calibrated: bool) -> tuple[list[str], list[list[str]]]:

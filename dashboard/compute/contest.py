@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.catalogue import SIMPLEST_FIRST
 from calibcore.contest import (
@@ -340,18 +342,26 @@ def advice_of(
         if of_rows is not None:
             found[key] = of_rows
 
+    without = _losses(scene, None, dealt, measure, NO_METHOD)
+
     def improves(key: str) -> bool:
+        if without is not None and _surely_no_better(found[key] - without):
+            return False
         least = replace(scene, n_resamples=max(scene.n_resamples, LEAST_RESAMPLES))
         closer = contest_closer(least, by_key[key], dealt, "crossed", measure)
         if closer.fits != "unknown":
             return closer.find(measure.key).mark == "better"
         # Fits that are too slow to be repeated are allowed for as between two calibrators.
-        without = _losses(scene, None, dealt, measure, NO_METHOD)
         return without is not None and lead(found[key], without, dealt.n_folds).high < 0
 
     order = {key: place for place, key in enumerate(SIMPLEST_FIRST)}
     simplest = sorted(found, key=lambda key: order.get(method_of(key), len(order)))
     return advise(found, improves, simplest, dealt.n_folds)
+
+
+def _surely_no_better(change: Floats) -> bool:
+    """Return whether losses fall too little for intervals of the change to be worth their time."""
+    return float(change.mean() + change.std() / np.sqrt(change.size)) >= 0
 
 
 def moves_mean(one: Contestant, measure: Measure) -> bool:

@@ -12,9 +12,7 @@ from dashboard.compute.groups import find_groups
 from dashboard.compute.slices import groupings, of_evaluated
 from dashboard.scene import Scene
 from dashboard.settings import method_by_key
-from dashboard.wording.correction import Corrected
-
-KEY = "by_group"
+from dashboard.wording.correction import BY_GROUP, Corrected
 
 _MOST_ROWS = 200_000
 """Up to so many rows the fit is made unasked; it takes a second."""
@@ -27,7 +25,7 @@ def find_correction(scene: Scene) -> Corrected | None:
     calibrator can be told, and where the mean gap does not fall by half or the NLL rises.
     """
     looked_at = scene.chosen == "test" and not scene.result.same_data
-    if not looked_at or scene.settings.method == KEY or scene.evaluated.n_samples > _MOST_ROWS:
+    if not looked_at or scene.settings.method == BY_GROUP or scene.evaluated.n_samples > _MOST_ROWS:
         return None
     key = key_of(scene.upload, replace(scene.settings, n_bins=15))
     return once("corrections", key, lambda: _find(scene))
@@ -55,8 +53,8 @@ def _find(scene: Scene) -> Corrected | None:
 def _calibrated_by(scene: Scene, by: str) -> SetResult | None:
     if by not in groupings(scene.upload):
         return None
-    options = tuple((option.name, option.default) for option in method_by_key(KEY).options)
-    settings = replace(scene.settings, method=KEY, options=options, group=by)
+    options = tuple((option.name, option.default) for option in method_by_key(BY_GROUP).options)
+    settings = replace(scene.settings, method=BY_GROUP, options=options, group=by)
     try:
         return run_audit(scene.upload, settings, lambda _: None).test
     except CalibrationInputError:  # it cannot be fitted to these rows, so there is no advice

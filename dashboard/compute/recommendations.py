@@ -3,6 +3,7 @@
 from calibcore.inference import ClassScreen, Inference
 from dashboard.compute.contest import usual
 from dashboard.compute.contest_conclusion import Conclusion, recommendation_of
+from dashboard.compute.contest_settings import group_of
 from dashboard.compute.correction import find_correction
 from dashboard.compute.drift import FoundDrift, find_drift
 from dashboard.compute.groups import find_groups, is_of_two
@@ -79,6 +80,11 @@ def advice_text(said: Conclusion) -> str:
     return f"{said.why} {said.level}".strip() if said.advised else said.head
 
 
+def advised_group(scene: Scene, said: Conclusion) -> str:
+    """Return the column of the groups that the advised calibrator is told; empty for none."""
+    return (group_of(scene, said.advised) or "") if said.advised else ""
+
+
 def drift_step_of(scene: Scene, found: FoundDrift | None) -> Step | None:
     """Advise to look at recent rows where scores drift; not where these alone are shown."""
     only = scene.settings.only
@@ -130,5 +136,6 @@ def steps_of(
         outcome_name(scene.upload),
         *(("", "") if said is None else (said.advised, advice_text(said))),
         drift=drift_step_of(scene, find_drift(scene)),
+        advised_group="" if said is None else advised_group(scene, said),
     )
     return with_correction(next_steps(found), find_correction(scene) if last else None)

@@ -5,7 +5,8 @@ import streamlit as st
 from calibcore.contest import Contestant, Picks
 from dashboard.compute import Dealt
 from dashboard.compute.contest_conclusion import conclusion_of, recommendation_of
-from dashboard.compute.recommendations import advice_text
+from dashboard.compute.contest_settings import group_of
+from dashboard.compute.recommendations import advice_text, advised_group
 from dashboard.parts import address
 from dashboard.scene import Scene
 from dashboard.settings import method_by_key, method_of, options_of
@@ -23,7 +24,7 @@ def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> N
         small = f":small[{said.not_tested}]" if said.not_tested else ""
         st.markdown(" ".join(filter(None, (said.level, small))))
     if said.advised not in {"", scene.settings.method}:
-        offer(said.advised, key="use_advised")
+        offer(scene, said.advised, key="use_advised")
     if said.changers:
         st.markdown(said.changers)
     if said.on_test:
@@ -43,12 +44,13 @@ def show_recommended(scene: Scene) -> None:
     if not said.advised:
         st.markdown(said.head)
         return
-    st.markdown(recommended(said.advised, advice_text(said)).sentence)
+    group = advised_group(scene, said)
+    st.markdown(recommended(said.advised, advice_text(said), group).sentence)
     if said.advised != scene.settings.method:
-        offer(said.advised, key="use_recommended")
+        offer(scene, said.advised, key="use_recommended")
 
 
-def offer(method: str, *, key: str) -> None:
+def offer(scene: Scene, method: str, *, key: str) -> None:
     """Show the button that chooses a calibrator, with its usual options, on every page."""
     st.button(
         words.use(method),
@@ -56,14 +58,16 @@ def offer(method: str, *, key: str) -> None:
         type="tertiary",
         icon=":material/check:",
         on_click=_use,
-        args=(method,),
+        args=(method, group_of(scene, method)),
     )
 
 
-def _use(method: str) -> None:
-    """Choose a calibrator, as the controls on the left do."""
+def _use(method: str, group: str | None) -> None:
+    """Choose a calibrator, as the controls on the left do, and the groups that it is told."""
     own = options_of(method)
     values: dict[str, object] = {"method": method_of(method)}
+    if group is not None:
+        values["group"] = group
     for option in method_by_key(method).options:
         name = f"{method_of(method)}_{option.name}"
         if option.name in own or name in st.session_state:

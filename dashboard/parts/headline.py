@@ -6,13 +6,14 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.events import OneClass
 from calibcore.inference import Inference
 from dashboard import wording
-from dashboard.compute.correction import KEY
 from dashboard.compute.recommendations import classes_of, findings_of, lines_of, steps_of, worst_of
 from dashboard.parts import address, contest_conclusion
 from dashboard.parts.classes import open_class
 from dashboard.parts.links import show_link
 from dashboard.parts.row_filter import choose_part
 from dashboard.scene import Scene
+from dashboard.wording.correction import BY_GROUP
+from dashboard.wording.imports import of_extremes
 from dashboard.wording.next_steps import HEADING
 from dashboard.wording.numbers import NO_BREAK
 from dashboard.wording.off_ranges import HELP
@@ -73,10 +74,11 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
             with st.expander("Test statistics"):
                 st.markdown(statistics(evaluated))
     with st.container():  # there with or without notes, so that what follows keeps its place
-        rounded = rounded_note(evaluated.before)
+        extremes = [] if brief else of_extremes(scene.upload.doubts)
+        rounded = rounded_note(evaluated.before, certain=not extremes)
         sides = {"Before": evaluated.before, "After": evaluated.after}
         told = bridge({name: side for name, side in sides.items() if name in found})
-        for note in filter(None, (told, rounded)):
+        for note in filter(None, (told, rounded, *map(wording.escape_markdown, extremes))):
             st.markdown(f":small[{note}]")
         if scene.chosen == "calibration":
             st.info(say_rows(wording.FITTED_HERE), icon=":material/info:")
@@ -111,6 +113,9 @@ class Figures:
             _show_tiles(scene, inference)
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)
+            if inference is None and scene.n_resamples:  # nothing is concluded without them
+                st.markdown(f":small[{wording.LOOKING_CLOSER} \u2026]")
+                return
             steps = steps_of(scene, inference, self._classes, self._groups)
             shown = "first" if inference is None else "again"
             for step in steps[:STEPS_SHOWN]:
@@ -142,7 +147,7 @@ def _show_way(scene: Scene, step: Step, shown: str) -> None:
             args=(step.opens,),
         )
     if step.method:
-        contest_conclusion.offer(step.method, key=f"use_{shown}")
+        contest_conclusion.offer(scene, step.method, key=f"use_{shown}")
     if step.since:
         st.button(
             step.link,
@@ -165,7 +170,7 @@ def _show_way(scene: Scene, step: Step, shown: str) -> None:
 
 def _calibrate_by(column: str) -> None:
     """Choose calibration by group, as the controls on the left do."""
-    address.put_values({"method": KEY, "group": column})
+    address.put_values({"method": BY_GROUP, "group": column})
 
 
 def _show_tiles(scene: Scene, inference: Inference | None) -> None:

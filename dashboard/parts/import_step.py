@@ -178,8 +178,14 @@ def _show_top(
 
 
 def _show_checks(upload: Upload) -> None:
-    if upload.doubts:
-        st.warning(words.first_checks(upload.doubts), icon=":material/warning:")
+    if checks := _checks(upload):
+        st.warning(words.first_checks(checks), icon=":material/warning:")
+
+
+def _checks(upload: Upload) -> list[str]:
+    """Return what may be wrong with the file; the rest is shown below the verdict."""
+    below = words.of_extremes(upload.doubts)
+    return [said for said in upload.doubts if said not in below]
 
 
 def _show_left_out(upload: Upload) -> None:
@@ -247,7 +253,7 @@ def _show_details(
     with said:
         if upload is not None:
             shown = words.MOST_CHECKS if headed else 0
-            _show_reading(upload, checks=upload.doubts if len(upload.doubts) > shown else ())
+            _show_reading(upload, checks=upload.doubts if len(_checks(upload)) > shown else ())
         else:
             _show_parsed(sources)
 

@@ -1,6 +1,5 @@
 """From bare arrays to sets: the one place where a file's contents are taken for something."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.probabilities import PROBABILITY_FLOOR
 from dashboard.readers.contents import (
     SET_NAMES,
     Array,
@@ -270,8 +268,8 @@ def _impossible(
         return ()
     rows = "1 row" if count == 1 else f"{count:,} rows"
     said = (
-        f"The true class has probability 0 in {rows}{few_decimals(tables)}: the NLL is infinite;"
-        f" each counts as a probability of 2e-308, {-math.log(PROBABILITY_FLOOR):.0f} nats."
+        f"The true class has probability 0 in {rows}{few_decimals(tables)}: the NLL is infinite,"
+        " unless each counts as a tiny probability, as here, and may decide the NLL."
     )
     return (said,)
 

@@ -136,8 +136,8 @@ def _choose_cutoff(event: EventScores) -> tuple[float, tuple[float, float] | Non
 def _show_kept(scene: Scene) -> None:
     top = st.container()
     wanted = st.slider(
-        words.ACCURACY_WANTED, 50.0, 99.9, 95.0, 0.1, key=report.ACCURACY, bind="query-params",
-        persist_state="session", help=words.ACCURACY_HELP, width=360,
+        words.ACCURACY_WANTED, 50.0, 99.9, words.USUAL_ACCURACY, 0.1, key=report.ACCURACY,
+        bind="query-params", persist_state="session", help=words.ACCURACY_HELP, width=360,
     )  # fmt: skip
     found = compute.kept_of(scene, float(wanted) / 100)
     first, *others = words.kept_lines(found, float(wanted) / 100)

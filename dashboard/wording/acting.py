@@ -26,6 +26,7 @@ COSTS_HELP = (
     " alarm / (cost of a false alarm + cost of a missed event)."
 )
 ACCURACY_WANTED = "Accuracy wanted (%)"
+USUAL_ACCURACY = 95.0
 ACCURACY_HELP = "The lowest score is sought above which this share of predictions is correct."
 
 STEPS = (

@@ -9,7 +9,7 @@ from calibcore.inference import GroupGaps
 from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import detected_points, escape_markdown, p_words, pp, span
 from dashboard.wording.slice_names import slice_name
-from dashboard.wording.verdicts import DETECTION_LEVEL, finding, still
+from dashboard.wording.verdicts import DETECTION_LEVEL, LEFT, finding, still
 
 _NAMED = 4
 """Miscalibrated subgroups that are named."""
@@ -82,12 +82,14 @@ class Groups:
     def _described(self, side: GroupGaps, k: int) -> str:
         gap, rows = float(side.gap[k]), int(side.rows[k])
         found = finding(gap, abs(gap), 0.0, prediction=self.prediction)
-        what = (still(found) if side.adjusted[k] >= DETECTION_LEVEL else found).in_sentence
+        shown = side.adjusted[k] < DETECTION_LEVEL
+        what = (found if shown else still(found)).in_sentence
+        left = "" if shown else f": {LEFT}"
         sign = 1 if gap > 0 else -1
         ends = sorted(sign * float(end[k]) for end in (side.low, side.high))
         low, high = (pp(end, rows).removesuffix(" pp") for end in ends)
         size = detected_points(abs(gap), rows)
-        return f"{self._name(side, k)}, {what} by {size} (95% CI {span(low, high)})"
+        return f"{self._name(side, k)}, {what} by {size} (95% CI {span(low, high)}{left})"
 
 
 def worst_lines(groups: Groups, *, expert: bool = False) -> list[str]:

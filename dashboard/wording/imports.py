@@ -118,6 +118,11 @@ def warning(sentences: Sequence[str]) -> str:
     return escape_markdown(sentences[0]) if len(sentences) == 1 else bullets(sentences)
 
 
+def of_extremes(doubts: Sequence[str]) -> list[str]:
+    """Return the warnings of scores of exactly 0 or 1, which question no reading of the file."""
+    return [said for said in doubts if " has probability 0 in " in said or " is exactly " in said]
+
+
 def first_checks(sentences: Sequence[str]) -> str:
     r"""Return the first warnings, and how many more the details hold.
 

@@ -11,7 +11,8 @@ from calibcore.inference import (
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.wording.certainty import new_misses, now_certain, raised_nll
 from dashboard.wording.class_steps import classes, classes_off
-from dashboard.wording.numbers import detected_points, percent, pp
+from dashboard.wording.classes import shortened
+from dashboard.wording.numbers import detected_points, escape_markdown, percent, pp
 from dashboard.wording.rows import rows, rows_of
 from dashboard.wording.sentences import (
     capitalised,
@@ -88,10 +89,15 @@ def _main(found: Found) -> Step:
     return _try_another(found, name)
 
 
-def recommended(advised: str, advice: str) -> Step:
-    """Advise what the comparison of calibrators advises, with a button that chooses it."""
+def recommended(advised: str, advice: str, group: str = "") -> Step:
+    """Advise what the comparison of calibrators advises, with a button that chooses it.
+
+    ``group`` is the column of the groups that it is told, text of the file; empty for none.
+    """
+    by = f" ({escape_markdown(shortened(group))})" if group else ""
+    warning = f" {KNOWN_GROUPS}" if method_by_key(advised).knows_groups else ""
     return Step(
-        f"**Use {method_name(advised)}.** {advice}",
+        f"**Use {method_name(advised)}{by}.** {advice}{warning}",
         "compare",
         "Compare calibrators",
         method=advised,
@@ -106,7 +112,7 @@ def _another(found: Found) -> Step | None:
             " calibrator on the left."
         )
     if found.advised not in {"", found.method}:
-        return recommended(found.advised, found.advice)
+        return recommended(found.advised, found.advice, found.advised_group)
     if found.method == NO_METHOD:
         what = "**Calibrate the scores.** Choose a calibrator on the left, or compare several."
         if found.advice:
@@ -118,7 +124,7 @@ def _another(found: Found) -> Step | None:
     gap, score, rate = (found.evaluated.compare(key) for key in keys)
     if not moves_mean_away(gap, rate, n_samples):
         return None
-    return _other(f"{method_name(found.method)} {mean_moved(score, rate, n_samples)}.")
+    return _other(found, f"{method_name(found.method)} {mean_moved(score, rate, n_samples)}.")
 
 
 def _use(found: Found, why: str) -> Step:
@@ -204,7 +210,7 @@ def _try_another(found: Found, name: str) -> Step:
     if remains(evaluated.before, evaluated.after):
         gaps = (mean_gap_of(side) for side in (evaluated.before, evaluated.after))
         shown = " \u2192 ".join(pp(gap, n_samples, signed=True).removesuffix(" pp") for gap in gaps)
-        return _other(f"{name} leaves more than half of the mean gap ({shown} pp).")
+        return _other(found, f"{name} leaves more than half of the mean gap ({shown} pp).")
     was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
     limit = percent(after.ks_null_95, n_samples)
     mark = found.mark("ks_error")
@@ -218,18 +224,24 @@ def _try_another(found: Found, name: str) -> Step:
     elif found.mark(nll.measure.key) == "better":
         use = f"NLL fell from {nll.before:.3f} to {nll.after:.3f}, but scores are {how}"
     elif worse:
-        return _other(f"{name} does not lower the KS error ({was} \u2192 {now}).")
+        return _other(found, f"{name} does not lower the KS error ({was} \u2192 {now}).")
     else:
-        return _other(f"The drop in KS error with {name} ({was} \u2192 {now}) is within chance.")
+        drop = f"The drop in KS error with {name} ({was} \u2192 {now}) is within chance."
+        return _other(found, drop)
     first = _certain_first(found, use)
     if first is not None:
         return first
     use_them = "" if _subgroup_off(found) else "Use the calibrated scores, or try"
-    return _other(f"{use}.", first=use_them or "Try")
+    return _other(found, f"{use}.", first=use_them or "Try")
 
 
-def _other(why: str, *, first: str = "Try") -> Step:
-    return Step(f"**{first} another calibrator.** {why}", "compare", "Compare calibrators")
+def _other(found: Found, why: str, *, first: str = "Try") -> Step:
+    """Advise another calibrator, unless this one is what the comparison advises."""
+    advice = f"**{first} another calibrator.** {why}"
+    if found.advised == found.method:
+        name = method_name(found.method)
+        advice = f"**Use {name}, with care.** {why} None of those compared is clearly better."
+    return Step(advice, "compare", "Compare calibrators")
 
 
 def _certain_first(found: Found, use: str) -> Step | None:

@@ -35,8 +35,10 @@ def rounded_to(scores: Tally) -> int | None:
     return None
 
 
-def rounded_note(side: Side) -> str:
+def rounded_note(side: Side, *, certain: bool = True) -> str:
     """Return what rounded scores leave open in the results; "" where that does not matter.
+
+    Wrong scores of exactly 0 and 1 are left out where they are not ``certain`` to be said here.
 
     Notes
     -----
@@ -53,10 +55,10 @@ def rounded_note(side: Side) -> str:
         ends = span(percent(curves.ks_error, n_samples), percent(worst, n_samples))
         said.append(f"by the order of equal scores, which is lost, the KS error may be {ends}")
     wrong = _wrong_for_certain(side.counted)
-    if wrong:
+    if wrong and certain:
         said.append(
             f"{rows_of(wrong)} {'is' if wrong == 1 else 'are'} wrong with a score of exactly 0% or"
-            " 100%, so the NLL would be infinite but for its floor"
+            " 100%, so the NLL would be infinite without a least probability"
         )
     digits = f"{decimals} decimal{'' if decimals == 1 else 's'}"
     return f"Scores are rounded to {digits}: {'; '.join(said)}." if said else ""

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from calibcore.auditing import AuditResult
 from calibcore.calibrators import FittedSpline, FittedTemperature
+from calibcore.calibrators.base import FittedScoreMap
 from calibcore.comparisons import Comparison
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, Side
 from calibcore.inference import Omnibus
+from calibcore.maps import ScoreCurve
 from calibcore.metrics import accuracy, hit_rate
 from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
 from dashboard.wording.events import EventWords
@@ -275,9 +277,26 @@ def outcome(
     if expert:
         tested += f" (joint test, {p_words(p_value)})"
     text = f"{name}: {change} on the {set_name(result, evaluated)}{tested}."
+    text += _order_changed(result, evaluated, method)
     if not prediction and not evaluated.changed_decisions:
         return text
     return f"{text} {capitalised(decisions(evaluated))}."
+
+
+@says_rows
+def _order_changed(result: AuditResult, evaluated: SetResult, method: str) -> str:
+    """Return that a map which is not monotone changes the order of rows; nothing where none is."""
+    fitted, scores = result.fitted, evaluated.before.counted.scores
+    if not isinstance(fitted, FittedScoreMap) or method_by_key(method).knows_groups:
+        return ""
+    if not ScoreCurve(scores, fitted.predict(scores)).falls:
+        return ""
+    row, n_samples = evaluated.compare("auroc"), evaluated.n_samples
+    was, now = (measured(row, value, n_samples) for value in (row.before, row.after))
+    return (
+        " Not monotone: some higher scores end up below lower ones, which changes the order of the"
+        f" rows (AUROC {was} \u2192 {now})."
+    )
 
 
 def mean_moved(score: Comparison, rate: Comparison, n_samples: int) -> str:

@@ -80,6 +80,8 @@ class Found:
         What the comparison found, for Markdown; empty where none was made.
     drift : Step or None
         What to do about scores that drift; None where no drift is detected.
+    advised_group : str
+        Column of the groups that the advised calibrator is told; empty for none.
     """
 
     result: AuditResult
@@ -96,6 +98,7 @@ class Found:
     advised: str = ""
     advice: str = ""
     drift: Step | None = None
+    advised_group: str = ""
 
     def mark(self, key: str) -> Mark | None:
         """Return the mark of the change of a measure; None while it is not known."""

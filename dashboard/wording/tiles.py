@@ -22,6 +22,7 @@ from dashboard.wording.numbers import (
     pp,
 )
 from dashboard.wording.rows import rows_of, says_rows
+from dashboard.wording.verdicts import LEFT, remains
 
 Colour = Literal["green", "red", "gray"]
 
@@ -92,7 +93,8 @@ def mean_gap_line(evaluated: SetResult, inference: Inference | None = None) -> s
             low, high = (pp(end, evaluated.n_samples, signed=True) for end in ends)
             text += f" ({ci(low.removesuffix(' pp'), high.removesuffix(' pp'))})"
         told.append(text)
-    return f"Mean gap (score \u2212 observed): {', '.join(told)}."
+    left = f" After calibration: {LEFT}." if remains(evaluated.before, evaluated.after) else ""
+    return f"Mean gap (score \u2212 observed): {', '.join(told)}.{left}"
 
 
 def nll_key(evaluated: SetResult) -> str:

@@ -13,6 +13,9 @@ from dashboard.wording.rows import says_rows
 DETECTION_LEVEL = 0.05
 """p-value below which miscalibration counts as detected."""
 
+LEFT = "no longer detected, but most of the gap is left"
+"""Why a mean gap is called still there whose interval holds 0."""
+
 Colour = Literal["red", "blue", "violet", "gray"]
 
 

@@ -11,15 +11,22 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calibcore import EventScores, LogitSet, Split, TopR, audit
-from calibcore.calibrators import CATALOGUE, HistogramBinning, IsotonicCalibration, ScoreMap
+from calibcore import EventScores, LogitSet, OneClass, Split, TopR, audit
+from calibcore.calibrators import (
+    CATALOGUE,
+    HistogramBinning,
+    IsotonicCalibration,
+    PlattScaling,
+    ScoreMap,
+)
 from calibcore.contest import Contestant, Standing, cross_fit
 from calibcore.metrics import METRICS, Measure
 from calibcore.splits import deal_folds
 from dashboard import wording
 from dashboard.compute import forget
+from dashboard.compute.contest import moves_mean
 from dashboard.readers import read
-from dashboard.settings import NO_METHOD, USUAL
+from dashboard.settings import NO_METHOD, USUAL, method_by_key
 from dashboard.tables import (
     contest_csv,
     contest_table,
@@ -44,6 +51,8 @@ from tests.app.pages import (
 
 SAMPLE = "Three garments that look alike"
 NOTHING = wording.method_name(NO_METHOD)
+COMPARED = [key for key in USUAL if not method_by_key(key).knows_groups]
+"""Of a sample, whose rows have no further columns."""
 
 
 def named(key: str) -> Measure:
@@ -87,7 +96,7 @@ def test_the_usual_methods_are_tried_at_once_and_agree_with_the_tiles() -> None:
     page = open_page("compare", sample=SAMPLE, by="KS error")
     check_charts(page, ["Calibrators"])
     rows = method_rows(page)
-    names = {wording.method_name(key) for key in (NO_METHOD, *USUAL)}
+    names = {wording.method_name(key) for key in (NO_METHOD, *COMPARED)}
     assert set(rows) == names
     before, after = (plain(rows[name][0][1]) for name in (NOTHING, "Spline"))
     assert (
@@ -128,7 +137,7 @@ def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another()
     assert set(method_rows(page)) == {NOTHING, *every}
     assert not page.exception
     button(page, words.USUAL).click().run()
-    assert len(method_rows(page)) == 1 + len(USUAL)
+    assert len(method_rows(page)) == 1 + len(COMPARED)
     page.multiselect(key="methods_seen").set_value([]).run()
     assert list(method_rows(page)) == [NOTHING]
 
@@ -236,7 +245,7 @@ def test_expert_words() -> None:
 def test_a_part_of_the_rows_is_evaluated_alone_and_fitted_with_all() -> None:
     page = open_page("compare", sample=SAMPLE, only="Predicted class", by="KS error")
     assert not page.exception
-    assert len(method_rows(page)) == 1 + len(USUAL)
+    assert len(method_rows(page)) == 1 + len(COMPARED)
     after = plain(method_rows(page)["Spline"][0][1])
     (note,) = [body for body in bodies(page) if "Upper figure" in body]
     whole = open_page("compare", sample=SAMPLE, by="KS error")
@@ -260,18 +269,18 @@ def test_an_expensive_comparison_waits_for_a_click_and_can_be_stopped(
     page = open_page("compare", sample=SAMPLE, bins="17")
     assert not method_rows(page)
     (said,) = [str(info.value) for info in page.info]
-    assert said.startswith("8 calibrators to fit (6 fits each), about ")
+    assert said.startswith("9 calibrators to fit (6 fits each), about ")
     button(page, "Start").click().run()
-    assert len(method_rows(page)) == 9
+    assert len(method_rows(page)) == 10
     assert not page.info
     # One more calibrator: only that one is to be fitted.
     more = [*page.multiselect(key="methods_seen").value, "per_rank"]
     page.multiselect(key="methods_seen").set_value(more).run()
-    assert len(method_rows(page)) == 9
+    assert len(method_rows(page)) == 10
     (said,) = [str(info.value) for info in page.info]
     assert said.startswith("1 calibrator to fit (6 fits), about ")
     button(page, "Start").click().run()
-    assert len(method_rows(page)) == 10
+    assert len(method_rows(page)) == 11
     forget()
 
 
@@ -325,7 +334,28 @@ def test_two_classes_a_missing_class_and_hostile_names_open() -> None:
     absent = LogitSet(full.logits, np.minimum(full.labels, 1))
     page = open_upload(("absent.npz", npz_of(absent, full)), path="compare")
     assert not page.exception
-    assert len(method_rows(page)) == 1 + len(USUAL)
+    assert len(method_rows(page)) == 1 + len(COMPARED)
+
+
+def test_one_that_moves_the_mean_away_is_named_and_not_advised() -> None:
+    fit, there = (
+        EventScores(
+            [0.2] * 1000 + [0.8] * 1000, np.tile(np.arange(1000), 2) < np.repeat(hits, 1000)
+        )
+        for hits in ([400, 900], [200, 800])
+    )
+    result = audit(Split(fit, there), event=OneClass(1), calibrator=PlattScaling())
+    standing = Standing.of(result.test, result.of_test)
+    one = Contestant("platt", standing, standing)
+    assert moves_mean(one, named("event_nll"))
+    assert not moves_mean(one, named("nll"))
+    same = Standing.of(audit(Split(there, there), event=OneClass(1)).test, None)
+    assert not moves_mean(Contestant("platt", same, same), named("event_nll"))
+    # Of two scores Platt scaling keeps each one's frequency: 40% and 90%, 65% on average.
+    assert words.moves_mean(one) == (
+        "Not advised: Platt scaling moves the mean score away from the observed frequency (50.0%"
+        " \u2192 65.0%, observed 50.0%)."
+    )
 
 
 # The table ----------------------------------------------------------------------------------

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard.wording import escape_markdown
+from dashboard import compute
+from dashboard.wording import LOOKING_CLOSER, escape_markdown
 from dashboard.wording.numbers import percent
 from dashboard.wording.rows import REFUSED, ROWS, call_rows, rows_of, say_rows
 from tests.app.pages import bodies, charts, open_page, open_upload
@@ -139,3 +141,53 @@ def test_where_scores_are_off_is_said_before_the_ks_error(path: str) -> None:
     )  # fmt: skip
     assert where
     assert where.start() < said.index("KS error")
+
+
+# Before the verdict, and before the intervals -----------------------------------------------
+
+
+def test_scores_of_exactly_0_are_said_once_in_plain_words_below_the_verdict() -> None:
+    rng = np.random.default_rng(3)
+    risk = np.round(rng.beta(0.6, 2, 900), 2)
+    back = rng.random(900) < risk
+    back[risk.argmin()] = True
+    lines = [f"{p:.2f},{int(hit)}" for p, hit in zip(risk, back, strict=True)]
+    page = open_upload(("risk.csv", "\n".join(["risk,back", *lines]).encode()))
+    assert not any("exactly" in one.value or "probability 0" in one.value for one in page.warning)
+    verdict = page.subheader[0].value
+    said = [one.value for one in page.main if hasattr(one, "value")]
+    seen = [str(text) for text in said if text is not None]
+    n_zeros = int((risk == 0).sum())
+    for what in ("true class has probability 0 in 1 row", f"exactly 0 in {n_zeros} of 900 rows"):
+        (place,) = [k for k, text in enumerate(seen) if what in text and ":small[" in text]
+        assert place > seen.index(verdict)
+    assert not any(word in "\n".join(bodies(page)) for word in ("nats", "2e-308"))
+
+
+def test_nothing_is_advised_before_the_intervals_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        st.stop()
+
+    monkeypatch.setattr(compute, "closer_look", never)
+    data, _ = risk_file()
+    page = open_upload(("risk.csv", data), method="platt", resamples="100")
+    said = "\n".join(bodies(page))
+    assert not page.exception
+    assert f"{LOOKING_CLOSER} \u2026" in said
+    assert "Use " not in said.split("Recommendations")[1]
+    assert "KS error fell" not in said
+    quick = "\n".join(bodies(open_upload(("risk.csv", data), method="platt", resamples="0")))
+    assert "**Use " in quick
+
+
+def test_a_spline_that_changes_the_order_of_rows_says_so_with_the_auroc() -> None:
+    data, _ = risk_file()
+    query = {"method": "spline", "spline_n_knots": "20", "resamples": "0", "evaluation": "split"}
+    said = "\n".join(bodies(open_upload(("risk.csv", data), **query)))
+    told = re.search(
+        r"which changes the order of the rows \(AUROC (0\.\d+) \u2192 (0\.\d+)\)", said
+    )
+    assert told
+    assert told[1] != told[2]
+    said = "\n".join(bodies(open_upload(("risk.csv", data), **query | {"method": "platt"})))
+    assert "order of the rows" not in said

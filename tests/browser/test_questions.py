@@ -173,6 +173,6 @@ def _rows(page: Page, known: Discharges) -> None:
 def _by_ward(page: Page) -> None:
     """What to do about the ward: Overview, its recommendation, and what it brings."""
     turn_to(page, "Overview")
-    assert "Consider calibration by group (ward)." in text_of(page)
-    click(page.get_by_role("button", name="Calibrate by ward"))
+    assert "Use By group (ward)." in text_of(page)
+    click(page.get_by_role("button", name="Use By group"))
     expect(page.locator(".st-key-worst_subgroup")).to_contain_text("after: no mean gap detected")

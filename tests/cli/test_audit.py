@@ -24,6 +24,7 @@ from dashboard.wording.numbers import percent
 from dashboard.wording.plain import plain
 from tests.app.pages import measure_cells, open_upload
 from tests.hospital import Discharges, discharges
+from tests.tickets import tickets
 
 GARMENTS = str(SAMPLES_FOLDER / "three_garments.npz")
 
@@ -294,3 +295,25 @@ def test_too_few_resamples_are_refused_by_the_option(export: str, given: str, co
     result = run(export, "--resamples", given)
     assert result.exit_code == code
     assert ("Expected 0, or from 20 to 10000." in result.stderr) == (code == 2)
+
+
+def test_the_threshold_of_95_percent_right_is_printed_in_both_scores(tmp_path: Path) -> None:
+    made = tickets()
+    path = tmp_path / "tickets.csv"
+    path.write_bytes(made.data)
+    result = run(str(path), "--calibrator", "temperature", "--resamples", "0")
+    (line,) = [one for one in result.stdout.splitlines() if one.startswith("Acting on")]
+    assert re.match(r"Acting on calibrated scores of at least \d\d\.\d% keeps ", line)
+    top, right = made.probabilities.max(1), made.right
+    order = np.argsort(-top, kind="stable")
+    correct = right[order].cumsum() / np.arange(1, top.size + 1)
+    ends = np.append(top[order][:-1] > top[order][1:], True)  # a threshold parts no equal scores
+    kept = int(np.flatnonzero((correct >= 0.95) & ends)[-1]) + 1
+    threshold, share = f"{100 * top[order][kept - 1]:.3g}%", percent(correct[kept - 1], kept)
+    assert (
+        f"own scores (before calibration) the threshold is {threshold}: it keeps {kept:,}" in line
+    )
+    assert f", {share} correct." in line
+    one = tmp_path / "one.csv"
+    one.write_text("risk,y\n" + "0.2,0\n0.7,1\n0.4,0\n" * 30, encoding="utf-8")
+    assert "Acting on" not in run(str(one)).stdout

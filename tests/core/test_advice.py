@@ -84,7 +84,11 @@ def test_the_simplest_of_the_level_ones_is_advised() -> None:
     assert advise(losses, improves, order, 5) == Advice(
         "spline", "platt", ("spline", "temperature")
     )
-    assert asked == ["spline", "temperature", "platt"]
+    assert asked == ["temperature", "platt"]
+    # What is better by itself is advised, though of the best that cannot be said.
+    assert advise(losses, lambda key: key == "platt", order, 5) == Advice(
+        "spline", "platt", ("spline", "temperature")
+    )
     assert advise(losses, never, order, 5) == Advice("spline", None, ("platt", "temperature"))
     alone = advise({"isotonic": base}, lambda _: True, order, 5)
     assert alone == Advice("isotonic", "isotonic", ())

@@ -30,6 +30,7 @@ from calibcore.slices import screen_slices
 from calibcore.splits import Split
 from dashboard.app import PAGES
 from dashboard.settings import NO_METHOD
+from dashboard.wording.correction import Corrected, with_correction
 from dashboard.wording.events import event_words
 from dashboard.wording.groups import Groups, worst_lines
 from dashboard.wording.next_steps import MOST_STEPS, next_steps
@@ -120,6 +121,28 @@ def test_a_calibrator_that_moves_the_mean_away_is_not_called_better() -> None:
         "**Try another calibrator.** Temperature scaling moves the mean score away from the"
         " observed frequency (11.6% \u2192 11.9%, observed 11.4%)."
     )
+
+
+def test_the_advised_calibrator_is_not_exchanged_for_another() -> None:
+    known = {"advised": "temperature", "advice": "NLL 0.4."}
+    (step,) = steps(made(OVER, OVER), **known)
+    assert step.sentence.startswith("**Use Temperature scaling, with care.** ")
+    assert step.sentence.endswith(" None of those compared is clearly better.")
+    (step,) = steps(made(OVER, OVER), advised="platt", advice="NLL 0.4.")
+    assert step.sentence == "**Use Platt scaling.** NLL 0.4."
+
+
+def test_calibration_by_group_is_advised_with_its_column_and_what_it_does() -> None:
+    known = {"advised": "by_group", "advice": "NLL 0.4.", "advised_group": "a_b"}
+    given = steps(made(OVER, OVER), NO_METHOD, **known)
+    assert given[0].sentence.startswith(
+        "**Use By group (a\\_b).** NLL 0.4. The group must be known"
+    )
+    (step, *_) = with_correction(given, Corrected("a_b", "C", 400, -0.1, 0.002))
+    assert step.sentence.endswith(
+        " takes the mean gap of a\\_b \\= C from \u221210.0 pp to +0.2 pp."
+    )
+    assert with_correction(given, Corrected("other", "C", 400, -0.1, 0.002)) == given
 
 
 def test_remaining_miscalibration_is_said_with_its_limit() -> None:
@@ -491,7 +514,11 @@ def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
         "Miscalibrated in 1 of 8 subgroups: region \\= A (still 5.7 percentage points too low)."
     )
     line = worst_lines(named)[1]
-    assert "region \\= A, still scores too low by 5.7 percentage points (95% CI \u22120." in line
+    assert (
+        "region \\= A, still scores too low by 5.7 percentage points (95% CI \u22120.1 to 11.4: no"
+        " longer detected, but most of the gap is left)"
+    ) in line
+    assert "is left" not in worst_lines(named)[0]
     for step in steps(made(GOOD, GOOD), "platt", groups=named):
         assert "Use the" not in step.sentence
     # The page of subgroups says the same, by its own screens.
