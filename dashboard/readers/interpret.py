@@ -268,8 +268,8 @@ def _impossible(
         return ()
     rows = "1 row" if count == 1 else f"{count:,} rows"
     said = (
-        f"The true class has probability 0 in {rows}{few_decimals(tables)}: the NLL is infinite,"
-        " unless each counts as a tiny probability, as here, and may decide the NLL."
+        f"The true class has probability 0 in {rows}{few_decimals(tables)}: the NLL is infinite."
+        " Here each counts as a tiny probability instead, which can decide the NLL."
     )
     return (said,)
 
