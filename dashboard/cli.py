@@ -155,6 +155,12 @@ _READING: tuple[Callable[[Any], Any], ...] = (
         help="Several files: parts of one table, a calibration and a test set, or models of the"
         " same rows. Of sets and models, the first is the calibration set, or the one read.",
     ),
+    click.option(
+        "--split-at",
+        metavar="COLUMN=PERIOD",
+        help="Fit on the rows before a month, quarter or year, such as booked=2025-10, and evaluate"
+        " those from it on.",
+    ),
     click.option("--leave-out", is_flag=True, help="Leave out rows that cannot be used."),
     click.option(
         "--event",

@@ -224,6 +224,7 @@ def choose_settings(upload: Upload, place: DeltaGenerator, *, expert: bool) -> S
         n_bins = address.choose_number(
             "Bins", 1, 100, 15, key="bins", help="Of the reliability diagram, ECE and MCE."
         )
+        evaluation.choose_date(upload)
         if upload.rows is None:
             return Settings(event, method, options, n_bins)
         share = evaluation.choose_share(upload)

@@ -9,6 +9,7 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import Progress
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.compute.by_date import split_by_date
 from dashboard.figures import LIGHT
 from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
 from dashboard.readers.contents import Options, RawSet
@@ -32,7 +33,7 @@ def read_paths(paths: Sequence[Path], options: Options) -> Upload:
         data = _bytes_of(path)
         digest = hashlib.sha256(data).hexdigest()
         files.append(Parsed(path.name, digest, parse_apart(path.name, data, header=options.header)))
-    return understand(files, options)
+    return split_by_date(understand(files, options))
 
 
 def digest_of_paths(paths: Sequence[Path]) -> str:

@@ -11,6 +11,7 @@ import streamlit as st
 from calibcore.data import EventScores, LogitSet
 from calibcore.splits import Split
 from calibcore.validation import Labels
+from dashboard.compute.by_date import split_by_date
 from dashboard.compute.cache import key_of, once
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
 from dashboard.readers.contents import DEFAULTS, Array, RawEvent, RawSet, Role
@@ -102,7 +103,7 @@ def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Up
 
     def make() -> Upload:
         files = [Parsed(one.name, one.digest, _held(one, options)) for one in sources]
-        return understand(files, options)
+        return split_by_date(understand(files, options))
 
     key = tuple((source.name, source.digest) for source in sources), options
     return _kept("uploads", key, make, most=MOST_READINGS)

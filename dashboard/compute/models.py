@@ -96,9 +96,10 @@ def read_beside(first: Upload, source: SourceFile, options: Options = DEFAULTS) 
     try:
         return read_files((source,), first.options)
     except FileError:
-        if first.options == DEFAULTS:
+        alike = replace(DEFAULTS, split_at=first.options.split_at)
+        if first.options == alike:
             raise
-        return read_files((source,))
+        return read_files((source,), alike)
 
 
 def further_scores(first: Upload, source: SourceFile) -> tuple[str, ...]:

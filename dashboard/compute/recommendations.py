@@ -1,6 +1,7 @@
 """What recommendations rest on: the subgroups, the drift over dates, and every class."""
 
 from calibcore.inference import ClassScreen, Inference
+from dashboard.compute.by_date import splits_by_date
 from dashboard.compute.contest import usual
 from dashboard.compute.contest_conclusion import Conclusion, recommendation_of
 from dashboard.compute.contest_settings import group_of
@@ -99,7 +100,11 @@ def drift_step_of(scene: Scene, found: FoundDrift | None) -> Step | None:
     if since not in dated:
         return None
     until = dated[-1] if dated[-1] != since else ""
-    return drift_step(slicing.by, slicing.shown[one.since], (since, until))
+    split_at = (slicing.by, since)
+    offered = not scene.upload.options.split_at and split_at in splits_by_date(scene.upload)
+    return drift_step(
+        slicing.by, slicing.shown[one.since], (since, until), split_at if offered else ()
+    )
 
 
 def classes_of(scene: Scene) -> BothScreens | None:

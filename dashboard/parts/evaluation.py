@@ -2,9 +2,31 @@
 
 import streamlit as st
 
-from dashboard.parts import address
+from dashboard.compute.by_date import splits_by_date
+from dashboard.parts import address, reading_choices
 from dashboard.readers import Upload
 from dashboard.wording import imports
+
+
+def choose_date(upload: Upload) -> None:
+    """Let the user split one set by date, where it has dates; what is chosen is read anew."""
+    offered, now = splits_by_date(upload), upload.options.split_at
+    if not offered and not now:
+        return
+    places: list[tuple[str, ...]] = [(), *offered, *([now] if now and now not in offered else [])]
+    st.session_state["split_by_date"] = now
+    st.selectbox(
+        imports.SPLIT_BY_DATE,
+        places,
+        format_func=imports.split_said,
+        key="split_by_date",
+        help=imports.SPLIT_BY_DATE_HELP,
+        on_change=_split_by_date,
+    )
+
+
+def _split_by_date() -> None:
+    reading_choices.change(split_at=st.session_state["split_by_date"])
 
 
 def choose_share(upload: Upload) -> float | None:

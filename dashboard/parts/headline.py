@@ -1,5 +1,7 @@
 """The verdict, the four figures that matter most, and recommendations."""
 
+from collections.abc import Callable
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -7,7 +9,7 @@ from calibcore.events import OneClass
 from calibcore.inference import Inference
 from dashboard import wording
 from dashboard.compute.recommendations import classes_of, findings_of, lines_of, steps_of, worst_of
-from dashboard.parts import address, contest_conclusion
+from dashboard.parts import address, contest_conclusion, reading_choices
 from dashboard.parts.classes import open_class
 from dashboard.parts.links import show_link
 from dashboard.parts.row_filter import choose_part
@@ -27,6 +29,7 @@ from dashboard.wording.sentences import (
     statistics,
     where_off,
 )
+from dashboard.wording.slice_names import period_name
 from dashboard.wording.step import Step
 from dashboard.wording.subject import subject
 from dashboard.wording.tiles import mean_gap_line
@@ -138,34 +141,25 @@ def _show_way(scene: Scene, step: Step, shown: str) -> None:
     if step.page:
         show_link(step.page, step.link)
     if step.opens and scene.class_names is not None:
-        st.button(
-            step.link,
-            key=f"open_next_{shown}",
-            type="tertiary",
-            icon=":material/arrow_forward:",
-            on_click=open_class,
-            args=(step.opens,),
-        )
+        _offer(step.link, f"open_next_{shown}", open_class, step.opens)
     if step.method:
         contest_conclusion.offer(scene, step.method, key=f"use_{shown}")
     if step.since:
-        st.button(
-            step.link,
-            key=f"filter_{shown}",
-            type="tertiary",
-            icon=":material/arrow_forward:",
-            on_click=choose_part,
-            args=step.since,
-        )
+        _offer(step.link, f"filter_{shown}", choose_part, *step.since)
+    if step.split_at:
+        _offer(f"Split at {period_name(step.split_at[1])}", f"split_{shown}", _split, step.split_at)
     if step.groups:
-        st.button(
-            step.link,
-            key=f"calibrate_by_{shown}",
-            type="tertiary",
-            icon=":material/arrow_forward:",
-            on_click=_calibrate_by,
-            args=(step.groups,),
-        )
+        _offer(step.link, f"calibrate_by_{shown}", _calibrate_by, step.groups)
+
+
+def _offer(label: str, key: str, follow: Callable[..., None], *args: object) -> None:
+    """Show a button that does what is advised."""
+    icon = ":material/arrow_forward:"
+    st.button(label, key=key, type="tertiary", icon=icon, on_click=follow, args=args)
+
+
+def _split(split_at: tuple[str, ...]) -> None:
+    reading_choices.change(split_at=split_at)
 
 
 def _calibrate_by(column: str) -> None:

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import streamlit as st
 
 from dashboard.compute.files import SourceFile
+from dashboard.compute.periods import is_period
 from dashboard.readers import Options
 from dashboard.readers.refusal import FileError
 from dashboard.readers.table import ROLES, ColumnRole
@@ -49,6 +50,7 @@ _KEYS: Mapping[str, str] = {
     "leave_out": "leave_out",
     "class_names": "class_names",
     "prevalence": "prevalence",
+    "split_at": "split_at",
 }
 """Each field's key in the address."""
 
@@ -75,7 +77,7 @@ def write_address(options: Options) -> dict[str, str]:
         elif field == "together":
             way, *names = value
             written[key] = ":".join(filter(None, (way, "~".join(map(_escaped, names)))))
-        elif field == "class_names":
+        elif field in ("class_names", "split_at"):
             written[key] = "~".join(_escaped(name) for name in value)
         else:
             written[key] = f"{100 * value:.6g}" if field == "prevalence" else str(value)
@@ -162,12 +164,20 @@ def _prevalence(text: str) -> float:
     return round(percent / 100, 8)
 
 
+def _split_at(text: str) -> tuple[str, ...]:
+    by, *first = _names(text)
+    if len(first) != 1 or not is_period(first[0]):
+        raise _InvalidError(text, "column~month, such as booked~2025-10")
+    return by, first[0]
+
+
 _READ: Mapping[str, Callable[[str], Any]] = {
     "roles": _roles,
     "event": str,
     "together": _together,
     "class_names": _names,
     "prevalence": _prevalence,
+    "split_at": _split_at,
 }
 
 

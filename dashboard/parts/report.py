@@ -70,7 +70,7 @@ def _of(scene: Scene) -> tuple[object, ...]:
     """Return what decides a report besides what is typed."""
     chosen = (st.session_state.get(key) for key in (CUTOFF, COSTS, ACCURACY))
     how = scene.n_resamples, scene.expert, scene.rows_are, *chosen
-    return (scene.upload.digest, repr(scene.settings), scene.chosen, *how)
+    return (scene.upload.digest, scene.upload.options, repr(scene.settings), scene.chosen, *how)
 
 
 def _offer_files(made: Report) -> None:

@@ -161,6 +161,7 @@ class Choices(TypedDict, total=False):
     event: str | None
     leave_out: bool
     together: tuple[str, ...]
+    split_at: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,7 @@ class Options:
     event: str | None = None  # of an outcome of two values, the one that the score is of
     leave_out: bool = False  # rows that cannot be used, instead of asking about them
     together: tuple[str, ...] = ()
+    split_at: tuple[str, ...] = ()  # a column of dates, and the first month or year to test on
 
     def __post_init__(self) -> None:
         """Refuse choices outside what is offered."""

@@ -367,7 +367,12 @@ def _limits(scene: Scene, asked: Asked) -> Section:
 def _rerun(scene: Scene, asked: Asked) -> Section:
     """Return versions, every setting, and the command that finds the same figures."""
     upload, settings = scene.upload, scene.settings
-    said = words.settings_said(settings, scene.n_resamples, one_set=upload.rows is not None)
+    said = words.settings_said(
+        settings,
+        scene.n_resamples,
+        one_set=upload.rows is not None,
+        split_at=upload.options.split_at,
+    )
     given = scene.result.asked
     if given is not None and given.grouping is not None:
         said |= {words.GROUPS: words.grouped(given.grouping)}

@@ -69,14 +69,20 @@ def _change(one: Drift, shown: Sequence[str], *, expert: bool) -> str:
     )
 
 
-def drift_step(by: str, shown: str, ends: tuple[str, str]) -> Step:
-    """Advise to look at the rows since the scores have changed, with a filter to them."""
+def drift_step(by: str, shown: str, ends: tuple[str, str], split_at: tuple[str, ...] = ()) -> Step:
+    """Advise to look at the rows since the scores have changed, with a filter and a split."""
     name, start = escape_markdown(by), escape_markdown(shown)
+    split = (
+        f" Split at {start}, a calibrator is fitted on the {rows()} before it and tested on the"
+        f" {rows()} since: what had been seen of it in use."
+    )
     return Step(
         f"**Check recent {rows()}.** The scores drift over {name}: evaluate those since {start}"
-        " alone. The filter changes what is evaluated, not what the calibrator is fitted on.",
+        " alone. The filter changes what is evaluated, not what the calibrator is fitted on."
+        f"{split if split_at else ''}",
         link=f"Filter to {shown} and later",
         since=(by, *ends),
+        split_at=split_at,
     )
 
 

@@ -9,6 +9,7 @@ from dashboard.readers import FORMATS, Upload
 from dashboard.readers.refusal import visible
 from dashboard.readers.upload import N_FOLDS
 from dashboard.wording.numbers import NO_BREAK, escape_markdown
+from dashboard.wording.slice_names import period_name
 
 MAX_UPLOAD = 400 << 20
 """Most bytes of one file; the server is told the same in its settings."""
@@ -229,6 +230,24 @@ def _share(share: float) -> str:
 EVALUATION = "Evaluation"
 EVALUATIONS = {"crossed": "Cross-validated", "split": "Split"}
 """How a file of one set is evaluated, by their words in the address."""
+
+
+SPLIT_BY_DATE = "Split by date"
+SPLIT_BY_DATE_HELP = (
+    "Fits see the rows before a date, results those from it on, as in use, where a calibrator is"
+    " fitted on the past. Rows without a date are left out."
+)
+
+
+def split_said(split_at: tuple[str, ...]) -> str:
+    """Return a column of dates and the period at which it is split; "No" for no split.
+
+    Examples
+    --------
+    >>> split_said(("booked", "2025-10")), split_said(())
+    ('booked: Oct 2025', 'No')
+    """
+    return f"{split_at[0]}: {period_name(split_at[1])}" if split_at else "No"
 
 
 def split_here(upload: Upload) -> str:

@@ -15,7 +15,7 @@ from dashboard.wording.glossary import OPTIONS
 from dashboard.wording.numbers import percent
 from dashboard.wording.rows import rows_of
 from dashboard.wording.sentences import method_name
-from dashboard.wording.slice_names import BLANK
+from dashboard.wording.slice_names import BLANK, period_name
 
 TITLE = "Calibration report"
 BUTTON = "Report"
@@ -162,12 +162,16 @@ def and_more(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def settings_said(settings: Settings, n_resamples: int, *, one_set: bool) -> dict[str, str]:
+def settings_said(
+    settings: Settings, n_resamples: int, *, one_set: bool, split_at: tuple[str, ...] = ()
+) -> dict[str, str]:
     """Return every setting that decides a number, by its name."""
     share = settings.calibration_share
     evaluation = "test set of its own"
     if one_set:
         evaluation = "cross-validated" if share is None else f"split, {share:.0%} to fit on"
+    if split_at:
+        evaluation = f"split by {split_at[0]} at {period_name(split_at[1])}"
     only = settings.only
     said = {
         "Calibrator": method_name(settings.method),
@@ -239,7 +243,7 @@ def command(
     known = replace(
         DEFAULTS, roles=options.roles, values=options.values, first_label=options.first_label,
         leave_out=options.leave_out, event=options.event and event,
-        class_names=options.class_names, together=options.together,
+        class_names=options.class_names, together=options.together, split_at=options.split_at,
     )  # fmt: skip
     files = _files(options.together, upload.name.split(" + "))
     if settings != usual or not default or options != known or not files:
@@ -258,6 +262,7 @@ def command(
     parts = ["fractile", "audit", *files]
     parts += chain(*((f"--{name}", its) for name, its in given.items() if its is not None))
     parts += chain(*(("--column", f"{name}={role}") for name, role in options.roles))
+    parts += ["--split-at", "=".join(options.split_at)] if options.split_at else []
     parts += ["--leave-out"] if options.leave_out else []
     parts += _acting(cutoff, costs)
     return shlex.join(parts)

@@ -34,6 +34,8 @@ class Step:
     since : tuple of str
         Column of dates, and the first and last period to which the link filters all pages; empty
         for none.
+    split_at : tuple of str
+        Column of dates, and the period at which a second button splits the rows; empty for none.
     """
 
     sentence: str
@@ -43,6 +45,7 @@ class Step:
     groups: str = ""
     method: str = ""
     since: tuple[str, ...] = ()
+    split_at: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

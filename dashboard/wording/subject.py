@@ -6,6 +6,7 @@ from dashboard.settings import NO_METHOD
 from dashboard.wording.numbers import escape_markdown, percent
 from dashboard.wording.rows import rows_of
 from dashboard.wording.sentences import WHOLE_SET, method_name
+from dashboard.wording.slice_names import period_name
 
 
 def subject(scene: Scene) -> str:
@@ -28,11 +29,15 @@ def data_subject(scene: Scene) -> str:
 def scene_set(scene: Scene) -> str:
     """Return which rows are evaluated, and how many, for Markdown.
 
-    Two examples: "test set, 80 rows", "whole set (cross-validated), ward = C, 80 of 900 rows".
+    Three examples: "test set, 80 rows", "test set (booked from Oct 2025), 80 rows", "whole
+    set (cross-validated), ward = C, 80 of 900 rows".
     """
     in_folds, part = scene.chosen == "test" and scene.result.in_folds, scene.part
     fitted = " (cross-validated)" if scene.settings.method != NO_METHOD else ""
     name = f"{WHOLE_SET}{fitted}" if in_folds else f"{scene.chosen} set"
+    if split_at := scene.upload.options.split_at:
+        side = "before" if scene.chosen == "calibration" else "from"
+        name += f" ({split_at[0]} {side} {period_name(split_at[1])})"
     if part is None:
         return escape_markdown(f"{name}, {rows_of(scene.evaluated.n_samples)}")
     return escape_markdown(f"{name}, {part.name}, {part.n_rows:,} of {rows_of(part.n_all)}")

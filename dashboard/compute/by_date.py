@@ -1,0 +1,113 @@
+"""One set split by date: what comes before a period to fit on, what comes from it on to test."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.data import EventScores, LogitSet
+from calibcore.events import TopR
+from dashboard.compute.cache import key_of, once
+from dashboard.compute.periods import periods_of, starts_of
+from dashboard.readers import FileError, Upload
+from dashboard.readers.contents import SliceColumn
+from dashboard.readers.recognition.set_names import Parting
+from dashboard.settings import Settings
+from dashboard.wording.slice_names import BLANK, period_name
+
+LEAST = 50
+"""Rows that a split which is offered leaves on each side, at least."""
+
+Mask = NDArray[np.bool_]
+
+
+def split_by_date(upload: Upload) -> Upload:
+    """Return the two sets of a file whose ``options.split_at`` names a column and a period.
+
+    Rows without a date are in neither set, which is said.
+
+    Raises
+    ------
+    FileError
+        A file of two sets, one without such dates, or a period without rows on both sides.
+    """
+    if not upload.options.split_at:
+        return upload
+    by, first = upload.options.split_at
+    where = f"split at {period_name(first)}"
+    if upload.rows is None:
+        raise FileError(where, "two sets", "one set, to be split by date")
+    column = upload.columns["rows"].get(by)
+    if column is None or not column.categories or periods_of(column.categories) is None:
+        raise FileError(where, f'no dates in a column "{by}"', "a column of dates in the file")
+    before, since = _masks(column, first)
+    if not (before.any() and since.any()):
+        found = f"no row {'before it' if since.any() else 'from it on'}"
+        raise FileError(where, found, "rows on both sides of it")
+    marks = {"calibration": before, "test": since}
+    n_left = int((~(before | since)).sum())
+    left = [f"{n_left:,} row{'' if n_left == 1 else 's'} left out: no date in {by}."] * bool(n_left)
+    return replace(
+        upload,
+        rows=None,
+        calibration=upload.rows.rows(before),
+        test=upload.rows.rows(since),
+        columns={
+            role: {name: one.rows(mask) for name, one in upload.columns["rows"].items()}
+            for role, mask in marks.items()
+        },
+        contents=replace(
+            upload.contents,
+            sets=Parting({"calibration": before, "test": since}).of(upload.contents.sets["rows"]),
+        ),
+        found=(
+            *upload.found,
+            (
+                f"Split by {by}: {before.sum():,} rows before {period_name(first)} are the"
+                f" calibration set, {since.sum():,} from it on the test set."
+            ),
+        ),
+        repairs=(*upload.repairs, *left),
+    )
+
+
+def _masks(column: SliceColumn, first: str) -> tuple[Mask, Mask]:
+    """Return the rows before a month, quarter or year, and those from it on."""
+    texts = np.array(column.categories, dtype=np.str_)
+    since = texts >= starts_of(first)
+    return ((texts != "") & ~since)[column.values], since[column.values]
+
+
+def splits_by_date(upload: Upload) -> list[tuple[str, str]]:
+    """Return the columns of dates and the periods at which a file can be split.
+
+    Both sides keep 50 rows and, of one event or two classes, both outcomes.
+    """
+    key = key_of(upload, Settings(TopR(1)))[:3]
+    return once("splits by date", key, lambda: list(_splits(upload)))
+
+
+def _splits(upload: Upload) -> Iterator[tuple[str, str]]:
+    sets = list(upload.sets.items())
+    outcomes = np.concatenate([_outcomes(rows) for _, rows in sets] or [np.zeros(0)])
+    for by in next(iter(upload.columns.values()), {}):
+        columns = [upload.columns[role][by] for role, _ in sets]
+        texts = columns[0].categories
+        periods = None if texts is None else periods_of(texts)
+        if periods is None:
+            continue
+        values = np.concatenate([column.values for column in columns])
+        whole = replace(columns[0], values=values)
+        for first in periods.names[1:]:
+            sides = _masks(whole, first)
+            if first != BLANK and all(_is_enough(outcomes[side]) for side in sides):
+                yield by, first
+
+
+def _outcomes(rows: LogitSet | EventScores) -> NDArray[np.intp]:
+    return (rows.labels if isinstance(rows, LogitSet) else rows.hits).astype(np.intp)
+
+
+def _is_enough(outcomes: NDArray[np.intp]) -> bool:
+    return outcomes.size >= LEAST and len(np.unique(outcomes)) > 1
