@@ -90,7 +90,9 @@ def splits_by_date(upload: Upload) -> list[tuple[str, str]]:
 
 def _splits(upload: Upload) -> Iterator[tuple[str, str]]:
     sets = list(upload.sets.items())
-    outcomes = np.concatenate([_outcomes(rows) for _, rows in sets] or [np.zeros(0)])
+    if not sets:
+        return
+    outcomes = np.concatenate([_outcomes(rows) for _, rows in sets])
     for by in next(iter(upload.columns.values()), {}):
         columns = [upload.columns[role][by] for role, _ in sets]
         texts = columns[0].categories
