@@ -9,7 +9,7 @@ from dashboard.wording import imports
 
 
 def choose_date(upload: Upload) -> None:
-    """Let the user split one set by date, where it has dates; what is chosen is read anew."""
+    """Let the user split one set by date, where it has dates."""
     offered, now = splits_by_date(upload), upload.options.split_at
     if not offered and not now:
         return
