@@ -157,9 +157,9 @@ _READING: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--split-at",
-        metavar="COLUMN=PERIOD",
-        help="Fit on the rows before a month, quarter or year, such as booked=2025-10, and evaluate"
-        " those from it on.",
+        metavar="[COLUMN=]PERIOD",
+        help="Fit on the rows before a period, such as 2025-10, 2025-Q4 or 2025,"
+        " and evaluate those from it on; of several columns of dates, booked=2025-10.",
     ),
     click.option("--leave-out", is_flag=True, help="Leave out rows that cannot be used."),
     click.option(

@@ -21,7 +21,6 @@ from dashboard import compute, wording
 from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
 from dashboard.compute.decisions import kept_of
 from dashboard.compute.groups import find_groups
-from dashboard.compute.periods import is_period
 from dashboard.compute.recommendations import lines_of, worst_of
 from dashboard.compute.take_home import calibrator_file
 from dashboard.conditions import SUBGROUP, Condition
@@ -217,15 +216,8 @@ def options_of(reading: Mapping[str, Any]) -> Options:
         roles=cast("Any", tuple(roles)),  # checked by `Options`
         event=None if event is None or is_rank(event) else event,
         leave_out=reading["leave_out"],
-        split_at=_split_at(reading.get("split_at") or ""),
+        split_at=tuple(reading["split_at"].rpartition("=")[::2]) if reading.get("split_at") else (),
     )
-
-
-def _split_at(text: str) -> tuple[str, ...]:
-    by, _, first = text.rpartition("=")
-    if text and (not by or not is_period(first)):
-        raise CalibrationInputError("split-at", repr(text), "COLUMN=PERIOD, such as booked=2025-10")
-    return (by, first) if text else ()
 
 
 def figures_of(scene: Scene) -> dict[str, float | None]:

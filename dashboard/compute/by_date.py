@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.periods import periods_of, starts_of
+from dashboard.compute.periods import InTime, in_time
 from dashboard.readers import FileError, Upload
-from dashboard.readers.contents import SliceColumn
 from dashboard.readers.recognition.set_names import Parting
 from dashboard.settings import Settings
 from dashboard.wording.slice_names import BLANK, period_name
@@ -30,26 +29,32 @@ def split_by_date(upload: Upload) -> Upload:
     Raises
     ------
     FileError
-        A file of two sets, one without such dates, or a period without rows on both sides.
+        A file of two sets, one without such dates, or of other periods.
     """
     if not upload.options.split_at:
         return upload
     by, first = upload.options.split_at
-    where = f"split at {period_name(first)}"
+    where = f"split at {first}"
     if upload.rows is None:
         raise FileError(where, "two sets", "one set, to be split by date")
-    column = upload.columns["rows"].get(by)
-    if column is None or not column.categories or periods_of(column.categories) is None:
-        raise FileError(where, f'no dates in a column "{by}"', "a column of dates in the file")
-    before, since = _masks(column, first)
-    if not (before.any() and since.any()):
-        found = f"no row {'before it' if since.any() else 'from it on'}"
-        raise FileError(where, found, "rows on both sides of it")
+    columns = upload.columns["rows"]
+    dated = {name: its for name in columns if (its := in_time(columns[name])) is not None}
+    by = by or (next(iter(dated)) if len(dated) == 1 else "")
+    if by not in dated:
+        known = ", ".join(f'"{name}"' for name in dated) or "none in this file"
+        raise FileError(where, f'column "{by}"' if by else "no column", f"one of dates: {known}")
+    periods = dated[by]
+    names = [name for name in periods.names if name != BLANK]
+    if first not in names[1:]:
+        wanted = f"a later one than {names[0]}, to {names[-1]}"
+        raise FileError(where, f'no such period of "{by}"', wanted)
+    before, since = _masks(periods, first)
     marks = {"calibration": before, "test": since}
     n_left = int((~(before | since)).sum())
     left = [f"{n_left:,} row{'' if n_left == 1 else 's'} left out: no date in {by}."] * bool(n_left)
     return replace(
         upload,
+        options=replace(upload.options, split_at=(by, first)),
         rows=None,
         calibration=upload.rows.rows(before),
         test=upload.rows.rows(since),
@@ -72,11 +77,13 @@ def split_by_date(upload: Upload) -> Upload:
     )
 
 
-def _masks(column: SliceColumn, first: str) -> tuple[Mask, Mask]:
-    """Return the rows before a month, quarter or year, and those from it on."""
-    texts = np.array(column.categories, dtype=np.str_)
-    since = texts >= starts_of(first)
-    return ((texts != "") & ~since)[column.values], since[column.values]
+def _masks(periods: InTime, first: str) -> tuple[Mask, Mask]:
+    """Return the rows before a period, and those from it on; rows without a date are in neither."""
+    at = periods.names.index(first)
+    since = periods.places >= at
+    if BLANK in periods.names:
+        since &= periods.places != periods.names.index(BLANK)
+    return periods.places < at, since
 
 
 def splits_by_date(upload: Upload) -> list[tuple[str, str]]:
@@ -95,15 +102,11 @@ def _splits(upload: Upload) -> Iterator[tuple[str, str]]:
     outcomes = np.concatenate([_outcomes(rows) for _, rows in sets])
     for by in next(iter(upload.columns.values()), {}):
         columns = [upload.columns[role][by] for role, _ in sets]
-        texts = columns[0].categories
-        periods = None if texts is None else periods_of(texts)
-        if periods is None:
-            continue
         values = np.concatenate([column.values for column in columns])
-        whole = replace(columns[0], values=values)
-        for first in periods.names[1:]:
-            sides = _masks(whole, first)
-            if first != BLANK and all(_is_enough(outcomes[side]) for side in sides):
+        periods = in_time(replace(columns[0], values=values))
+        for first in () if periods is None else periods.names[1:]:
+            sides = () if first == BLANK or periods is None else _masks(periods, first)
+            if sides and all(_is_enough(outcomes[side]) for side in sides):
                 yield by, first
 
 

@@ -14,7 +14,6 @@ MOST_PERIODS = 24
 """With more months they are joined to quarters, and with more quarters to years."""
 
 _MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])", re.ASCII)
-_QUARTER = re.compile(r"([12]\d{3})-Q[1-4]", re.ASCII)
 _YEAR = re.compile(r"([12]\d{3})", re.ASCII)
 _WEEK = re.compile(r"([12]\d{3})-W(0[1-9]|[1-4]\d|5[0-3])", re.ASCII)
 
@@ -64,29 +63,6 @@ places=(1, 2, 0))
     names = (*kept, BLANK) if "" in joined else tuple(kept)
     places = tuple(names.index(text or BLANK) for text in joined)
     return Periods(names, tuple(map(period_name, names)), places)
-
-
-def is_period(name: str) -> bool:
-    """Return whether a name is that of a month, a quarter or a year.
-
-    Examples
-    --------
-    >>> [is_period(name) for name in ("2025-03", "2025-Q3", "2025", "2025-13", "March")]
-    [True, True, True, False, False]
-    """
-    return any(one.fullmatch(name) for one in (_MONTH, _QUARTER, _YEAR))
-
-
-def starts_of(period: str) -> str:
-    """Return the first month of a quarter; a month or a year as it is.
-
-    Examples
-    --------
-    >>> starts_of("2025-Q3"), starts_of("2025-03"), starts_of("2025")
-    ('2025-07', '2025-03', '2025')
-    """
-    year, _, quarter = period.partition("-Q")
-    return f"{year}-{3 * int(quarter) - 2:02d}" if quarter else period
 
 
 def _quarter(text: str) -> str:

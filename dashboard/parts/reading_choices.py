@@ -8,7 +8,6 @@ from urllib.parse import unquote
 import streamlit as st
 
 from dashboard.compute.files import SourceFile
-from dashboard.compute.periods import is_period
 from dashboard.readers import Options
 from dashboard.readers.refusal import FileError
 from dashboard.readers.table import ROLES, ColumnRole
@@ -166,7 +165,7 @@ def _prevalence(text: str) -> float:
 
 def _split_at(text: str) -> tuple[str, ...]:
     by, *first = _names(text)
-    if len(first) != 1 or not is_period(first[0]):
+    if len(first) != 1:
         raise _InvalidError(text, "column~month, such as booked~2025-10")
     return by, first[0]
 
