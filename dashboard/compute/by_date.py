@@ -33,22 +33,10 @@ def split_by_date(upload: Upload) -> Upload:
     """
     if not upload.options.split_at:
         return upload
-    by, first = upload.options.split_at
-    where = f"split at {first}"
     if upload.rows is None:
+        where = f"split at {upload.options.split_at[1]}"
         raise FileError(where, "two sets", "one set, to be split by date")
-    columns = upload.columns["rows"]
-    dated = {name: its for name in columns if (its := in_time(columns[name])) is not None}
-    by = by or (next(iter(dated)) if len(dated) == 1 else "")
-    if by not in dated:
-        known = ", ".join(f'"{name}"' for name in dated) or "none in this file"
-        raise FileError(where, f'column "{by}"' if by else "no column", f"one of dates: {known}")
-    periods = dated[by]
-    names = [name for name in periods.names if name != BLANK]
-    if first not in names[1:]:
-        wanted = f"a later one than {names[0]}, to {names[-1]}"
-        raise FileError(where, f'no such period of "{by}"', wanted)
-    before, since = _masks(periods, first)
+    by, first, (before, since) = _parted(upload)
     marks = {"calibration": before, "test": since}
     n_left = int((~(before | since)).sum())
     left = [f"{n_left:,} row{'' if n_left == 1 else 's'} left out: no date in {by}."] * bool(n_left)
@@ -75,6 +63,22 @@ def split_by_date(upload: Upload) -> Upload:
         ),
         repairs=(*upload.repairs, *left),
     )
+
+
+def _parted(upload: Upload) -> tuple[str, str, tuple[Mask, Mask]]:
+    """Return the column of dates, the period, and the rows before it and from it on."""
+    by, first = upload.options.split_at
+    where, columns = f"split at {first}", upload.columns["rows"]
+    dated = {name: its for name in columns if (its := in_time(columns[name])) is not None}
+    by = by or (next(iter(dated)) if len(dated) == 1 else "")
+    if by not in dated:
+        known = ", ".join(f'"{name}"' for name in dated) or "none in this file"
+        raise FileError(where, f'column "{by}"' if by else "no column", f"one of dates: {known}")
+    names = [name for name in dated[by].names if name != BLANK]
+    if first not in names[1:]:
+        wanted = f"a later one than {names[0]}, to {names[-1]}"
+        raise FileError(where, f'no such period of "{by}"', wanted)
+    return by, first, _masks(dated[by], first)
 
 
 def _masks(periods: InTime, first: str) -> tuple[Mask, Mask]:
