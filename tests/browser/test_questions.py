@@ -144,8 +144,10 @@ def _calibrators(page: Page) -> None:
     turn_to(page, "Calibrators")
     # 18. Which calibrator do we take, and is it clearly the best?
     said = text_of(page)
-    assert re.search(r"(Use|Best in cross-validation:?) [A-Z].*: NLL of the event 0\.44\d", said)
-    assert "Not clearly different:" in said
+    # By group, as one ward is wrong: maps of the score alone come to no less than 0.44.
+    best = r"Best in cross-validation: By group, NLL of the event 0\.43\d \(uncalibrated 0\.44\d\)"
+    assert re.search(best, said)
+    assert "Not clearly different:" not in said
 
 
 def _data_needed(page: Page) -> None:
