@@ -31,7 +31,8 @@ class LogitSet:
     labels : array_like of int, shape (n_samples,) or (n_samples, 1)
         True class of each row, from 0.
     class_names : sequence of str, optional
-        One a class, all different; "0", "1", ... where none are given.
+        One a class, all different; where none are given the columns of a data frame, or "0", "1",
+        ... Columns that are other numbers are refused: `calibcore.tables.rows_of` matches them.
 
     Attributes
     ----------
@@ -60,7 +61,8 @@ class LogitSet:
     def __init__(
         self, logits: ArrayLike, labels: ArrayLike, class_names: Sequence[str] | None = None
     ) -> None:
-        self._set("logits", validation.logits(logits), labels, class_names)
+        names = class_names if class_names is not None else validation.columns_of(logits, "logits")
+        self._set("logits", validation.logits(logits), labels, names)
 
     def _set(
         self,
@@ -99,8 +101,10 @@ class LogitSet:
         lie on the edge of a bin, still do.
         """
         made = cls.__new__(cls)
-        table = _scaled(validation.probabilities(probabilities))
-        made._set("probabilities", _frozen(table), labels, class_names)  # noqa: SLF001
+        table, names = _scaled(validation.probabilities(probabilities)), class_names
+        if names is None:
+            names = validation.columns_of(probabilities, "probabilities")
+        made._set("probabilities", _frozen(table), labels, names)  # noqa: SLF001
         return made
 
     @property

@@ -1,5 +1,6 @@
 """The only checks on input: each returns the cleaned value or says what is wrong."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ _Marks = NDArray[np.bool_] | np.bool_
 
 SUM_TOLERANCE = 1e-3
 """How far a row of probabilities may be from summing to 1."""
+
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?", re.ASCII)
 
 _BITS_OF_1 = np.float64(1).view(np.uint64)
 
@@ -260,6 +263,24 @@ def class_names(values: Sequence[str] | None, *, n_classes: int) -> tuple[str, .
     if len(set(names)) != n_classes:
         twice = next(name for name in names if names.count(name) > 1)
         raise CalibrationInputError("class_names", f"{twice!r} twice", "a name of its own a class")
+    return names
+
+
+def columns_of(table: object, field: str) -> tuple[str, ...] | None:
+    """Return the columns of a data frame, None of what names none.
+
+    Labels are places among the columns, so columns called by other numbers are refused.
+    """
+    columns = getattr(table, "columns", None)
+    if columns is None or not hasattr(table, "to_numpy"):
+        return None
+    names = tuple(map(str, columns))
+    if all(map(_NUMBER.fullmatch, names)):
+        if any(float(name) != place for place, name in enumerate(names)):
+            listed = ", ".join(names[:6])
+            wanted = "columns 0, 1, 2, ... in this order; calibcore.tables.rows_of matches others"
+            raise CalibrationInputError(field, f"columns called {listed}", wanted)
+        return None
     return names
 
 

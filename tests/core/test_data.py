@@ -1,6 +1,8 @@
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +34,25 @@ def test_a_column_of_labels_is_flattened() -> None:
 def test_class_names_are_numbers_unless_given() -> None:
     assert list(LogitSet([[0.0, 1.0]], [1]).class_names) == ["0", "1"]
     assert list(LogitSet([[0.0, 1.0]], [1], ["cat", "dog"]).class_names) == ["cat", "dog"]
+
+
+@pytest.mark.parametrize("names", [["cat", "dog"], [0, 1], ["0", "1"], [0.0, 1.0]])
+def test_columns_of_a_data_frame_name_the_classes(names: list[object]) -> None:
+    frame = pd.DataFrame([[0.25, 0.75], [0.5, 0.5]], columns=names)
+    expected = ("cat", "dog") if names[0] == "cat" else ("0", "1")
+    assert LogitSet(frame, [0, 1]).class_names == expected
+    assert LogitSet.from_probabilities(frame, [0, 1]).class_names == expected
+    assert LogitSet(frame, [0, 1], ["a", "b"]).class_names == ("a", "b")
+
+
+@pytest.mark.parametrize("names", [[1, 0], [1, 2], ["2", "0"], [-1, 1]])
+def test_columns_called_by_other_numbers_are_refused(names: list[object]) -> None:
+    frame = pd.DataFrame([[0.25, 0.75], [0.5, 0.5]], columns=names)
+    makers: tuple[Callable[..., LogitSet], ...] = (LogitSet, LogitSet.from_probabilities)
+    for make in makers:
+        with pytest.raises(CalibrationInputError, match=rf"columns called {names[0]}, {names[1]}"):
+            make(frame, [0, 1])
+    assert LogitSet(frame.to_numpy(), [0, 1]).class_names == ("0", "1")
 
 
 def test_probabilities_become_logits_and_come_back() -> None:
