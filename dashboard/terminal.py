@@ -259,6 +259,8 @@ def _as_options(change: Mapping[str, Any]) -> str:
                 written.append(f'--{name.replace("_", "-")} "{value}"')
             case "leave_out":
                 written.append("--leave-out")
+            case "class_names" if not any("," in class_name for class_name in value):
+                written.append(f'--class-names "{",".join(value)}"')
             case "together":
                 written.append(f"--files-are {_FILES_ARE[value[0]]}")
             case _:

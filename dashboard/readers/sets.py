@@ -287,10 +287,11 @@ def _is_threshold(scores: Array, predicted: Column) -> bool:
 
 def _of_classes(classes: Sequence[Column], roles: _Roles, rows: RawSet) -> RawSet:
     names = roles.reading.class_names or tuple(column.name for column in classes)
-    if len(classes) == len(names) == 2 and is_event_first(names):
-        classes, names = classes[::-1], names[::-1]
-        said = f"The event is class {plain(names[1], 30)}, whose column comes first."
-        roles.said.found.append(said)
+    if len(classes) == len(roles.reading.class_names) == 2 and not is_event_first(names[::-1]):
+        first = is_event_first(names)
+        classes, names = (classes[::-1], names[::-1]) if first else (classes, names)
+        where = f"whose column comes {'first' if first else 'last'}"
+        roles.said.found.append(f"The event is class {plain(names[1], 30)}, {where}.")
     table = _values(classes, roles.said)
     headings = tuple(column.name for column in classes)
     divided = any(column.percents for column in classes)

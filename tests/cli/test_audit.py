@@ -227,6 +227,25 @@ def test_a_question_names_the_options_that_answer_it(tmp_path: Path) -> None:
     assert f"readmitted = 1: {back.sum()} of 400" in short.stdout
 
 
+def test_the_classes_that_numbers_mean_are_an_option(tmp_path: Path) -> None:
+    """Labels as scikit-learn numbers classes, beside columns in another order."""
+    p = np.random.default_rng(3).dirichlet([1, 1, 1], 300)
+    path = tmp_path / "codes.csv"
+    truth = [["ant", "cow", "dog"].index(("dog", "ant", "cow")[k]) for k in p.argmax(axis=1)]
+    rows = [f"{a:.4f},{b:.4f},{c:.4f},{y}" for (a, b, c), y in zip(p, truth, strict=True)]
+    path.write_text("\n".join(["p_dog,p_ant,p_cow,label", *rows]), encoding="utf-8")
+    asked = run(str(path))
+    assert asked.exit_code == 2
+    first = next(line for line in asked.stderr.splitlines() if line.startswith("  --"))
+    assert first.startswith('  --class-names "ant,cow,dog"  (')
+    again = run(str(path), "--resamples", "0", "--class-names", "ant,cow,dog")
+    assert again.exit_code == 0
+    assert "100.0%" in again.stdout
+    other = run(str(path), "--class-names", "bee,elk,fox")
+    assert other.exit_code == 2
+    assert '"bee" for column "p_dog"' in other.stderr
+
+
 def test_what_two_files_are_is_an_option_where_nothing_says_so(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     paths = {name: str(tmp_path / f"{name}.csv") for name in ("monday", "tuesday", "day1", "day2")}

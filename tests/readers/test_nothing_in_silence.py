@@ -294,6 +294,7 @@ _FIRST_OF = ("Which of these is the score",), ""
 QUESTIONS = (
     _question("llm.csv", {"conf_1_to_5": RATINGS, "is_correct": of_words("no", "yes")}, *_MARKS),
     _question("likert.xlsx", {"Risk rating": RATINGS, "died": Y}, *_MARKS, make=xlsx),
+    _question("half-stars.csv", {"score": [1 + round(8 * p) / 2 for p in RISK], "y": Y}, *_MARKS),
     _question("stars.json", {"score": [2 * r for r in RATINGS], "y": Y}, *_MARKS, make=records),
     _question(
         "betting.csv",
@@ -822,6 +823,10 @@ CODES = (
     _event("yes-no.xlsx", "p_yes", "p_no", "no", "yes", xlsx),
     _event("ill.json", "ill", "healthy", "healthy", "ill", records),
     _event("true.csv", "proba_True", "proba_False", "False", "True"),
+    _event("bad.csv", "p_bad", "p_good", "good", "bad"),
+    Case("event first", "neither.csv", lambda: csv({"p_dog": RISK, "p_cat": [1 - p for p in RISK],
+         "y": of_words("cat", "dog")}), Expect(rows=N, events=N - EVENTS, says=(
+             "The event is class cat, whose column comes last",))),
 )  # fmt: skip
 
 

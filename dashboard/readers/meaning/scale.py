@@ -385,8 +385,8 @@ def _is_measure(heading: str) -> bool:
 
 
 def _marks(rows: Measured) -> bool:
-    """Return whether all scores are small whole numbers, as marks of a scale are."""
-    whole = all(bool((table == np.rint(table)).all()) for table in rows.tables)
+    """Return whether all scores are small whole numbers, or halves, as marks of a scale are."""
+    whole = all(bool((2 * table == np.rint(2 * table)).all()) for table in rows.tables)
     return rows.low >= 0 and rows.high <= _HIGHEST_MARK and whole
 
 
