@@ -69,10 +69,7 @@ def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
 
 @only_refusals()
 def understand(files: Sequence[Parsed], options: Options) -> Upload:
-    """Take what files hold for logits, probabilities or labels, several files together.
-
-    The ``known`` of an error is the `Contents` with the first rows, where these are known.
-    """
+    """Take what files hold for logits, probabilities or labels, several files together."""
     endings = [ending_of(file.name) for file in files]
     if len(files) == 1:
         contents = contents_of(files[0].held, options)

@@ -19,7 +19,7 @@ from dashboard.readers.contents import (
     SliceColumn,
     ValuesKind,
 )
-from dashboard.readers.recognition.choose import NO_SCORE
+from dashboard.readers.recognition.choose import NO_OUTCOME, NO_SCORE
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.refusal import FileError
 from dashboard.readers.shown import perhaps_labels, preview_of
@@ -119,10 +119,12 @@ class Upload:
         except CalibrationInputError as error:
             raise FileError.at("", error) from error
         found, wanted = "no outcomes, only scores", "a column of outcomes or true classes"
+        lacking = NO_OUTCOME
         if self.piece is not None and self.piece.table is None:
-            why = next((said for said in self.found if said.startswith(NO_SCORE)), NO_SCORE)
-            found = "outcomes, but no scores" + why.removeprefix(NO_SCORE).rstrip(".")
+            found, lacking = "outcomes, but no scores", NO_SCORE
             wanted = "scores, or logits of shape (rows, classes)"
+        why = next((said for said in self.found if said.startswith(lacking)), lacking)
+        found += why.removeprefix(lacking).rstrip(".")
         unusable = (said.rstrip(".") for said in self.doubts if "cannot be the" in said)
         found = "; ".join((found, *unusable))
         raise FileError("file", found, f"{wanted} in it, or a file with them beside it")

@@ -814,6 +814,10 @@ CODES = (
     _codes("others.csv", _NAMES, refused='"x" for column "prob_dog"', given=("x", "y", "z")),
     _codes("exchanged.csv", None, refused='"cow" for column "prob_dog"',
            given=("cow", "dog", "bee")),
+    Case("codes", "one-hot.csv", lambda: csv(
+        {f"p_{own}": _TABLE[:, k].tolist() for k, own in enumerate(_NAMES)}
+        | {f"is_{own}": [int(k % 3 == c) for k in range(N)] for c, own in enumerate(_NAMES)}),
+         Expect(rows=N, never="in alphabetical order")),
     Case("codes", "no-better.csv", lambda: csv(
         {f"prob_{own}": _TABLE[:, k].tolist() for k, own in enumerate(_NAMES)}
         | {"label": [k % 3 for k in range(N)]}), Expect(("Which classes are they",), N)),
@@ -878,6 +882,11 @@ OTHERS = (
     _other("bins.json", {"mean_pred": [0.05 + 0.1 * k for k in range(10)],
            "observed": [0.04 + 0.1 * k for k in range(10)], "count": [100 - k for k in range(10)]},
            make=records, refused='"count" and "observed": rows of groups'),
+    _other("deciles.csv", {"decile": range(1, 11), "avg_score": [0.05 + 0.1 * k for k in range(10)],
+           "n": [100] * 10, "bads": [5 + 10 * k for k in range(10)]},
+           refused='"n" and "bads": rows of groups'),
+    _other("grade.csv", {"score": RISK, "grade": CLASS_OF},
+           refused='no outcomes, only scores: "grade" holds 3 values'),
     _weighed("w"), _weighed("n"), _weighed("wt", parquet_of, "parquet"),
     _weighed("count", records, "json"),
     _weighed("obs_count", xlsx, "xlsx"), _weighed("w", cells=OTHER),

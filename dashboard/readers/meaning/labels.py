@@ -386,7 +386,8 @@ def _by_order(
     raw = next(iter(sets.values()))
     names, given = raw.class_names or (), [*map(folded, options.class_names)]
     own = [*map(folded, names)]
-    if not raw.headings or all(any(map(str.isdigit, name)) for name in names):
+    one_hot = np.ndim(raw.labels) > 1 and np.shape(raw.labels)[1] > 1
+    if not raw.headings or one_hot or all(any(map(str.isdigit, name)) for name in names):
         return codes
     order = np.argsort(names)
     if given and {*given} == {*own}:

@@ -90,10 +90,7 @@ def same_classes(first: Feature, second: Feature) -> bool:
 
 
 def hits(truth: Feature, said: Feature) -> NDArray[np.int64] | None:
-    """Mark by 1 and 0 which rows of two columns of classes agree, None where that may be luck.
-
-    A row in which one is missing is marked by -1.
-    """
+    """Mark rows of two columns that agree by 1, others 0, unknown -1; None if that may be luck."""
     own_names, other_names = spelt_alike(truth.kinds[0], said.kinds[0])
     places = {name: k for k, name in enumerate(own_names)}
     known = np.array([*(places.get(name, -2) for name in other_names), -2])

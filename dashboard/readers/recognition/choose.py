@@ -28,7 +28,7 @@ _MATTERS = frozenset(
     {"outcome", "score", "class", "prediction", "correct", "ranked class", "ranked score"}
 )
 
-NO_SCORE = "No column can be a score"
+NO_SCORE, NO_OUTCOME, _FEW_KINDS = "No column can be a score", "No column can be the outcome", 6
 _ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
 
 
@@ -211,7 +211,11 @@ def _reason(feature: Feature, role: ColumnRole, best: Hypothesis) -> str:
 def _found(best: Hypothesis, features: Sequence[Feature]) -> tuple[str, ...]:
     said = []
     if best.scores is not None and not best.outcome and best.correct is None:
-        said.append("No column can be the outcome.")
+        near = [
+            f for f in features if 2 < f.n_kinds <= _FEW_KINDS and f.place not in roles_of(best)
+        ]
+        held = [f"{quoted(f.name, 30)} holds {f.n_kinds} values" for f in near if f.words][:2]
+        said.append(f"{NO_OUTCOME}{': ' if held else ''}{'; '.join(held)}.")
     if best.scores is None:
         why = refused.why_no_score(best, features)
         said.append(f"{NO_SCORE}: {why}." if why else f"{NO_SCORE}.")

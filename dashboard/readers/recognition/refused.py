@@ -139,7 +139,8 @@ def refuse_groups(best: Hypothesis, features: Sequence[Feature]) -> None:
     """Refuse rows that each count several, with how many of them had the event."""
     if best.scores is None or best.outcome or best.correct is not None:
         return
-    wholes = [f for f in features if f.is_number and f.whole and f.low >= 0 and not f.counts_up]
+    wholes = [f for f in features if f.is_number and f.whole and f.low >= 0]
+    wholes = [f for f in wholes if (np.diff(f.column.values) != 1).any()]
     rates = [f for f in features if f.is_share and {*f.words} & terms.LABEL_WORDS]
     for n in wholes:
         counts = [f for f in wholes if f is not n and (f.column.values <= n.column.values).all()]

@@ -111,8 +111,7 @@ RELATIVE_WORDS = _set("log odds per relative factors")
 CLASS_WORDS = _set("class classe klasse clase label category kategorie cat name idx index k c")
 CLASS_LIST_WORDS = _set("names labels classes categories")
 COUNT_KEYS = _set("""
-    freq frequency frequencies count counts cnt fnlwgt w n n_rows n_obs obs_count row_count
-    multiplicity replicates reps anzahl haufigkeit wt wts wgt
+    freq frequency count counts cnt fnlwgt w n n_rows n_obs obs_count row_count reps wt wts wgt
 """)
 WEIGHT_WORDS = _set("weight weights wt wts wgt weighting gewicht poids peso pesos")
 WEIGHED_WORDS = _set("""
