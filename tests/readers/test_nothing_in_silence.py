@@ -827,6 +827,9 @@ CODES = (
     _event("yes-no.xlsx", "p_yes", "p_no", "no", "yes", xlsx),
     _event("ill.json", "ill", "healthy", "healthy", "ill", records),
     _event("true.csv", "proba_True", "proba_False", "False", "True"),
+    Case("event first", "renamed.csv", lambda: csv({"p_yes": RISK, "p_no": [1 - p for p in RISK],
+         "y": of_words("healthy", "ill")}), Expect(rows=N, events=N - EVENTS, never="AUC"),
+         ("ill", "healthy")),
     _event("bad.csv", "p_bad", "p_good", "good", "bad"),
     Case("event first", "neither.csv", lambda: csv({"p_dog": RISK, "p_cat": [1 - p for p in RISK],
          "y": of_words("cat", "dog")}), Expect(rows=N, events=N - EVENTS, says=(

@@ -96,21 +96,21 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
 
 
 def class_names_of(raw: RawSet, options: Options) -> tuple[str, ...] | None:
-    """Return what the columns of classes are called, by the user or by their headings.
-
-    The user's names are those of the labels in their order, which headings may not be in.
-    """
+    """Return what the columns of classes are called: by the user, who may not contradict them."""
     own, given = raw.class_names, options.class_names
     if not given or not raw.headings or not own or len(given) != len(own):
         return given or own
-    alike = [*map(folded, given)]
+    alike, texts = [*map(folded, given)], {*map(folded, raw.label_texts or ())}
     if {*alike} == {*map(folded, own)}:
         return own
+    if texts and texts <= {*alike} and not texts <= {*map(folded, own)}:
+        return given  # headings say nothing of these labels
     numbers = _numbers_of(own)
     if numbers is not None and np.ptp(numbers) == len(numbers) - 1:
         return tuple(given[int(k)] for k in numbers - numbers.min())
     for name, column, heading in zip(alike, map(folded, own), raw.headings, strict=True):
-        if not (name in column or column in name or any(map(str.isdigit, column))):
+        code = len(column) == 1 or any(map(str.isdigit, column))
+        if not (code or name in column or column in name):
             found = f"{quoted(name, 30)} for column {quoted(heading, 30)}"
             wanted = "the names in the headings, in the order of the numbers of the labels"
             raise FileError("class names", found, wanted)

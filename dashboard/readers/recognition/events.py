@@ -114,10 +114,7 @@ def _opposed(score: Feature, outcome: Feature) -> bool:
 def no_event(score: str, options: Options) -> Answer:
     """Return the answer that a score is of no value of the outcome."""
     roles = (*((name, role) for name, role in options.roles if name != score), (score, "group"))
-    why = (
-        "Then the file needs one column of scores per class; or, beside a confidence, the class"
-        " predicted in each row, or whether it was correct."
-    )
+    why = "Then the file needs a column per class; or, beside a confidence, the predicted class."
     return Answer("None of these", why, {"roles": roles})
 
 
