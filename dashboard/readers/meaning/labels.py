@@ -386,7 +386,7 @@ def _by_order(
     raw = next(iter(sets.values()))
     names, given = raw.class_names or (), [*map(folded, options.class_names)]
     own = [*map(folded, names)]
-    one_hot = np.ndim(raw.labels) > 1 and np.shape(raw.labels)[1] > 1
+    one_hot = np.asarray(raw.labels).shape[1:] not in ((), (1,))
     if not raw.headings or one_hot or all(any(map(str.isdigit, name)) for name in names):
         return codes
     order = np.argsort(names)
