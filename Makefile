@@ -8,11 +8,12 @@ DCURVES := .venv-dcurves
 DOCS := .venv-docs
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run docs test check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods clean
+.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods clean
 
 help:
 	@echo "make run          start the dashboard with a sample open"
 	@echo "make test         run every test, the real browser's included"
+	@echo "make test-long    run the long simulations too, for a release"
 	@echo "make check        lint, format, types, contracts and tests: what CI runs"
 	@echo "make screenshots  draw the README's picture and the pages in light, dark, wide and narrow"
 	@echo "make docs         build the site of the documentation, which the glossary links"
@@ -68,6 +69,10 @@ run: $(VENV)/run
 test: $(VENV)/test
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope
+
+test-long: $(VENV)/test
+	$(BIN)/python -m tests.browser.chromium
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope -m "long or not long"
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

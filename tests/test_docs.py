@@ -72,6 +72,7 @@ def test_the_site_has_every_measure_and_every_command(site: dict[str, Any]) -> N
     assert {f"fractile {name} [OPTIONS]" in site["command_page"]() for name in COMMANDS} == {True}
 
 
+@pytest.mark.long
 def test_the_site_has_every_calibrator_with_its_picture(
     site: dict[str, Any], tmp_path: Path
 ) -> None:

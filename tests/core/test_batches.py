@@ -82,6 +82,7 @@ def test_what_a_new_frequency_alone_would_show_is_the_weighted_reference() -> No
     assert np.isnan(found.find("hit_rate").beyond)
 
 
+@pytest.mark.long
 def test_of_a_hundred_like_batches_at_least_95_pass() -> None:
     passed = [not compared(rows(k, 500), rows(1000 + k, 250)).moved for k in range(100)]
     assert sum(passed) >= 95
@@ -93,12 +94,14 @@ def test_drifted_batches_fail_and_the_frequency_is_not_blamed() -> None:
     assert all(one.beyond_the_frequency for one in found)
 
 
+@pytest.mark.long
 def test_a_new_frequency_alone_is_told_apart() -> None:
     found = [compared(rows(k, 800), rows(1000 + k, 500, rate=0.45)) for k in range(40)]
     assert all("hit_rate" in [row.key for row in one.moved] for one in found)
     assert sum(bool(one.beyond_the_frequency) for one in found) <= 4
 
 
+@pytest.mark.long
 def test_power_is_how_often_such_a_change_is_seen() -> None:
     size, seen, power = 0.09, [], []
     for k in range(60):

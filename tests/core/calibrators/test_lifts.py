@@ -424,6 +424,7 @@ def test_three_times_the_logits_is_memory_enough(calibrator: VectorMap) -> None:
     assert peak(lambda: fitted[0].predict_proba(logits)) < 3 * logits.nbytes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "lift",
     [OneVsRest(SplineCalibration()), PerRank(SplineCalibration())],

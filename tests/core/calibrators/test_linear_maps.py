@@ -890,6 +890,7 @@ def test_memory_counts_the_matrices_and_the_folds() -> None:
     assert vector.cost_of().bytes(4_000, 1_000) == 3 * 16e6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", [MatrixScaling(odir=(1e6, 1e4)), StructuredMatrixScaling()])
 def test_a_full_matrix_is_fitted_in_few_tables_like_it(
     method: VectorMap, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator

@@ -103,6 +103,7 @@ def test_beyond_is_what_a_recalibration_by_an_optimizer_leaves(rng: np.random.Ge
         assert found.beyond[k] == pytest.approx(left[rows].mean(), abs=2e-3)
 
 
+@pytest.mark.long
 def test_one_of_many_groups_is_a_false_alarm_in_5_of_100_cases() -> None:
     rng, alarms = np.random.default_rng(2), []
     for seed in range(150):

@@ -281,6 +281,7 @@ def test_the_gain_is_the_fall_of_the_brier_score_with_its_interval(found: Infere
     assert (gain.mark, brier.mark) == ("better", "better")
 
 
+@pytest.mark.long
 def test_the_ks_reference_is_the_brownian_limit() -> None:
     rng = np.random.default_rng(8)
     scores = rng.uniform(0.05, 0.95, 4000)

@@ -92,6 +92,7 @@ def test_p_value_is_the_share_of_drawn_labels_that_are_as_far_off(
     assert all(part.adjusted >= part.p_value - 0.03 for part in found.parts)
 
 
+@pytest.mark.long
 def test_false_alarms_are_rare_and_power_is_not_that_of_one_statistic() -> None:
     rng, share = np.random.default_rng(5), {}
     for truth in ("scores", "tamer", "wave"):

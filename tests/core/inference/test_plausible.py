@@ -62,6 +62,7 @@ def test_without_a_miss_no_distance_ends_before_the_gap_that_is_possible(
         assert truth * 0.98 < one.before.interval.high < 2 * possible
 
 
+@pytest.mark.long
 def test_so_few_misses_are_expected_that_most_sets_have_none() -> None:
     held = dict.fromkeys((one.key for one in DISTANCES), 0)
     for seed in range(40):

@@ -375,6 +375,7 @@ def test_it_is_the_mean_over_the_classes(one: LogitCase) -> None:
     check_classes(rows.probabilities, rows.labels)
 
 
+@pytest.mark.long
 def test_it_is_the_mean_over_the_classes_of_seeded_tables() -> None:
     for one in seeded_logit_sets(35, 100):
         rows = LogitSet(one.logits, one.labels)
