@@ -6,13 +6,16 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from dashboard.settings import USUAL
+from dashboard.settings import USUAL, method_by_key
 from dashboard.wording import contest as words
 from dashboard.wording.sentences import method_name
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
 
 pytestmark = pytest.mark.browser
+
+COMPARED = [key for key in USUAL if not method_by_key(key).knows_groups]
+"""Of a sample whose rows have no further columns."""
 
 HUNDRED = "Country+from+a+city%27s+name%2C+100+classes"
 
@@ -26,14 +29,14 @@ def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPag
     page.get_by_role("button", name=words.calibrators_label(2)).click()
     page.get_by_role("button", name=words.USUAL).click()
     page.keyboard.press("Escape")
-    expect(rows).to_have_count(1 + len(USUAL))
+    expect(rows).to_have_count(1 + len(COMPARED))
     heading = page.get_by_role("heading", name=re.compile(r"^Use .+ in cross-validation\.$"))
     expect(heading).to_be_visible()
     settle(page)
     with page.expect_download() as started:
         page.get_by_role("button", name="Download the table").click()
     table = list(csv.reader(started.value.path().read_text("utf-8").splitlines()))
-    assert len(table) == 2 + len(USUAL)
+    assert len(table) == 2 + len(COMPARED)
     assert table[0][-6:] == ["data", "event", "set", "n", "date", "version"]
     assert table[1][-5] == "Top prediction"
     shown = rows.first.locator("td").first.locator("b").first.inner_text()
@@ -60,7 +63,7 @@ def test_a_comparison_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
 def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
     page = open_page("compare?resamples=0", width=390)
     settle(page)  # what appears above moves the button away
-    page.get_by_role("button", name=words.calibrators_label(len(USUAL))).click()
+    page.get_by_role("button", name=words.calibrators_label(len(COMPARED))).click()
     chosen = page.get_by_role("dialog").get_by_test_id("stMultiSelectTagsContainer")
     expect(chosen.get_by_text("Isotonic regression")).to_be_visible()
     settle(page)  # the panel on the left slides away
