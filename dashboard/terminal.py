@@ -48,10 +48,6 @@ _TOGETHER = {"parts": ("rows",), "sets": ("sets",), "models": ("models",)}
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 
 
-CALIBRATORS = (".json", ".py", ".onnx", ".xlsx")
-"""Endings of the files that a calibrator is kept in."""
-
-
 def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool) -> bool:
     """Read, fit, evaluate and print; return whether a condition holds.
 
@@ -160,9 +156,6 @@ def _write(out: Path, held: str | bytes, option: str) -> None:
 
 def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: Path) -> str:
     """Fit a calibrator, write its file, and say so."""
-    if out.suffix.lower() not in CALIBRATORS:
-        wanted = f"a name ending in {', '.join(CALIBRATORS)}"
-        raise CalibrationInputError("out", f"the ending {out.suffix!r}", wanted)
     upload = read_paths(reading["files"], options_of(reading))
     event = event_of(upload, reading["event"])
     scene = scene_of(upload, event=event, method=method, group=group, progress=lambda _: None)
@@ -270,7 +263,8 @@ def _as_options(change: Mapping[str, Any]) -> str:
 
 def _print_head(console: Console, scene: Scene) -> None:
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
-    for text in as_read(scene.upload):
+    left = (text for text in scene.upload.found if text.startswith("Left out"))
+    for text in (*as_read(scene.upload), *left):
         console.print(escape(plain(text)), soft_wrap=True)
     words = scene.event_words
     line = both_sides_line(

@@ -25,6 +25,9 @@ from dashboard.compute.slices import evaluated_rows, grouped, whole_split
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
 from dashboard.readers import FileError, Options, Upload
 from dashboard.readers.contents import DEFAULTS
+from dashboard.readers.recognition.candidates import claims_score, lone_scores
+from dashboard.readers.recognition.features import features_of
+from dashboard.readers.recognition.vocabulary import MEASURE_STEMS, begins
 from dashboard.readers.refusal import visible
 from dashboard.readers.table import ColumnRole, Table
 from dashboard.samples import Sample, samples
@@ -102,19 +105,33 @@ def read_beside(first: Upload, source: SourceFile, options: Options = DEFAULTS) 
         return read_files((source,), alike)
 
 
+def score_of(first: Upload) -> str | None:
+    """Return the column of the only score of a file."""
+    scores = [name for name, use in first.uses.items() if use in _SCORES]
+    return scores[0] if len(scores) == 1 else None
+
+
 def further_scores(first: Upload, source: SourceFile) -> tuple[str, ...]:
     """Return the columns of a file with one score that may hold another model's score."""
-    uses, ids = first.uses, {name for of_set in first.ids.values() for name in of_set}
-    if sum(use in _SCORES for use in uses.values()) != 1:
+    if score_of(first) is None:
         return ()
+    ids = {name for of_set in first.ids.values() for name in of_set}
     return tuple(
-        column.name
+        name
         for part in parsed((source,), first.options)
         if isinstance(part, Table)
-        for column in part.columns
-        if uses.get(column.name) in ("slice", "left out") and column.name not in ids
-        if not column.is_text and column.values.ndim == 1 and column.values.size
+        for name in _like_scores(part)
+        if first.uses.get(name) in ("slice", "left out") and name not in ids
     )
+
+
+def _like_scores(table: Table) -> list[str]:
+    """Return the columns that readers may take for a score: called so, or shares or percent."""
+    features = features_of(table)
+    lone = [features[one.places[0]] for one in lone_scores(features, ())]
+    shares = {f.place for f in lone if (f.is_share or f.is_percent) and not f.whole}
+    measures = {f.place for f in lone if begins(f.words, MEASURE_STEMS)}
+    return [f.name for f in lone if claims_score(f) or f.place in shares - measures]
 
 
 def read_score(first: Upload, source: SourceFile, column: str) -> Upload:

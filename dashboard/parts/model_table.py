@@ -9,7 +9,6 @@ from importlib.metadata import version
 import streamlit as st
 
 from calibcore.contest import can_rank
-from calibcore.errors import CalibrationInputError
 from calibcore.metrics.measure import ChangeMeasure
 from dashboard import controls
 from dashboard.compute.model_table import (
@@ -20,7 +19,7 @@ from dashboard.compute.model_table import (
     run_table,
     table_seconds,
 )
-from dashboard.compute.models import check_piece, read_beside, read_sample
+from dashboard.compute.models import check_piece, read_sample
 from dashboard.paper_table import (
     LEVEL,
     PaperCell,
@@ -37,14 +36,15 @@ from dashboard.parts.calibrator_choice import (
     warn_of_overfitting,
 )
 from dashboard.parts.downloads import file_name, offer_file, offer_table
+from dashboard.parts.further_files import read_further
 from dashboard.parts.graph import choose_columns_on_phones
 from dashboard.parts.long_work import LongWork, ResultPlace
+from dashboard.readers import Upload
 from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.wording import method_name
 from dashboard.wording import model_table as words
-from dashboard.wording import models as models_words
 from dashboard.wording.classes import shortened
 
 ASK_FROM = 10.0
@@ -102,15 +102,13 @@ def _sampled(scene: Scene) -> list[TableModel]:
 
 
 def _brought(scene: Scene) -> list[TableModel]:
-    found = []
-    for source in controls.choose_models(scene.upload.name, words.FILES_HELP):
-        try:
-            upload = read_beside(scene.upload, source)
-            check_piece(upload)
-            found.append(model_of(scene, source.name, upload))
-        except CalibrationInputError as error:
-            st.error(models_words.refused(source.name, error), icon=":material/block:")
-    return found
+    def check(upload: Upload) -> None:
+        check_piece(upload)
+        model_of(scene, "", upload)
+
+    sources = controls.choose_models(scene.upload.name, words.FILES_HELP)
+    further = read_further(scene.upload, sources, check, same=False)
+    return [model_of(scene, name, upload) for name, upload in further]
 
 
 def _choose_asked(scene: Scene) -> Asked:

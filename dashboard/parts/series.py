@@ -12,11 +12,12 @@ from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from dashboard import controls
 from dashboard.compute import SourceFile
-from dashboard.compute.models import check_other, read_beside
+from dashboard.compute.models import check_other
 from dashboard.compute.series import Member, follow, numbers_in, read_series, seconds_of
 from dashboard.figures.series import PANELS, series_graph, values_of
 from dashboard.parts import address
 from dashboard.parts.downloads import file_name, offer_table
+from dashboard.parts.further_files import read_further
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.long_work import LongWork
 from dashboard.readers import Upload
@@ -85,15 +86,10 @@ def _brought(scene: Scene) -> tuple[list[Member], str]:
         return [], ""
     name, beside = _left_out(scene.upload)
     uploads = {name: scene.upload}
-    for source in (*beside, *controls.choose_models(name)):
-        try:
-            with st.container():
-                upload = read_beside(scene.upload, source)
-            check_other(scene.upload, upload)
-            if upload.digest not in {one.digest for one in uploads.values()}:
-                uploads[source.name] = upload
-        except CalibrationInputError as error:
-            st.error(words.refused(source.name, error), icon=":material/block:")
+    first, sources = scene.upload, (*beside, *controls.choose_models(name))
+    for called, upload in read_further(first, sources, lambda one: check_other(first, one)):
+        if upload.digest not in {one.digest for one in uploads.values()}:
+            uploads[called] = upload
     if len(uploads) < 2:
         st.info(words.NO_FILES, icon=":material/upload_file:")
         return [], ""

@@ -51,10 +51,9 @@ class Parsed:
 def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
     r"""Read a file of logits or probabilities with their labels, in this process.
 
-    The name's ending picks the format; ``choices``, the parameters of `Options`, are how the user
-    overrules what the file is taken for. Raises nothing but `FileError`: the file cannot be used,
-    or not before a `Question` is answered. The dashboard parses in `dashboard.readers.worker`
-    instead, which bounds memory and time.
+    The name's ending picks the format; ``choices`` are the parameters of `Options`. Raises nothing
+    but `FileError`: the file cannot be used, or not before a `Question` is answered. The dashboard
+    parses in `dashboard.readers.worker` instead, which bounds memory and time.
 
     Examples
     --------

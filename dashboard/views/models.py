@@ -1,10 +1,7 @@
 """Models: several of them on the same rows, before and after calibrating each."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,11 +22,9 @@ from dashboard.compute.models import (
     evaluate_model,
     first_model,
     further_scores,
-    in_order_of,
     mates,
-    read_beside,
     read_sample,
-    read_score,
+    score_of,
     seconds,
 )
 from dashboard.figures import class_picture
@@ -38,14 +33,12 @@ from dashboard.figures.sent import LightFigure
 from dashboard.parts import address, diagrams, model_table, series
 from dashboard.parts.calibrator_choice import measures_defined
 from dashboard.parts.downloads import file_name, offer_table
+from dashboard.parts.further_files import read_further
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.long_work import LongWork, ResultPlace
 from dashboard.parts.panels import Panel, show_panels
-from dashboard.parts.questions import show_question
-from dashboard.readers import Options, Upload
-from dashboard.readers.contents import DEFAULTS
-from dashboard.readers.refusal import Question
+from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import Cell, csv_of, models_table
@@ -65,7 +58,7 @@ A_LINE = 3
 MATES_SHOWN = 2
 """Examples that the first one is compared with unless others are chosen."""
 
-_COLUMNS, _READINGS = "beside_scores", "models_readings"
+_COLUMNS = "beside_scores"
 
 Named = tuple[str, Upload]
 
@@ -93,10 +86,13 @@ def _show_same_rows(scene: Scene) -> None:
     """Show models on the same rows, each with the chosen calibrator."""
     show_subject(scene)
     top = ResultPlace()
-    others = _sampled(scene) if scene.sample is not None else _brought(scene)
+    if scene.sample is not None:
+        name, others = scene.sample.title, _sampled(scene)
+    else:
+        name, others = _brought(scene)
     if not others:
         return
-    found = _evaluated(scene, others, top)
+    found = _evaluated(scene, name, others, top)
     if found is None:
         return
     sentence = words.conclusion(
@@ -143,37 +139,28 @@ def _sampled(scene: Scene) -> list[Named]:
         return [(offered[name].title, read_sample(offered[name])) for name in chosen]
 
 
-def _brought(scene: Scene) -> list[Named]:
-    """Show the uploader for files of further models; return those that fit."""
+def _brought(scene: Scene) -> tuple[str, list[Named]]:
+    """Show what may be compared; return the name of the first model, and those that fit.
+
+    Beside further scores of its file, the first model is called by its own column.
+    """
     first, found = scene.upload, list[Named]()
     columns = _choose_scores(first)
+    called = (score_of(first) if columns else None) or first.name
+
+    def check(upload: Upload) -> None:
+        check_other(first, upload)
+        for earlier, other in ((called, first), *found):
+            check_differs(upload, earlier, other)
+
     sources = controls.choose_models(first.name)
-    ways: list[tuple[str, str, Callable[[], Upload]]] = [
-        *((name, "", partial(read_score, first, source, name)) for source, name in columns),
-        *(
-            (one.name, one.digest, partial(read_beside, first, one, _options_of(one.digest)))
-            for one in sources
-        ),
-    ]
-    for name, digest, read in ways:
-        try:
-            with st.container():
-                upload = in_order_of(first, read())
-            check_other(first, upload)
-            for earlier, other in ((first.name, first), *found):
-                check_differs(upload, earlier, other)
-            found.append((name, upload))
-        except Question as question:
-            st.markdown(f"**{escape_markdown(shortened(name))}**")
-            show_question(question, of=digest or name, answer=partial(_answer, digest))
-        except CalibrationInputError as error:
-            st.error(words.refused(name, error), icon=":material/block:")
-            st.session_state.get(_READINGS, {}).pop(digest, None)  # so that it is asked about
-    if not ways:
+    for one in read_further(first, sources, check, columns):
+        found.append(one)
+    if not columns and not sources:
         st.info(words.NO_FILES, icon=":material/upload_file:")
     elif scene.class_names is None and not all(are_named(first, one) for _, one in found):
         st.warning(words.UNCHECKED, icon=":material/warning:")
-    return found
+    return called, found
 
 
 def _choose_scores(first: Upload) -> list[tuple[SourceFile, str]]:
@@ -197,26 +184,14 @@ def _choose_scores(first: Upload) -> list[tuple[SourceFile, str]]:
     return [(brought[0], name) for name in chosen]
 
 
-def _options_of(digest: str) -> Options:
-    """Return what the user has answered about a file."""
-    every: dict[str, Options] = st.session_state.setdefault(_READINGS, {})
-    return every.get(digest, DEFAULTS)
-
-
-def _answer(digest: str, change: Mapping[str, Any]) -> None:
-    """Read a file as an answer says, in a callback."""
-    before = _options_of(digest)
-    roles = (*before.roles, *change.get("roles", ()))
-    st.session_state[_READINGS][digest] = replace(before, **{**change, "roles": roles})
-
-
-def _evaluated(scene: Scene, others: Sequence[Named], top: ResultPlace) -> list[Model] | None:
+def _evaluated(
+    scene: Scene, name: str, others: Sequence[Named], top: ResultPlace
+) -> list[Model] | None:
     """Fit and evaluate every model, unless that is expensive and was not asked for.
 
     Meanwhile, the result of an earlier choice is removed from the top.
     """
     settings = scene.settings
-    name = scene.sample.title if scene.sample is not None else scene.upload.name
     work = LongWork(("models", settings, *(upload.digest for _, upload in others)))
     cost = seconds(scene, [upload for _, upload in others])
     if cost:
@@ -253,9 +228,9 @@ def _show_table(
     rows = models_table(evaluated, measures)
     with st.container(key="models_table"):
         st.html(_table(names, rows, measures, calibrated=calibrated, columns=columns))
-    note = words.table_note(evaluated[0].n_samples, calibrated=calibrated) + words.half_note(
-        evaluated
-    )
+    in_folds = scene.result.in_folds
+    note = words.table_note(evaluated[0].n_samples, calibrated=calibrated, in_folds=in_folds)
+    note += words.half_note(evaluated)
     note = f"{note} {commonest_class(evaluated[0])}"
     st.markdown(f":small[{note.rstrip()}]", help=words.TABLE_HELP)
     if scene.chosen == "calibration":

@@ -25,14 +25,14 @@ from dashboard.wording.numbers import (
     span,
 )
 from dashboard.wording.rows import rows, rows_of
-from dashboard.wording.sentences import across_half, method_name, refusal
+from dashboard.wording.sentences import WHOLE_SET, across_half, method_name, refusal
 from dashboard.wording.verdicts import DETECTION_LEVEL
 
 SAMPLES, FILES = "Compare with", "Files of further models"
 SAMPLES_HELP = "Examples with the same test labels."
 FILES_HELP = (
     "One file per model, with labels: the same rows as in the first file, in the same order or with"
-    " a column of row IDs. Each model is calibrated on its own calibration set."
+    " a column of row IDs. Each model is calibrated on its own calibration rows."
 )
 NO_MATES = (
     "No other example has the same test labels. The Fashion CNN examples share theirs. Or"
@@ -43,7 +43,9 @@ NO_FILES = (
     " column of row IDs, with the same labels."
 )
 COLUMNS, COLUMNS_PLACE = "Further scores of this file", "Choose columns"
-COLUMNS_HELP = "Other columns of the same file, each read as the score of a further model."
+COLUMNS_HELP = (
+    "Columns of the same file that may be scores, each read as the score of a further model."
+)
 NO_SAMPLES = "Choose at least one example to compare with."
 UNCHECKED = (
     "These files have one score per row and no labels, so only the number of rows is checked. Make"
@@ -160,14 +162,16 @@ def _listed(parts: Sequence[str]) -> str:
 
 TABLE_HELP = (
     "Higher is better for accuracy and discrimination; lower for the rest. Figures written alike"
-    " count as equal. Each model is calibrated on its own calibration set. \u2013: not available."
+    " count as equal. Each model is calibrated on its own calibration rows. \u2013: not available."
 )
 
 
-def table_note(n_rows: int, *, calibrated: bool) -> str:
+def table_note(n_rows: int, *, calibrated: bool, in_folds: bool) -> str:
     """Return what the figures of the table are."""
     lines = " Upper figure: before calibration; lower: after." if calibrated else ""
-    return f"{rows_of(n_rows)} of the test set.{lines} **Bold**: best; underlined: second best."
+    crossed = ", cross-validated" if calibrated else ""
+    of = f"the {WHOLE_SET}{crossed}" if in_folds else "the test set"
+    return f"{rows_of(n_rows)} of {of}.{lines} **Bold**: best; underlined: second best."
 
 
 def differences_note(n_resamples: int, *, expert: bool) -> str:

@@ -302,15 +302,16 @@ def test_two_scores_of_one_file_are_compared_and_the_same_one_twice_is_refused()
     assert not page.exception
     assert not page.error
     rows = table(page)
-    for name, column in {"loans.csv": "v2", "PD model v3": "v3"}.items():
+    for name, column in {"PD model v2": "v2", "PD model v3": "v3"}.items():
         one = pd.read_csv(io.BytesIO(loans(**{column: "score", "default": "outcome"})))
         error = ks_error(one["score"], one["outcome"] == "Yes")
         assert rows[name][0].split()[0] == f"{100 * error:.1f}%"
-    assert rows["loans.csv"] != rows["PD model v3"]
+    assert rows["PD model v2"] != rows["PD model v3"]
+    assert "240 rows of the whole set, cross-validated" in said(page)
     bring(page, ("again.csv", given[1]))
     (refused,) = [one.value for one in page.error]
-    assert r"Scores\: the same as in loans\.csv" in refused
-    assert list(table(page)) == ["loans.csv", "PD model v3"]
+    assert r"Scores\: the same as in PD model v2" in refused
+    assert list(table(page)) == ["PD model v2", "PD model v3"]
 
 
 def test_rows_of_two_files_are_matched_by_what_names_them() -> None:
@@ -349,3 +350,41 @@ def test_no_model_is_called_best_where_no_difference_is_clear() -> None:
     assert "no clear difference" in cells[0]
     assert "est calibrated" not in page.subheader[0].value
     assert page.subheader[0].value.startswith("Lowest KS error: PD model v3")
+
+
+def test_only_columns_like_scores_are_offered_and_another_score_is_no_subgroup() -> None:
+    rng = np.random.default_rng(1)
+    lines = loans(**BOTH).decode().split("\n")
+    beside = zip(rng.integers(20, 80, LOANS), rng.normal(size=LOANS).round(3), strict=True)
+    rows = [f"{line},{age},{z}" for line, (age, z) in zip(lines[1:], beside, strict=True)]
+    data = "\n".join([f"{lines[0]},age,troponin_z", *rows]).encode()
+    page = open_upload(("loans.csv", data), path="models", roles="score:PD model v2")
+    assert page.multiselect(key="beside_scores").options == ["PD model v3"]
+    upload = read("loans.csv", data, roles=(("PD model v2", "score"),))
+    assert set(upload.columns["rows"]) == {"age", "troponin_z"}
+    told = read("loans.csv", data, roles=(("PD model v2", "score"), ("PD model v3", "group")))
+    assert "PD model v3" in told.columns["rows"]
+
+
+def test_a_further_file_is_asked_about_in_a_table_of_models_and_its_rows_are_matched() -> None:
+    mixed = np.random.default_rng(1).permutation(LOANS)
+    page = open_upload(
+        ("v2.csv", loans(id="id", v2="risk", default="default")), path="models",
+        models_view="table", methods="none,temperature",
+    )  # fmt: skip
+    both = {"id": "id", "v2": "PD old", "v3": "PD new", "default": "default"}
+    bring(page, ("two.csv", loans(mixed, **both)))
+    assert not page.error
+    next(one for one in page.button if "PD new" in one.label).click().run()
+    assert not page.exception
+    shown = table(page)
+    assert [name.split()[0] for name in shown] == ["v2.csv", "two.csv"]
+    alone = open_upload(
+        ("v2.csv", loans(id="id", v2="risk", default="default")), path="models",
+        models_view="table", methods="none,temperature",
+    )  # fmt: skip
+    bring(alone, ("two.csv", loans(**ONE)), ("few.csv", loans(mixed[:200], **ONE)))
+    assert not alone.error  # a table may be of other rows
+    again = table(alone)
+    assert [*shown.values()] == [*again.values()][:2]
+    assert len(again) == 3

@@ -262,6 +262,12 @@ def test_what_two_files_are_is_an_option_where_nothing_says_so(tmp_path: Path) -
     for given, shown in rows.items():
         assert shown in run(*days, "--files-are", given, "--resamples", "0").stdout
     assert rows["parts"] in run(paths["day1"], paths["day2"], "--resamples", "0").stdout
+    models = [str(tmp_path / f"{name}.csv") for name in ("forest", "boost")]
+    for path, power in zip(models, (1, 2), strict=True):
+        lines = (f"{p**power:.4f},{k % 3 == 0:d}" for k, p in enumerate(np.linspace(0.1, 0.9, 90)))
+        Path(path).write_text("\n".join(["p,y", *lines]), encoding="utf-8")
+    first = run(*models, "--files-are", "models", "--resamples", "0")
+    assert 'Left out, as chosen: "boost.csv". The page Models compares models.' in first.stdout
     for files, given in ((days, "models"), (days[:1], "parts")):
         assert run(*files, "--files-are", given).exit_code == 2
 

@@ -14,6 +14,7 @@ from dashboard.readers.recognition.questions import (
     ask,
     ask_of_unusable,
     is_second_pair,
+    is_second_score,
     one_order,
     roles_of,
     same_roles_beside,
@@ -53,7 +54,12 @@ def recognise(table: Table, options: Options) -> Reading:
     refused.ask_of_families(best, fitting, features, options)
     unusable = ask_of_unusable(best, features, given, options)
     ask(best, fitting, features, options)
-    further = {p for h in ranked if is_second_pair(best, h) for p in roles_of(h)}
+    further: dict[int, str] = {}
+    for h in ranked:
+        if is_second_pair(best, h):
+            further |= dict.fromkeys(roles_of(h), "another label, or its score")
+        elif h.scores and is_second_score(best, h, features):
+            further[h.scores.places[0]] = "another score"
     reading = _reading(best, features, given, options, further)
     return replace(reading, doubts=(*unusable, *reading.doubts))
 
@@ -123,9 +129,9 @@ def _reading(
     features: Sequence[Feature],
     given: Mapping[int, ColumnRole],
     options: Options,
-    further: set[int],
+    further: Mapping[int, str],
 ) -> Reading:
-    """Return each column its role and the reason; ``further`` are other labels and their scores."""
+    """Return each column its role and the reason; ``further`` are other labels and scores."""
     chosen = _with_prediction(best, features, given)
     matter = roles_of(chosen)
     outcome = chosen.outcome if len(chosen.outcome) == 1 and chosen.scores is not None else ()
@@ -139,7 +145,7 @@ def _reading(
         elif any(says_the_same(features[place], f) for place in outcome):
             role, why = "left out", "equals the outcome"
         elif f.place in further:
-            role, why = "left out", "another label, or its score"
+            role, why = "left out", further[f.place]
         else:
             role, why = further_role(f)
         roles.append(role)

@@ -103,7 +103,7 @@ def ask(
         and not _same_order(best.scores, h.scores, features)
         and not _same_classes(best.scores, h.scores, features)
     ]  # fmt: skip
-    rivals += [h for h in others if h not in rivals and _is_second_score(best, h, features)]
+    rivals += [h for h in others if h not in rivals and is_second_score(best, h, features)]
     if rivals:
         asked = [best, *rivals]
         places = {h.scores.places[0] for h in asked if h.scores and h.scores.layout == "one"}
@@ -139,11 +139,8 @@ def _is_of_event(hypothesis: Hypothesis) -> bool:
     return one and hypothesis.prediction is None and len(hypothesis.outcome) == 1
 
 
-def _is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
-    """Return whether another column may be a score too, such as of a second model.
-
-    However well each does and whatever their scales, a person must say which of the two is meant.
-    """
+def is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
+    """Return whether another column is a score too, whatever its scale: a person says which."""
     if best.scores is None or other.scores is None or not best.outcome:
         return False
     if not best.scores.layout == other.scores.layout == "one" or best.scores == other.scores:
