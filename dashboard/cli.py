@@ -23,7 +23,7 @@ from dashboard.commands import (
     Key,
     WithKeys,
     Written,
-    check_apart,
+    check_outputs,
     resamples,
 )
 
@@ -188,9 +188,16 @@ _GROUP = click.option(
 )
 
 _REPORT: tuple[Callable[[Any], Any], ...] = (
-    click.option("--report", metavar="HTML", type=Written(), help="Write the report to a file."),
+    click.option(
+        "--report",
+        metavar="HTML",
+        type=Written(".html", ".htm"),
+        help="Write the report to a file.",
+    ),
     click.option("--page", "brief", is_flag=True, help="Of the report, the one page."),
-    click.option("--json", metavar="JSON", type=Written(), help="Write the report for programs."),
+    click.option(
+        "--json", metavar="JSON", type=Written(".json"), help="Write the report for programs."
+    ),
     click.option("--title", default="", help="Of the report."),
     click.option("--purpose", default="", help="What is to be decided, for the report."),
     click.option("--model", default="", help="Name and version of the model, for the report."),
@@ -309,7 +316,10 @@ def check(**given: Any) -> None:
 )
 @_GROUP
 @click.option(
-    "--out", required=True, type=Written(), help="File to write: .json, .py, .onnx or .xlsx."
+    "--out",
+    required=True,
+    type=Written(".json", ".py", ".onnx", ".xlsx"),
+    help="File to write: .json, .py, .onnx or .xlsx.",
 )
 def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
     """Fit a calibrator and keep it as a file.
@@ -330,7 +340,7 @@ def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
 @click.option(
     "--out",
     required=True,
-    type=Written(),
+    type=Written(".csv", ".parquet", ".npz"),
     help="File to write: .csv, .parquet, .npz.",
 )
 def calibrate(calibrator: Path, out: Path, **reading: Any) -> None:
@@ -351,7 +361,7 @@ def _done(work: Callable[[], Result]) -> Result:
     # Streamlit's caches serve without its server, but say that there is none.
     os.environ["STREAMLIT_LOGGER_LEVEL"] = "error"
     try:
-        check_apart(click.get_current_context())
+        check_outputs(click.get_current_context())
         return work()
     except CalibrationInputError as error:
         from dashboard.terminal import explained  # noqa: PLC0415 - is imported by now

@@ -1,5 +1,7 @@
 """What all commands share: codes, keys in their help, completion, files read and written."""
 
+import errno
+import os
 import sys
 import traceback
 from itertools import combinations
@@ -101,15 +103,19 @@ _FEWEST_RESAMPLES = 20
 
 
 class Written(click.Path):
-    """A file that a command writes; every other path is one that it reads."""
+    """A file that a command writes, of one of some kinds; every other path is one that it reads."""
 
-    def __init__(self) -> None:
+    def __init__(self, *endings: str) -> None:
         super().__init__(path_type=Path)
+        self.endings = endings
 
 
-def check_apart(command: click.Context) -> None:
-    """Refuse to write over a file that the command reads, or writes too."""
-    from dashboard.output import are_one_file  # noqa: PLC0415 - rich takes a while
+def check_outputs(command: click.Context) -> None:
+    """Refuse to write over what the command reads or writes too, in no folder, or another kind.
+
+    So no file of a foreign kind is replaced. Devices and pipes take anything.
+    """
+    from dashboard.output import are_one_file, is_stream  # noqa: PLC0415 - rich takes a while
 
     of_files = [one for one in command.command.params if isinstance(one.type, click.Path)]
     named = [
@@ -121,6 +127,15 @@ def check_apart(command: click.Context) -> None:
         if isinstance(option.type, Written) and are_one_file(out, other):
             found = f"{out}, the same file as {other}"
             raise CalibrationInputError(option.name or "", found, "another file")
+    for option, out in named:
+        if not isinstance(option.type, Written) or is_stream(out):
+            continue
+        if out.suffix.lower() not in option.type.endings:
+            wanted = f"a name ending in {', '.join(option.type.endings)}"
+            raise CalibrationInputError(option.name or "", f"the ending {out.suffix!r}", wanted)
+        if out.is_dir() or not out.parent.is_dir():
+            why = os.strerror(errno.EISDIR if out.is_dir() else errno.ENOENT)
+            raise CalibrationInputError(option.name or "", f"{out} ({why})", "a place to write to")
 
 
 def _paths(given: Path | tuple[Path, ...] | None) -> tuple[Path, ...]:

@@ -137,13 +137,19 @@ _OPEN = ("/dev/fd/", "/dev/std", "/proc/")
 """Where the names of files that are open already begin."""
 
 
+def is_stream(out: Path) -> bool:
+    """Return whether a path is of a device, a pipe or a file that is open already."""
+    opened = str(out.absolute()).startswith(_OPEN)
+    return opened or (out.exists() and not out.is_file() and not out.is_dir())
+
+
 def write_file(out: Path, held: str | bytes) -> None:
     """Write a file beside its place and move it there, so that a whole one is there at any time.
 
     A link stays one: the file that it leads to is replaced. Devices and pipes are written to.
     """
     data = held.encode() if isinstance(held, str) else held
-    if str(out.absolute()).startswith(_OPEN) or (out.exists() and not out.is_file()):
+    if is_stream(out):
         out.write_bytes(data)
         return
     place = Path(os.path.realpath(out))

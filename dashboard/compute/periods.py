@@ -92,6 +92,8 @@ def in_time(column: SliceColumn) -> InTime | None:
     """Return the periods of a column of dates, or of numbers of weeks or months; else None."""
     if column.categories is not None:
         found, of_rows = periods_of(column.categories), column.values.astype(np.intp)
+    elif _NUMBERED.fullmatch(column.name) is None:
+        return None
     else:
         values = column.values.astype(np.float64)
         different, of_rows = np.unique(values, return_inverse=True)  # NaN last, as one

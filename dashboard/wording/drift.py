@@ -73,8 +73,7 @@ def drift_step(by: str, shown: str, ends: tuple[str, str], split_at: tuple[str, 
     """Advise to look at the rows since the scores have changed, with a filter and a split."""
     name, start = escape_markdown(by), escape_markdown(shown)
     split = (
-        f" Split at {start}, a calibrator is fitted on the {rows()} before it and tested on the"
-        f" {rows()} since: what had been seen of it in use."
+        f" Split at {start} to see how a calibrator fitted before then does on the {rows()} since."
     )
     return Step(
         f"**Check recent {rows()}.** The scores drift over {name}: evaluate those since {start}"

@@ -183,6 +183,37 @@ def test_a_write_that_is_stopped_leaves_the_old_file(
     assert modes[0] == modes[1]
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("audit rows.csv --report notes.txt", "Report: the ending '.txt'. Expected a name ending"),
+        ("audit rows.csv --report Makefile", "Report: the ending ''. Expected a name ending in"),
+        ("audit rows.csv --json notes.txt", "Json: the ending '.txt'. Expected a name ending in"),
+        ("fit rows.csv --calibrator platt --out notes.txt", "Out: the ending '.txt'. Expected a"),
+        ("calibrate rows.csv --with kept.json --out notes.txt", "Out: the ending '.txt'."),
+        (
+            "audit rows.csv --json no/a.json",
+            "Json: no/a.json (No such file or directory). Expected",
+        ),
+        (
+            "audit rows.csv --report r.html",
+            "Report: r.html (Is a directory). Expected a place to write",
+        ),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_anything_is_read(
+    command: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("notes.txt", "Makefile"):
+        Path(name).write_text("mine", encoding="utf-8")
+    Path("r.html").mkdir()
+    result = CliRunner().invoke(main, command.split())  # there is no rows.csv
+    assert result.exit_code == CANNOT
+    assert result.stderr.startswith(f"Error: {said}")
+    assert {Path(name).read_text("utf-8") for name in ("notes.txt", "Makefile")} == {"mine"}
+
+
 def test_a_report_goes_to_a_pipe(rows: str) -> None:
     done = run("audit", rows, "--resamples", "0", "--json", "/dev/stdout", to="| cat")
     assert (done.returncode, done.stderr) == (0, b"")
