@@ -277,7 +277,7 @@ def outcome(
     if expert:
         tested += f" (joint test, {p_words(p_value)})"
     text = f"{name}: {change} on the {set_name(result, evaluated)}{tested}."
-    text += _order_changed(result, evaluated, method)
+    text += "" if prediction else _order_changed(result, evaluated, method)
     if not prediction and not evaluated.changed_decisions:
         return text
     return f"{text} {capitalised(decisions(evaluated))}."

@@ -195,11 +195,20 @@ def test_names_from_a_file_are_shown_as_they_are(open_page: OpenPage) -> None:
 LONG_FIT = "?sample=Country+from+a+city%27s+name%2C+100+classes&method=Gaussian+process"
 
 
+def begin(page: Page) -> None:
+    """Start the fit where this machine is so slow that it waits for a click."""
+    start, bar = page.get_by_role("button", name="Fit it"), page.get_by_role("progressbar")
+    expect(start.or_(bar.first).first).to_be_visible()
+    if start.is_visible():
+        start.click()
+    expect(bar.first).to_be_visible()
+
+
 def test_a_long_fit_shows_how_far_it_is_and_can_be_stopped(open_page: OpenPage) -> None:
     page = open_page(
         f"{LONG_FIT}&gaussian_process_n_inducing=12"
     )  # of no other test, whose fit would be kept
-    expect(page.get_by_role("progressbar")).to_be_visible()
+    begin(page)
     expect(page.get_by_text("Gaussian process: fitting on the calibration set")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("No calibrator chosen")).to_be_visible()
@@ -222,6 +231,7 @@ _NOTE_SHARES = """
 def test_a_fit_goes_on_while_another_page_is_opened(open_page: OpenPage) -> None:
     page = open_page(f"{LONG_FIT}&gaussian_process_n_inducing=13")
     tenth = re.compile("[1-9][0-9]")
+    begin(page)
     expect(page.get_by_role("progressbar")).to_have_attribute("aria-valuenow", tenth)
     page.evaluate(_NOTE_SHARES)
     page.get_by_role("link", name="Calibration maps", exact=True).first.click()

@@ -151,7 +151,7 @@ def test_a_second_score_is_a_question_and_either_answer_is_followed() -> None:
         assert len(answer.change["roles"]) == 1
         found = roles(columns, **answer.change)
         assert found[answer.said.strip('"')] == "score"
-        assert sorted(found.values()) == ["group", "outcome", "score"]
+        assert sorted(found.values()) == ["left out", "outcome", "score"]
 
 
 def test_two_outcomes_that_happen_are_a_question() -> None:
@@ -173,7 +173,7 @@ def test_roles_of_the_user_hold_and_need_no_reason() -> None:
     d = people()
     columns = {"score": d["p"], "x": RNG.random(600), "y": d["y"], "z": d["y"]}
     reading = read(columns, roles=(("x", "score"), ("z", "outcome")))
-    assert reading.roles == ("group", "score", "left out", "outcome")
+    assert reading.roles == ("left out", "score", "left out", "outcome")
     assert reading.reasons[1] == reading.reasons[3] == ""
 
 

@@ -353,8 +353,9 @@ def _ask_of_shares(rows: Measured) -> None:
             return
         low = np.asarray(raw.table) <= 1
         p, hit = np.clip(np.asarray(raw.table)[low], 1e-6, 1 - 1e-3), raw.labels[low] == 1
-        part = p / 100
-        gain += float(np.where(hit, np.log(p / part), np.log((1 - p) / (1 - part))).sum())
+        # As shares, as percentages, and as those of the other outcome.
+        fits = [float(np.log(np.where(hit, q, 1 - q)).sum()) for q in (p, p / 100, 1 - p / 100)]
+        gain += fits[0] - max(fits[1:])
     if gain > _NATS:
         _ask_of_scales("scores", rows)
 
