@@ -112,7 +112,7 @@ def _lower_but_moving(
     ]
 
 
-QUICK_SECONDS = 10.0
+QUICK_SECONDS = 15.0
 """Estimated seconds up to which calibrators are compared unasked."""
 
 

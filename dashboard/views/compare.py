@@ -35,7 +35,7 @@ from dashboard.wording.reliability import panel_line
 from dashboard.wording.rows import say_rows
 from dashboard.wording.subject import data_subject
 
-ASK_FROM = 10.0
+ASK_FROM = 20.0
 """Seconds from which on fits wait for a click."""
 
 MEASURES = ("event_nll", "ks_error", "ece", "event_brier", "nll")
