@@ -255,26 +255,27 @@ def latex_text(text: str) -> str:
 
 
 def paper_latex(table: PaperTable) -> str:
-    r"""Write the table as LaTeX that needs the package booktabs.
+    r"""Write the table as LaTeX that needs booktabs and graphicx; it is never wider than a line.
 
     Examples
     --------
     >>> cells = PaperCell("5.12"), PaperCell("0.64", "best", level=True)
     >>> rows = (("Net_1", "100 rows", cells),)
     >>> print(paper_latex(PaperTable("ECE (%)", ("Uncalibrated", "Spline"), rows, "Note.")))
-    % \usepackage{booktabs}
+    % \usepackage{booktabs,graphicx}
     \begin{table}
       \centering
       \footnotesize
       \setlength{\tabcolsep}{3pt}
       \caption{ECE (\%). Note.}
+      \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
       \begin{tabular}{lrr}
         \toprule
         Model & Uncalibrated & Spline \\
         \midrule
         Net\_1 & 5.12 & \textbf{0.64}$^\circ$ \\
         \bottomrule
-      \end{tabular}
+      \end{tabular}}
     \end{table}
     <BLANKLINE>
     """
@@ -295,19 +296,20 @@ def paper_latex(table: PaperTable) -> str:
     told = [f"{table.heading}.", table.printed_note, table.note]
     caption = latex_text(" ".join(filter(None, told)))
     return "\n".join([
-        r"% \usepackage{booktabs}",
+        r"% \usepackage{booktabs,graphicx}",
         r"\begin{table}",
         r"  \centering",
         r"  \footnotesize",
         r"  \setlength{\tabcolsep}{3pt}",
         rf"  \caption{{{caption}}}",
+        r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"  \begin{{tabular}}{{l{'r' * len(table.columns)}}}",
         r"    \toprule",
         rf"    {heads} \\",
         r"    \midrule",
         *body,
         r"    \bottomrule",
-        r"  \end{tabular}",
+        r"  \end{tabular}}",
         r"\end{table}",
         "",
     ])  # fmt: skip

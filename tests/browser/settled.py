@@ -73,6 +73,14 @@ def settle(page: Page, *, quiet_ms: int = QUIET_MS, timeout_ms: int = 120_000) -
     page.wait_for_function(_AT_REST, arg=quiet_ms, polling=50, timeout=timeout_ms)
 
 
+def begin_long_work(page: Page, name: str | re.Pattern[str]) -> None:
+    """Start work that waits for a click where this machine is slow, or busy."""
+    ask = page.get_by_role("button", name=name)
+    if ask.count():
+        click(ask)
+        settle(page)
+
+
 def stand_still(locator: Locator, *, quiet_ms: int = QUIET_MS) -> None:
     """Wait until an element has stopped moving: what opens slides, and a click may miss."""
     was, now = None, locator.bounding_box()

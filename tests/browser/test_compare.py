@@ -10,7 +10,7 @@ from dashboard.settings import USUAL, method_by_key
 from dashboard.wording import contest as words
 from dashboard.wording.sentences import method_name
 from tests.browser.conftest import OpenPage
-from tests.browser.settled import settle
+from tests.browser.settled import begin_long_work, settle
 
 pytestmark = pytest.mark.browser
 
@@ -88,6 +88,8 @@ def test_on_a_phone_what_must_be_seen_needs_no_scrolling(
     page = open_page(f"{path}?resamples=0", width=390)
     box = page.locator(f".st-key-{table}")
     heads = box.locator("thead th")
+    settle(page)
+    begin_long_work(page, "Start")
     expect(heads.filter(visible=True)).to_have_text(seen)
     settle(page)
     inside, room = box.evaluate("node => [node.scrollWidth, node.clientWidth]")

@@ -13,7 +13,7 @@ from dashboard.app import PAGES
 from dashboard.parts.long_work import RUN
 from dashboard.wording import percent
 from tests.browser.conftest import OpenPage
-from tests.browser.settled import QUIET_MS, click, settle, stand_still, turn_to
+from tests.browser.settled import begin_long_work, click, settle, stand_still, turn_to
 from tests.browser.test_journeys import choose_method, split_of
 
 pytestmark = pytest.mark.browser
@@ -102,11 +102,8 @@ def check_ks(page: Page, title: str, name: str) -> None:
         page.get_by_role("radio", name="KS error", exact=True).click()
         page.wait_for_url(re.compile("learning_error=ks_error"))
         settle(page)  # while the page is drawn again, the button is away for a moment
-    ask = page.get_by_role("button", name=re.compile(rf"^({RUN}|Start)$"))
-    if title in ASKS and ask.count():  # where the machine is slow, or busy
-        ask.click()
-        page.wait_for_timeout(QUIET_MS)
-        settle(page)
+    if title in ASKS:
+        begin_long_work(page, re.compile(rf"^({RUN}|Start)$"))
     if title == "Data needed":
         graph = page.get_by_role("figure", name=re.compile("KS error")).first
         expect(graph).to_be_visible(timeout=90_000)
