@@ -188,10 +188,11 @@ def _batch(scene: Scene) -> Batch:
 
 
 def _as_audited(given: Mapping[str, Any], audited: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how files are read: as the audited one, but for what is given."""
+    """Return how files are read: as the audited one, but for what is given, and never split."""
     named = [role for role in ("outcome", "score") if given[role] is not None]
     columns = [text for text in audited.get("columns", ()) if text.rpartition("=")[2] not in named]
     kept = {name: given[name] or value for name, value in audited.items() if name in given}
+    kept["split_at"] = given["split_at"]
     return {**given, **kept, "columns": [*columns, *given["columns"]]}
 
 

@@ -91,6 +91,7 @@ def reference_of(scene: Scene) -> dict[str, Any]:
             "class_names": "\n".join(options.class_names) or None,
             "together": list(options.together),
             "leave_out": options.leave_out,
+            "split_at": "=".join(options.split_at) or None,
         },
         "scores": counted.scores.tolist(),
         "rows": counted.counts.astype(np.int64).tolist(),

@@ -287,3 +287,15 @@ def test_rows_to_check_against_need_no_report(check: Check, report: Path) -> Non
     code, said = check(visits(), "--audited", rows, against=rows)
     assert (code, said.count("\n")) == (2, 1)
     assert "Expected a report after --against" in said
+
+
+def test_a_report_split_by_date_finds_its_rows(check: Check, tmp_path: Path) -> None:
+    months = np.repeat([f"2025-{month:02d}" for month in range(1, 9)], N_ROWS // 8)
+    table = visits().assign(month=months)
+    table.to_csv(tmp_path / "year.csv", index=False)
+    found = run("audit", tmp_path / "year.csv", "--split-at", "2025-05", "--resamples", "0",
+                "--json", tmp_path / "year.json")  # fmt: skip
+    assert found.exit_code == 0
+    _, told = check(table[months >= "2025-07"], against=tmp_path / "year.json")
+    assert "Paired: 100 of 100 row IDs match" in told  # two months of fifty rows
+    assert "Not compared: 100 rows of the audited file" in told  # May and June
