@@ -85,6 +85,9 @@ OTHERWISE: tuple[tuple[str, str], ...] = (
     ("rows to tune on are the calibration set", r"further_words_for_sets\[names4"),
     ("tensors of unsigned numbers", r"test_torch\.py::test_both_sets\[types"),
     ("class names beside records are typed by the user", r"list_of_class_names_beside_records"),
+    ("labels from one are shifted, which is said", r"labels_from_one_without_the_last_class"),
+    ("headings that number classes are matched with the labels", r"order_than_the_labels"),
+    ("columns that are all the same are the outcome, which is said", r"none_beside_labels"),
 )  # fmt: skip
 """What is read otherwise, or refused, for a reason that was looked at file by file: by test."""
 

@@ -46,6 +46,7 @@ def test_the_code_runs_elsewhere_and_writes_what_it_says(written: Path) -> None:
 
 
 @pytest.mark.parametrize("written", PAGES, indirect=True)
+@pytest.mark.long
 def test_the_code_is_typed(written: Path) -> None:
     root = DOCS.parent
     config = root / "pyproject.toml"

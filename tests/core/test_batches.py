@@ -115,6 +115,7 @@ def test_power_is_how_often_such_a_change_is_seen() -> None:
     assert 0.3 < np.mean(power) < 1
 
 
+@pytest.mark.long
 def test_intervals_hold_the_true_change() -> None:
     held = []
     for k in range(60):

@@ -25,6 +25,7 @@ def check_bins(case: EventCase, n_bins: int) -> None:
         assert_allclose(found.frequency, expected.frequency, rtol=0, atol=1e-12)
 
 
+@pytest.mark.long
 def test_bins_agree_with_the_loops_on_2000_cases() -> None:
     for number, case in enumerate(seeded_events(4, 2_000)):
         check_bins(case, n_bins=(1, 2, 3, 7, 10, 15, 25, 40)[number % 8])

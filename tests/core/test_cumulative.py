@@ -31,6 +31,7 @@ def check_curves(case: EventCase) -> None:
     assert found.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-9)
 
 
+@pytest.mark.long
 def test_curves_agree_with_the_loops_on_3000_cases() -> None:
     for case in seeded_events(3, 3_000):
         check_curves(case)

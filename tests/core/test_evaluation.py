@@ -529,6 +529,7 @@ def test_the_null_line_and_the_p_value_agree_on_which_side(rng: np.random.Genera
 
 
 @pytest.mark.parametrize("confident", [False, True])
+@pytest.mark.long
 def test_labels_drawn_from_the_scores_exceed_the_null_line_in_5_of_100(
     rng: np.random.Generator, *, confident: bool
 ) -> None:

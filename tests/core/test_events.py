@@ -35,6 +35,7 @@ def check_every_event(case: LogitCase) -> None:
         assert outcomes(OneClass(k), probabilities, labels) == reference.one_class(table, labels, k)
 
 
+@pytest.mark.long
 def test_every_event_is_the_loops_to_the_last_bit_on_2000_tables() -> None:
     for case in seeded_logit_sets(2, 2_000):
         check_every_event(case)

@@ -13,6 +13,7 @@ from tests import reference
 from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
 
 
+@pytest.mark.long
 def test_softmax_and_its_logarithm_agree_with_the_loops_on_2000_tables() -> None:
     for case in seeded_logit_sets(1, 2_000):
         table = case.logits.tolist()

@@ -319,6 +319,7 @@ def test_rows_sum_to_1_and_json_restores_the_map(calibrator: VectorMap, case: Lo
 
 
 @pytest.mark.parametrize("score_map", [IsotonicCalibration(), LINES], ids=str)
+@pytest.mark.long
 def test_irm_keeps_the_first_class_on_1000_sets(score_map: ScoreMap) -> None:
     for case in seeded_logit_sets(32, 1_000):
         found = check_rows(PooledClasses(score_map), case)

@@ -106,6 +106,7 @@ def check_platt(case: EventCase, *, smoothed: bool) -> str:
 
 
 @pytest.mark.parametrize("smoothed", [False, True])
+@pytest.mark.long
 def test_1000_platt_curves_are_at_the_optimum(smoothed: bool) -> None:  # noqa: FBT001
     kinds = [check_platt(case, smoothed=smoothed) for case in seeded_events(21, 1_000)]
     assert {*kinds} == {"one class", "constant", "separable", "reversed", "interior"}
@@ -237,6 +238,7 @@ def check_optimal(
 
 
 @pytest.mark.parametrize("parameters", PARAMETERS)
+@pytest.mark.long
 def test_1000_beta_curves_are_at_the_optimum_under_the_bounds(parameters: Parameters) -> None:
     kinds = [check_beta(case, parameters) for case in seeded_events(22, 1_000)]
     assert {"separable", "bound", "interior"} <= {*kinds}
@@ -317,6 +319,7 @@ def test_equal_mass_bins_by_hand() -> None:
     assert fitted.predict([0.15, 0.3, 0.7]).tolist() == [0.5, 1, 0.5]
 
 
+@pytest.mark.long
 def test_600_histograms_agree_with_loops() -> None:
     for number, case in enumerate(seeded_events(23, 600)):
         n_bins, binning = (1, 2, 7, 15, 20)[number % 5], BINNINGS[number % 2]
@@ -340,6 +343,7 @@ def check_isotonic(case: EventCase) -> None:
     assert_allclose(lines, [reference.read_line(curve, s) for s in asked], rtol=0, atol=1e-12)
 
 
+@pytest.mark.long
 def test_1000_isotonic_curves_agree_with_pooling_by_hand() -> None:
     for case in seeded_events(24, 1_000, max_size=40):
         check_isotonic(case)
@@ -417,6 +421,7 @@ def check_venn_abers(case: EventCase) -> None:
     assert_allclose(fitted.predict(asked), merged, rtol=0, atol=1e-15)
 
 
+@pytest.mark.long
 def test_500_pairs_agree_with_two_fits_a_score() -> None:
     for case in seeded_events(26, 500, max_size=25):
         check_venn_abers(case)

@@ -59,6 +59,7 @@ def check_places(kept: list[float], pairs: list[tuple[float, float]]) -> None:
         assert beyond >= -1e-12 if score in left_out else beyond <= 1e-12
 
 
+@pytest.mark.long
 def test_600_maps_agree_with_exact_fractions() -> None:
     for number, case in enumerate(seeded_events(9, 600, min_size=12)):
         check_map(case, KINDS[number % len(KINDS)], FIT_TO[number // 8 % 2])
@@ -262,6 +263,7 @@ def check_constrained(case: EventCase, kind: tuple[Runout, int], fit_to: FitTo) 
     return was_feasible
 
 
+@pytest.mark.long
 def test_300_constrained_fits_are_proved_best() -> None:
     held_back = 0
     for number, case in enumerate(seeded_events(10, 300, min_size=10, max_size=40)):

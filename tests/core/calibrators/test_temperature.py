@@ -54,6 +54,7 @@ def check_temperature(case: LogitCase) -> str:
     return kind
 
 
+@pytest.mark.long
 def test_2000_fits_are_where_the_loops_say() -> None:
     kinds = [check_temperature(case) for case in seeded_logit_sets(7, 2_000)]
     assert {*kinds} == {"flat", "separable", "anti-informative", "interior"}

@@ -179,6 +179,7 @@ def test_changes_are_stretched_as_student_s_t() -> None:
 # Discrimination -----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_discrimination_of_three_misses_is_held() -> None:
     # The variance of the scores themselves, 0.01 squared.
     held = 0

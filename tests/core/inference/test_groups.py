@@ -144,6 +144,7 @@ def test_intervals_are_no_wider_where_the_gap_is_small() -> None:
         assert width.max() < 1.4 * np.median(width)  # it was 8 times as wide at a gap of -0.1 pp
 
 
+@pytest.mark.long
 def test_intervals_hold_all_true_gaps_at_once() -> None:
     rng, held = np.random.default_rng(6), []
     for seed in range(120):

@@ -228,6 +228,7 @@ def test_a_sweep_is_the_slow_reference() -> None:
 
 
 @pytest.mark.parametrize("n_rows", [60, 2_000])
+@pytest.mark.long
 def test_a_perfect_model_passes_the_limit_in_5_of_100_draws(
     rng: np.random.Generator, n_rows: int
 ) -> None:

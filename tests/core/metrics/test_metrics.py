@@ -52,11 +52,13 @@ def check_class_metrics(case: LogitCase) -> None:
     assert metrics.accuracy(probabilities, labels) == close(reference.accuracy(table, labels))
 
 
+@pytest.mark.long
 def test_event_metrics_agree_with_the_loops_on_2000_cases() -> None:
     for number, case in enumerate(seeded_events(5, 2_000)):
         check_event_metrics(case, n_bins=(1, 2, 5, 10, 15, 25)[number % 6])
 
 
+@pytest.mark.long
 def test_class_metrics_agree_with_the_loops_on_2000_cases() -> None:
     for case in seeded_logit_sets(6, 2_000):
         check_class_metrics(case)
