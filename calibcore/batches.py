@@ -313,16 +313,11 @@ Pairs = Iterator[tuple[Tally, Tally]]
 
 @result_class
 class _Both:
-    """Both batches on the scores of both.
-
-    Attributes
-    ----------
-    reference, new : Tally
-        With the same scores, of which each may have no rows at some.
-    """
+    """Both batches on the scores of both."""
 
     reference: Tally
     new: Tally
+    """With the same scores, of which each may have no rows at some."""
 
     @classmethod
     def of(cls, reference: Tally, new: Tally) -> "_Both":

@@ -45,21 +45,11 @@ def bin_scores(
 ) -> BinTable:
     """Gather rows into bins of their score.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
-    n_bins : int, default 15
-        At least 1.
-    binning : {"equal_width", "equal_mass"}
-        Bins as wide as each other, or holding as many rows as each other.
+    ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
+    ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``n_bins``: at
+    least 1. ``binning``: bins as wide as each other, or holding as many rows as each other.
 
-    Returns
-    -------
-    BinTable
-        As many bins as asked for, empty ones included.
+    As many bins as asked for, empty ones included.
 
     Raises
     ------
@@ -148,17 +138,8 @@ def first_reaching(totals: Floats, places: NDArray[np.int64]) -> NDArray[np.intp
 def bin_sums(values: Floats, starts: NDArray[np.intp]) -> Floats:
     """Add up the blocks of each bin; 0 in an empty bin.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (..., n_blocks)
-        What is added up.
-    starts : ndarray of int, shape (..., n_bins)
-        First block of each bin, rising from 0: the same for all, or with the leading dimensions
-        of ``values``.
-
-    Returns
-    -------
-    ndarray of float64, shape (..., n_bins)
+    ``values``: what is added up; shape (..., n_blocks). ``starts``: first block of each bin, rising
+    from 0: the same for all, or with the leading dimensions of ``values``; shape (..., n_bins).
     """
     *shape, n_blocks = values.shape
     n_bins = starts.shape[-1]

@@ -21,38 +21,28 @@ Both = tuple[float, float]
 
 @result_class
 class Checkpoint:
-    """Error and calibration of one network on its test set.
-
-    Attributes
-    ----------
-    number : float
-        Its place in the series, such as the epoch.
-    n_samples : int
-        Rows of the test set.
-    temperature : float
-        What divides the logits, fitted on the calibration set; with folds, the mean of theirs.
-    correct : ndarray of {0, 1}, shape (n_samples,)
-        Whether the most probable class is the true one: no temperature changes it.
-    losses : ndarray of float64, shape (n_samples,)
-        Of each row before, in nats; their mean is the NLL.
-    nll, entropy : tuple of float
-        Of all classes, in nats, before and after.
-    ece, ks_error : tuple of float
-        Of the event, before and after.
-    classwise_ece : tuple of float
-        Of each class against the rest, the mean, before and after.
-    """
+    """Error and calibration of one network on its test set."""
 
     number: float
+    """Its place in the series, such as the epoch."""
     n_samples: int
+    """Rows of the test set."""
     temperature: float
+    """What divides the logits, fitted on the calibration set; with folds, the mean of theirs."""
     correct: Hits
+    """Whether the most probable class is the true one: no temperature changes it; shape
+    (n_samples,).
+    """
     losses: Floats
+    """Of each row before, in nats; their mean is the NLL; shape (n_samples,)."""
     nll: Both
     entropy: Both
+    """Of all classes, in nats, before and after."""
     ece: Both
     ks_error: Both
+    """Of the event, before and after."""
     classwise_ece: Both
+    """Of each class against the rest, the mean, before and after."""
 
     @property
     def error(self) -> float:
@@ -65,20 +55,8 @@ def checkpoint(
 ) -> Checkpoint:
     """Fit a temperature on the calibration set of one network, and evaluate it on the test set.
 
-    Parameters
-    ----------
-    number : float
-        Its place in the series, such as the epoch.
-    split : Split of LogitSet
-        Both sets of the network.
-    event : Event, default TopR(1)
-        What ECE and KS error are about.
-    n_bins : int, default 15
-        Bins of the ECE, of equal width.
-
-    Returns
-    -------
-    Checkpoint
+    ``number``: its place in the series, such as the epoch. ``split``: both sets of the network.
+    ``event``: what ECE and KS error are about. ``n_bins``: bins of the ECE, of equal width.
 
     Raises
     ------

@@ -10,19 +10,13 @@ from calibcore.results import short_repr
 
 @dataclass(frozen=True)
 class Comparison:
-    """One measure before and after calibration.
-
-    Attributes
-    ----------
-    measure : Measure
-        What is compared.
-    before, after : float or None
-        None where the data or the calibrator leave it undefined.
-    """
+    """One measure before and after calibration."""
 
     measure: Measure
+    """What is compared."""
     before: float | None
     after: float | None
+    """None where the data or the calibrator leave it undefined."""
 
     __repr__ = short_repr
 
@@ -37,11 +31,8 @@ class Comparison:
 class Comparisons(Sequence[Comparison]):
     """One comparison a measure, in the order of `METRICS`, each made when first asked for.
 
-    Parameters
-    ----------
-    make : callable
-        Given measures of one kind, their comparisons. Those that need the probabilities of all
-        classes are made together, so that these are found once and not kept.
+    ``make``: given measures of one kind, their comparisons. Those that need the probabilities of
+    all classes are made together, so that these are found once and not kept.
     """
 
     def __init__(self, make: Callable[[Sequence[Measure]], Sequence[Comparison]]) -> None:

@@ -36,18 +36,12 @@ MEASURES = tuple(measure for measure in METRICS if not measure.compares_pairs)
 
 @result_class
 class CrossFit:
-    """A calibrator evaluated on the calibration set, each row by a map that has not seen it.
-
-    Attributes
-    ----------
-    evaluated : SetResult
-        Measures of all rows together.
-    fitted : FoldedScoreMap, FoldedVectorMap or None
-        The maps; None where nothing was asked for.
-    """
+    """A calibrator evaluated on the calibration set, each row by a map that has not seen it."""
 
     evaluated: SetResult
+    """Measures of all rows together."""
     fitted: FoldedScoreMap | FoldedVectorMap | None
+    """The maps; None where nothing was asked for."""
 
 
 def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
@@ -62,26 +56,12 @@ def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
 ) -> CrossFit:
     """Evaluate a calibrator on the calibration set by cross-validation.
 
-    Parameters
-    ----------
-    rows : LogitSet or EventScores
-        The calibration set.
-    event : Event
-        What the scores are about; event scores are read as this event's.
-    calibrator : ScoreMap, VectorMap, PooledScores or None
-        As for `calibcore.audit`.
-    fold : array_like of int, shape (n_samples,)
-        Fold of each row, from 0, as `deal_folds` gives it: at least two folds, none without rows.
-    n_bins : int, default 15
-        Bins of the reliability diagram and of the binned measures.
-    progress : callable, optional
-        Told the share that is done; every fold counts alike. Whatever it raises ends the work.
-    near : FittedScoreMap or FittedVectorMap, optional
-        The fit to all rows, near which a search for a penalty's strength begins.
-
-    Returns
-    -------
-    CrossFit
+    ``rows``: the calibration set. ``event``: what the scores are about; event scores are read as
+    this event's. ``calibrator``: as for `calibcore.audit`. ``fold``: fold of each row, from 0, as
+    `deal_folds` gives it: at least two folds, none without rows; shape (n_samples,). ``n_bins``:
+    bins of the reliability diagram and of the binned measures. ``progress``: told the share that is
+    done; every fold counts alike. Whatever it raises ends the work. ``near``: the fit to all rows,
+    near which a search for a penalty's strength begins.
 
     Raises
     ------
@@ -121,25 +101,17 @@ def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
 
 @result_class
 class Standing:
-    """How a calibrator does on one set: what is left of an evaluation when its curves are dropped.
-
-    Attributes
-    ----------
-    comparisons : tuple of Comparison
-        One for each of `MEASURES`.
-    changed_decisions, n_samples : int
-        Rows whose most probable class is another one, and rows in all.
-    fitted : FittedScoreMap, FittedVectorMap or None
-        What calibrated these rows.
-    past_half : int or None
-        As in `calibcore.evaluation.SetResult`.
-    """
+    """How a calibrator does on one set: an evaluation without its curves."""
 
     comparisons: tuple[Comparison, ...]
+    """One for each of `MEASURES`."""
     changed_decisions: int
     n_samples: int
+    """Rows whose most probable class is another one, and rows in all."""
     fitted: FittedScoreMap | FittedVectorMap | None
+    """What calibrated these rows."""
     past_half: int | None = None
+    """As in `calibcore.evaluation.SetResult`."""
 
     @classmethod
     def of(cls, result: SetResult, fitted: FittedScoreMap | FittedVectorMap | None) -> "Standing":
@@ -155,21 +127,14 @@ class Standing:
 
 @result_class
 class Contestant:
-    """One calibrator of a contest.
-
-    Attributes
-    ----------
-    key : str
-        What it is called in the contest.
-    crossed : Standing
-        On the calibration set, by `cross_fit`.
-    test : Standing
-        On the test set, by the fit on the whole calibration set; the same where there is one set.
-    """
+    """One calibrator of a contest."""
 
     key: str
+    """What it is called in the contest."""
     crossed: Standing
+    """On the calibration set, by `cross_fit`."""
     test: Standing
+    """On the test set, by the fit on the whole calibration set; the same where there is one set."""
 
     def on(self, evaluated_on: EvaluatedOn) -> Standing:
         """Return one of the two."""
@@ -183,21 +148,14 @@ class Contestant:
 
 @result_class
 class Picks:
-    """Which calibrator wins by cross-fitting, and which one the test set would have picked.
-
-    Attributes
-    ----------
-    measure : Measure
-        By which they are compared.
-    winner : Contestant
-        Best by cross-fitting; no label of the test set had a part in it.
-    on_test : Contestant
-        Best on the test set, which therefore flatters it.
-    """
+    """Which calibrator wins by cross-fitting, and which one the test set would have picked."""
 
     measure: Measure
+    """By which they are compared."""
     winner: Contestant
+    """Best by cross-fitting; no label of the test set had a part in it."""
     on_test: Contestant
+    """Best on the test set, which therefore flatters it."""
 
     @property
     def flattery(self) -> float:
@@ -247,18 +205,10 @@ def ranked(
 def pick(contestants: Sequence[Contestant], measure: Measure) -> Picks | None:
     """Find the best calibrator of a comparison by one measure.
 
-    Parameters
-    ----------
-    contestants : sequence of Contestant
-        Of equals the first one wins.
-    measure : Measure
-        What decides.
+    ``contestants``: of equals the first one wins. ``measure``: what decides.
 
-    Returns
-    -------
-    Picks or None
-        None where no contestant has the measure, it has no better direction, or the test set leaves
-        it undefined for the winner.
+    None where no contestant has the measure, it has no better direction, or the test set leaves it
+    undefined for the winner.
     """
     if not contestants:
         return None
@@ -274,12 +224,7 @@ _MOVED = 0.25
 def moves_mean_away(gap: Comparison, rate: Comparison, n_samples: int) -> bool:
     """Return whether calibration moves the mean score away from the observed frequency.
 
-    Parameters
-    ----------
-    gap, rate : Comparison
-        Of the measures ``mean_gap`` and ``hit_rate``.
-    n_samples : int
-        Rows of both.
+    ``gap``, ``rate``: of the measures ``mean_gap`` and ``hit_rate``. ``n_samples``: rows of both.
 
     Notes
     -----
@@ -308,18 +253,11 @@ def moves_mean_away(gap: Comparison, rate: Comparison, n_samples: int) -> bool:
 def row_losses(measure: Measure, side: SideRows) -> Floats | None:
     """Return what each row adds to a loss.
 
-    Parameters
-    ----------
-    measure : Measure
-        A mean over the rows: the NLL or Brier score of the event or of all classes, or accuracy.
-    side : SideRows
-        The rows and what was predicted of them.
+    ``measure``: a mean over the rows: the NLL or Brier score of the event or of all classes, or
+    accuracy. ``side``: the rows and what was predicted of them.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_samples,), or None
-        Lower is better, so of what is better higher the negative. None of other measures, and of
-        all classes where these have no probabilities.
+    Lower is better, so of what is better higher the negative. None of other measures, and of all
+    classes where these have no probabilities; shape (n_samples,).
     """
     if isinstance(measure, RowMeasure):
         if side.probabilities is None or side.labels is None:
@@ -334,17 +272,10 @@ def row_losses(measure: Measure, side: SideRows) -> Floats | None:
 def lead(first: Floats, second: Floats, n_folds: int) -> Interval:
     """Return the 95% interval of one mean loss minus another, of the same rows out of fold.
 
-    Parameters
-    ----------
-    first, second : ndarray of float64, shape (n_samples,)
-        `row_losses` of two calibrators that were cross-validated on the same folds.
-    n_folds : int
-        At least 2.
+    ``first``, ``second``: `row_losses` of two calibrators that were cross-validated on the same
+    folds; shape (n_samples,). ``n_folds``: at least 2.
 
-    Returns
-    -------
-    Interval
-        Below 0 where the first is clearly better.
+    Below 0 where the first is clearly better.
 
     Notes
     -----
@@ -370,22 +301,16 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class Advice:
-    """What a comparison by a loss lets one say.
-
-    Attributes
-    ----------
-    best : str
-        Key of the calibrator with the lowest loss.
-    advised : str or None
-        The simplest of those that are not clearly worse than the best and clearly better than
-        uncalibrated scores; None where none is.
-    level : tuple of str
-        Others that are not clearly worse than the best, uncalibrated scores not among them.
-    """
+    """What a comparison by a loss lets one say."""
 
     best: str
+    """Key of the calibrator with the lowest loss."""
     advised: str | None
+    """The simplest of those that are not clearly worse than the best and clearly better than
+    uncalibrated scores; None where none is.
+    """
     level: tuple[str, ...]
+    """Others that are not clearly worse than the best, uncalibrated scores not among them."""
 
 
 def advise(
@@ -396,22 +321,12 @@ def advise(
 ) -> Advice | None:
     """Say which calibrator to use, as far as the rows tell.
 
-    Parameters
-    ----------
-    losses : mapping of str to ndarray of float64, shape (n_samples,)
-        `row_losses` of each calibrator, by key.
-    improves : callable
-        Whether the calibrator with this key is clearly better than uncalibrated scores; asked of
-        no more than it takes, the simplest first.
-    simplest : sequence of str
-        Keys, the simplest calibrator first; others come last.
-    n_folds : int
-        At least 2.
+    ``losses``: `row_losses` of each calibrator, by key; shape (n_samples,). ``improves``: whether
+    the calibrator with this key is clearly better than uncalibrated scores; asked of no more than
+    it takes, the simplest first. ``simplest``: keys, the simplest calibrator first; others come
+    last. ``n_folds``: at least 2.
 
-    Returns
-    -------
-    Advice or None
-        None where there is no calibrator.
+    None where there is no calibrator.
 
     Notes
     -----

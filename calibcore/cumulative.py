@@ -197,19 +197,11 @@ def expected_steps(variance: ArrayLike, skew: ArrayLike) -> Floats:
 def rare_tail(largest: ArrayLike, variance: ArrayLike, skew: ArrayLike) -> Floats:
     """Compute the two-sided p-value of the final gap where steps are few.
 
-    Parameters
-    ----------
-    largest : array_like of float
-        Gap in rows, at least 0.
-    variance : array_like of float
-        Of the number of hits: sum_i s_i (1 - s_i).
-    skew : array_like of float
-        sum_i s_i (1 - s_i) |1 - 2 s_i|: its third cumulant if all scores are on one side of 1/2.
+    ``largest``: gap in rows, at least 0. ``variance``: of the number of hits: sum_i s_i (1 - s_i).
+    ``skew``: sum_i s_i (1 - s_i) |1 - 2 s_i|: its third cumulant if all scores are on one side of
+    1/2.
 
-    Returns
-    -------
-    ndarray of float64
-        P(Z >= x) + P(Z <= -x); 0 without a skew.
+    P(Z >= x) + P(Z <= -x); 0 without a skew.
 
     Notes
     -----
@@ -238,15 +230,9 @@ def rare_tail(largest: ArrayLike, variance: ArrayLike, skew: ArrayLike) -> Float
 def brownian_tail(x: float) -> float:
     """Compute the probability that standard Brownian motion on [0, 1] strays ``x`` from 0.
 
-    Parameters
-    ----------
-    x : float
-        At least 0.
+    ``x``: at least 0.
 
-    Returns
-    -------
-    float
-        Accurate far into the tail, where one minus the distribution function would be 0.
+    Accurate far into the tail, where one minus the distribution function would be 0.
 
     Notes
     -----
@@ -278,15 +264,9 @@ def brownian_tail(x: float) -> float:
 def brownian_range_tail(x: float) -> float:
     """Compute the probability that the range of standard Brownian motion is at least ``x``.
 
-    Parameters
-    ----------
-    x : float
-        At least 0.
+    ``x``: at least 0.
 
-    Returns
-    -------
-    float
-        Accurate far into the tail.
+    Accurate far into the tail.
 
     Notes
     -----

@@ -101,18 +101,12 @@ def _predict(fitted: FittedScoreMap, scores: Floats, groups: Labels | None) -> F
 
 @result_class
 class FoldedScoreMap(FittedGroupMap):
-    """One score map a fold; each row goes through the one that was fitted without its fold.
-
-    Attributes
-    ----------
-    fold : ndarray of int, shape (n_samples,)
-        Fold of each row of the set that the maps were fitted on.
-    maps : tuple of FittedScoreMap
-        One a fold.
-    """
+    """One score map a fold; each row goes through the one that was fitted without its fold."""
 
     fold: Folds
+    """Fold of each row of the set that the maps were fitted on; shape (n_samples,)."""
     maps: tuple[FittedScoreMap, ...]
+    """One a fold."""
 
     def predict(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         """Calibrate the scores of the very rows that were dealt, in their order."""
@@ -134,18 +128,12 @@ class FoldedScoreMap(FittedGroupMap):
 
 @result_class
 class FoldedVectorMap(FittedVectorMap):
-    """One vector map a fold; each row goes through the one that was fitted without its fold.
-
-    Attributes
-    ----------
-    fold : ndarray of int, shape (n_samples,)
-        Fold of each row of the set that the maps were fitted on.
-    maps : tuple of FittedVectorMap
-        One a fold.
-    """
+    """One vector map a fold; each row goes through the one that was fitted without its fold."""
 
     fold: Folds
+    """Fold of each row of the set that the maps were fitted on; shape (n_samples,)."""
     maps: tuple[FittedVectorMap, ...]
+    """One a fold."""
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Calibrate the logits of the very rows that were dealt, in their order."""

@@ -12,19 +12,11 @@ if TYPE_CHECKING:
 def measures_frame(evaluated: SetResult, intervals: Inference | None = None) -> "DataFrame":
     """Tabulate every measure before and after calibration.
 
-    Parameters
-    ----------
-    evaluated : SetResult
-        One set.
-    intervals : Inference, optional
-        What is known of its measures, found on the same rows.
+    ``evaluated``: one set. ``intervals``: what is known of its measures, found on the same rows.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row a measure, by its key: name, unit, before, after and change; with intervals also
-        their ends, the 95% limit under perfect calibration on each side, and the change in a word.
-        NaN where something is not defined. Shares are shares, not percent.
+    One row a measure, by its key: name, unit, before, after and change; with intervals also their
+    ends, the 95% limit under perfect calibration on each side, and the change in a word. NaN where
+    something is not defined. Shares are shares, not percent.
     """
     from pandas import DataFrame, Index  # noqa: PLC0415 - half a second, for notebooks alone
 

@@ -19,16 +19,6 @@ UNKNOWN = -1
 class Grouping:
     """How the values of a column become the numbers of groups, in any table.
 
-    Parameters
-    ----------
-    names : tuple of str
-        Of the groups, all different, in the order of their numbers; "" is that of blank cells.
-    column : str
-        Name of the column; "" where it has none.
-    cuts : tuple of float, optional
-        Of numbers that are grouped by ranges, the least number of each range but the first,
-        ascending. None where each value is a group.
-
     Notes
     -----
     Numbers and texts that are the same number are one group: 3, 3.0 and "3". A missing value, NaN
@@ -44,17 +34,20 @@ class Grouping:
     """
 
     names: tuple[str, ...]
+    """Of the groups, all different, in the order of their numbers; "" is that of blank cells."""
     column: str = ""
+    """Name of the column; "" where it has none."""
     cuts: tuple[float, ...] | None = None
+    """Of numbers that are grouped by ranges, the least number of each range but the first,
+    ascending. None where each value is a group.
+    """
 
     @classmethod
     def of(cls, values: object) -> "Grouping":
         """Name the groups of rows: numbers ascending, texts in alphabetical order.
 
-        Parameters
-        ----------
-        values : array_like, column of a data frame or tensor, shape (n_samples,)
-            Numbers or names; a column of a data frame has a name of its own.
+        ``values``: numbers or names; a column of a data frame has a name of its own; shape
+        (n_samples,).
 
         Raises
         ------
@@ -67,15 +60,9 @@ class Grouping:
     def numbers(self, values: object) -> Labels:
         """Return the group of each row.
 
-        Parameters
-        ----------
-        values : array_like, column of a data frame or tensor, shape (n_samples,)
-            Of the column, in this table or another one.
+        ``values``: of the column, in this table or another one; shape (n_samples,).
 
-        Returns
-        -------
-        ndarray of int64, shape (n_samples,)
-            Place of each group's name; `UNKNOWN` where there is none.
+        Place of each group's name; `UNKNOWN` where there is none; shape (n_samples,).
 
         Raises
         ------

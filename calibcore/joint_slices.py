@@ -13,23 +13,19 @@ from calibcore.validation import Floats
 
 @result_class
 class JointScreen(SliceScreen):
-    """Slices whose test is of the mean gap, adjusted for all groups of all groupings.
-
-    Attributes
-    ----------
-    low, high : ndarray of float64, shape (n_slices,)
-        Ends of the interval of the mean gap. Those of the slices that are tested hold at once with
-        about 95%; of the others, each by itself.
-    differs : ndarray of bool, shape (n_slices,)
-        Whether a slice is flagged and its gap larger than that of other rows with such scores.
-    n_tests : int
-        Groups that the p-values are adjusted for, those of other groupings among them.
-    """
+    """Slices whose test is of the mean gap, adjusted for all groups of all groupings."""
 
     low: Floats
     high: Floats
+    """Ends of the interval of the mean gap. Those of the slices that are tested hold at once with
+    about 95%; of the others, each by itself; shape (n_slices,).
+    """
     differs: NDArray[np.bool_]
+    """Whether a slice is flagged and its gap larger than that of other rows with such scores; shape
+    (n_slices,).
+    """
     n_tests: int
+    """Groups that the p-values are adjusted for, those of other groupings among them."""
 
     @property
     def gap_low(self) -> Floats:
@@ -59,21 +55,11 @@ def joint_screen(
 ) -> JointScreen:
     """Put the joint test in place of the test of each slice by itself.
 
-    Parameters
-    ----------
-    screen : SliceScreen
-        Every slice by itself.
-    gaps : GroupGaps
-        All groups of all groupings of the same rows.
-    grouping : int
-        Which of the groupings the slices are.
-    level : float, default 0.05
-        At which a slice is said to differ from other rows.
+    ``screen``: every slice by itself. ``gaps``: all groups of all groupings of the same rows.
+    ``grouping``: which of the groupings the slices are. ``level``: at which a slice is said to
+    differ from other rows.
 
-    Returns
-    -------
-    JointScreen
-        Slices that are not tested jointly, as they are small or hold all rows, are not tested.
+    Slices that are not tested jointly, as they are small or hold all rows, are not tested.
 
     Examples
     --------

@@ -29,18 +29,12 @@ _FALL = 1e-6
 
 @result_class
 class ScoreCurve:
-    """A score map as a function, at enough places to draw it.
-
-    Attributes
-    ----------
-    score : ndarray of float64, shape (n_places,)
-        Scores from 0 to 1, ascending.
-    calibrated : ndarray of float64, shape (n_places,)
-        What each becomes.
-    """
+    """A score map as a function, at enough places to draw it."""
 
     score: Floats
+    """Scores from 0 to 1, ascending; shape (n_places,)."""
     calibrated: Floats
+    """What each becomes; shape (n_places,)."""
 
     @property
     def falls(self) -> bool:
@@ -52,15 +46,9 @@ class ScoreCurve:
 def score_curve(fitted: FittedScoreMap) -> ScoreCurve:
     """Evaluate a score map on a grid and at its own breaks.
 
-    Parameters
-    ----------
-    fitted : FittedScoreMap
-        Any of this package.
+    ``fitted``: any of this package.
 
-    Returns
-    -------
-    ScoreCurve
-        Every value is what ``fitted.predict`` gives there.
+    Every value is what ``fitted.predict`` gives there.
 
     Notes
     -----
@@ -145,18 +133,10 @@ def map_inside(
 ) -> FittedScoreMap | None:
     """Find the map of one score that acts on an event.
 
-    Parameters
-    ----------
-    fitted : FittedScoreMap, FittedVectorMap or None
-        A score map is that map itself.
-    event : Event
-        The event whose score is looked at.
+    ``fitted``: a score map is that map itself. ``event``: the event whose score is looked at.
 
-    Returns
-    -------
-    FittedScoreMap or None
-        The class's own map, the rank's own map, or the one map of all classes: what a lift does to
-        the event's score before it makes rows sum to 1. None where no single map of the score acts.
+    The class's own map, the rank's own map, or the one map of all classes: what a lift does to the
+    event's score before it makes rows sum to 1. None where no single map of the score acts.
 
     Examples
     --------
@@ -180,40 +160,25 @@ def map_inside(
 
 @dataclass(frozen=True)
 class Movement:
-    """How far calibration moves the scores of some rows.
-
-    Attributes
-    ----------
-    n_samples, n_lowered, n_raised : int
-        Rows; those whose score falls and rises by more than a rounding.
-    mean_shift : float
-        Mean of after minus before.
-    mean_distance : float
-        Mean of its absolute value.
-    score, calibrated : float
-        Before and after of the row that is moved farthest.
-    """
+    """How far calibration moves the scores of some rows."""
 
     n_samples: int
     n_lowered: int
     n_raised: int
+    """Rows; those whose score falls and rises by more than a rounding."""
     mean_shift: float
+    """Mean of after minus before."""
     mean_distance: float
+    """Mean of its absolute value."""
     score: float
     calibrated: float
+    """Before and after of the row that is moved farthest."""
 
 
 def movement(before: EventScores, after: EventScores) -> Movement:
     """Measure how far calibration moves the scores of the same rows.
 
-    Parameters
-    ----------
-    before, after : EventScores
-        Row by row the same rows, at least one.
-
-    Returns
-    -------
-    Movement
+    ``before``, ``after``: row by row the same rows, at least one.
 
     Raises
     ------
@@ -246,32 +211,18 @@ def movement(before: EventScores, after: EventScores) -> Movement:
 
 @result_class
 class ClassMoves:
-    """Rows of class probabilities, and where calibration takes each.
-
-    Attributes
-    ----------
-    before, after : ndarray of float64, shape (n_rows, n_classes)
-        Rows that sum to 1 (y_prob).
-    """
+    """Rows of class probabilities, and where calibration takes each."""
 
     before: Floats
     after: Floats
+    """Rows that sum to 1 (y_prob); shape (n_rows, n_classes)."""
 
 
 def grid_moves(fitted: FittedVectorMap, *, n_steps: int = 15) -> ClassMoves:
     """Send an even grid of three class probabilities through a vector map.
 
-    Parameters
-    ----------
-    fitted : FittedVectorMap
-        Of three classes.
-    n_steps : int, default 15
-        Steps along each side of the triangle, at least 3; the grid has
-        ``(n_steps - 1) (n_steps - 2) / 2`` places inside it.
-
-    Returns
-    -------
-    ClassMoves
+    ``fitted``: of three classes. ``n_steps``: steps along each side of the triangle, at least 3;
+    the grid has ``(n_steps - 1) (n_steps - 2) / 2`` places inside it.
 
     Raises
     ------

@@ -23,27 +23,18 @@ from calibcore.validation import Floats
 
 @result_class
 class TableCell:
-    """What a table of models by calibrators says of one of each.
-
-    Attributes
-    ----------
-    value : float or None
-        The measure after calibration, or its mean over splits; None where it is not defined.
-    interval : Interval or None
-        95% interval, where it was asked for and the measure has one.
-    level : bool or None
-        Whether the value is what a perfectly calibrated model may well show: see `is_level`.
-    deviation : float or None
-        Standard deviation over repeated splits.
-    n_splits : int
-        Splits that could be fitted; 0 where the file's own split is shown.
-    """
+    """What a table of models by calibrators says of one of each."""
 
     value: float | None
+    """The measure after calibration, or its mean over splits; None where it is not defined."""
     interval: Interval | None = None
+    """95% interval, where it was asked for and the measure has one."""
     level: bool | None = None
+    """Whether the value is what a perfectly calibrated model may well show: see `is_level`."""
     deviation: float | None = None
+    """Standard deviation over repeated splits."""
     n_splits: int = 0
+    """Splits that could be fitted; 0 where the file's own split is shown."""
 
 
 def table_cell(
@@ -57,25 +48,11 @@ def table_cell(
 ) -> TableCell:
     """Measure what a fitted calibrator makes of one set.
 
-    Parameters
-    ----------
-    rows : LogitSet or EventScores
-        The set, which the fit has not seen.
-    event : Event
-        What the scores are about.
-    fitted : FittedScoreMap, FittedVectorMap or None
-        What calibrates the rows; None leaves them as they are.
-    measure : Measure
-        One of `calibcore.metrics.METRICS`.
-    options : Options, optional
-        Of the measure.
-    plan : Plan, optional
-        How uncertainty is looked for; without one there is no interval, and of the KS error alone
-        it is known whether it is level.
-
-    Returns
-    -------
-    TableCell
+    ``rows``: the set, which the fit has not seen. ``event``: what the scores are about. ``fitted``:
+    what calibrates the rows; None leaves them as they are. ``measure``: one of
+    `calibcore.metrics.METRICS`. ``options``: of the measure. ``plan``: how uncertainty is looked
+    for; without one there is no interval, and of the KS error alone it is known whether it is
+    level.
 
     Examples
     --------
@@ -104,19 +81,11 @@ def side_value(
 ) -> float | None:
     """Measure one side, as `calibcore.evaluation.evaluate` does all measures.
 
-    Parameters
-    ----------
-    measure : Measure
-        One of `calibcore.metrics.METRICS`.
-    before, side : SideRows
-        The same rows uncalibrated, and the side that is measured.
-    event, options
-        What the scores are about, and the options of the measure.
+    ``measure``: one of `calibcore.metrics.METRICS`. ``before``, ``side``: the same rows
+    uncalibrated, and the side that is measured. ``event``, ``options``: what the scores are about,
+    and the options of the measure.
 
-    Returns
-    -------
-    float or None
-        None where the rows or the calibrator leave it undefined.
+    None where the rows or the calibrator leave it undefined.
 
     Notes
     -----
@@ -145,19 +114,12 @@ def _tally(event: EventScores) -> Tally:
 def is_level(measure: Measure, found: Uncertainty | None) -> bool | None:
     """Return whether a value is what a perfectly calibrated model of this size may well show.
 
-    Parameters
-    ----------
-    measure : Measure
-        Which decides the side that is worse.
-    found : Uncertainty or None
-        The value with its reference under perfect calibration.
+    ``measure``: which decides the side that is worse. ``found``: the value with its reference under
+    perfect calibration.
 
-    Returns
-    -------
-    bool or None
-        Whether it is not beyond the 95% limit under perfect calibration on the worse side, or
-        between both limits where a value in between is best. None where nothing is known, or no
-        direction is better.
+    Whether it is not beyond the 95% limit under perfect calibration on the worse side, or between
+    both limits where a value in between is best. None where nothing is known, or no direction is
+    better.
 
     Examples
     --------
@@ -181,18 +143,14 @@ def is_level(measure: Measure, found: Uncertainty | None) -> bool | None:
 
 @result_class
 class Resplits:
-    """Measures of the test sets of many random splits, after a fit to each calibration set.
-
-    Attributes
-    ----------
-    measures : tuple of Measure
-        One a column.
-    values : ndarray of float64, shape (n_splits, n_measures)
-        NaN where a split cannot be fitted, or leaves the measure undefined.
-    """
+    """Measures of the test sets of many random splits, after a fit to each calibration set."""
 
     measures: tuple[Measure, ...]
+    """One a column."""
     values: Floats
+    """NaN where a split cannot be fitted, or leaves the measure undefined; shape (n_splits,
+    n_measures).
+    """
 
     def cell(self, measure: Measure) -> TableCell:
         """Return mean and standard deviation of a measure over the splits that have it."""
@@ -213,11 +171,8 @@ def pooled(
 ) -> tuple[LogitSet | EventScores, float]:
     """Join the two sets of a split, so that they can be split again.
 
-    Returns
-    -------
-    tuple of (LogitSet or EventScores, float)
-        All rows, the calibration set first, and its share of them; of one set that serves both
-        ends, its rows and one half.
+    All rows, the calibration set first, and its share of them; of one set that serves both ends,
+    its rows and one half.
 
     Examples
     --------
@@ -260,29 +215,12 @@ def resplit(  # noqa: PLR0913 - as `audit`, many times
 ) -> Resplits:
     """Split rows at random again and again; each time fit on one part and measure the other.
 
-    Parameters
-    ----------
-    rows : LogitSet or EventScores
-        All of them.
-    event, calibrator
-        As for `calibcore.audit`.
-    measures : tuple of Measure
-        What is measured on each test set.
-    n_splits : int, default 100
-        From 2 to 10,000.
-    calibration_share : float, default 0.5
-        Of the rows, in each split.
-    seed : int, default 0
-        Of the first split; each further one has the next.
-    options : Options, optional
-        Of the measures.
-    progress : callable, optional
-        Told the share that is done; whatever it raises ends the work.
+    ``rows``: all of them. ``event``, ``calibrator``: as for `calibcore.audit`. ``measures``: what
+    is measured on each test set. ``n_splits``: from 2 to 10,000. ``calibration_share``: of the
+    rows, in each split. ``seed``: of the first split; each further one has the next. ``options``:
+    of the measures. ``progress``: told the share that is done; whatever it raises ends the work.
 
-    Returns
-    -------
-    Resplits
-        The splits are those of `calibcore.splits.split_rows`, the same for all calibrators.
+    The splits are those of `calibcore.splits.split_rows`, the same for all calibrators.
 
     Raises
     ------

@@ -9,17 +9,10 @@ from calibcore.validation import Floats, Hits
 def sort_by_score(scores: Floats, hits: Hits) -> tuple[Floats, Hits]:
     """Sort scores ascending and carry their hits along.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n_samples,)
-        In [0, 1]; already checked.
-    hits : ndarray of int8, shape (n_samples,)
-        In {0, 1}; already checked.
+    ``scores``: in [0, 1]; already checked; shape (n_samples,). ``hits``: in {0, 1}; already
+    checked; shape (n_samples,).
 
-    Returns
-    -------
-    tuple of ndarray
-        The sorted scores and their hits. Rows with equal scores come with hits 0 first.
+    The sorted scores and their hits. Rows with equal scores come with hits 0 first.
 
     Notes
     -----

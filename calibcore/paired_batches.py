@@ -143,26 +143,21 @@ Weights = Iterator[tuple[Floats, Floats]]
 
 @result_class
 class _Pairs:
-    """Bundles of pairs, and what each adds to the measures of both batches.
-
-    Attributes
-    ----------
-    sizes : ndarray of float64, shape (n_units,)
-        Pairs in each.
-    means : mapping of str to ndarray of float64, shape (n_units,)
-        Of measures that are means of the rows, by how much the new batch's sum is larger.
-    scores : ndarray of float64, shape (n_scores,)
-        Of both batches, neighbours joined.
-    old, step : csr_array of float64, shape (n_units, 2 * n_scores)
-        Rows of the reference that are no hits at each score, then the hits, and how many more the
-        new batch has.
-    """
+    """Bundles of pairs, and what each adds to the measures of both batches."""
 
     sizes: Floats
+    """Pairs in each; shape (n_units,)."""
     means: Mapping[str, Floats]
+    """Of measures that are means of the rows, by how much the new batch's sum is larger; shape
+    (n_units,).
+    """
     scores: Floats
+    """Of both batches, neighbours joined; shape (n_scores,)."""
     old: "csr_array"
     step: "csr_array"
+    """Rows of the reference that are no hits at each score, then the hits, and how many more the
+    new batch has; shape (n_units, 2 * n_scores).
+    """
 
     @classmethod
     def of(cls, reference: EventScores, new: EventScores, rng: np.random.Generator) -> "_Pairs":
@@ -210,12 +205,8 @@ class _Pairs:
     def changes(self, measures: list[EventMeasure], drawn: Floats, swapped: Floats) -> Floats:
         """Return new minus reference, shape (n_draws, n_measures).
 
-        Parameters
-        ----------
-        measures : list of EventMeasure
-            Which.
-        drawn, swapped : ndarray of float64, shape (n_draws, n_units) or (1, n_units)
-            How often each bundle is drawn, and how many of these the other way round.
+        ``measures``: which. ``drawn``, ``swapped``: how often each bundle is drawn, and how many of
+        these the other way round; shape (n_draws, n_units).
         """
         n_rows = drawn @ self.sizes
         plain, moved = drawn @ self.old, swapped @ self.step

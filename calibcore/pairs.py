@@ -14,11 +14,8 @@ from calibcore.validation import Floats
 def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
     """Raise if the rows of another model are not those of the first.
 
-    Parameters
-    ----------
-    first, other : LogitSet or EventScores
-        The rows that both are evaluated on. Of an event's scores only their number can be checked,
-        because the models may be right on different rows.
+    ``first``, ``other``: the rows that both are evaluated on. Of an event's scores only their
+    number can be checked, because the models may be right on different rows.
 
     Raises
     ------
@@ -67,25 +64,18 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
 
 @result_class
 class Plane:
-    """Miscalibration against discrimination, of several models before and after calibration.
-
-    Attributes
-    ----------
-    miscalibration : ndarray of float64, shape (n_models, 2)
-        Of each model before and after; less is better.
-    discrimination : ndarray of float64, shape (n_models, 2)
-        As if all had the first model's uncertainty; more is better.
-    uncertainty : float
-        That of the first model, so that ``miscalibration - discrimination + uncertainty`` is the
-        Brier score of the event, of every model.
-    shared : bool
-        Whether all have that uncertainty, as with the event of one class.
-    """
+    """Miscalibration against discrimination, of several models before and after calibration."""
 
     miscalibration: Floats
+    """Of each model before and after; less is better; shape (n_models, 2)."""
     discrimination: Floats
+    """As if all had the first model's uncertainty; more is better; shape (n_models, 2)."""
     uncertainty: float
+    """That of the first model, so that ``miscalibration - discrimination + uncertainty`` is the
+    Brier score of the event, of every model.
+    """
     shared: bool
+    """Whether all have that uncertainty, as with the event of one class."""
 
     @property
     def brier(self) -> Floats:
@@ -96,14 +86,7 @@ class Plane:
 def plane_of(evaluated: Sequence[SetResult]) -> Plane:
     """Place several models in one plane.
 
-    Parameters
-    ----------
-    evaluated : sequence of SetResult
-        One a model, at least one, on the same rows.
-
-    Returns
-    -------
-    Plane
+    ``evaluated``: one a model, at least one, on the same rows.
 
     Notes
     -----

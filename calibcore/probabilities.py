@@ -68,15 +68,9 @@ def sum_columns(weights: Floats) -> Floats:
 def softmax(logits: ArrayLike) -> Floats:
     """Compute class probabilities from logits.
 
-    Parameters
-    ----------
-    logits : array_like of float, shape (n_samples, n_classes)
-        Any real numbers; minus infinity rules a class out.
+    ``logits``: any real numbers; minus infinity rules a class out; shape (n_samples, n_classes).
 
-    Returns
-    -------
-    ndarray of float64, shape (n_samples, n_classes)
-        Rows sum to 1.
+    Rows sum to 1; shape (n_samples, n_classes).
 
     Raises
     ------
@@ -109,10 +103,8 @@ def log_softmax(logits: ArrayLike) -> Floats:
 
     Parameters and errors are those of `softmax`.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_samples, n_classes)
-        Natural logarithms, at most 0; minus infinity for a class that is ruled out.
+    Natural logarithms, at most 0; minus infinity for a class that is ruled out; shape (n_samples,
+    n_classes).
 
     Examples
     --------
@@ -131,15 +123,9 @@ def log_softmax(logits: ArrayLike) -> Floats:
 def log_probabilities(probabilities: ArrayLike) -> Floats:
     """Compute logits from class probabilities: their natural logarithm.
 
-    Parameters
-    ----------
-    probabilities : array_like of float, shape (n_samples, n_classes)
-        In [0, 1]; rows sum to 1 within 0.001.
+    ``probabilities``: in [0, 1]; rows sum to 1 within 0.001; shape (n_samples, n_classes).
 
-    Returns
-    -------
-    ndarray of float64, shape (n_samples, n_classes)
-        A probability of 0 becomes minus infinity: the class is ruled out.
+    A probability of 0 becomes minus infinity: the class is ruled out; shape (n_samples, n_classes).
 
     Raises
     ------

@@ -10,34 +10,20 @@ from calibcore.validation import Floats
 
 @result_class
 class Ranges:
-    """Values cut into ranges that hold about the same number of them.
-
-    Attributes
-    ----------
-    low, high : ndarray of float64, shape (n_ranges,)
-        Smallest and largest value in each range, ascending.
-    places : ndarray of int, shape (n_samples,)
-        Range of each value, from 0; -1 where it is NaN.
-    """
+    """Values cut into ranges that hold about the same number of them."""
 
     low: Floats
     high: Floats
+    """Smallest and largest value in each range, ascending; shape (n_ranges,)."""
     places: NDArray[np.intp]
+    """Range of each value, from 0; -1 where it is NaN; shape (n_samples,)."""
 
 
 def equal_ranges(values: ArrayLike, n_ranges: int) -> Ranges:
     """Cut values into ranges that hold about the same number of them.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (n_samples,)
-        NaN is in no range.
-    n_ranges : int
-        At most so many: equal values are never parted.
-
-    Returns
-    -------
-    Ranges
+    ``values``: NaN is in no range; shape (n_samples,). ``n_ranges``: at most so many: equal values
+    are never parted.
 
     Raises
     ------
@@ -67,21 +53,14 @@ def equal_ranges(values: ArrayLike, n_ranges: int) -> Ranges:
 
 @result_class
 class RoundRanges:
-    """Values cut at round numbers.
-
-    Attributes
-    ----------
-    cuts : ndarray of float64, shape (n_ranges - 1,)
-        Least number of each range but the first, ascending.
-    whole : bool
-        Whether all values are whole numbers.
-    places : ndarray of int, shape (n_samples,)
-        Range of each value, from 0; -1 where it is NaN.
-    """
+    """Values cut at round numbers."""
 
     cuts: Floats
+    """Least number of each range but the first, ascending; shape (n_ranges - 1,)."""
     whole: bool
+    """Whether all values are whole numbers."""
     places: NDArray[np.intp]
+    """Range of each value, from 0; -1 where it is NaN; shape (n_samples,)."""
 
 
 _STEPS = (5.0, 2.5, 2.0, 1.0)
@@ -91,16 +70,7 @@ _STEPS = (5.0, 2.5, 2.0, 1.0)
 def round_ranges(values: ArrayLike, n_ranges: int) -> RoundRanges:
     """Cut values at round numbers into ranges that hold not too unequal numbers of them.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (n_samples,)
-        NaN is in no range.
-    n_ranges : int
-        At most so many.
-
-    Returns
-    -------
-    RoundRanges
+    ``values``: NaN is in no range; shape (n_samples,). ``n_ranges``: at most so many.
 
     Raises
     ------

@@ -39,19 +39,14 @@ _NEITHER = frozenset({"calibration_slope"})
 
 @result_class
 class Refits:
-    """What repeating the fits adds to the spread of a cross-validated change.
-
-    Attributes
-    ----------
-    deviation : mapping of str to float
-        Standard deviation that fits add, by the measure's key: of all of them together with the
-        rows, the part beyond that of the rows alone.
-    shift : mapping of str to float
-        How much higher the change is on average, in resamples, with fits of their own.
-    """
+    """What repeating the fits adds to the spread of a cross-validated change."""
 
     deviation: Mapping[str, float]
+    """Standard deviation that fits add, by the measure's key: of all of them together with the
+    rows, the part beyond that of the rows alone.
+    """
     shift: Mapping[str, float]
+    """How much higher the change is on average, in resamples, with fits of their own."""
 
     def widened(self, found: Inference) -> Inference:
         """Return what was found with fixed fits, its changes as uncertain as the fits make them.
@@ -95,30 +90,17 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
 ) -> Refits:
     """Draw the rows again, fit every fold again, and compare the changes with those of fixed fits.
 
-    Parameters
-    ----------
-    prepared : Prepared
-        The rows with their event and probabilities before calibration.
-    event, calibrator
-        As for `calibcore.audit`.
-    fold : ndarray of int, shape (n_samples,)
-        The folds by which the rows were evaluated.
-    plan : Plan, optional
-        Measures whose changes count, resamples and their seed; all measures and 40 by default.
-    part : ndarray of bool, shape (n_samples,), optional
-        The rows that are evaluated; all are drawn and fitted on.
-    most : int, optional
-        Of more rows than this, as many are taken at random and treated as a set of their own. What
-        they add to the variance, and their shift, are taken to be in inverse proportion to the
-        number of rows: it is so for distances, and with more rows even less for proper scores.
-    progress : callable, optional
-        Told the share that is done; whatever it raises ends the work.
+    ``prepared``: the rows with their event and probabilities before calibration. ``event``,
+    ``calibrator``: as for `calibcore.audit`. ``fold``: the folds by which the rows were evaluated;
+    shape (n_samples,). ``plan``: measures whose changes count, resamples and their seed; all
+    measures and 40 by default. ``part``: the rows that are evaluated; all are drawn and fitted on;
+    shape (n_samples,). ``most``: of more rows than this, as many are taken at random and treated as
+    a set of their own. What they add to the variance, and their shift, are taken to be in inverse
+    proportion to the number of rows: it is so for distances, and with more rows even less for
+    proper scores. ``progress``: told the share that is done; whatever it raises ends the work.
 
-    Returns
-    -------
-    Refits
-        Without measures that are not defined in a resample, and without any where half of the
-        resamples cannot be fitted.
+    Without measures that are not defined in a resample, and without any where half of the resamples
+    cannot be fitted.
 
     Notes
     -----

@@ -37,33 +37,19 @@ _SEEDS = np.concatenate(
 
 @result_class
 class ScoreTable:
-    """Straight pieces, each from its score up to the next; between pieces there may be a step.
-
-    Attributes
-    ----------
-    score : ndarray of float64, shape (n_pieces,)
-        Ascending; the first is 0, the last 1.
-    calibrated : ndarray of float64, shape (n_pieces,)
-        The calibrated score there.
-    slope : ndarray of float64, shape (n_pieces,)
-        What is added to it for each unit of score beyond.
-    """
+    """Straight pieces, each from its score up to the next; between pieces there may be a step."""
 
     score: Floats
+    """Ascending; the first is 0, the last 1; shape (n_pieces,)."""
     calibrated: Floats
+    """The calibrated score there; shape (n_pieces,)."""
     slope: Floats
+    """What is added to it for each unit of score beyond; shape (n_pieces,)."""
 
     def at(self, scores: ArrayLike) -> Floats:
         """Look scores up.
 
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
-
-        Returns
-        -------
-        ndarray of float64, shape (n_samples,)
+        ``scores``: in [0, 1]; shape (n_samples,).
         """
         found = validation.scores(scores)
         place = np.searchsorted(self.score, found, side="right") - 1
@@ -74,18 +60,10 @@ class ScoreTable:
 def score_table(fitted: FittedScoreMap, accuracy: float = TABLE_ACCURACY) -> ScoreTable:
     """Write a calibrator of scores as a table.
 
-    Parameters
-    ----------
-    fitted : FittedScoreMap
-        Of a calibrator by group, the table is the map of all rows.
-    accuracy : float, default `TABLE_ACCURACY`
-        By how much the table may differ at any score; of a calibrator by group, also after what a
-        group adds.
+    ``fitted``: of a calibrator by group, the table is the map of all rows. ``accuracy``: by how
+    much the table may differ at any score; of a calibrator by group, also after what a group adds.
 
-    Returns
-    -------
-    ScoreTable
-        With as few pieces as that needs, or nearly.
+    With as few pieces as that needs, or nearly.
 
     Raises
     ------

@@ -19,23 +19,17 @@ from calibcore.validation import Floats
 
 @result_class
 class RiskCoverage:
-    """Accuracy among the rows with the highest scores, by how many are kept.
-
-    Attributes
-    ----------
-    score : ndarray of float64, shape (n_blocks,)
-        Distinct scores, descending: rows with at least this score are kept.
-    coverage, accuracy : ndarray of float64, shape (n_blocks,)
-        Share of the rows that is kept, and share of right ones among these.
-    aurc : float
-        Area under the curve of 1 - accuracy over the coverage: the mean over the rows, each at its
-        own score.
-    """
+    """Accuracy among the rows with the highest scores, by how many are kept."""
 
     score: Floats
+    """Distinct scores, descending: rows with at least this score are kept; shape (n_blocks,)."""
     coverage: Floats
     accuracy: Floats
+    """Share of the rows that is kept, and share of right ones among these; shape (n_blocks,)."""
     aurc: float
+    """Area under the curve of 1 - accuracy over the coverage: the mean over the rows, each at its
+    own score.
+    """
 
     def lowest_for(self, accuracy: float) -> int | None:
         """Find the lowest score above which the accuracy is reached; its place, None if nowhere."""
@@ -46,10 +40,7 @@ class RiskCoverage:
 def risk_coverage(event: EventScores) -> RiskCoverage:
     """Compute the accuracy of the rows that are kept, by their share.
 
-    Parameters
-    ----------
-    event : EventScores
-        That a prediction is right, with its score.
+    ``event``: that a prediction is right, with its score.
 
     Notes
     -----
@@ -75,18 +66,14 @@ def risk_coverage(event: EventScores) -> RiskCoverage:
 
 @result_class
 class HeldAccuracy:
-    """What a threshold that was chosen for its accuracy holds on rows that had no part in it.
-
-    Attributes
-    ----------
-    kept, right, n_samples : int
-        Rows that are kept, right ones among them, and rows in all; each row by the threshold that
-        the other folds choose.
-    """
+    """What a threshold that was chosen for its accuracy holds on rows that had no part in it."""
 
     kept: int
     right: int
     n_samples: int
+    """Rows that are kept, right ones among them, and rows in all; each row by the threshold that
+    the other folds choose.
+    """
 
     @property
     def accuracy(self) -> Interval | None:
@@ -97,19 +84,10 @@ class HeldAccuracy:
 def held_accuracy(event: EventScores, wanted: float, fold: Folds) -> HeldAccuracy:
     """Choose a threshold for an accuracy on all folds but one, and keep the rows of that one by it.
 
-    Parameters
-    ----------
-    event : EventScores
-        That a prediction is right, with its score.
-    wanted : float
-        Accuracy, in [0, 1].
-    fold : ndarray of int, shape (n_samples,)
-        Fold of each row, as of `calibcore.splits.deal_folds`.
+    ``event``: that a prediction is right, with its score. ``wanted``: accuracy, in [0, 1].
+    ``fold``: fold of each row, as of `calibcore.splits.deal_folds`; shape (n_samples,).
 
-    Returns
-    -------
-    HeldAccuracy
-        Where no threshold reaches the accuracy nothing is kept.
+    Where no threshold reaches the accuracy nothing is kept.
 
     Raises
     ------
@@ -139,24 +117,20 @@ def held_accuracy(event: EventScores, wanted: float, fold: Folds) -> HeldAccurac
 
 @result_class
 class KeptGroups:
-    """How many of the kept rows are right in each group of several groupings.
-
-    Attributes
-    ----------
-    grouping, place : ndarray of int, shape (n_groups,)
-        Which grouping, and which of its groups: those that hold some of the kept rows, not all.
-    kept, right : ndarray of int, shape (n_groups,)
-        Rows that are kept, and right ones among them.
-    adjusted : ndarray of float64, shape (n_groups,)
-        P-value of so few right ones if each were right with the accuracy that was wanted: the exact
-        binomial tail, adjusted for all groups by Holm's method.
-    """
+    """How many of the kept rows are right in each group of several groupings."""
 
     grouping: NDArray[np.intp]
     place: NDArray[np.intp]
+    """Which grouping, and which of its groups: those that hold some of the kept rows, not all;
+    shape (n_groups,).
+    """
     kept: NDArray[np.intp]
     right: NDArray[np.intp]
+    """Rows that are kept, and right ones among them; shape (n_groups,)."""
     adjusted: Floats
+    """P-value of so few right ones if each were right with the accuracy that was wanted: the exact
+    binomial tail, adjusted for all groups by Holm's method; shape (n_groups,).
+    """
 
     def below(self, level: float = 0.05) -> NDArray[np.intp]:
         """List the groups that are shown to be below the accuracy, the lowest accuracy first."""
@@ -173,20 +147,9 @@ def kept_groups(
 ) -> KeptGroups:
     """Keep the rows from a score on, and compare each group's accuracy with the one wanted.
 
-    Parameters
-    ----------
-    event : EventScores
-        That a prediction is right, with its score.
-    score : float
-        Rows with at least this score are kept.
-    wanted : float
-        Accuracy, in [0, 1].
-    groupings : sequence of array_like of int, shape (n_samples,)
-        Group of each row, from 0, in each of several groupings.
-
-    Returns
-    -------
-    KeptGroups
+    ``event``: that a prediction is right, with its score. ``score``: rows with at least this score
+    are kept. ``wanted``: accuracy, in [0, 1]. ``groupings``: group of each row, from 0, in each of
+    several groupings; shape (n_samples,).
 
     Raises
     ------

@@ -21,18 +21,9 @@ LEAST_KNOTS = {"natural": 2, "parabolic": 3, "cubic": 4}
 def curvature_matrix(n_knots: int, runout: Runout) -> Floats:
     """Return the linear map from values at the knots to second derivatives there.
 
-    Parameters
-    ----------
-    n_knots : int
-        Evenly spaced on [0, 1].
-    runout : {"natural", "parabolic", "cubic"}
-        What the second derivative M does at the ends. Natural (linear): 0. Parabolic: constant
-        over the outermost intervals. Cubic: linear across the outermost inner knots,
-        M_0 = 2 M_1 - M_2.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_knots, n_knots)
+    ``n_knots``: evenly spaced on [0, 1]. ``runout``: what the second derivative M does at the ends.
+    Natural (linear): 0. Parabolic: constant over the outermost intervals. Cubic: linear across the
+    outermost inner knots, M_0 = 2 M_1 - M_2.
 
     References
     ----------
@@ -58,13 +49,6 @@ def curvature_matrix(n_knots: int, runout: Runout) -> Floats:
 class CubicSpline:
     """A cubic spline on [0, 1], given by its values at evenly spaced knots.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_knots,)
-        At knots k / (n_knots - 1).
-    runout : {"natural", "parabolic", "cubic"}, default "natural"
-        Behaviour at the ends; see `curvature_matrix`.
-
     Examples
     --------
     >>> float(CubicSpline([0.0, 1.0])(0.25))
@@ -72,7 +56,9 @@ class CubicSpline:
     """
 
     values: Floats
+    """At knots k / (n_knots - 1); shape (n_knots,)."""
     runout: Runout = "natural"
+    """Behaviour at the ends; see `curvature_matrix`."""
 
     def __post_init__(self) -> None:
         """Check the run-out and the number of knots."""
@@ -135,10 +121,8 @@ def _basis_derivative(x: Floats, n_knots: int, second: Floats) -> Floats:
 def _pieces(n_knots: int, second: Floats) -> Floats:
     """Return the cubic basis coefficients per knot and interval.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_knots - 1, 4, n_knots)
-        Factors of the powers 0 to 3 of the place in the interval, from 0 to 1.
+    Factors of the powers 0 to 3 of the place in the interval, from 0 to 1; shape (n_knots - 1, 4,
+    n_knots).
     """
     values, bends = np.eye(n_knots), second / (n_knots - 1) ** 2
     constant, rise = values[:-1], np.diff(values, axis=0)
@@ -187,18 +171,8 @@ def fit_spline(
 ) -> CubicSpline:
     """Fit a spline to points by least squares.
 
-    Parameters
-    ----------
-    x, y : array_like of float, shape (n_points,)
-        Points; ``x`` in [0, 1], at least ``n_knots`` of them.
-    n_knots : int, default 6
-        Evenly spaced on [0, 1].
-    runout : {"natural", "parabolic", "cubic"}, default "natural"
-        See `curvature_matrix`.
-
-    Returns
-    -------
-    CubicSpline
+    ``x``, ``y``: points; ``x`` in [0, 1], at least ``n_knots`` of them; shape (n_points,).
+    ``n_knots``: evenly spaced on [0, 1]. ``runout``: see `curvature_matrix`.
 
     Raises
     ------
@@ -234,21 +208,12 @@ def fit_bounded_slope(
 ) -> CubicSpline:
     """Fit by least squares with the slope held between bounds.
 
-    Parameters
-    ----------
-    x, y : ndarray of float64, shape (n_points,)
-        Points to fit, ``x`` ascending.
-    at : ndarray of float64, shape (n_bounds,)
-        Where the slope is bounded, ascending.
-    bounds : tuple of two ndarray of float64, shape (n_bounds,)
-        Lowest and highest slope at each place; some spline must keep them.
-    start : CubicSpline
-        The fit without bounds, whose knots and run-out are kept.
+    ``x``, ``y``: points to fit, ``x`` ascending; shape (n_points,). ``at``: where the slope is
+    bounded, ascending; shape (n_bounds,). ``bounds``: lowest and highest slope at each place; some
+    spline must keep them; shape (n_bounds,). ``start``: the fit without bounds, whose knots and
+    run-out are kept.
 
-    Returns
-    -------
-    CubicSpline
-        Its slope is within the bounds to 1e-9.
+    Its slope is within the bounds to 1e-9.
 
     Notes
     -----

@@ -30,28 +30,21 @@ _NO_WEIGHT = -1e6
 
 @result_class
 class TemperatureSweep:
-    """Measures of the same rows at many temperatures.
-
-    Attributes
-    ----------
-    temperatures : ndarray of float64, shape (n_temperatures,)
-        What divides the logits, ascending.
-    nll : ndarray of float64, shape (n_temperatures,)
-        `calibcore.metrics.nll`.
-    entropy : ndarray of float64, shape (n_temperatures,)
-        Mean entropy of the predicted class probabilities, in nats: how undecided they are.
-    ece, ks_error : ndarray of float64, shape (n_temperatures,)
-        Of the event.
-    n_bins : int
-        Bins of the ECE, of equal width.
-    """
+    """Measures of the same rows at many temperatures."""
 
     temperatures: Floats
+    """What divides the logits, ascending; shape (n_temperatures,)."""
     nll: Floats
+    """`calibcore.metrics.nll`; shape (n_temperatures,)."""
     entropy: Floats
+    """Mean entropy of the predicted class probabilities, in nats: how undecided they are; shape
+    (n_temperatures,).
+    """
     ece: Floats
     ks_error: Floats
+    """Of the event; shape (n_temperatures,)."""
     n_bins: int
+    """Bins of the ECE, of equal width."""
 
     @property
     def most_likely(self) -> float:
@@ -69,22 +62,9 @@ def temperature_sweep(
 ) -> TemperatureSweep:
     """Compute NLL and entropy of the same rows at many temperatures.
 
-    Parameters
-    ----------
-    rows : LogitSet
-        Logits and labels.
-    event : Event
-        What ECE and KS error are about.
-    temperatures : array_like of float, shape (n_temperatures,)
-        Between 0.001 and 1,000, ascending.
-    n_bins : int, default 15
-        Bins of the ECE.
-    progress : callable, optional
-        Told the share that is done; whatever it raises ends the sweep.
-
-    Returns
-    -------
-    TemperatureSweep
+    ``rows``: logits and labels. ``event``: what ECE and KS error are about. ``temperatures``:
+    between 0.001 and 1,000, ascending; shape (n_temperatures,). ``n_bins``: bins of the ECE.
+    ``progress``: told the share that is done; whatever it raises ends the sweep.
 
     Raises
     ------
@@ -159,23 +139,16 @@ def _at(rows: LogitSet, event: Event, temperature: float) -> tuple[float, float,
 
 @result_class
 class KnotSweep:
-    """What splines with different numbers of knots do, on both sets.
-
-    Attributes
-    ----------
-    n_knots : ndarray of int64, shape (n_sizes,)
-        Ascending.
-    calibration_ks, test_ks : ndarray of float64, shape (n_sizes,)
-        KS error after the spline, on the set it was fitted on and on the other.
-    calibration_nll, test_nll : ndarray of float64, shape (n_sizes,)
-        NLL of the event.
-    """
+    """What splines with different numbers of knots do, on both sets."""
 
     n_knots: NDArray[np.int64]
+    """Ascending; shape (n_sizes,)."""
     calibration_ks: Floats
     test_ks: Floats
+    """KS error after the spline, on the set it was fitted on and on the other; shape (n_sizes,)."""
     calibration_nll: Floats
     test_nll: Floats
+    """NLL of the event; shape (n_sizes,)."""
 
     def place(self, n_knots: int) -> int:
         """Return the place of a number of knots, the nearest one if it is not there."""
@@ -193,22 +166,11 @@ def knot_sweep(
 ) -> KnotSweep:
     """Fit a spline for each number of knots, and evaluate it on both sets.
 
-    Parameters
-    ----------
-    calibration, test : EventScores
-        Each spline is fitted on the first alone.
-    spline : SplineCalibration
-        Its other options; the number of knots is not looked for.
-    knots : sequence of int
-        Numbers of knots, ascending. Those that these rows or the run-out do not allow are left out.
-    fold : ndarray of int, shape (n_samples,), optional
-        Both sets are the same rows: the second is then evaluated by fits on all other folds.
-    progress : callable, optional
-        Told the share that is done; whatever it raises ends the sweep.
-
-    Returns
-    -------
-    KnotSweep
+    ``calibration``, ``test``: each spline is fitted on the first alone. ``spline``: its other
+    options; the number of knots is not looked for. ``knots``: numbers of knots, ascending. Those
+    that these rows or the run-out do not allow are left out. ``fold``: both sets are the same rows:
+    the second is then evaluated by fits on all other folds; shape (n_samples,). ``progress``: told
+    the share that is done; whatever it raises ends the sweep.
 
     Raises
     ------

@@ -28,21 +28,11 @@ def rows_of(
 ) -> LogitSet | EventScores:
     """Make a set of rows of what a notebook holds.
 
-    Parameters
-    ----------
-    data : array_like, data frame, tensor, LogitSet or EventScores
-        Probabilities of one event, shape (n_samples,), or of all classes or their logits, shape
-        (n_samples, n_classes). The columns of a data frame name the classes.
-    outcomes : array_like, optional
-        Of one event whether it happened: booleans, or 0 and 1. Of classes the true one: names of
-        columns, or numbers from 0 where no column has a number for a name. None where ``data`` are
-        rows already.
-    groups : array_like, optional
-        Group of each row: numbers or names; for calibrators that know groups.
-
-    Returns
-    -------
-    LogitSet or EventScores
+    ``data``: probabilities of one event, shape (n_samples,), or of all classes or their logits,
+    shape (n_samples, n_classes). The columns of a data frame name the classes. ``outcomes``: of one
+    event whether it happened: booleans, or 0 and 1. Of classes the true one: names of columns, or
+    numbers from 0 where no column has a number for a name. None where ``data`` are rows already.
+    ``groups``: group of each row: numbers or names; for calibrators that know groups.
 
     Raises
     ------

@@ -24,26 +24,24 @@ class Tally:
 
     A resample of the rows, or labels drawn again, is the same scores with other counts, so one
     function computes a measure of the rows and of a thousand resamples.
-
-    Attributes
-    ----------
-    scores : ndarray of float64, shape (n_blocks,)
-        Distinct scores, ascending.
-    counts : ndarray of float64, shape (..., n_blocks)
-        Rows at each score; whole numbers, 0 where a resample left a score out.
-    hits : ndarray of float64, shape (..., n_blocks)
-        Hits among them. The leading dimensions of ``counts`` and ``hits`` broadcast.
-    n_samples : int
-        Rows in all, in each resample.
-    spared : ndarray of float64, shape (...), or float
-        Nats that its misses cost less in all than 1 - score says, where scores are rounded to 1.
     """
 
     scores: Floats
+    """Distinct scores, ascending; shape (n_blocks,)."""
     counts: Floats
+    """Rows at each score; whole numbers, 0 where a resample left a score out; shape (...,
+    n_blocks).
+    """
     hits: Floats
+    """Hits among them. The leading dimensions of ``counts`` and ``hits`` broadcast; shape (...,
+    n_blocks).
+    """
     n_samples: int
+    """Rows in all, in each resample."""
     spared: Floats | float = 0.0
+    """Nats that its misses cost less in all than 1 - score says, where scores are rounded to 1;
+    shape (...).
+    """
     _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def parts(self) -> Iterator["Tally"]:
@@ -57,12 +55,7 @@ class Tally:
     def once(self, make: Callable[..., Result], *options: int | str) -> Result:
         """Return ``make(tally, *options)``, computed once, for measures that share it.
 
-        Parameters
-        ----------
-        make : callable
-            A named function.
-        *options
-            Passed on to it.
+        ``make``: a named function. ``*options``: passed on to it.
         """
         key = make, options
         if key not in self._known:
@@ -94,10 +87,7 @@ def hit_totals(counted: Tally) -> Floats:
 def gaps_in_rows(counted: Tally) -> Floats:
     """Return by how many hits the scores expect too many so far, up to the end of each score.
 
-    Returns
-    -------
-    ndarray of float64, shape (..., n_blocks)
-        `calibcore.cumulative.CumulativeCurves.gap` times the number of rows.
+    `calibcore.cumulative.CumulativeCurves.gap` times the number of rows; shape (..., n_blocks).
 
     Examples
     --------
@@ -146,19 +136,11 @@ def spared_nats(scores: Floats, rest: Floats) -> Floats:
 def tally(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> Tally:
     """Count rows and hits at each distinct score.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1]. Any order.
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
-    rest : array_like of float, shape (n_samples,), optional
-        As in `calibcore.data.EventScores`.
+    ``scores``: predicted probability of the event (y_prob), in [0, 1]. Any order; shape
+    (n_samples,). ``hits``: whether the event happened (y_true of the event); shape (n_samples,).
+    ``rest``: as in `calibcore.data.EventScores`; shape (n_samples,).
 
-    Returns
-    -------
-    Tally
-        With ``counts`` and ``hits`` of shape (n_blocks,).
+    With ``counts`` and ``hits`` of shape (n_blocks,).
 
     Raises
     ------
@@ -191,17 +173,10 @@ def tally(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> 
 def expected_tally(scores: Floats, frequency: Floats) -> Tally:
     """Count rows at each distinct score, with as many hits as are expected there.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n_samples,)
-        In [0, 1]. Any order.
-    frequency : ndarray of float64, shape (n_samples,)
-        Of the event in rows like each of these, in [0, 1].
+    ``scores``: in [0, 1]. Any order; shape (n_samples,). ``frequency``: of the event in rows like
+    each of these, in [0, 1]; shape (n_samples,).
 
-    Returns
-    -------
-    Tally
-        With ``hits`` of shape (n_blocks,) that are fractions.
+    With ``hits`` of shape (n_blocks,) that are fractions.
 
     Examples
     --------

@@ -22,10 +22,7 @@ Map = TypeVar("Map")
 def thinned(fitted: Map) -> Map:
     """Keep of every spline in a fitted map the points that `ACCURACY` needs.
 
-    Parameters
-    ----------
-    fitted : Fitted
-        Any fitted map; what holds no spline of more than `MANY` points is returned itself.
+    ``fitted``: any fitted map; what holds no spline of more than `MANY` points is returned itself.
 
     Notes
     -----

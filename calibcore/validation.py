@@ -142,10 +142,8 @@ def numbers(values: ArrayLike, field: str) -> Floats:
 def logits(values: ArrayLike) -> NDArray[np.float32] | NDArray[np.float64]:
     """Check logits: finite, or minus infinity for a class that is ruled out.
 
-    Returns
-    -------
-    ndarray of float32 or float64, shape (n_samples, n_classes)
-        C-contiguous; float16 becomes float32, everything else but float32 becomes float64.
+    C-contiguous; float16 becomes float32, everything else but float32 becomes float64; shape
+    (n_samples, n_classes).
     """
     array = matrix(values, "logits")
     # A finite sum has only finite terms: one pass settles the usual case.
@@ -210,13 +208,8 @@ def probabilities(values: ArrayLike) -> Floats:
 def are_probabilities(highest: np.uint64, sums: Floats) -> bool:
     """Return whether a table holds what `probabilities` returns without a change.
 
-    Parameters
-    ----------
-    highest : uint64
-        The largest of the bits of its cells. Those of doubles from 0 to 1 sort like the numbers,
-        and before those of all others.
-    sums : ndarray of float64, shape (n_samples,)
-        Of its rows.
+    ``highest``: the largest of the bits of its cells. Those of doubles from 0 to 1 sort like the
+    numbers, and before those of all others. ``sums``: of its rows; shape (n_samples,).
     """
     return bool(highest <= _BITS_OF_1 and max(sums.max() - 1, 1 - sums.min()) <= SUM_TOLERANCE)
 

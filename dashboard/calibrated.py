@@ -32,20 +32,12 @@ SCORE, CALIBRATED = SCORE_HEAD
 def calibrated_rows(upload: Upload, kept: CalibratorFile) -> DataFrame:
     """Calibrate every row of a file, with or without outcomes.
 
-    Parameters
-    ----------
-    upload : Upload
-        The file, as read; several sets follow each other.
-    kept : CalibratorFile
-        The calibrator.
+    ``upload``: the file, as read; several sets follow each other. ``kept``: the calibrator.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``row``, its number in the file; which set, where there are several; row IDs, and the groups
-        of a calibrator by group, under the names of their columns; then ``score`` and
-        ``calibrated``, or a calibrated probability for each class. Of a file in percent these are
-        in percent, and their names end in ``(%)``.
+    ``row``, its number in the file; which set, where there are several; row IDs, and the groups of
+    a calibrator by group, under the names of their columns; then ``score`` and ``calibrated``, or a
+    calibrated probability for each class. Of a file in percent these are in percent, and their
+    names end in ``(%)``.
 
     Raises
     ------
@@ -76,14 +68,8 @@ def calibrated_rows(upload: Upload, kept: CalibratorFile) -> DataFrame:
 def rows_for(kept: CalibratorFile, options: Options, read: Callable[[Options], Upload]) -> Upload:
     """Read new rows for a calibrator, from the columns that it was fitted on.
 
-    Parameters
-    ----------
-    kept : CalibratorFile
-        The calibrator. The column of one by group is a group, whatever it looks like.
-    options : Options
-        How the user wants the rows read, which comes first.
-    read : callable
-        Reads them.
+    ``kept``: the calibrator. The column of one by group is a group, whatever it looks like.
+    ``options``: how the user wants the rows read, which comes first. ``read``: reads them.
 
     Raises
     ------

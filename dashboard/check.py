@@ -37,10 +37,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
 
     It does where anything changed, or where the power is below what is asked for.
 
-    Parameters
-    ----------
-    given : mapping
-        The command's options by their names; what is not given is as in the audit.
+    ``given``: the command's options by their names; what is not given is as in the audit.
 
     Raises
     ------

@@ -36,15 +36,6 @@ _WRITTEN = re.compile(r"\s*([\w.]+)\s*(>=|<=|>|<)\s*([^\s%]+)(\s*%)?\s*")
 class Condition:
     """One figure compared with a limit.
 
-    Parameters
-    ----------
-    name : str
-        Key of a measure, or `SUBGROUP`.
-    sign : {">", ">=", "<", "<="}
-        How it is compared.
-    limit : float
-        With what.
-
     Examples
     --------
     >>> Condition.parse("ks_error > 3%").holds({"ks_error": 0.04})
@@ -52,8 +43,11 @@ class Condition:
     """
 
     name: str
+    """Key of a measure, or `SUBGROUP`."""
     sign: str
+    """How it is compared."""
     limit: float
+    """With what."""
 
     @classmethod
     def parse(cls, text: str) -> "Condition":

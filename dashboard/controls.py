@@ -47,18 +47,12 @@ _OPTIONS_SHOWN = 3
 
 @dataclass(frozen=True)
 class Source:
-    """The data a user has chosen.
-
-    Parameters
-    ----------
-    files : tuple of SourceFile
-        A sample's file, or the uploaded ones; empty while nothing is uploaded.
-    sample : Sample, optional
-        The sample, where it is one.
-    """
+    """The data a user has chosen."""
 
     files: tuple[SourceFile, ...]
+    """A sample's file, or the uploaded ones; empty while nothing is uploaded."""
     sample: Sample | None = None
+    """The sample, where it is one."""
 
 
 def choose_source() -> Source:

@@ -73,12 +73,8 @@ def is_rank(text: str) -> bool:
 def event_of(upload: Upload, text: str | None) -> ChosenEvent:
     """Return the event that a text names; without one, that on which the pages open.
 
-    Parameters
-    ----------
-    upload : Upload
-        The data.
-    text : str or None
-        ``top-1``, ``top-2``, ``within-2`` and so on; or the name of a class.
+    ``upload``: the data. ``text``: ``top-1``, ``top-2``, ``within-2`` and so on; or the name of a
+    class.
 
     Raises
     ------
@@ -110,20 +106,9 @@ def scene_of(
 ) -> Scene:
     """Fit and evaluate with the pages' defaults.
 
-    Parameters
-    ----------
-    upload : Upload
-        The data.
-    event : TopR, WithinTopR or OneClass
-        What the scores are about.
-    method : str
-        Key of a calibrator, with its default options.
-    group : str, optional
-        The column by which a calibrator that knows groups groups the rows.
-    n_resamples : int, default 1000
-        For intervals.
-    progress : callable
-        Told the share of the fit that is done.
+    ``upload``: the data. ``event``: what the scores are about. ``method``: key of a calibrator,
+    with its default options. ``group``: the column by which a calibrator that knows groups groups
+    the rows. ``n_resamples``: for intervals. ``progress``: told the share of the fit that is done.
 
     Raises
     ------

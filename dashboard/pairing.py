@@ -24,78 +24,54 @@ Fault = Literal["few", "repeated", "counted"]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """The evaluated rows of a file.
-
-    Parameters
-    ----------
-    file : str
-        Its name.
-    event : EventScores
-        Scores and outcomes.
-    ids : mapping of str to ndarray of int64, shape (n_samples,)
-        By the column, numbers that stand for the names of the rows.
-    told : frozenset of str
-        Columns that the user says name the rows.
-    numbers : ndarray of int64, shape (n_samples,)
-        Of the rows in the file.
-    truth : ndarray of int, shape (n_samples,)
-        The true class of each row; of scores alone, whether the event happened.
-    class_names : tuple of str, optional
-        Of the classes.
-    """
+    """The evaluated rows of a file."""
 
     file: str
+    """Its name."""
     event: EventScores
+    """Scores and outcomes."""
     ids: Mapping[str, Names]
+    """By the column, numbers that stand for the names of the rows; shape (n_samples,)."""
     told: frozenset[str]
+    """Columns that the user says name the rows."""
     numbers: Names
+    """Of the rows in the file; shape (n_samples,)."""
     truth: NDArray[np.integer]
+    """The true class of each row; of scores alone, whether the event happened; shape (n_samples,).
+    """
     class_names: tuple[str, ...] | None
+    """Of the classes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Unmatched:
-    """Why the rows of two files are no pairs.
-
-    Parameters
-    ----------
-    why : {"none", "few", "repeated", "counted"}
-        No column of row IDs in both; too few in common; some twice in a file; they count the rows
-        of both, and outcomes do not show that these are the same.
-    column : str
-        Of the row IDs, "" where there is none.
-    n_matched, n_new : int
-        How many are in both files, of those in the new one.
-    file : str
-        In which some are there twice.
-    """
+    """Why the rows of two files are no pairs."""
 
     why: Fault | Literal["none"]
+    """No column of row IDs in both; too few in common; some twice in a file; they count the rows of
+    both, and outcomes do not show that these are the same.
+    """
     column: str = ""
+    """Of the row IDs, "" where there is none."""
     n_matched: int = 0
     n_new: int = 0
+    """How many are in both files, of those in the new one."""
     file: str = ""
+    """In which some are there twice."""
 
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Rows that are in both files.
-
-    Parameters
-    ----------
-    column : str
-        That names them.
-    reference, new : EventScores
-        The same rows in the same order.
-    n_reference, n_new : int
-        Rows of each file.
-    """
+    """Rows that are in both files."""
 
     column: str
+    """That names them."""
     reference: EventScores
     new: EventScores
+    """The same rows in the same order."""
     n_reference: int
     n_new: int
+    """Rows of each file."""
 
 
 def match(reference: Batch, new: Batch) -> Matched | Unmatched:

@@ -19,52 +19,34 @@ DASH, PENDING = "\u2013", "\u2026"
 
 @dataclass(frozen=True)
 class PaperCell:
-    """One number of the table.
-
-    Parameters
-    ----------
-    text : str
-        As it is written, without the unit, which the head of the table has.
-    place : {"best", "second", ""}
-        Among the calibrators of the model.
-    note : str
-        What is known of its uncertainty: its interval, or the deviation over splits.
-    level : bool
-        Whether a perfectly calibrated model may well show it.
-    """
+    """One number of the table."""
 
     text: str
+    """As it is written, without the unit, which the head of the table has."""
     place: Place = ""
+    """Among the calibrators of the model."""
     note: str = ""
+    """What is known of its uncertainty: its interval, or the deviation over splits."""
     level: bool = False
+    """Whether a perfectly calibrated model may well show it."""
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table of models by calibrators, ready to be shown.
-
-    Parameters
-    ----------
-    heading : str
-        Measure with its unit, and event, as plain text.
-    columns : tuple of str
-        Calibrators.
-    rows : tuple of (str, str, tuple of PaperCell)
-        Name of each model, what its test set is, and its cells; plain text.
-    note : str
-        What the figures are and what the marks mean, as plain text.
-    printed : tuple of str
-        Short names of the calibrators, for print; without them the columns.
-    printed_note : str
-        What of the calibrators the short names leave out.
-    """
+    """A table of models by calibrators, ready to be shown."""
 
     heading: str
+    """Measure with its unit, and event, as plain text."""
     columns: tuple[str, ...]
+    """Calibrators."""
     rows: tuple[tuple[str, str, tuple[PaperCell, ...]], ...]
+    """Name of each model, what its test set is, and its cells; plain text."""
     note: str
+    """What the figures are and what the marks mean, as plain text."""
     printed: tuple[str, ...] = ()
+    """Short names of the calibrators, for print; without them the columns."""
     printed_note: str = ""
+    """What of the calibrators the short names leave out."""
 
 
 def paper_cells(
@@ -72,17 +54,10 @@ def paper_cells(
 ) -> tuple[PaperCell, ...]:
     """Write the cells of one model, the best and the second best marked.
 
-    Parameters
-    ----------
-    cells : sequence of TableCell or None
-        One a calibrator; None where it is not known.
-    measure : Measure
-        Decides what is better.
-    n_samples : int
-        Rows of the test set, by which the number of decimals is chosen; one more than elsewhere, as
-        values of one row are close to each other, and as many as the papers have.
-    pending : bool, default False
-        Whether some cells are not computed yet, so that none can be marked as the best.
+    ``cells``: one a calibrator; None where it is not known. ``measure``: decides what is better.
+    ``n_samples``: rows of the test set, by which the number of decimals is chosen; one more than
+    elsewhere, as values of one row are close to each other, and as many as the papers have.
+    ``pending``: whether some cells are not computed yet, so that none can be marked as the best.
 
     Examples
     --------
@@ -135,20 +110,11 @@ def paper_csv(
 ) -> str:
     """Write the table for a spreadsheet: every digit, shares from 0 to 1.
 
-    Parameters
-    ----------
-    names, columns : sequence of str
-        Models, and calibrators.
-    cells : sequence of sequence of TableCell or None
-        One a model and calibrator.
-    facts : sequence of (str, str)
-        What the table is about: head and text of columns that are the same in every line.
+    ``names``, ``columns``: models, and calibrators. ``cells``: one a model and calibrator.
+    ``facts``: what the table is about: head and text of columns that are the same in every line.
 
-    Returns
-    -------
-    str
-        Of each calibrator its value, followed by the ends of its interval, the standard deviation
-        over splits, and whether it is level, as far as any cell has them.
+    Of each calibrator its value, followed by the ends of its interval, the standard deviation over
+    splits, and whether it is level, as far as any cell has them.
     """
     every = [one for row in cells for one in row if one is not None]
     has_ends = any(one.interval is not None for one in every)

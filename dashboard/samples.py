@@ -10,26 +10,21 @@ from calibcore.samples import SAMPLES_FOLDER
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample, as its manifest describes it.
-
-    Parameters
-    ----------
-    name : str
-        File name without ending; of a model of the laboratory its code, and no file of it is read.
-    title : str
-        Name on screen.
-    source, licence, model, training, teaches : str
-        Where the data come from and under which licence, what was trained and how, and what there
-        is to see.
-    """
+    """One sample, as its manifest describes it."""
 
     name: str
+    """File name without ending; of a model of the laboratory its code, and no file of it is read.
+    """
     title: str
+    """Name on screen."""
     source: str
     licence: str
     model: str
     training: str
     teaches: str
+    """Where the data come from and under which licence, what was trained and how, and what there is
+    to see.
+    """
 
     @cached_property
     def digest(self) -> str:
@@ -43,28 +38,19 @@ class Sample:
 
 @dataclass(frozen=True)
 class SampleSeries:
-    """Networks of one kind that differ in a number, as ``series.toml`` lists them.
-
-    Parameters
-    ----------
-    name, title : str
-        Its word in the address, and its name on screen.
-    along : str
-        What the number is.
-    about : str
-        What was trained and what changes.
-    numbers : tuple of float
-        One of each network, ascending.
-    files : tuple of str
-        The file of each, without ending: of the folder ``series``, or of a sample.
-    """
+    """Networks of one kind that differ in a number, as ``series.toml`` lists them."""
 
     name: str
     title: str
+    """Its word in the address, and its name on screen."""
     along: str
+    """What the number is."""
     about: str
+    """What was trained and what changes."""
     numbers: tuple[float, ...]
+    """One of each network, ascending."""
     files: tuple[str, ...]
+    """The file of each, without ending: of the folder ``series``, or of a sample."""
 
 
 def stored(name: str) -> bytes:

@@ -18,68 +18,45 @@ from dashboard.wording.sentences import WHOLE_SET
 
 @dataclass(frozen=True)
 class Part:
-    """The part of one set that is evaluated.
-
-    Parameters
-    ----------
-    name : str
-        Which rows it holds, as the file has it.
-    n_rows, n_all : int
-        How many they are, of how many.
-    """
+    """The part of one set that is evaluated."""
 
     name: str
+    """Which rows it holds, as the file has it."""
     n_rows: int
     n_all: int
+    """How many they are, of how many."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """The data, what was chosen, and what was found: the same for all pages.
-
-    Parameters
-    ----------
-    upload : Upload
-        The data as read.
-    sample : Sample or None
-        The sample, where the data are one.
-    split : Split
-        The rows to fit on, which are all there are, and the rows to evaluate.
-    rows : LogitSet or EventScores
-        The rows that are looked at.
-    settings : Settings
-        All that decides the numbers, apart from the data.
-    result : AuditResult
-        The chosen calibrator, fitted and evaluated.
-    chosen : {"calibration", "test"}
-        The set that is looked at.
-    n_resamples : int
-        For intervals; 0 for none.
-    expert : bool
-        Whether the words are for those who know the terms.
-    palette : Palette
-        Colours of the theme in use.
-    waiting : str or None
-        Key of the calibrator that waits for a click to be fitted; None if none does.
-    rows_are : str
-        What rows are called.
-    part : Part or None
-        Which of the set's rows are looked at; None for all.
-    """
+    """The data, what was chosen, and what was found: the same for all pages."""
 
     upload: Upload
+    """The data as read."""
     sample: Sample | None
+    """The sample, where the data are one."""
     split: Split[LogitSet] | Split[EventScores]
+    """The rows to fit on, which are all there are, and the rows to evaluate."""
     rows: LogitSet | EventScores
+    """The rows that are looked at."""
     settings: Settings
+    """All that decides the numbers, apart from the data."""
     result: AuditResult
+    """The chosen calibrator, fitted and evaluated."""
     chosen: SetChoice
+    """The set that is looked at."""
     n_resamples: int
+    """For intervals; 0 for none."""
     expert: bool
+    """Whether the words are for those who know the terms."""
     palette: Palette
+    """Colours of the theme in use."""
     waiting: str | None = None
+    """Key of the calibrator that waits for a click to be fitted; None if none does."""
     rows_are: str = field(default_factory=rows_name)
+    """What rows are called."""
     part: Part | None = None
+    """Which of the set's rows are looked at; None for all."""
 
     @property
     def evaluated(self) -> SetResult:

@@ -36,21 +36,14 @@ quick."""
 
 @dataclass(frozen=True)
 class Slice:
-    """The part of the rows that is evaluated.
-
-    Parameters
-    ----------
-    by : str
-        What the rows are grouped by, as the page calls it.
-    value : str
-        Which of them are kept; of periods of time the first.
-    until : str
-        The last period that is kept; empty for the first alone.
-    """
+    """The part of the rows that is evaluated."""
 
     by: str
+    """What the rows are grouped by, as the page calls it."""
     value: str
+    """Which of them are kept; of periods of time the first."""
     until: str = ""
+    """The last period that is kept; empty for the first alone."""
 
     @property
     def shown(self) -> str:
@@ -61,36 +54,24 @@ class Slice:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides the numbers on the page, apart from the data.
-
-    Parameters
-    ----------
-    event : TopR, WithinTopR or OneClass
-        What the scores are about.
-    method : str
-        Key of a method in the catalogue, or `NO_METHOD`.
-    options : tuple of (name, value)
-        The method's options.
-    n_bins : int
-        Bins of the reliability diagram and of the binned measures.
-    calibration_share : float or None
-        Part of a single set to fit on; None where every row serves both ends, by cross-fitting.
-    seed : int
-        Of the split, or of the folds, of a single set.
-    only : Slice or None
-        The part of the rows of both sets that is evaluated; all are fitted on. None for all.
-    group : str or None
-        What a calibrator that knows groups groups the rows by, as the page calls it.
-    """
+    """Everything that decides the numbers on the page, apart from the data."""
 
     event: ChosenEvent
+    """What the scores are about."""
     method: str = "spline"
+    """Key of a method in the catalogue, or `NO_METHOD`."""
     options: tuple[tuple[str, OptionValue], ...] = ()
+    """The method's options."""
     n_bins: int = 15
+    """Bins of the reliability diagram and of the binned measures."""
     calibration_share: float | None = None
+    """Part of a single set to fit on; None where every row serves both ends, by cross-fitting."""
     seed: int = 0
+    """Of the split, or of the folds, of a single set."""
     only: Slice | None = None
+    """The part of the rows of both sets that is evaluated; all are fitted on. None for all."""
     group: str | None = None
+    """What a calibrator that knows groups groups the rows by, as the page calls it."""
 
     def calibrator(self) -> Calibrator | None:
         """Make the chosen calibrator; None for the choice to change nothing."""

@@ -28,12 +28,8 @@ def prepare(page: str, *, first: bool) -> Scene | None:
 
     What a run does not draw leaves the address, so what needs no file is drawn for any.
 
-    Parameters
-    ----------
-    page : str
-        Name of the page that is shown.
-    first : bool
-        Whether it is the first one, which has the data at its head.
+    ``page``: name of the page that is shown. ``first``: whether it is the first one, which has the
+    data at its head.
     """
     with st.sidebar:
         st.title("Fractile", anchor=False)

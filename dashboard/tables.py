@@ -35,34 +35,23 @@ Place = Literal["best", "second", ""]
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of the table.
-
-    Parameters
-    ----------
-    text : str
-        As it is written.
-    place : {"best", "second", ""}
-        Among all methods.
-    """
+    """One number of the table."""
 
     text: str
+    """As it is written."""
     place: Place = ""
+    """Among all methods."""
 
 
 @dataclass(frozen=True)
 class ContestTable:
-    """A contest as a table, in the form of the papers.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        Measures, accuracy and predictions changed.
-    rows : tuple of (str, tuple of tuple of Cell)
-        Name of each calibrator; for each column, cross-validated and, of two sets, on the test set.
-    """
+    """A contest as a table, in the form of the papers."""
 
     columns: tuple[str, ...]
+    """Measures, accuracy and predictions changed."""
     rows: tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]
+    """Name of each calibrator; for each column, cross-validated and, of two sets, on the test set.
+    """
 
 
 def measures_shown(keys: Sequence[str], decides: Measure) -> tuple[Measure, ...]:
@@ -79,19 +68,11 @@ def contest_table(
 ) -> ContestTable:
     """Write a contest, the best and the second best of each measure marked.
 
-    Parameters
-    ----------
-    contestants : sequence of Contestant
-        One a row.
-    measures : sequence of Measure
-        One a column; predictions changed come last, and scores across one half where there are any.
-    seconds : mapping of str to float, optional
-        What fits to the whole calibration set took, by key: a last column.
+    ``contestants``: one a row. ``measures``: one a column; predictions changed come last, and
+    scores across one half where there are any. ``seconds``: what fits to the whole calibration set
+    took, by key: a last column.
 
-    Returns
-    -------
-    ContestTable
-        Values that are written alike count as equal. Where all are, none is marked.
+    Values that are written alike count as equal. Where all are, none is marked.
     """
     sides = sides_shown(contestants)
     columns = [[_column(contestants, measure, side) for side in sides] for measure in measures] + [
@@ -156,17 +137,9 @@ def models_table(
 ) -> list[list[tuple[Cell, Cell]]]:
     """Write several models, the best and the second best of each measure marked.
 
-    Parameters
-    ----------
-    evaluated : sequence of SetResult
-        One a model, on the same rows.
-    measures : sequence of Measure
-        One a column.
+    ``evaluated``: one a model, on the same rows. ``measures``: one a column.
 
-    Returns
-    -------
-    list of list of (Cell, Cell)
-        For each model and measure, before calibration and after.
+    For each model and measure, before calibration and after.
     """
     columns = []
     for measure in measures:
@@ -194,16 +167,10 @@ def contest_csv(
 ) -> str:
     """Write a contest for a spreadsheet: every digit, shares from 0 to 1, nothing to be run.
 
-    Parameters
-    ----------
-    contestants, measures, seconds
-        As for `contest_table`.
+    ``contestants``, ``measures``, ``seconds``: as for `contest_table`.
 
-    Returns
-    -------
-    str
-        Comma-separated; empty where a measure is not defined. Text that a spreadsheet would take
-        for a formula begins with an apostrophe.
+    Comma-separated; empty where a measure is not defined. Text that a spreadsheet would take for a
+    formula begins with an apostrophe.
     """
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")

@@ -51,15 +51,9 @@ _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool) -> bool:
     """Read, fit, evaluate and print; return whether a condition holds.
 
-    Parameters
-    ----------
-    given : mapping
-        The command's options by their names: how ``files`` are read, what is fitted, and what is
-        written.
-    fail_if : sequence of str
-        See `dashboard.conditions.Condition`.
-    full : bool
-        Whether every measure is listed.
+    ``given``: the command's options by their names: how ``files`` are read, what is fitted, and
+    what is written. ``fail_if``: see `dashboard.conditions.Condition`. ``full``: whether every
+    measure is listed.
 
     Raises
     ------

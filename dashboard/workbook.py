@@ -69,21 +69,12 @@ class _Column(NamedTuple):
 def workbook_of(kept: CalibratorFile, name: str, event: str, *, in_percent: bool = False) -> bytes:
     """Write a workbook whose formulas calibrate a score, in any spreadsheet program.
 
-    Parameters
-    ----------
-    kept : CalibratorFile
-        Of a calibrator of scores, or by group.
-    name, event : str
-        How the calibrator and the event are called.
-    in_percent : bool, default False
-        Whether scores are typed and calibrated in percent.
+    ``kept``: of a calibrator of scores, or by group. ``name``, ``event``: how the calibrator and
+    the event are called. ``in_percent``: whether scores are typed and calibrated in percent.
 
-    Returns
-    -------
-    bytes
-        An xlsx file. Sheet "Calibrator" has a column of scores, with one to start with, and
-        formulas beside it, which look them up in sheet "Table"; by group, in "Groups" too. Values
-        of the formulas are written along, for programs that do not compute.
+    An xlsx file. Sheet "Calibrator" has a column of scores, with one to start with, and formulas
+    beside it, which look them up in sheet "Table"; by group, in "Groups" too. Values of the
+    formulas are written along, for programs that do not compute.
 
     Raises
     ------

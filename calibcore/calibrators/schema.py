@@ -18,10 +18,7 @@ _PLAIN: dict[Any, dict[str, Any]] = {
 def json_schema() -> dict[str, Any]:
     """Describe what `calibcore.calibrators.base.Fitted.to_json` writes.
 
-    Returns
-    -------
-    dict
-        JSON Schema, draft 2020-12: one definition a kind of map, selected by ``kind``.
+    JSON Schema, draft 2020-12: one definition a kind of map, selected by ``kind``.
 
     Examples
     --------

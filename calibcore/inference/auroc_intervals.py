@@ -17,17 +17,10 @@ _HALVINGS = 60
 def rank_interval(counted: Tally, level: float) -> Interval:
     """Return the interval of `calibcore.metrics.auroc`, which holds from one hit and one miss on.
 
-    Parameters
-    ----------
-    counted : Tally
-        Whole rows, with ``counts`` and ``hits`` of shape (n_blocks,).
-    level : float
-        Of the interval.
+    ``counted``: whole rows, with ``counts`` and ``hits`` of shape (n_blocks,). ``level``: of the
+    interval.
 
-    Returns
-    -------
-    Interval
-        NaN where all rows are hits, or none.
+    NaN where all rows are hits, or none.
 
     Notes
     -----

@@ -45,18 +45,14 @@ def chunks(n_resamples: int, n_rows: int) -> Iterator[int]:
 
 
 class Drawn(NamedTuple):
-    """How often each row is drawn, in resamples as large as the set.
-
-    Attributes
-    ----------
-    counts : ndarray of float64, shape (n_resamples, n_rows)
-        Whole numbers; each resample's sum to ``n_rows``.
-    otherwise : ndarray of float64, shape (n_resamples, n_rows), or None
-        How many of these turn out otherwise than the row did, where all rows turned out alike.
-    """
+    """How often each row is drawn, in resamples as large as the set."""
 
     counts: Floats
+    """Whole numbers; each resample's sum to ``n_rows``; shape (n_resamples, n_rows)."""
     otherwise: Floats | None
+    """How many of these turn out otherwise than the row did, where all rows turned out alike; shape
+    (n_resamples, n_rows).
+    """
 
 
 def draw_rows(
@@ -131,23 +127,16 @@ class OrderedRows:
     """An event's rows by score, sorted once, so that any resample is a vector of counts.
 
     Neighbouring scores are joined where there are many, as in `null_outcomes.grouped`.
-
-    Attributes
-    ----------
-    scores : ndarray of float64, shape (n_blocks,)
-        Distinct scores, ascending, or the means of those joined.
-    order : ndarray of int, shape (n_samples,)
-        Rows, lowest score first.
-    starts : ndarray of int, shape (n_blocks,)
-        First place in ``order`` of the rows of each.
-    hits : ndarray of float64, shape (n_samples,)
-        Hits in that order.
     """
 
     scores: Floats
+    """Distinct scores, ascending, or the means of those joined; shape (n_blocks,)."""
     order: NDArray[np.intp]
+    """Rows, lowest score first; shape (n_samples,)."""
     starts: NDArray[np.intp]
+    """First place in ``order`` of the rows of each; shape (n_blocks,)."""
     hits: Floats
+    """Hits in that order; shape (n_samples,)."""
 
     @classmethod
     def of(cls, event: EventScores) -> "OrderedRows":

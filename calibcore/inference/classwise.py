@@ -69,22 +69,12 @@ def evaluate_classes(
 ) -> dict[str, Uncertainty]:
     """Evaluate the class-wise errors of one side.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the draws come from.
-    side : SideRows
-        What is evaluated; without probabilities, there is nothing to evaluate.
-    other : ndarray of float64, shape (n_samples, n_classes), or None
-        Probabilities that might be the true ones: those after calibration evaluate those before.
-        Without them, or where they are the same, softened ones.
-    plan : Plan
-        Which measures, bins, draws and level.
+    ``rng``: where the draws come from. ``side``: what is evaluated; without probabilities, there is
+    nothing to evaluate. ``other``: probabilities that might be the true ones: those after
+    calibration evaluate those before. Without them, or where they are the same, softened ones;
+    shape (n_samples, n_classes). ``plan``: which measures, bins, draws and level.
 
-    Returns
-    -------
-    dict of str to Uncertainty
-        For those of `SUMMARIES` that are in the plan, and for the SKCE.
+    For those of `SUMMARIES` that are in the plan, and for the SKCE.
 
     Notes
     -----
@@ -213,10 +203,6 @@ def _allowed_errors(
 
     The others are those drawn from, up to the least share drawn; even ones; and certain ones, from
     which none are drawn. Where misses and hits are many, the draws tell more.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_others, n_classes)
     """
     probabilities = drawn.probabilities
     n_rows, n_classes = probabilities.shape

@@ -28,20 +28,14 @@ class ClassBins:
     are fine ones of equal sums of probability, so that the KS error, read at their ends alone, is
     too small by at most what a bin holds, 1 / 16,384 of the rows (with more than 128 classes, 1 /
     128 of the class).
-
-    Attributes
-    ----------
-    places : ndarray of int, shape (n_samples, n_classes)
-        Bin of each probability.
-    sums : ndarray of float64, shape (n_classes, n_bins)
-        Sum of the probabilities in each bin.
-    kind : {"equal_width", "equal_mass", "cumulative"}
-        Of the bins, and of the error.
     """
 
     places: NDArray[np.uint16]
+    """Bin of each probability; shape (n_samples, n_classes)."""
     sums: Floats
+    """Sum of the probabilities in each bin; shape (n_classes, n_bins)."""
     kind: Kind
+    """Of the bins, and of the error."""
 
     @classmethod
     def of(cls, probabilities: Floats, n_bins: int, kind: Kind = "equal_width") -> "ClassBins":

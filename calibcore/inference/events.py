@@ -38,21 +38,10 @@ def evaluate_event(
 ) -> dict[str, Uncertainty]:
     """Evaluate the measures of one event.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where draws of labels come from.
-    event : EventScores
-        The rows as they are.
-    draws : mapping of str to ndarray
-        Values of each measure in the bootstrap resamples.
-    plan : Plan
-        Which measures, how many draws.
+    ``rng``: where draws of labels come from. ``event``: the rows as they are. ``draws``: values of
+    each measure in the bootstrap resamples. ``plan``: which measures, how many draws.
 
-    Returns
-    -------
-    dict of str to Uncertainty
-        By the key of the measure.
+    By the key of the measure.
     """
     exact = tally(event.scores, event.hits, event.rest)
     values = {m.key: float(m.compute(exact, plan.options)) for m in plan.of_events}

@@ -262,18 +262,9 @@ def _joint(
 ) -> _Joint:
     """Compare the sums of ``true - hits`` with those of labels drawn from ``true``.
 
-    Parameters
-    ----------
-    sums : Sums
-        Of the groups.
-    true : ndarray of float64, shape (n_samples,)
-        Probabilities.
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Outcomes.
-    nuisance : ndarray of float64, shape (n_samples, n_columns), or None
-        What was fitted to the hits, in log-odds; taken out of the sums.
-    draws : tuple of Generator and int
-        Where labels come from, and how many sets.
+    ``sums``: of the groups. ``true``: probabilities; shape (n_samples,). ``hits``: outcomes; shape
+    (n_samples,). ``nuisance``: what was fitted to the hits, in log-odds; taken out of the sums;
+    shape (n_samples, n_columns). ``draws``: where labels come from, and how many sets.
     """
     variance = true * (1 - true)
     spread, skew = sums.of(variance), sums.of(variance * np.abs(1 - 2 * true))

@@ -28,24 +28,16 @@ _STRENGTHS = (0.35, 0.7, 1.0, 1.4, 2.0, 3.0, 4.5, 7.0, 10.0)
 
 @result_class
 class Distance:
-    """A distance from perfect calibration.
-
-    Attributes
-    ----------
-    observed : float
-        Its value for the rows as they are.
-    null : ndarray of float64, shape (n_draws,)
-        Its values for labels drawn from the scores.
-    measure : EventMeasure
-        How it is computed.
-    options : Options
-        Of the measure.
-    """
+    """A distance from perfect calibration."""
 
     observed: float
+    """Its value for the rows as they are."""
     null: Floats
+    """Its values for labels drawn from the scores; shape (n_draws,)."""
     measure: EventMeasure
+    """How it is computed."""
     options: Options
+    """Of the measure."""
 
 
 @result_class
@@ -108,23 +100,11 @@ def invert(
 ) -> dict[str, DistanceEstimate]:
     """Find for each distance the truths under which its observed value is usual.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the draws come from: each truth's from a generator of its own, so that those of one
-        distance do not depend on how far the others have to be followed.
-    counted : Tally
-        The rows, at most some thousand distinct scores.
-    distances : mapping of str to Distance
-        What is evaluated.
-    patterns : list of ndarray of float64, each of shape (n_blocks,)
-        Frequencies of the event at each score that a miscalibrated model of this kind may have.
-    level : float
-        Of the intervals.
-
-    Returns
-    -------
-    dict of str to DistanceEstimate
+    ``rng``: where the draws come from: each truth's from a generator of its own, so that those of
+    one distance do not depend on how far the others have to be followed. ``counted``: the rows, at
+    most some thousand distinct scores. ``distances``: what is evaluated. ``patterns``: frequencies
+    of the event at each score that a miscalibrated model of this kind may have; shape (n_blocks,).
+    ``level``: of the intervals.
 
     Notes
     -----

@@ -225,14 +225,9 @@ def gap_p_values(
 ) -> tuple[Floats, Floats]:
     """Return the p-values of several KS errors: each by itself, and careful for looking at many.
 
-    Parameters
-    ----------
-    ks_error : ndarray of float64, shape (n_tests,)
-        In probability units.
-    rows : ndarray of int, shape (n_tests,)
-        Rows that each is of.
-    variance, skew : ndarray of float64, shape (n_tests,)
-        As `calibcore.cumulative.rare_tail` takes them.
+    ``ks_error``: in probability units; shape (n_tests,). ``rows``: rows that each is of; shape
+    (n_tests,). ``variance``, ``skew``: as `calibcore.cumulative.rare_tail` takes them; shape
+    (n_tests,).
 
     Notes
     -----

@@ -12,18 +12,8 @@ def drawn_labels(
 ) -> NDArray[np.int32]:
     """Draw the label of every row from its probabilities, some times over.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the draws come from.
-    probabilities : ndarray of float64, shape (n_samples, n_classes)
-        Rows that sum to 1 (y_prob).
-    n_draws : int
-        How many times.
-
-    Returns
-    -------
-    ndarray of int32, shape (n_draws, n_samples)
+    ``rng``: where the draws come from. ``probabilities``: rows that sum to 1 (y_prob); shape
+    (n_samples, n_classes). ``n_draws``: how many times.
     """
     n_rows, n_classes = probabilities.shape
     labels = np.empty((n_draws, n_rows), dtype=np.int32)

@@ -22,12 +22,7 @@ def grouped(counted: Tally, most: int = MOST_GROUPS) -> Tally:
     Each group holds about as many rows as the others, at their mean score; 0 and 1 stay alone.
     What the rows' own misses are `spared` is left out, as other labels will be drawn.
 
-    Parameters
-    ----------
-    counted : Tally
-        With ``counts`` and ``hits`` of shape (n_blocks,).
-    most : int, default MOST_GROUPS
-        At least 4.
+    ``counted``: with ``counts`` and ``hits`` of shape (n_blocks,). ``most``: at least 4.
     """
     if counted.scores.size <= most:
         return replace(counted, spared=0.0) if np.any(counted.spared) else counted
@@ -52,21 +47,11 @@ def group_starts(scores: Floats, counts: Floats, most: int = MOST_GROUPS) -> NDA
 def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws: int) -> Tally:
     """Resample outcomes with the given frequency per score.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the draws come from.
-    counted : Tally
-        The rows; its hits do not count.
-    frequency : ndarray of float64, shape (n_blocks,)
-        In [0, 1]; the scores themselves for a perfectly calibrated model.
-    n_draws : int
-        How many times.
+    ``rng``: where the draws come from. ``counted``: the rows; its hits do not count. ``frequency``:
+    in [0, 1]; the scores themselves for a perfectly calibrated model; shape (n_blocks,).
+    ``n_draws``: how many times.
 
-    Returns
-    -------
-    Tally
-        With ``hits`` of shape (n_draws, n_blocks).
+    With ``hits`` of shape (n_draws, n_blocks).
     """
     counts = counted.counts.astype(np.intp)
     if counted.n_samples > _FEW_A_SCORE * counts.size:

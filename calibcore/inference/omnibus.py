@@ -39,26 +39,19 @@ DEPARTURES: tuple[Departure, ...] = ("mean", "spread", "smooth", "ks", "kuiper")
 
 @dataclass(frozen=True)
 class Part:
-    """One of the statistics.
-
-    Attributes
-    ----------
-    key : {"mean", "spread", "smooth", "ks", "kuiper"}
-        Which.
-    value : float
-        In null standard deviations; of ``smooth`` a sum of squares. Signed for ``mean`` (above 0:
-        scores too high) and ``spread`` (above 0: scores too extreme).
-    p_value : float
-        By itself, in the limit of many rows.
-    adjusted : float
-        For all statistics looked at: the p-value that the whole test would have if this one
-        decided.
-    """
+    """One of the statistics."""
 
     key: Departure
+    """Which."""
     value: float
+    """In null standard deviations; of ``smooth`` a sum of squares. Signed for ``mean`` (above 0:
+    scores too high) and ``spread`` (above 0: scores too extreme).
+    """
     p_value: float
+    """By itself, in the limit of many rows."""
     adjusted: float
+    """For all statistics looked at: the p-value that the whole test would have if this one decided.
+    """
 
 
 @result_class
@@ -209,14 +202,8 @@ def _columns(scores: Floats, variance: Floats) -> Floats:
 def smooth_powers(variance: Floats) -> Floats:
     """Return Legendre polynomials in the share of the variance up to the middle of each score.
 
-    Parameters
-    ----------
-    variance : ndarray of float64, shape (n_blocks,)
-        Null variance of the hits at each distinct score, ascending; above 0 in all.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_blocks, ORDER + 1)
+    ``variance``: null variance of the hits at each distinct score, ascending; above 0 in all; shape
+    (n_blocks,).
     """
     place = (np.cumsum(variance) - variance / 2) / variance.sum()
     return np.polynomial.legendre.legvander(2 * place - 1, ORDER)

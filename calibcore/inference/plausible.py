@@ -13,18 +13,11 @@ _HALVINGS = 40
 def allowed_frequencies(counted: Tally, level: float) -> list[Floats]:
     """Return frequencies of which the hits seen are just not too many, and not too few.
 
-    Parameters
-    ----------
-    counted : Tally
-        With ``counts`` and ``hits`` of shape (n_blocks,).
-    level : float
-        Of the interval for the number of hits expected.
+    ``counted``: with ``counts`` and ``hits`` of shape (n_blocks,). ``level``: of the interval for
+    the number of hits expected.
 
-    Returns
-    -------
-    list of ndarray of float64, each of shape (n_blocks,)
-        Scores of which the same share is missing; then those of which the misses are so. Nearly
-        the scores themselves, where those are ruled out on that side.
+    Scores of which the same share is missing; then those of which the misses are so. Nearly the
+    scores themselves, where those are ruled out on that side; shape (n_blocks,).
 
     Examples
     --------
@@ -48,21 +41,11 @@ def largest_allowed(
 ) -> float:
     """Find how strongly frequencies may fall before the hits seen would be too many.
 
-    Parameters
-    ----------
-    frequency_at : callable
-        Frequencies at a strength from 0 to 1, shape (n_blocks,); their mean falls.
-    counts : ndarray of float64, shape (n_blocks,)
-        Rows at each.
-    hits : float
-        Seen in all.
-    level : float
-        Of the interval for the number of hits expected.
+    ``frequency_at``: frequencies at a strength from 0 to 1, shape (n_blocks,); their mean falls.
+    ``counts``: rows at each; shape (n_blocks,). ``hits``: seen in all. ``level``: of the interval
+    for the number of hits expected.
 
-    Returns
-    -------
-    float
-        Below 1.
+    Below 1.
 
     Notes
     -----

@@ -33,17 +33,6 @@ MEASURES: tuple[Measure, ...] = tuple(
 class Plan:
     """How learning curves are made.
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        Rows to fit on, ascending, at least one size.
-    n_draws : int, default 10
-        Draws of each size, at least 1; of the whole calibration set there is one.
-    seed : int, default 0
-        Of the draws, at least 0.
-    n_bins : int, default 15
-        Bins of the ECE.
-
     Raises
     ------
     CalibrationInputError
@@ -51,9 +40,13 @@ class Plan:
     """
 
     sizes: tuple[int, ...]
+    """Rows to fit on, ascending, at least one size."""
     n_draws: int = 10
+    """Draws of each size, at least 1; of the whole calibration set there is one."""
     seed: int = 0
+    """Of the draws, at least 0."""
     n_bins: int = 15
+    """Bins of the ECE."""
 
     def __post_init__(self) -> None:
         """Raise if the last size is not the largest, as `LearningCurve.enough` needs."""
@@ -68,37 +61,24 @@ class Plan:
 
 @result_class
 class LearningPoint:
-    """One calibrator fitted on draws of one size, evaluated on the test set.
-
-    Attributes
-    ----------
-    size : int
-        Calibration rows of each draw.
-    values : ndarray of float64, shape (n_fitted, 6)
-        `LEARNED` after each fit; NaN where a measure is not defined.
-    refused : tuple of str
-        Why a draw could not be fitted, one sentence a draw that was refused.
-    """
+    """One calibrator fitted on draws of one size, evaluated on the test set."""
 
     size: int
+    """Calibration rows of each draw."""
     values: Floats
+    """`LEARNED` after each fit; NaN where a measure is not defined; shape (n_fitted, 6)."""
     refused: tuple[str, ...]
+    """Why a draw could not be fitted, one sentence a draw that was refused."""
 
 
 @result_class
 class LearningCurve:
-    """One calibrator over the size of the calibration set.
-
-    Attributes
-    ----------
-    key : str
-        Of the calibrator.
-    points : tuple of LearningPoint
-        The smallest size first.
-    """
+    """One calibrator over the size of the calibration set."""
 
     key: str
+    """Of the calibrator."""
     points: tuple[LearningPoint, ...]
+    """The smallest size first."""
 
     @cached_property
     def usable(self) -> tuple[LearningPoint, ...]:
@@ -126,17 +106,9 @@ class LearningCurve:
     def enough(self, measure: str, before: float) -> "EnoughRows | None":
         """Find the rows from which on 90% of the gain over uncalibrated scores is kept.
 
-        Parameters
-        ----------
-        measure : str
-            One of `LEARNED`.
-        before : float
-            Its value without calibration.
+        ``measure``: one of `LEARNED`. ``before``: its value without calibration.
 
-        Returns
-        -------
-        EnoughRows or None
-            None where nothing was fitted, the measure is not defined, or all rows give no gain.
+        None where nothing was fitted, the measure is not defined, or all rows give no gain.
 
         Notes
         -----
@@ -180,35 +152,23 @@ class LearningCurve:
 
 @result_class
 class EnoughRows:
-    """How many rows are enough, and how well that is known.
-
-    Attributes
-    ----------
-    n_rows : float
-        From so many on, 90% of the gain that all rows give is kept.
-    low, high : float
-        95% interval.
-    """
+    """How many rows are enough, and how well that is known."""
 
     n_rows: float
+    """From so many on, 90% of the gain that all rows give is kept."""
     low: float
     high: float
+    """95% interval."""
 
 
 @result_class
 class LearningCurves:
-    """Calibrators over the size of the calibration set, all fitted on the same draws.
-
-    Attributes
-    ----------
-    curves : tuple of LearningCurve
-        One a calibrator.
-    plan : Plan
-        Sizes, draws and seed.
-    """
+    """Calibrators over the size of the calibration set, all fitted on the same draws."""
 
     curves: tuple[LearningCurve, ...]
+    """One a calibrator."""
     plan: Plan
+    """Sizes, draws and seed."""
 
     def curve(self, key: str) -> LearningCurve:
         """Find the curve of a calibrator."""
@@ -217,10 +177,7 @@ class LearningCurves:
     def best(self, measure: str) -> list[tuple[int, str]]:
         """Return the calibrator that has the best mean at each size, the first of equals.
 
-        Returns
-        -------
-        list of (int, str)
-            Size and key of the calibrator, at each size at which any was fitted.
+        Size and key of the calibrator, at each size at which any was fitted.
         """
         sign = -1 if _is_better_higher(measure) else 1
         means: dict[int, list[tuple[float, str]]] = {}

@@ -31,23 +31,16 @@ FEWEST, A_CLASS = 50, 2
 
 @dataclass(frozen=True)
 class Step:
-    """What a learning curve is at.
-
-    Attributes
-    ----------
-    key : str
-        Of the calibrator that is fitted.
-    size, draw, n_draws : int
-        Rows it is fitted on, and which of how many draws of them this is, from 1.
-    share : float
-        Part of all the work that is done.
-    """
+    """What a learning curve is at."""
 
     key: str
+    """Of the calibrator that is fitted."""
     size: int
     draw: int
     n_draws: int
+    """Rows it is fitted on, and which of how many draws of them this is, from 1."""
     share: float
+    """Part of all the work that is done."""
 
 
 Keep = Callable[[str, int, Callable[[], LearningPoint]], LearningPoint]
@@ -57,18 +50,10 @@ Keep = Callable[[str, int, Callable[[], LearningPoint]], LearningPoint]
 def learning_sizes(rows: LogitSet | EventScores, *, n_sizes: int = 7) -> tuple[int, ...]:
     """Choose sizes of calibration sets, evenly spaced in their logarithm.
 
-    Parameters
-    ----------
-    rows : LogitSet or EventScores
-        The whole calibration set.
-    n_sizes : int, default 7
-        How many, at least 2.
+    ``rows``: the whole calibration set. ``n_sizes``: how many, at least 2.
 
-    Returns
-    -------
-    tuple of int
-        From 50 rows, or two a class if that is more, to all rows; rounded to two digits. Where the
-        whole set is no larger than the smallest of these, that alone.
+    From 50 rows, or two a class if that is more, to all rows; rounded to two digits. Where the
+    whole set is no larger than the smallest of these, that alone.
 
     Examples
     --------
@@ -89,19 +74,10 @@ def drawn_rows(
 ) -> LogitSet | EventScores:
     """Draw rows without replacement, every class by its share.
 
-    Parameters
-    ----------
-    rows : LogitSet or EventScores
-        What is drawn from.
-    size : int
-        How many, at most all.
-    seed, draw : int
-        The same give the same rows; another draw, or another size, gives independent ones.
+    ``rows``: what is drawn from. ``size``: how many, at most all. ``seed``, ``draw``: the same give
+    the same rows; another draw, or another size, gives independent ones.
 
-    Returns
-    -------
-    LogitSet or EventScores
-        As `calibcore.splits.split_rows` would give to the calibration set.
+    As `calibcore.splits.split_rows` would give to the calibration set.
 
     Examples
     --------
@@ -127,21 +103,11 @@ def learning_point(
 ) -> LearningPoint:
     """Fit a calibrator on draws of one size, and evaluate each fit on the whole test set.
 
-    Parameters
-    ----------
-    split, event, calibrator
-        As for `calibcore.audit`.
-    size : int
-        Calibration rows of each draw.
-    plan : Plan
-        Draws, seed and bins.
-    tell : callable, optional
-        Told which of how many draws is at work, from 1; whatever it raises ends the work.
+    ``split``, ``event``, ``calibrator``: as for `calibcore.audit`. ``size``: calibration rows of
+    each draw. ``plan``: draws, seed and bins. ``tell``: told which of how many draws is at work,
+    from 1; whatever it raises ends the work.
 
-    Returns
-    -------
-    LearningPoint
-        One row of values where the draws are all rows, or nothing is fitted.
+    One row of values where the draws are all rows, or nothing is fitted.
     """
     check_pooled(calibrator, event)
     test, options = prepare(split.test, event), Options(n_bins=plan.n_bins)
@@ -201,24 +167,14 @@ def learning_curves(
 ) -> LearningCurves:
     """Compute learning curves: calibrators fitted on fewer and fewer rows.
 
-    Parameters
-    ----------
-    split, event
-        As for `calibcore.audit`; every fit is evaluated on the whole test set.
-    calibrators : mapping of str to calibrator or None
-        By a name of their own; None changes nothing, and is a level line.
-    plan : Plan
-        Sizes, draws, seed and bins.
-    progress : callable, optional
-        Told what is at work; whatever it raises ends the work.
-    keep : callable, optional
-        Given the name, the size and what makes a point, gives the point, kept from earlier or made.
+    ``split``, ``event``: as for `calibcore.audit`; every fit is evaluated on the whole test set.
+    ``calibrators``: by a name of their own; None changes nothing, and is a level line. ``plan``:
+    sizes, draws, seed and bins. ``progress``: told what is at work; whatever it raises ends the
+    work. ``keep``: given the name, the size and what makes a point, gives the point, kept from
+    earlier or made.
 
-    Returns
-    -------
-    LearningCurves
-        All calibrators are fitted on the same draws. A draw that a calibrator refuses is left out
-        of its mean and noted.
+    All calibrators are fitted on the same draws. A draw that a calibrator refuses is left out of
+    its mean and noted.
 
     Raises
     ------

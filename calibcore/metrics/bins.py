@@ -21,43 +21,28 @@ _Z_95 = 1.6448536269514722
 
 @result_class
 class BinSweep:
-    """The expected calibration error of the same rows, by the number of bins.
-
-    Attributes
-    ----------
-    n_bins : ndarray of int64, shape (n_sizes,)
-        Numbers of bins: 2, 3, ...
-    equal_width, equal_mass : ndarray of float64, shape (n_sizes,)
-        `calibcore.metrics.ece` with that many bins of either kind.
-    limit_equal_width, limit_equal_mass : ndarray of float64, shape (n_sizes,)
-        What it would exceed in 5% of samples if the scores were the true probabilities.
-    ks_error : float
-        Of the same rows; it needs no bins.
-    """
+    """The expected calibration error of the same rows, by the number of bins."""
 
     n_bins: NDArray[np.int64]
+    """Numbers of bins: 2, 3, ; shape (n_sizes,)."""
     equal_width: Floats
     equal_mass: Floats
+    """`calibcore.metrics.ece` with that many bins of either kind; shape (n_sizes,)."""
     limit_equal_width: Floats
     limit_equal_mass: Floats
+    """What it would exceed in 5% of samples if the scores were the true probabilities; shape
+    (n_sizes,).
+    """
     ks_error: float
+    """Of the same rows; it needs no bins."""
 
 
 def bin_sweep(scores: ArrayLike, hits: ArrayLike, *, most: int = MOST_BINS) -> BinSweep:
     """Return the expected calibration error for every number of bins from 2 up.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
-    most : int, default 100
-        Largest number of bins, at least 2.
-
-    Returns
-    -------
-    BinSweep
+    ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
+    ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``most``:
+    largest number of bins, at least 2.
 
     Raises
     ------

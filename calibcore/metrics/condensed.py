@@ -20,21 +20,15 @@ _LEAST_HALF = 1e-12
 
 
 class Condensed(NamedTuple):
-    """Points with weights that give the sums of the rows.
-
-    Attributes
-    ----------
-    points : ndarray of float64, shape (n_points,)
-        Log-odds, none beyond those of the rows.
-    weights : ndarray of float64, shape (..., n_points)
-        As the counts of the tally; not whole numbers, and some are below 0.
-    half : float
-        Half of the log-odds over which points stand for others; 0 if each stands for itself.
-    """
+    """Points with weights that give the sums of the rows."""
 
     points: Floats
+    """Log-odds, none beyond those of the rows; shape (n_points,)."""
     weights: Floats
+    """As the counts of the tally; not whole numbers, and some are below 0; shape (..., n_points).
+    """
     half: float
+    """Half of the log-odds over which points stand for others; 0 if each stands for itself."""
 
     def rows(self, shape: tuple[int, ...]) -> Floats:
         """Return the weights with one row a resample, for resamples of these leading dimensions."""

@@ -94,17 +94,10 @@ def class_masses(table: Floats, weights: Floats, size: int) -> Floats:
 
     With many classes nearly all cells are in the first of the mesh, whose sums need no search.
 
-    Parameters
-    ----------
-    table, weights : ndarray of float64, shape (n_samples, n_classes)
-        Probabilities, and what stands at each.
-    size : int
-        Cells of the mesh.
+    ``table``, ``weights``: probabilities, and what stands at each; shape (n_samples, n_classes).
+    ``size``: cells of the mesh.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_classes, size + 2)
-        The last column stays 0.
+    The last column stays 0; shape (n_classes, size + 2).
     """
     n_rows, n_classes = table.shape
     mass = np.zeros((n_classes, size + 2))

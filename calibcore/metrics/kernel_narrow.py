@@ -22,24 +22,16 @@ _MOST, _ROUGH_MOST = 1 << 20, 1 << 12
 
 
 class Places(NamedTuple):
-    """Scores moved together for a mesh of their own, as far as no kernel reaches across a gap.
-
-    Attributes
-    ----------
-    counted : Tally
-        At the moved scores, so scaled that the mesh is [0, 1].
-    length : float
-        Of the mesh, in units of score.
-    size : int
-        Its cells.
-    points : ndarray of float64, shape (size + 1,)
-        Score at each of its points.
-    """
+    """Scores moved together for a mesh of their own, as far as no kernel reaches across a gap."""
 
     counted: Tally
+    """At the moved scores, so scaled that the mesh is [0, 1]."""
     length: float
+    """Of the mesh, in units of score."""
     size: int
+    """Its cells."""
     points: Floats
+    """Score at each of its points; shape (size + 1,)."""
 
 
 def merged(counted: Tally) -> Tally:

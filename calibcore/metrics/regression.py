@@ -185,10 +185,8 @@ def _chosen(marks: Marks) -> slice | Marks:
 def _sums(points: Floats, weights: Floats, intercept: Floats, slope: Floats) -> Floats:
     """Add up what a Newton step needs, with p = 1 / (1 + exp(-intercept - slope point)).
 
-    Returns
-    -------
-    ndarray of float64, shape (5, n_resamples)
-        _Weighted sums of p, p x, v, v x, v x^2, where v = p (1 - p) and x are the points.
+    _Weighted sums of p, p x, v, v x, v x^2, where v = p (1 - p) and x are the points; shape (5,
+    n_resamples).
     """
     sums = np.zeros((5, len(weights)))
     for rows, columns in _tiles(*weights.shape):

@@ -14,41 +14,30 @@ MOST_RESAMPLES = 10_000
 
 @result_class
 class Band:
-    """A pointwise region about a reliability curve.
-
-    Attributes
-    ----------
-    score : ndarray of float64, shape (n_places,)
-        Where the band is given, ascending.
-    lower, upper : ndarray of float64, shape (n_places,)
-        Lowest and highest frequency, in [0, 1]; NaN where no resample has an estimate.
-    level : float
-        Share of the resampled curves inside, at each place on its own.
-    n_resamples, seed : int
-        How many resamples, and the seed they were drawn from.
-    """
+    """A pointwise region about a reliability curve."""
 
     score: Floats
+    """Where the band is given, ascending; shape (n_places,)."""
     lower: Floats
     upper: Floats
+    """Lowest and highest frequency, in [0, 1]; NaN where no resample has an estimate; shape
+    (n_places,).
+    """
     level: float
+    """Share of the resampled curves inside, at each place on its own."""
     n_resamples: int
     seed: int
+    """How many resamples, and the seed they were drawn from."""
 
 
 @dataclass(frozen=True)
 class Resampling:
-    """How a band is drawn: checked once, then handed on.
-
-    Attributes
-    ----------
-    n_resamples, seed, level
-        Of `Band`.
-    """
+    """How a band is drawn: checked once, then handed on."""
 
     n_resamples: int
     seed: int
     level: float
+    """Of `Band`."""
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -75,17 +64,10 @@ def check_level(level: float) -> float:
 def quantile_band(curves: Floats, level: float) -> tuple[Floats, Floats]:
     """Find where the middle of many curves lies, at each place on its own.
 
-    Parameters
-    ----------
-    curves : ndarray of float64, shape (n_resamples, n_places)
-        NaN where a resample has no estimate.
-    level : float
-        Share of the curves inside.
+    ``curves``: NaN where a resample has no estimate; shape (n_resamples, n_places). ``level``:
+    share of the curves inside.
 
-    Returns
-    -------
-    tuple of ndarray, shape (n_places,)
-        Lower and upper quantile; NaN where no resample has an estimate.
+    Lower and upper quantile; NaN where no resample has an estimate; shape (n_places,).
 
     Notes
     -----

@@ -20,21 +20,12 @@ def classwise_reliability(
 ) -> BinnedReliability:
     """Compute the binned reliability curve of every class.
 
-    Parameters
-    ----------
-    probabilities : array_like of float, shape (n_samples, n_classes)
-        Rows that sum to 1 (y_prob).
-    labels : array_like of int, shape (n_samples,)
-        True classes (y_true), from 0.
-    n_bins : int, default 15
-        Equal-width bins of each class's probability, (lower, upper], the first closed below.
-    interval, level
-        As in `calibcore.reliability.binomial_interval`.
+    ``probabilities``: rows that sum to 1 (y_prob); shape (n_samples, n_classes). ``labels``: True
+    classes (y_true), from 0; shape (n_samples,). ``n_bins``: equal-width bins of each class's
+    probability, (lower, upper], the first closed below. ``interval``, ``level``: as in
+    `calibcore.reliability.binomial_interval`.
 
-    Returns
-    -------
-    BinnedReliability
-        Its arrays have the shape (n_classes, n_bins), the edges (n_bins + 1,).
+    Its arrays have the shape (n_classes, n_bins), the edges (n_bins + 1,).
 
     Raises
     ------

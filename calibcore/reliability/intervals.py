@@ -78,20 +78,10 @@ def binned_reliability(
 ) -> BinnedReliability:
     """Compute a binned reliability curve (calibration curve) with confidence intervals.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
-    n_bins, binning
-        As in `calibcore.binning.bin_scores`.
-    interval, level
-        As in `binomial_interval`.
-
-    Returns
-    -------
-    BinnedReliability
+    ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
+    ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``n_bins``,
+    ``binning``: as in `calibcore.binning.bin_scores`. ``interval``, ``level``: as in
+    `binomial_interval`.
 
     Raises
     ------
@@ -143,20 +133,11 @@ def binomial_interval(
 ) -> tuple[Floats, Floats]:
     """Return an interval for a probability from hits among independent rows.
 
-    Parameters
-    ----------
-    hits, counts : array_like of float
-        Hits, and rows they are among; whole numbers, ``0 <= hits <= counts``.
-    interval : {"wilson", "clopper_pearson"}, default "wilson"
-        Wilson's score interval covers with the probability ``level`` on average; that of Clopper
-        and Pearson, the wider one, with at least ``level`` always.
-    level : float, default 0.95
-        Between 0 and 1.
+    ``hits``, ``counts``: hits, and rows they are among; whole numbers, ``0 <= hits <= counts``.
+    ``interval``: wilson's score interval covers with the probability ``level`` on average; that of
+    Clopper and Pearson, the wider one, with at least ``level`` always. ``level``: between 0 and 1.
 
-    Returns
-    -------
-    tuple of ndarray of float64
-        Lower and upper end, about ``hits / counts``; NaN where there are no rows.
+    Lower and upper end, about ``hits / counts``; NaN where there are no rows.
 
     Raises
     ------

@@ -20,36 +20,28 @@ _DRAWN_AT_ONCE = 64
 
 @result_class
 class CorpReliability:
-    """The isotonic reliability curve, its steps and its two bands.
-
-    Attributes
-    ----------
-    score : ndarray of float64, shape (n_blocks,)
-        Distinct scores, ascending.
-    frequency : ndarray of float64, shape (n_blocks,)
-        The curve there; it never falls. Between two scores it is drawn as a straight line.
-    first, last : ndarray of float64, shape (n_steps,)
-        Lowest and highest score of each step, on which the curve is level.
-    step_frequency : ndarray of float64, shape (n_steps,)
-        Height of each step: its observed frequency, ascending.
-    step_count, step_hits : ndarray of int64, shape (n_steps,)
-        Rows on each step, and hits among them.
-    consistency : Band
-        Where the curve of a perfectly calibrated model with these scores lies: about the
-        diagonal, to be compared with the curve.
-    confidence : Band
-        How sure the curve is: about the curve, to be compared with the diagonal.
-    """
+    """The isotonic reliability curve, its steps and its two bands."""
 
     score: Floats
+    """Distinct scores, ascending; shape (n_blocks,)."""
     frequency: Floats
+    """The curve there; it never falls. Between two scores it is drawn as a straight line; shape
+    (n_blocks,).
+    """
     first: Floats
     last: Floats
+    """Lowest and highest score of each step, on which the curve is level; shape (n_steps,)."""
     step_frequency: Floats
+    """Height of each step: its observed frequency, ascending; shape (n_steps,)."""
     step_count: NDArray[np.int64]
     step_hits: NDArray[np.int64]
+    """Rows on each step, and hits among them; shape (n_steps,)."""
     consistency: Band
+    """Where the curve of a perfectly calibrated model with these scores lies: about the diagonal,
+    to be compared with the curve.
+    """
     confidence: Band
+    """How sure the curve is: about the curve, to be compared with the diagonal."""
 
 
 def corp_reliability(
@@ -64,22 +56,10 @@ def corp_reliability(
 
     It needs no bins: isotonic regression finds them.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
-    n_resamples : int, default 399
-        Label sets drawn for each band; (n_resamples + 1)(1 - level) / 2 is best a whole number.
-    seed : int, default 0
-        Of the draws.
-    level : float, default 0.95
-        Of both bands, at each score on its own.
-
-    Returns
-    -------
-    CorpReliability
+    ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
+    ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``n_resamples``:
+    label sets drawn for each band; (n_resamples + 1)(1 - level) / 2 is best a whole number.
+    ``seed``: of the draws. ``level``: of both bands, at each score on its own.
 
     Raises
     ------

@@ -21,28 +21,22 @@ _ROWS_AT_ONCE = 1 << 15
 
 @result_class
 class NullBand:
-    """Null band of the cumulative outcomes under perfect calibration.
-
-    Attributes
-    ----------
-    fractile, score, cum_score : ndarray of float64, shape (n_blocks + 1,)
-        Of the `CumulativeCurves`: the band is about ``cum_score``.
-    simultaneous : float
-        Half width within which the whole curve stays with probability ``level``: it is left
-        exactly where the KS error exceeds it.
-    pointwise : ndarray of float64, shape (n_blocks + 1,)
-        Half width within which the gap at one fractile, chosen beforehand, stays with probability
-        ``level``; 0 at fractile 0.
-    level : float
-        The probability.
-    """
+    """Null band of the cumulative outcomes under perfect calibration."""
 
     fractile: Floats
     score: Floats
     cum_score: Floats
+    """Of the `CumulativeCurves`: the band is about ``cum_score``; shape (n_blocks + 1,)."""
     simultaneous: float
+    """Half width within which the whole curve stays with probability ``level``: it is left exactly
+    where the KS error exceeds it.
+    """
     pointwise: Floats
+    """Half width within which the gap at one fractile, chosen beforehand, stays with probability
+    ``level``; 0 at fractile 0; shape (n_blocks + 1,).
+    """
     level: float
+    """The probability."""
 
     @property
     def lower(self) -> Floats:
@@ -58,16 +52,7 @@ class NullBand:
 def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
     """Compute the null band of the cumulative hits under perfect calibration.
 
-    Parameters
-    ----------
-    curves : CumulativeCurves
-        Only its scores and counts are used, not its hits.
-    level : float, default 0.95
-        Between 0 and 1.
-
-    Returns
-    -------
-    NullBand
+    ``curves``: only its scores and counts are used, not its hits. ``level``: between 0 and 1.
 
     Raises
     ------
@@ -110,28 +95,21 @@ def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
 
 @result_class
 class SplineNullBand:
-    """Where the spline estimate of a perfectly calibrated model of this size lies.
-
-    Attributes
-    ----------
-    score, fractile : ndarray of float64, shape (n_blocks,)
-        Of the `FrequencyCurve`.
-    expected, deviation : ndarray of float64, shape (n_blocks,)
-        Mean and standard deviation of the estimate before clipping. The mean is the score itself
-        where the spline is fitted to the difference, and its smooth fit otherwise.
-    lower, upper : ndarray of float64, shape (n_blocks,)
-        Bounds of the estimate at each score on its own, clipped to [0, 1].
-    level : float
-        Probability of being inside.
-    """
+    """Where the spline estimate of a perfectly calibrated model of this size lies."""
 
     score: Floats
     fractile: Floats
+    """Of the `FrequencyCurve`; shape (n_blocks,)."""
     expected: Floats
     deviation: Floats
+    """Mean and standard deviation of the estimate before clipping. The mean is the score itself
+    where the spline is fitted to the difference, and its smooth fit otherwise; shape (n_blocks,).
+    """
     lower: Floats
     upper: Floats
+    """Bounds of the estimate at each score on its own, clipped to [0, 1]; shape (n_blocks,)."""
     level: float
+    """Probability of being inside."""
 
 
 def spline_null_band(
@@ -144,18 +122,9 @@ def spline_null_band(
 ) -> SplineNullBand:
     """Compute the null band of the spline estimate under perfect calibration.
 
-    Parameters
-    ----------
-    curves : CumulativeCurves
-        Only its scores and counts are used, not its hits.
-    n_knots, runout, fit_to
-        As in `calibcore.reliability.spline_frequency`.
-    level : float, default 0.95
-        Between 0 and 1; at each score on its own.
-
-    Returns
-    -------
-    SplineNullBand
+    ``curves``: only its scores and counts are used, not its hits. ``n_knots``, ``runout``,
+    ``fit_to``: as in `calibcore.reliability.spline_frequency`. ``level``: between 0 and 1; at each
+    score on its own.
 
     Raises
     ------

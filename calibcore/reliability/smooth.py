@@ -26,32 +26,24 @@ _REACH = math.exp(-8)
 
 @result_class
 class SmoothReliability:
-    """A kernel-smoothed reliability curve.
-
-    Attributes
-    ----------
-    score : ndarray of float64, shape (513,)
-        Evenly spaced from 0 to 1.
-    frequency : ndarray of float64, shape (513,)
-        Kernel-weighted share of hits; NaN where no score is near.
-    mean_score : ndarray of float64, shape (513,)
-        Kernel-weighted mean of the scores: where the curve of a calibrated model is expected, which
-        near the ends and at gaps of the scores is not the diagonal. NaN as ``frequency``.
-    density : ndarray of float64, shape (513,)
-        Density of the scores, smoothed by the same kernel: it averages 1. Where it is low, the
-        curve rests on few rows.
-    confidence : Band
-        How sure the smoothed curve is, from resampled rows; NaN as ``frequency``.
-    bandwidth : float
-        Standard deviation of the kernel, in score.
-    """
+    """A kernel-smoothed reliability curve."""
 
     score: Floats
+    """Evenly spaced from 0 to 1; shape (513,)."""
     frequency: Floats
+    """Kernel-weighted share of hits; NaN where no score is near; shape (513,)."""
     mean_score: Floats
+    """Kernel-weighted mean of the scores: where the curve of a calibrated model is expected, which
+    near the ends and at gaps of the scores is not the diagonal. NaN as ``frequency``; shape (513,).
+    """
     density: Floats
+    """Density of the scores, smoothed by the same kernel: it averages 1. Where it is low, the curve
+    rests on few rows; shape (513,).
+    """
     confidence: Band
+    """How sure the smoothed curve is, from resampled rows; NaN as ``frequency``."""
     bandwidth: float
+    """Standard deviation of the kernel, in score."""
 
     @property
     def gap(self) -> Floats:
@@ -70,24 +62,11 @@ def smooth_reliability(
 ) -> SmoothReliability:
     """Compute the kernel-smoothed reliability curve: a weighted mean of the hits near each score.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
-    bandwidth : float, optional
-        Standard deviation of the kernel, from 0.001 to 1; without one, that of smooth ECE.
-    n_resamples : int, default 399
-        Sets of rows drawn for the band.
-    seed : int, default 0
-        Of the draws.
-    level : float, default 0.95
-        Of the band, at each score on its own.
-
-    Returns
-    -------
-    SmoothReliability
+    ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
+    ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``bandwidth``:
+    standard deviation of the kernel, from 0.001 to 1; without one, that of smooth ECE.
+    ``n_resamples``: sets of rows drawn for the band. ``seed``: of the draws. ``level``: of the
+    band, at each score on its own.
 
     Raises
     ------

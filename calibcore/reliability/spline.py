@@ -18,24 +18,16 @@ FitTo = Literal["difference", "hits"]
 
 @result_class
 class FrequencyCurve:
-    """Estimated frequency of the event at each distinct score.
-
-    Attributes
-    ----------
-    score : ndarray of float64, shape (n_blocks,)
-        Distinct scores, ascending.
-    fractile : ndarray of float64, shape (n_blocks,)
-        Share of the rows up to the end of each block.
-    slope : ndarray of float64, shape (n_blocks,)
-        Estimated frequency before clipping, which may leave [0, 1].
-    spline : CubicSpline
-        The spline fitted to the running totals, over fractile.
-    """
+    """Estimated frequency of the event at each distinct score."""
 
     score: Floats
+    """Distinct scores, ascending; shape (n_blocks,)."""
     fractile: Floats
+    """Share of the rows up to the end of each block; shape (n_blocks,)."""
     slope: Floats
+    """Estimated frequency before clipping, which may leave [0, 1]; shape (n_blocks,)."""
     spline: CubicSpline
+    """The spline fitted to the running totals, over fractile."""
 
     @cached_property
     def frequency(self) -> Floats:
@@ -51,48 +43,33 @@ class FrequencyCurve:
 
 @result_class
 class RunningTotals:
-    """The points a spline is fitted to, a row each, lowest score first.
-
-    Attributes
-    ----------
-    score : ndarray of float64, shape (n_samples,)
-        Ascending.
-    fractile : ndarray of float64, shape (n_samples,)
-        Row i of N is at i / N.
-    total : ndarray of float64, shape (n_samples,)
-        Hits of the rows so far, less their scores where that is fitted, divided by N. Rows of equal
-        score share their hits evenly.
-    base : ndarray of float64, shape (n_samples,)
-        What the slope at each row is added to: its score, or 0.
-    ends : ndarray of int, shape (n_blocks,)
-        Last row of each block of equal scores.
-    """
+    """The points a spline is fitted to, a row each, lowest score first."""
 
     score: Floats
+    """Ascending; shape (n_samples,)."""
     fractile: Floats
+    """Row i of N is at i / N; shape (n_samples,)."""
     total: Floats
+    """Hits of the rows so far, less their scores where that is fitted, divided by N. Rows of equal
+    score share their hits evenly; shape (n_samples,).
+    """
     base: Floats
+    """What the slope at each row is added to: its score, or 0; shape (n_samples,)."""
     ends: NDArray[np.intp]
+    """Last row of each block of equal scores; shape (n_blocks,)."""
 
 
 @result_class
 class SplineFit:
-    """A spline beside the points it was fitted to.
-
-    Attributes
-    ----------
-    fractile, total : ndarray of float64, shape (n_samples,)
-        The points; see `RunningTotals`.
-    spline : CubicSpline
-        Over fractile.
-    fit_to : {"difference", "hits"}
-        What the totals are of.
-    """
+    """A spline beside the points it was fitted to."""
 
     fractile: Floats
     total: Floats
+    """The points; see `RunningTotals`; shape (n_samples,)."""
     spline: CubicSpline
+    """Over fractile."""
     fit_to: FitTo
+    """What the totals are of."""
 
     @cached_property
     def fitted(self) -> Floats:
@@ -134,25 +111,12 @@ def spline_frequency(
 ) -> FrequencyCurve:
     """Compute the spline's calibration curve: the frequency at each score, by the totals' slope.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
-    n_knots : int, default 6
-        Evenly spaced in fractile; at most ``n_samples``.
-    runout : {"natural", "parabolic", "cubic"}, default "natural"
-        See `calibcore.splines.curvature_matrix`.
-    fit_to : {"difference", "hits"}, default "difference"
-        Fit the cumulative hits minus the cumulative scores, and add the score to the slope; or fit
-        the cumulative hits themselves.
-    constrained : bool, default False
-        Hold the estimate in [0, 1] at every row during the fit, instead of clipping it afterwards.
-
-    Returns
-    -------
-    FrequencyCurve
+    ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
+    ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``n_knots``:
+    evenly spaced in fractile; at most ``n_samples``. ``runout``: see
+    `calibcore.splines.curvature_matrix`. ``fit_to``: fit the cumulative hits minus the cumulative
+    scores, and add the score to the slope; or fit the cumulative hits themselves. ``constrained``:
+    hold the estimate in [0, 1] at every row during the fit, instead of clipping it afterwards.
 
     Raises
     ------

@@ -20,15 +20,10 @@ from calibcore.worlds.world import Drawn, World
 
 @result_class
 class FittedTwoClassMap(FittedScoreMap):
-    """A vector map of two classes as a map of the score of class 1.
-
-    Attributes
-    ----------
-    vector_map : FittedVectorMap
-        Of two classes.
-    """
+    """A vector map of two classes as a map of the score of class 1."""
 
     vector_map: FittedVectorMap
+    """Of two classes."""
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Calibrate scores, as `FittedScoreMap.predict` does."""

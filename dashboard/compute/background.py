@@ -62,14 +62,9 @@ def _under_way() -> dict[object, _Work]:
 def see_through(key: object, do: Callable[[Progress], None], progress: Progress) -> None:
     """Run work, or wait for the end of the same work that another run has begun.
 
-    Parameters
-    ----------
-    key : hashable
-        Identifies the work.
-    do : callable
-        Runs it and keeps its result; called with a function to report the share done, 0 to 1.
-    progress : callable
-        Called with that share here. If it raises, the work goes on alone for `GRACE` seconds.
+    ``key``: identifies the work. ``do``: runs it and keeps its result; called with a function to
+    report the share done, 0 to 1. ``progress``: called with that share here. If it raises, the work
+    goes on alone for `GRACE` seconds.
 
     Raises
     ------

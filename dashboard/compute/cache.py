@@ -52,16 +52,9 @@ def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST
 
     Not a cached function, because those cannot show how far they are.
 
-    Parameters
-    ----------
-    kind : str
-        Of the results, which share nothing with those of another kind.
-    key : hashable
-        Stands for everything that decides the result.
-    make : callable
-        Makes it. Whatever it raises passes, and nothing is kept.
-    most : int, default MOST_RESULTS
-        Results of this kind that are kept.
+    ``kind``: of the results, which share nothing with those of another kind. ``key``: stands for
+    everything that decides the result. ``make``: makes it. Whatever it raises passes, and nothing
+    is kept. ``most``: results of this kind that are kept.
     """
     shelf = _shelf(kind)
     if key not in shelf:
@@ -76,14 +69,9 @@ def once_going_on(
 ) -> Result:
     """Return the result that is kept, or make it; a click elsewhere does not end the work.
 
-    Parameters
-    ----------
-    kind, key
-        As in `once`.
-    make : callable
-        Makes it in another thread, so without Streamlit; given what to tell the share done.
-    progress : callable
-        Told that share here; what it raises ends the waiting, see `see_through`.
+    ``kind``, ``key``: as in `once`. ``make``: makes it in another thread, so without Streamlit;
+    given what to tell the share done. ``progress``: told that share here; what it raises ends the
+    waiting, see `see_through`.
     """
     shelf = _shelf(kind)
 

@@ -75,37 +75,24 @@ Report = Callable[[float, str, int], None]
 
 @dataclass(frozen=True)
 class Dealt:
-    """How the calibration set is dealt to folds.
-
-    Parameters
-    ----------
-    n_folds : int, default 5
-        As many as there are rows, where there are fewer.
-    seed : int, default 0
-        Of the dealing.
-    """
+    """How the calibration set is dealt to folds."""
 
     n_folds: int = 5
+    """As many as there are rows, where there are fewer."""
     seed: int = 0
+    """Of the dealing."""
 
 
 @dataclass(frozen=True)
 class FoundContest:
-    """What a contest has found so far.
-
-    Parameters
-    ----------
-    contestants : tuple of Contestant
-        In the order asked for; their keys are those of the methods.
-    refused : tuple of (str, str)
-        Methods that cannot be fitted to these data, with the reason.
-    missing : tuple of str
-        Methods that have not been tried.
-    """
+    """What a contest has found so far."""
 
     contestants: tuple[Contestant, ...]
+    """In the order asked for; their keys are those of the methods."""
     refused: tuple[tuple[str, str], ...]
+    """Methods that cannot be fitted to these data, with the reason."""
     missing: tuple[str, ...]
+    """Methods that have not been tried."""
 
 
 def usual(upload: Upload) -> list[str]:
@@ -150,19 +137,10 @@ def run_contest(
 ) -> FoundContest:
     """Cross-fit and evaluate every method, once each for the data, its settings and the folds.
 
-    Parameters
-    ----------
-    scene : Scene
-        The data and what is chosen: the method chosen there takes part with its options, the
-        others with their defaults.
-    keys : sequence of str
-        The methods.
-    dealt : Dealt
-        The folds.
-    report : callable
-        See `Report`; whatever it raises ends the contest, and what was finished is kept.
-    go : bool
-        Whether those that have not been tried are; otherwise they are listed as missing.
+    ``scene``: the data and what is chosen: the method chosen there takes part with its options, the
+    others with their defaults. ``keys``: the methods. ``dealt``: the folds. ``report``: see
+    `Report`; whatever it raises ends the contest, and what was finished is kept. ``go``: whether
+    those that have not been tried are; otherwise they are listed as missing.
     """
     found, refused, missing = [], [], []
     ahead = _fit_together(scene, keys, dealt, report) if go else 0.0

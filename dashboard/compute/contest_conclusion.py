@@ -26,32 +26,23 @@ RANKED_BY = next(m for m in METRICS if m.key == "event_nll")
 
 @dataclass(frozen=True)
 class Conclusion:
-    """Sentences, for Markdown; each may be empty.
-
-    Parameters
-    ----------
-    head : str
-        Which calibrator to use, or which lead.
-    level : str
-        Which others are not clearly different, and what it makes worse; or which do better, but
-        change predictions.
-    not_tested : str
-        That a lead may be luck.
-    changers, on_test : str
-        On calibrators that change predictions, and on the test set.
-    advised : str
-        Key of the calibrator to use; empty where none is.
-    why : str
-        Its figures.
-    """
+    """Sentences, for Markdown; each may be empty."""
 
     head: str = ""
+    """Which calibrator to use, or which lead."""
     level: str = ""
+    """Which others are not clearly different, and what it makes worse; or which do better, but
+    change predictions.
+    """
     not_tested: str = ""
+    """That a lead may be luck."""
     changers: str = ""
     on_test: str = ""
+    """On calibrators that change predictions, and on the test set."""
     advised: str = ""
+    """Key of the calibrator to use; empty where none is."""
     why: str = ""
+    """Its figures."""
 
     @property
     def lines(self) -> list[str]:

@@ -14,21 +14,14 @@ from dashboard.wording.verdicts import DETECTION_LEVEL
 
 @dataclass(frozen=True, eq=False)
 class FoundDrift:
-    """The drift over one column of dates.
-
-    Parameters
-    ----------
-    slicing : Slicing
-        Its periods.
-    before : Drift
-        Uncalibrated.
-    after : Drift or None
-        Calibrated; None where nothing was fitted.
-    """
+    """The drift over one column of dates."""
 
     slicing: Slicing
+    """Its periods."""
     before: Drift
+    """Uncalibrated."""
     after: Drift | None
+    """Calibrated; None where nothing was fitted."""
 
     @property
     def detected(self) -> bool:

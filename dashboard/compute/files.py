@@ -50,21 +50,14 @@ class _Refused:
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file as it came, with the digest that stands for its bytes.
-
-    Parameters
-    ----------
-    name : str
-        Shown as text; its ending picks the reader.
-    digest : str
-        SHA-256 of the bytes.
-    load : callable
-        Returns the bytes, when they have to be read.
-    """
+    """A file as it came, with the digest that stands for its bytes."""
 
     name: str
+    """Shown as text; its ending picks the reader."""
     digest: str
+    """SHA-256 of the bytes."""
     load: Callable[[], bytes]
+    """Returns the bytes, when they have to be read."""
     own: bool = False
 
 
@@ -88,12 +81,7 @@ def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Up
 
     A refusal that passes is not kept.
 
-    Parameters
-    ----------
-    sources : sequence of SourceFile
-        What belongs together.
-    options : Options
-        How the user changes what they are taken for.
+    ``sources``: what belongs together. ``options``: how the user changes what they are taken for.
 
     Raises
     ------

@@ -43,23 +43,16 @@ _FITS, _FOLD_FITS, _FIT_SECONDS = "fits", "fold fits", "fit seconds"
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a fit that is still to be made will take.
-
-    Parameters
-    ----------
-    seconds, bytes : float
-        Time, and memory beyond the logits.
-    n_rows, n_classes : int
-        Of the calibration set.
-    spread : float
-        Factor within which the time is right, either way.
-    """
+    """What a fit that is still to be made will take."""
 
     seconds: float
     bytes: float
+    """Time, and memory beyond the logits."""
     n_rows: int
     n_classes: int
+    """Of the calibration set."""
     spread: float = 3.0
+    """Factor within which the time is right, either way."""
 
     @property
     def longest(self) -> float:
@@ -171,16 +164,9 @@ def _folds_key(upload: Upload, settings: Settings, fold: Folds) -> tuple[Key, st
 def fit_together(upload: Upload, wanted: Sequence[Settings], fold: Folds, report: Report) -> None:
     """Fit several calibrators side by side, as far as that saves time; their fits are kept.
 
-    Parameters
-    ----------
-    upload : Upload
-        The data.
-    wanted : sequence of Settings
-        With their methods; those that are fitted are left out.
-    fold : ndarray of int, shape (n_samples,)
-        Of each row that is fitted on.
-    report : callable
-        Told how far all are; what it raises ends them.
+    ``upload``: the data. ``wanted``: with their methods; those that are fitted are left out.
+    ``fold``: of each row that is fitted on; shape (n_samples,). ``report``: told how far all are;
+    what it raises ends them.
     """
     fit_side_by_side(_jobs(upload, wanted, fold), report)
 

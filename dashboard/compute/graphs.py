@@ -61,14 +61,8 @@ def draw_graphs(
 ) -> tuple[FourGraphs, FourGraphs]:
     """Draw the four graphs before and after on one set.
 
-    Parameters
-    ----------
-    scene : Scene
-        What is drawn.
-    alike : sequence of Scene
-        What shares its axes; itself may be among them.
-    n_figures : int
-        How many are on the page.
+    ``scene``: what is drawn. ``alike``: what shares its axes; itself may be among them.
+    ``n_figures``: how many are on the page.
     """
     evaluated = scene.evaluated
     shared = [side for other in alike for side in (other.evaluated.before, other.evaluated.after)]

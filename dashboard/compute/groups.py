@@ -22,21 +22,14 @@ _DIFFERENT = 0.95
 
 @dataclass(frozen=True, eq=False)
 class FoundGroups:
-    """The subgroups of every grouping that was made without the outcomes, jointly tested.
-
-    Parameters
-    ----------
-    slicings : tuple of Slicing
-        The groupings.
-    before : GroupGaps
-        Uncalibrated.
-    after : GroupGaps
-        Calibrated; the same object where nothing was fitted.
-    """
+    """The subgroups of every grouping that was made without the outcomes, jointly tested."""
 
     slicings: tuple[Slicing, ...]
+    """The groupings."""
     before: GroupGaps
+    """Uncalibrated."""
     after: GroupGaps
+    """Calibrated; the same object where nothing was fitted."""
 
     def name(self, found: GroupGaps, k: int) -> tuple[str, str]:
         """Return what a subgroup is grouped by, and its name; text of the file."""
@@ -110,25 +103,17 @@ def most_telling(scene: Scene) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FoundSlices:
-    """Every subgroup of the chosen set.
-
-    Parameters
-    ----------
-    slicing : Slicing
-        How the rows are grouped.
-    before : SliceScreen
-        Uncalibrated; a `JointScreen` where the groups are among those of `find_groups`.
-    after : SliceScreen
-        Calibrated; the same object where nothing was fitted.
-    right, right_after : SliceShares or None
-        Accuracy; None where it is not known.
-    """
+    """Every subgroup of the chosen set."""
 
     slicing: Slicing
+    """How the rows are grouped."""
     before: SliceScreen
+    """Uncalibrated; a `JointScreen` where the groups are among those of `find_groups`."""
     after: SliceScreen
+    """Calibrated; the same object where nothing was fitted."""
     right: SliceShares | None
     right_after: SliceShares | None
+    """Accuracy; None where it is not known."""
 
 
 def find_slices(scene: Scene, by: str) -> FoundSlices:

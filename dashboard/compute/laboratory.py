@@ -35,10 +35,7 @@ _DRAW, _ROW = 1.7e-3, 2.6e-7
 def source_of(code: str) -> tuple[SourceFile, Sample] | None:
     """Return a model of the laboratory as a file and its description; None where there is none.
 
-    Parameters
-    ----------
-    code : str
-        As the laboratory's address has it.
+    ``code``: as the laboratory's address has it.
     """
     chosen = chosen_of(code)
     if chosen is None:
@@ -72,12 +69,8 @@ def file_of(chosen: Chosen) -> bytes:
 def finished_study(chosen: Chosen, n_draws: int) -> EstimatorStudy | None:
     """Return what is known of the errors of estimates; None where nothing is.
 
-    Parameters
-    ----------
-    chosen : Chosen
-        The model; how many rows are drawn from it elsewhere does not matter.
-    n_draws : int
-        Of each number of rows.
+    ``chosen``: the model; how many rows are drawn from it elsewhere does not matter. ``n_draws``:
+    of each number of rows.
     """
     keys = [_study_key(chosen, n_rows, n_draws) for n_rows in STUDY_ROWS]
     known = tuple(once(_KIND, key, _missing) for key in keys if is_known(_KIND, key))
@@ -95,12 +88,8 @@ def study_of(
 ) -> EstimatorStudy:
     """Compute the errors that are not known yet; what is finished is kept when the rest is stopped.
 
-    Parameters
-    ----------
-    chosen, n_draws
-        As in `finished_study`.
-    progress : callable
-        Told the share done and the rows of a draw.
+    ``chosen``, ``n_draws``: as in `finished_study`. ``progress``: told the share done and the rows
+    of a draw.
     """
     costs = [_DRAW + _ROW * n_rows for n_rows in STUDY_ROWS]
     sizes = []

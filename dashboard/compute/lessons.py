@@ -23,18 +23,12 @@ PROJECTED, HIGHER = 1.5, 1.2
 
 @dataclass(frozen=True)
 class Sent:
-    """What a state shows, with its pictures as they are sent.
-
-    Attributes
-    ----------
-    shown : Shown
-        Without pictures.
-    pictures : tuple of SentPicture
-        In their place.
-    """
+    """What a state shows, with its pictures as they are sent."""
 
     shown: Shown
+    """Without pictures."""
     pictures: tuple["SentPicture", ...]
+    """In their place."""
 
 
 class SentPicture(NamedTuple):

@@ -21,52 +21,35 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class ScoreRange:
-    """Which rows are listed.
-
-    Parameters
-    ----------
-    low, high : float
-        Lowest and highest score, in [0, 1].
-    above : bool
-        Whether the lowest score itself is left out, as from a bin.
-    after : bool
-        Whether it is the score after calibration.
-    """
+    """Which rows are listed."""
 
     low: float
     high: float
+    """Lowest and highest score, in [0, 1]."""
     above: bool = False
+    """Whether the lowest score itself is left out, as from a bin."""
     after: bool = False
+    """Whether it is the score after calibration."""
 
 
 @dataclass(frozen=True, eq=False)
 class ListedRows:
-    """Some rows of the set that is looked at, cell by cell.
-
-    Parameters
-    ----------
-    numbers : list of int
-        Of the rows, in their file or set.
-    true, said : list of str or None
-        True and predicted class; None where there are none.
-    hits : ndarray of int
-        Whether the event happened.
-    before, after : ndarray of float64
-        Score.
-    columns : mapping of str to list of str or of float
-        Further columns of the file; NaN where a number is blank.
-    names : mapping of str to list of str
-        Row IDs, by their column.
-    """
+    """Some rows of the set that is looked at, cell by cell."""
 
     numbers: list[int]
+    """Of the rows, in their file or set."""
     true: list[str] | None
     said: list[str] | None
+    """True and predicted class; None where there are none."""
     hits: Labels
+    """Whether the event happened."""
     before: Floats
     after: Floats
+    """Score."""
     columns: Mapping[str, list[str | float]]
+    """Further columns of the file; NaN where a number is blank."""
     names: Mapping[str, list[str]] = field(default_factory=dict)
+    """Row IDs, by their column."""
 
 
 def rows_of_range(scene: Scene, chosen: ScoreRange, order: RowOrder) -> Places:

@@ -64,18 +64,12 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class AtTemperature:
-    """One set at one temperature.
-
-    Parameters
-    ----------
-    measured : TemperatureSweep
-        Of this temperature alone.
-    evaluated : SetResult
-        The set before, and after division by this temperature.
-    """
+    """One set at one temperature."""
 
     measured: TemperatureSweep
+    """Of this temperature alone."""
     evaluated: SetResult
+    """The set before, and after division by this temperature."""
 
 
 def moved(scene: Scene) -> Movement:

@@ -41,70 +41,46 @@ _FEW_CLASSES = 10
 
 @dataclass(frozen=True)
 class Asked:
-    """What stands in the cells.
-
-    Parameters
-    ----------
-    measure : Measure
-        One measure of the event.
-    n_resamples : int
-        For intervals; 0 for none.
-    n_splits : int
-        Repeated random splits; 0 for the split of each file.
-    """
+    """What stands in the cells."""
 
     measure: Measure
+    """One measure of the event."""
     n_resamples: int = 0
+    """For intervals; 0 for none."""
     n_splits: int = 0
+    """Repeated random splits; 0 for the split of each file."""
 
 
 @dataclass(frozen=True, eq=False)
 class TableModel:
-    """A row of the table.
-
-    Parameters
-    ----------
-    name : str
-        As the file or the example has it.
-    upload : Upload
-        Its data.
-    n_fit, n_test, n_classes : int
-        Rows of both sets, and classes; 0 where the classes are not known.
-    crossed : bool
-        Whether the two sets are the same rows, by folds.
-    """
+    """A row of the table."""
 
     name: str
+    """As the file or the example has it."""
     upload: Upload
+    """Its data."""
     n_fit: int
     n_test: int
     n_classes: int
+    """Rows of both sets, and classes; 0 where the classes are not known."""
     crossed: bool
+    """Whether the two sets are the same rows, by folds."""
 
 
 @dataclass(frozen=True, eq=False)
 class ModelTable:
-    """What is known of the table.
-
-    Parameters
-    ----------
-    asked : Asked
-        What stands in the cells.
-    models : tuple of TableModel
-        The rows.
-    keys : tuple of str
-        The calibrators, which are the columns.
-    cells : mapping of (int, str) to TableCell
-        By the place of the model and the calibrator; without those that were not computed.
-    refused : tuple of (int, str, str)
-        Place of the model, calibrator, and why it cannot be fitted there.
-    """
+    """What is known of the table."""
 
     asked: Asked
+    """What stands in the cells."""
     models: tuple[TableModel, ...]
+    """The rows."""
     keys: tuple[str, ...]
+    """The calibrators, which are the columns."""
     cells: Mapping[tuple[int, str], TableCell]
+    """By the place of the model and the calibrator; without those that were not computed."""
     refused: tuple[tuple[int, str, str], ...]
+    """Place of the model, calibrator, and why it cannot be fitted there."""
 
     def missing(self, row: int) -> int:
         """Count the cells of a model that were neither computed nor refused."""
@@ -173,20 +149,10 @@ def run_table(
 ) -> ModelTable:
     """Fit every calibrator to every model and measure it, each once.
 
-    Parameters
-    ----------
-    scene : Scene
-        What is chosen: the calibrator chosen there takes part with its options.
-    models : sequence of TableModel
-        The rows.
-    keys : sequence of str
-        The calibrators.
-    asked : Asked
-        What stands in the cells.
-    report : callable
-        See `Report`; whatever it raises ends the work, and what was finished is kept.
-    go : bool
-        Whether cells that are not known are computed.
+    ``scene``: what is chosen: the calibrator chosen there takes part with its options. ``models``:
+    the rows. ``keys``: the calibrators. ``asked``: what stands in the cells. ``report``: see
+    `Report`; whatever it raises ends the work, and what was finished is kept. ``go``: whether cells
+    that are not known are computed.
     """
     cells, refused = {}, []
     n_cells = len(models) * len(keys)

@@ -45,27 +45,18 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """One model, evaluated on the test set.
-
-    Parameters
-    ----------
-    name : str
-        As the file or the example has it.
-    rows : LogitSet or EventScores
-        Its outputs on the rows that are evaluated.
-    result : SetResult
-        Before calibration and after.
-    fitted : FittedScoreMap, FittedVectorMap or None
-        What calibrates them, fitted on its own calibration set.
-    key : hashable
-        Identifies all of it.
-    """
+    """One model, evaluated on the test set."""
 
     name: str
+    """As the file or the example has it."""
     rows: Rows
+    """Its outputs on the rows that are evaluated."""
     result: SetResult
+    """Before calibration and after."""
     fitted: FittedScoreMap | FittedVectorMap | None
+    """What calibrates them, fitted on its own calibration set."""
     key: object
+    """Identifies all of it."""
 
 
 def mates(sample: Sample) -> tuple[Sample, ...]:

@@ -28,19 +28,13 @@ _WEEKS = 4
 
 @dataclass(frozen=True)
 class Periods:
-    """Periods of time, ascending, those without a date last.
-
-    Parameters
-    ----------
-    names, shown : tuple of str
-        Of each period, for the address and as it is written.
-    places : tuple of int
-        Period of each text.
-    """
+    """Periods of time, ascending, those without a date last."""
 
     names: tuple[str, ...]
     shown: tuple[str, ...]
+    """Of each period, for the address and as it is written."""
     places: tuple[int, ...]
+    """Period of each text."""
 
 
 def periods_of(texts: Sequence[str]) -> Periods | None:

@@ -50,36 +50,24 @@ Result = TypeVar("Result")
 
 @dataclass
 class FitJob:
-    """A calibrator to fit to a set, and once without each of its folds.
-
-    Parameters
-    ----------
-    key : str
-        Of the method.
-    calibrator : Calibrator
-        It.
-    prepared : Prepared
-        The set, without the class probabilities.
-    fold : ndarray of int, shape (n_samples,)
-        Of each row.
-    seconds : float
-        About what one fit takes.
-    keep : callable
-        Told the fit to all rows and the seconds that it took, as soon as it is there.
-    keep_folds : callable
-        Told those without a fold, when all are there.
-    whole : FittedScoreMap, FittedVectorMap or None
-        The fit to all rows where it is known.
-    """
+    """A calibrator to fit to a set, and once without each of its folds."""
 
     key: str
+    """Of the method."""
     calibrator: Calibrator
+    """It."""
     prepared: Prepared
+    """The set, without the class probabilities."""
     fold: Folds
+    """Of each row; shape (n_samples,)."""
     seconds: float
+    """About what one fit takes."""
     keep: Callable[[Fitted, float], None]
+    """Told the fit to all rows and the seconds that it took, as soon as it is there."""
     keep_folds: Callable[[FoldedScoreMap | FoldedVectorMap], None]
+    """Told those without a fold, when all are there."""
     whole: Fitted | None = None
+    """The fit to all rows where it is known."""
     parts: dict[int, Fitted] = field(default_factory=dict)
 
     @property
@@ -132,13 +120,8 @@ def _at_once(jobs: list[FitJob]) -> int:
 def fit_side_by_side(jobs: list[FitJob], report: Report) -> None:
     """Fit in as many processes as there are cores, what takes longest first.
 
-    Parameters
-    ----------
-    jobs : list of FitJob
-        What to fit. A job that a calibrator refuses is left out.
-    report : callable
-        See `Report`; called ten times a second. Whatever it raises ends all fits; what was finished
-        is kept.
+    ``jobs``: what to fit. A job that a calibrator refuses is left out. ``report``: see `Report`;
+    called ten times a second. Whatever it raises ends all fits; what was finished is kept.
     """
     if not saves_time(jobs):
         return

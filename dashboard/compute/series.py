@@ -22,36 +22,23 @@ _WORD_BEFORE = re.compile(r"([^\W\d_]+)[\W_]*$")
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One file of a series.
-
-    Parameters
-    ----------
-    number : float
-        Its place on the horizontal axis.
-    name : str
-        Of its file.
-    upload : Upload
-        What it holds.
-    """
+    """One file of a series."""
 
     number: float
+    """Its place on the horizontal axis."""
     name: str
+    """Of its file."""
     upload: Upload
+    """What it holds."""
 
 
 def numbers_in(names: Sequence[str]) -> tuple[list[float], str]:
     """Return the number of each file by its name, and the word before it.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Of files.
+    ``names``: of files.
 
-    Returns
-    -------
-    tuple of list of float and str
-        Of the numbers that differ between all names, the last; where the names do not agree, 1, 2,
-        3 and no word.
+    Of the numbers that differ between all names, the last; where the names do not agree, 1, 2, 3
+    and no word.
 
     Examples
     --------
@@ -98,14 +85,8 @@ def seconds_of(scene: Scene, members: Sequence[Member]) -> float:
 def follow(scene: Scene, members: Sequence[Member], progress: Progress) -> list[Checkpoint]:
     """Fit a temperature to each network, and evaluate it on the test set.
 
-    Parameters
-    ----------
-    scene : Scene
-        The event, the bins, the split and the filter of the rows.
-    members : sequence of Member
-        The networks, of the same rows.
-    progress : callable
-        Told the share done.
+    ``scene``: the event, the bins, the split and the filter of the rows. ``members``: the networks,
+    of the same rows. ``progress``: told the share done.
 
     Raises
     ------

@@ -53,34 +53,24 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Slicing:
-    """One way to group the rows of both sets.
-
-    Parameters
-    ----------
-    by : str
-        What they are grouped by.
-    names : tuple of str
-        Of the subgroups, all different, for the address.
-    shown : tuple of str
-        What each subgroup holds, as it is written; text of the file, to be escaped.
-    places : mapping of {"calibration", "test"} to ndarray of int, shape (n_samples,)
-        Subgroup of each row.
-    fair : bool
-        Whether the subgroups were made without the true class, so that perfectly calibrated
-        scores are calibrated in each.
-    in_time : bool
-        Whether the subgroups are periods of time, ascending; those without a date come last.
-    grouping : Grouping, optional
-        How the rows of another table are grouped alike, by their values in the same column.
-    """
+    """One way to group the rows of both sets."""
 
     by: str
+    """What they are grouped by."""
     names: tuple[str, ...]
+    """Of the subgroups, all different, for the address."""
     shown: tuple[str, ...]
+    """What each subgroup holds, as it is written; text of the file, to be escaped."""
     places: Mapping[SetChoice, Places]
+    """Subgroup of each row; shape (n_samples,)."""
     fair: bool = True
+    """Whether the subgroups were made without the true class, so that perfectly calibrated scores
+    are calibrated in each.
+    """
     in_time: bool = False
+    """Whether the subgroups are periods of time, ascending; those without a date come last."""
     grouping: Grouping | None = None
+    """How the rows of another table are grouped alike, by their values in the same column."""
 
     @cached_property
     def open_to_all(self) -> list[str]:

@@ -38,21 +38,14 @@ _FEW_NUMBERS = frozenset({"temperature", "ensemble_temperature"})
 
 @dataclass(frozen=True)
 class Screening:
-    """Every class of one set.
-
-    Parameters
-    ----------
-    before : ClassScreen
-        Uncalibrated.
-    after : ClassScreen or None
-        Calibrated; None where the calibrator leaves no class probabilities.
-    where : str
-        Name of the set.
-    """
+    """Every class of one set."""
 
     before: ClassScreen
+    """Uncalibrated."""
     after: ClassScreen | None
+    """Calibrated; None where the calibrator leaves no class probabilities."""
     where: str
+    """Name of the set."""
 
 
 def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -> Inference:

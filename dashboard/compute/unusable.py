@@ -20,14 +20,7 @@ _MOST = 10
 def unusable_rows(source: SourceFile, options: Options, question: Question) -> Preview | None:
     """Return the rows that a question offers to leave out; None where it is about something else.
 
-    Parameters
-    ----------
-    source : SourceFile
-        The only file.
-    options : Options
-        How it is read.
-    question : Question
-        What is asked about it.
+    ``source``: the only file. ``options``: how it is read. ``question``: what is asked about it.
     """
     held = parsed((source,), options)
     table = held[0] if held else None

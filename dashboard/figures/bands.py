@@ -15,23 +15,16 @@ MOST_BAND_POINTS = 300
 
 @dataclass(frozen=True)
 class DrawnBand:
-    """A region, with its name and the words of its hover.
-
-    Parameters
-    ----------
-    x : ndarray of float64, shape (n_points,)
-        Horizontal places, ascending.
-    lower, upper : ndarray of float64, shape (n_points,)
-        Lowest and highest value there; NaN where there is none.
-    name, words : str
-        What it is called, and what stands over it.
-    """
+    """A region, with its name and the words of its hover."""
 
     x: Floats
+    """Horizontal places, ascending; shape (n_points,)."""
     lower: Floats
     upper: Floats
+    """Lowest and highest value there; NaN where there is none; shape (n_points,)."""
     name: str
     words: str
+    """What it is called, and what stands over it."""
 
     def thinned(self, most: int = MOST_BAND_POINTS) -> "DrawnBand":
         """Return the same region at few places."""

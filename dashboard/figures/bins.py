@@ -21,20 +21,14 @@ _APART = 0.085
 
 @dataclass(frozen=True)
 class SweepFigures:
-    """How the error depends on the number of bins, on both sides.
-
-    Parameters
-    ----------
-    before, after : plotly.graph_objects.Figure
-        What is drawn.
-    sweep_before, sweep_after : BinSweep
-        Its numbers.
-    """
+    """How the error depends on the number of bins, on both sides."""
 
     before: go.Figure
     after: go.Figure
+    """What is drawn."""
     sweep_before: BinSweep
     sweep_after: BinSweep
+    """Its numbers."""
 
 
 def sweep_figures(before: BinSweep, after: BinSweep, n_bins: int, palette: Palette) -> SweepFigures:
@@ -50,22 +44,11 @@ def sweep_figures(before: BinSweep, after: BinSweep, n_bins: int, palette: Palet
 def bins_graph(sweep: BinSweep, beside: BinSweep, n_bins: int, palette: Palette) -> go.Figure:
     """Draw the ECE of one side against the number of bins, and the KS error, which has none.
 
-    Parameters
-    ----------
-    sweep : BinSweep
-        What is drawn.
-    beside : BinSweep
-        The other side of the comparison, with which the axes are shared.
-    n_bins : int
-        The number chosen on the page, which is marked.
-    palette : Palette
-        Colours.
+    ``sweep``: what is drawn. ``beside``: the other side of the comparison, with which the axes are
+    shared. ``n_bins``: the number chosen on the page, which is marked.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Two lines, a level one, the chosen number of bins, and in grey up to the 95% limit under
-        perfect calibration with bins of equal width.
+    Two lines, a level one, the chosen number of bins, and in grey up to the 95% limit under perfect
+    calibration with bins of equal width.
     """
     highest = 1.08 * max(map(_highest, (sweep, beside))) or 1.0
     figure = Sketch()

@@ -21,21 +21,9 @@ PALE_BELOW = 0.1
 def points(bins: BinTable, palette: Palette, *, sizes: Floats, width: float) -> dict[str, Any]:
     """Draw a point for each bin that holds rows, and a line through them.
 
-    Parameters
-    ----------
-    bins : BinTable
-        Of one event.
-    palette : Palette
-        Colours.
-    sizes : ndarray of float64
-        Of the points, in pixels.
-    width : float
-        Of the line, in pixels.
+    ``bins``: of one event. ``sizes``: of the points, in pixels. ``width``: of the line, in pixels.
 
-    Returns
-    -------
-    dict
-        The line as plotly takes it.
+    The line as plotly takes it.
     """
     filled = bins.counts > 0
     return {
@@ -55,14 +43,7 @@ def points(bins: BinTable, palette: Palette, *, sizes: Floats, width: float) -> 
 def add_isotonic(figure: Sketch, found: CorpReliability, palette: Palette) -> None:
     """Add the isotonic curve, its steps level, its confidence band and the consistency band.
 
-    Parameters
-    ----------
-    figure : Sketch
-        What is added to.
-    found : CorpReliability
-        What is drawn.
-    palette : Palette
-        Colours.
+    ``figure``: what is added to. ``found``: what is drawn.
     """
     words = "consistency band,<br>if perfectly calibrated"
     consistency = _region(found.consistency, "consistency band", words)
@@ -93,14 +74,7 @@ def add_isotonic(figure: Sketch, found: CorpReliability, palette: Palette) -> No
 def add_smoothed(figure: Sketch, found: SmoothReliability, palette: Palette) -> None:
     """Add the smoothed curve, pale where rows are few, its band, and the smoothed mean score.
 
-    Parameters
-    ----------
-    figure : Sketch
-        What is added to.
-    found : SmoothReliability
-        What is drawn.
-    palette : Palette
-        Colours.
+    ``figure``: what is added to. ``found``: what is drawn.
     """
     region = _region(found.confidence, "confidence band", "confidence band")
     add_band(figure, region, palette.gap)

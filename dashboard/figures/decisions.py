@@ -32,20 +32,10 @@ def decision_graph(
 ) -> go.Figure:
     """Draw net benefit against the cut-off, per 100 rows.
 
-    Parameters
-    ----------
-    sides : sequence of (str, DecisionCurve)
-        Name and curve, before first.
-    cutoff : float
-        The one that is chosen, which is marked.
-    palette : Palette
-        Colours.
+    ``sides``: name and curve, before first. ``cutoff``: the one that is chosen, which is marked.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The axis ends where calling all rows costs a fifth of what a model that knew every outcome
-        would gain.
+    The axis ends where calling all rows costs a fifth of what a model that knew every outcome would
+    gain.
     """
     first = sides[0][1]
     top, bottom = 105 * first.prevalence or 1.0, -21 * first.prevalence
@@ -81,14 +71,7 @@ def coverage_graph(
 ) -> go.Figure:
     """Draw accuracy among the rows with the highest scores against the share that is kept.
 
-    Parameters
-    ----------
-    sides : sequence of (str, RiskCoverage)
-        Name and curve, before first.
-    kept : float or None
-        Share that is chosen, which is marked.
-    palette : Palette
-        Colours.
+    ``sides``: name and curve, before first. ``kept``: share that is chosen, which is marked.
     """
     figure, ends = go.Figure(), []
     usual = [curve.accuracy[curve.coverage >= 0.02] for _, curve in sides]

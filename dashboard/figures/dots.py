@@ -57,25 +57,13 @@ def dot_plot(
 ) -> go.Figure:
     """Draw one measure of every calibrator, and the uncalibrated values as vertical lines.
 
-    Parameters
-    ----------
-    contestants : sequence of Contestant
-        One per row, from the top.
-    names : sequence of str
-        Theirs.
-    measure : Measure
-        What is drawn; calibrators that leave it undefined have an empty row.
-    palette : Palette
-        Colours.
-    changes : mapping, optional
-        Intervals of the changes, drawn as error bars from the line they are changes from.
+    ``contestants``: one per row, from the top. ``names``: theirs. ``measure``: what is drawn;
+    calibrators that leave it undefined have an empty row. ``changes``: intervals of the changes,
+    drawn as error bars from the line they are changes from.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        A filled dot for cross-validation, an open diamond for the test set, a vertical line each
-        for uncalibrated scores. A value far outside stands at the edge, as a triangle with its
-        number; error bars end behind that number.
+    A filled dot for cross-validation, an open diamond for the test set, a vertical line each for
+    uncalibrated scores. A value far outside stands at the edge, as a triangle with its number;
+    error bars end behind that number.
     """
     figure = go.Figure()
     looks = [

@@ -10,12 +10,8 @@ from plotly import graph_objects as go
 class Drawing(go.Figure):  # type: ignore[misc]  # plotly has no types
     """A figure that is not checked before it is sent.
 
-    Parameters
-    ----------
-    traces : sequence of mappings
-        As plotly takes them, whole words only: no ``line_width`` for the width of a line.
-    plan : mapping
-        The layout, likewise.
+    ``traces``: as plotly takes them, whole words only: no ``line_width`` for the width of a line.
+    ``plan``: the layout, likewise.
 
     Notes
     -----

@@ -17,38 +17,25 @@ _LINE_HEIGHT = 17
 
 @dataclass(frozen=True)
 class Look:
-    """How a line is drawn.
-
-    Parameters
-    ----------
-    colour, dash : str
-        As plotly takes them.
-    width : float
-        In pixels.
-    """
+    """How a line is drawn."""
 
     colour: str
     dash: str
+    """As plotly takes them."""
     width: float
+    """In pixels."""
 
 
 @dataclass(frozen=True)
 class LineEnd:
-    """A line's name, and where the line ends.
-
-    Parameters
-    ----------
-    name : str
-        Written next to it.
-    height : float
-        Of its last point, as a share of the axis from 0 to 1; outside where it left the graph.
-    look : Look
-        How it is drawn.
-    """
+    """A line's name, and where the line ends."""
 
     name: str
+    """Written next to it."""
     height: float
+    """Of its last point, as a share of the axis from 0 to 1; outside where it left the graph."""
     look: Look
+    """How it is drawn."""
 
 
 def looks(n_lines: int, palette: Palette) -> list[Look]:
@@ -70,18 +57,9 @@ def name_ends(
 ) -> None:
     """Add names at the ends of lines, in their order, moved apart where they would overlap.
 
-    Parameters
-    ----------
-    figure : plotly.graph_objects.Figure
-        What is added to; its right margin has to be `MARGIN`, or the left one as wide as names are.
-    ends : list of LineEnd
-        The lines.
-    domain : tuple of float, default (0, 1)
-        Part of the figure's height that the axis takes.
-    pixels : int
-        Height of the axis.
-    side : {"right", "left"}, default "right"
-        At which ends; heights are those of the points there.
+    ``figure``: what is added to; its right margin has to be `MARGIN`, or the left one as wide as
+    names are. ``ends``: the lines. ``domain``: part of the figure's height that the axis takes.
+    ``pixels``: height of the axis. ``side``: at which ends; heights are those of the points there.
     """
     ordered = sorted(ends, key=lambda end: end.height)
     heights = _apart([min(max(end.height, 0.0), 1.0) for end in ordered], _LINE_HEIGHT / pixels)

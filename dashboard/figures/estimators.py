@@ -23,21 +23,10 @@ def error_graph(
 ) -> go.Figure:
     """Draw the mean absolute error of each estimate by the number of rows, both logarithmic.
 
-    Parameters
-    ----------
-    study : EstimatorStudy
-        What is drawn.
-    names : mapping of str
-        Name of each estimate, by its key; those of `calibcore.worlds.study.ESTIMATES`.
-    title, axis : str
-        Of the figure and its vertical axis.
-    palette : Palette
-        Colours.
+    ``study``: what is drawn. ``names``: name of each estimate, by its key; those of
+    `calibcore.worlds.study.ESTIMATES`. ``title``, ``axis``: of the figure and its vertical axis.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Names stand at the left, as errors with few rows differ most.
+    Names stand at the left, as errors with few rows differ most.
     """
     figure, ends = go.Figure(), []
     means = {key: 100 * study.mean_error(key) for key in names}

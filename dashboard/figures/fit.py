@@ -20,16 +20,7 @@ _TITLES = {
 def fit_graph(fit: SplineFit, palette: Palette) -> go.Figure:
     """Draw the cumulative curve of the calibration set, the spline through it, and its knots.
 
-    Parameters
-    ----------
-    fit : SplineFit
-        The spline and what it was fitted to.
-    palette : Palette
-        Colours.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
+    ``fit``: the spline and what it was fitted to.
     """
     figure = go.Figure()
     shown = thin(fit.fractile, fit.total, most=MOST_FIT_POINTS)

@@ -21,22 +21,11 @@ def gap_graph(
 ) -> go.Figure:
     """Draw the gap of one side against the share of rows, lowest score first.
 
-    Parameters
-    ----------
-    side : Side
-        What is drawn.
-    alike : sequence of Side
-        Sides that share the axis, with itself.
-    palette : Palette
-        Colours.
-    most : int, default 400
-        Points of the line, at most.
+    ``side``: what is drawn. ``alike``: sides that share the axis, with itself. ``most``: points of
+    the line, at most.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The slope of the line is how much too high the scores are there (Arrieta-Ibarra et al.,
-        JMLR 2022). The band is that of the cumulative outcomes under perfect calibration.
+    The slope of the line is how much too high the scores are there (Arrieta-Ibarra et al., JMLR
+    2022). The band is that of the cumulative outcomes under perfect calibration.
     """
     curves, (lower, upper) = side.curves, _band(side)
     shown = thin(curves.fractile, curves.gap, keep=[curves.ks_index], most=most)

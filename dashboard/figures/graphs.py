@@ -27,21 +27,16 @@ CURSOR = "Cursor"
 
 @dataclass(frozen=True)
 class FourGraphs:
-    """The four graphs of one side of the comparison.
-
-    Parameters
-    ----------
-    cumulative_by_fractile, cumulative_by_score : plotly.graph_objects.Figure
-        (a) and (b): cumulative score and outcomes, against fractile and cumulative score.
-    frequency_by_fractile, frequency_by_score : plotly.graph_objects.Figure or None
-        (c) and (d): score and observed frequency against fractile and against score; None where
-        there are too few rows for the curve.
-    """
+    """The four graphs of one side of the comparison."""
 
     cumulative_by_fractile: go.Figure
     cumulative_by_score: go.Figure
+    """(a) and (b): cumulative score and outcomes, against fractile and cumulative score."""
     frequency_by_fractile: go.Figure | None
     frequency_by_score: go.Figure | None
+    """(c) and (d): score and observed frequency against fractile and against score; None where
+    there are too few rows for the curve.
+    """
 
 
 @dataclass(frozen=True)
@@ -49,15 +44,11 @@ class Mark:
     """Two points at the marked rows of a graph, over a dotted line.
 
     It is added when a graph is sent, because plotly takes long to copy a figure.
-
-    Parameters
-    ----------
-    points, line : dict
-        A line of points and a shape, as plotly takes them.
     """
 
     points: dict[str, Any]
     line: dict[str, Any]
+    """A line of points and a shape, as plotly takes them."""
 
 
 @dataclass(frozen=True)
@@ -103,22 +94,8 @@ def four_graphs(
 ) -> FourGraphs:
     """Draw the four graphs of one side.
 
-    Parameters
-    ----------
-    side : Side
-        What is drawn.
-    beside : Side
-        The other side of the comparison, with which the axes are shared.
-    palette : Palette
-        Colours.
-    alike : sequence of Side
-        Further sides that share the axes.
-    most : int, default 400
-        Points of a line, at most.
-
-    Returns
-    -------
-    FourGraphs
+    ``side``: what is drawn. ``beside``: the other side of the comparison, with which the axes are
+    shared. ``alike``: further sides that share the axes. ``most``: points of a line, at most.
     """
     sides = (side, beside, *alike)
     frame = _Frame(
@@ -146,19 +123,9 @@ def four_graphs(
 def mark_rows(side: Side, fractile: float, palette: Palette) -> dict[str, Mark]:
     """Mark the same rows in all graphs of a side, at the nearest fractile.
 
-    Parameters
-    ----------
-    side : Side
-        What they show.
-    fractile : float
-        See `CumulativeCurves.place_at`.
-    palette : Palette
-        Colours.
+    ``side``: what they show. ``fractile``: see `CumulativeCurves.place_at`.
 
-    Returns
-    -------
-    dict of str to Mark
-        By the letter of the graph, for the graphs there are; that of the gap is "gap".
+    By the letter of the graph, for the graphs there are; that of the gap is "gap".
     """
     curves, frequency = side.curves, side.frequency
     place = curves.place_at(fractile)

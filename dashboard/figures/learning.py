@@ -35,26 +35,13 @@ def learning_graph(
 ) -> go.Figure:
     """Draw the mean over the draws at each size, with error bars over the middle 80% of them.
 
-    Parameters
-    ----------
-    found : LearningCurves
-        What is drawn; calibrators for which the measure is not defined are left out.
-    measure : str
-        One of `calibcore.learning.LEARNED`.
-    title : str
-        Of the figure, and what its vertical axis shows.
-    names : mapping of str
-        Name of each calibrator, by key.
-    palette : Palette
-        Colours.
-    chosen : str, default NO_METHOD
-        Key of the calibrator to stand out.
+    ``found``: what is drawn; calibrators for which the measure is not defined are left out.
+    ``measure``: one of `calibcore.learning.LEARNED`. ``title``: of the figure, and what its
+    vertical axis shows. ``names``: name of each calibrator, by key. ``chosen``: key of the
+    calibrator to stand out.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Sizes on a logarithmic axis. A mean of more than twice the uncalibrated value leaves the
-        graph; a line that ends above it has an arrow at its name.
+    Sizes on a logarithmic axis. A mean of more than twice the uncalibrated value leaves the graph;
+    a line that ends above it has an arrow at its name.
     """
     figure = go.Figure()
     curves = [c for c in found.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]

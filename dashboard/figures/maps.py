@@ -35,42 +35,25 @@ _ABOVE_PIXELS = int((TALL - 70) * (_ABOVE[1] - _ABOVE[0]))
 
 @dataclass(frozen=True, eq=False)
 class NamedCurve:
-    """A curve with its name.
-
-    Parameters
-    ----------
-    name : str
-        Written at its end.
-    curve : ScoreCurve
-        What is drawn.
-    chosen : bool
-        Whether it is the calibrator that is chosen on the page.
-    folds : tuple of ScoreCurve
-        The same calibrator fitted without each fold, which are drawn as thin lines.
-    """
+    """A curve with its name."""
 
     name: str
+    """Written at its end."""
     curve: ScoreCurve
+    """What is drawn."""
     chosen: bool = False
+    """Whether it is the calibrator that is chosen on the page."""
     folds: tuple[ScoreCurve, ...] = ()
+    """The same calibrator fitted without each fold, which are drawn as thin lines."""
 
 
 def map_graph(curves: Sequence[NamedCurve], side: Side, palette: Palette) -> go.Figure:
     """Draw calibrated score against score, over the histogram of a set's scores.
 
-    Parameters
-    ----------
-    curves : sequence of NamedCurve
-        What is drawn.
-    side : Side
-        A set before calibration: its observed frequencies stand behind, its histogram below.
-    palette : Palette
-        Colours.
+    ``curves``: what is drawn. ``side``: a set before calibration: its observed frequencies stand
+    behind, its histogram below.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Steps are drawn as steps. The dotted line leaves scores as they are.
+    Steps are drawn as steps. The dotted line leaves scores as they are.
     """
     figure = go.Figure()
     _add_frequencies(figure, side, palette, 0.0, shown=side.bins.counts > 0)
@@ -124,21 +107,10 @@ def cloud_graph(
 ) -> go.Figure:
     """Draw rows by their score before and after calibration, over the histogram before.
 
-    Parameters
-    ----------
-    before, after : EventScores
-        Row by row the same rows; the outcomes are those of after.
-    side : Side
-        The same set before calibration.
-    names : tuple of str
-        Of the rows with outcome 1, and of the others.
-    palette : Palette
-        Colours.
+    ``before``, ``after``: row by row the same rows; the outcomes are those of after. ``side``: the
+    same set before calibration. ``names``: of the rows with outcome 1, and of the others.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        At most 1,000 rows, at even steps of their order by score, with the extremes of both scores.
+    At most 1,000 rows, at even steps of their order by score, with the extremes of both scores.
     """
     figure = go.Figure()
     _add_unchanged(figure, (0, 1), palette)

@@ -22,22 +22,11 @@ def plane_figure(
 ) -> go.Figure:
     """Draw each model before and after calibration over lines of equal Brier score.
 
-    Parameters
-    ----------
-    plane : Plane
-        The points.
-    names : sequence of str
-        Of the models, as the files have them.
-    palette : Palette
-        Colours.
-    calibrated : bool
-        Whether there is an after.
+    ``plane``: the points. ``names``: of the models, as the files have them. ``calibrated``: whether
+    there is an after.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Miscalibration across, discrimination up: a named circle before calibration, and a line to
-        a dot after it. Dotted lines of equal Brier score rise to the right.
+    Miscalibration across, discrimination up: a named circle before calibration, and a line to a dot
+    after it. Dotted lines of equal Brier score rise to the right.
     """
     figure = go.Figure()
     up_name = "Discrimination" if plane.shared else "Adjusted discrimination"

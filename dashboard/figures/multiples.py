@@ -20,19 +20,10 @@ def class_picture(
 ) -> go.Figure:
     """Draw the bins of one class before calibration and, to the right, after.
 
-    Parameters
-    ----------
-    before : BinnedReliability
-        Of the class against the others.
-    after : BinnedReliability or None
-        None where no class probabilities are left, or nothing has changed: one picture alone.
-    palette : Palette
-        Colours.
+    ``before``: of the class against the others. ``after``: None where no class probabilities are
+    left, or nothing has changed: one picture alone.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        In each, over the diagonal, a point per bin with its interval and a line through them.
+    In each, over the diagonal, a point per bin with its interval and a line through them.
     """
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {

@@ -5,33 +5,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours of one theme.
-
-    Parameters
-    ----------
-    score : str
-        Scores.
-    frequency : str
-        What happened: probability, observed frequency.
-    gap : str
-        Translucent fill between the two.
-    band : str
-        Translucent fill of the band under perfect calibration.
-    neutral : str
-        Reference lines.
-    text : str
-        Labels inside a graph.
-    ground : str
-        Page background, for the thin edges between bars.
-    """
+    """Colours of one theme."""
 
     score: str
+    """Scores."""
     frequency: str
+    """What happened: probability, observed frequency."""
     gap: str
+    """Translucent fill between the two."""
     band: str
+    """Translucent fill of the band under perfect calibration."""
     neutral: str
+    """Reference lines."""
     text: str
+    """Labels inside a graph."""
     ground: str
+    """Page background, for the thin edges between bars."""
 
 
 LIGHT = Palette(

@@ -40,24 +40,13 @@ def reliability_diagram(
 ) -> go.Figure:
     """Draw how often the event happened at each score, and the bin counts.
 
-    Parameters
-    ----------
-    side : Side
-        What is drawn.
-    beside : Side
-        The other side of the comparison, with which the axes are shared.
-    palette : Palette
-        Colours.
-    diagram : {"bins", "plot", "isotonic", "smoothed"}, default "bins"
-        What shows the frequency.
+    ``side``: what is drawn. ``beside``: the other side of the comparison, with which the axes are
+    shared. ``diagram``: what shows the frequency.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Above, with the dotted line on which score and frequency are equal: bars up to the observed
-        frequency, error bars, the gap to the mean score hatched and a dot at the mean score; or
-        points and a line through them; or one of the curves with its bands. Below: the share of
-        rows in each bin, with the mean of all scores and the observed frequency of all rows.
+    Above, with the dotted line on which score and frequency are equal: bars up to the observed
+    frequency, error bars, the gap to the mean score hatched and a dot at the mean score; or points
+    and a line through them; or one of the curves with its bands. Below: the share of rows in each
+    bin, with the mean of all scores and the observed frequency of all rows.
 
     References
     ----------

@@ -26,18 +26,12 @@ _GRID = "rgba(128, 132, 149, 0.2)"
 
 @dataclass(frozen=True)
 class Titles:
-    """How the titles of a figure and of its axes are written.
-
-    Parameters
-    ----------
-    side : str, default ""
-        Before or after, put before the figure's title.
-    write : callable
-        Writes a title in the words of the reader; by default rows as they are called.
-    """
+    """How the titles of a figure and of its axes are written."""
 
     side: str = ""
+    """Before or after, put before the figure's title."""
     write: Callable[[str], str] = say_rows
+    """Writes a title in the words of the reader; by default rows as they are called."""
 
     def of_figure(self, title: str) -> str:
         """Return the title of a figure."""
@@ -51,16 +45,8 @@ AS_DRAWN = Titles()
 class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
     """A figure to be shown with ``theme=None``.
 
-    Parameters
-    ----------
-    figure : plotly.graph_objects.Figure
-        What is drawn.
-    palette : Palette
-        Colours of what it does not say itself.
-    mark : Mark or None
-        What is added to it.
-    titles : Titles or None
-        How its titles are written; None for as they are.
+    ``figure``: what is drawn. ``palette``: colours of what it does not say itself. ``mark``: what
+    is added to it. ``titles``: how its titles are written; None for as they are.
 
     Notes
     -----

@@ -23,21 +23,14 @@ WIDE_RANGE = 100.0
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture.
-
-    Parameters
-    ----------
-    field : str
-        Of `Checkpoint`; two values are before and after.
-    title : str
-        Of the picture.
-    kind : {"share", "nats", "temperature"}
-        How its axis is drawn.
-    """
+    """One picture."""
 
     field: str
+    """Of `Checkpoint`; two values are before and after."""
     title: str
+    """Of the picture."""
     kind: Kind
+    """How its axis is drawn."""
 
 
 PANELS = (
@@ -57,12 +50,7 @@ _FORMATS = {"share": ".2%", "nats": ".4f", "temperature": ".3f"}
 def values_of(panel: Panel, found: Sequence[Checkpoint]) -> Floats:
     """Return the values of a picture: shape (2, n) before and after, or (1, n) where none changes.
 
-    Parameters
-    ----------
-    panel : Panel
-        Which picture.
-    found : sequence of Checkpoint
-        The series, ascending.
+    ``panel``: which picture. ``found``: the series, ascending.
     """
     values = [getattr(one, panel.field) for one in found]
     return np.atleast_2d(np.array(values, dtype=np.float64).T)
@@ -77,23 +65,10 @@ def series_graph(
 ) -> go.Figure:
     """Draw one measure over the number of the series.
 
-    Parameters
-    ----------
-    panel : Panel
-        Which measure.
-    found : sequence of Checkpoint
-        The series, ascending.
-    along : str
-        What the number is.
-    palette : Palette
-        Colours.
-    overfit : tuple of float, optional
-        From the lowest NLL to the lowest error, which is shaded.
+    ``panel``: which measure. ``found``: the series, ascending. ``along``: what the number is.
+    ``overfit``: from the lowest NLL to the lowest error, which is shaded.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        A solid line with filled dots before, a dashed one with open squares after.
+    A solid line with filled dots before, a dashed one with open squares after.
     """
     sketch, numbers = Sketch(), [one.number for one in found]
     values = values_of(panel, found)

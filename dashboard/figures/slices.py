@@ -31,22 +31,11 @@ def slice_plot(
 ) -> go.Figure:
     """Draw the mean gap of subgroups with its interval.
 
-    Parameters
-    ----------
-    screens : tuple of SliceScreen
-        Before and after calibration; after is None where nothing was fitted.
-    names : sequence of str
-        Of all subgroups, as the file has them.
-    order : ndarray of int
-        The subgroups to draw, from the top.
-    palette : Palette
-        Colours.
+    ``screens``: before and after calibration; after is None where nothing was fitted. ``names``: of
+    all subgroups, as the file has them. ``order``: the subgroups to draw, from the top.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        One row per subgroup: a circle before and a dot after, each with an error bar; a dotted
-        line at no gap. Subgroups with too few rows for a test are pale.
+    One row per subgroup: a circle before and a dot after, each with an error bar; a dotted line at
+    no gap. Subgroups with too few rows for a test are pale.
     """
     figure, after = Sketch(), screens[1]
     _add_gaps(figure, screens, names, order, palette, ("x", "y"))
@@ -67,11 +56,8 @@ def period_plot(
 
     Parameters are those of `slice_plot`, without an order.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The period with the largest mean gap before calibration, of those with enough rows, is
-        marked by a ring and its name.
+    The period with the largest mean gap before calibration, of those with enough rows, is marked by
+    a ring and its name.
     """
     figure, (before, after) = Sketch(), screens
     order = np.flatnonzero(before.rows > 0)
@@ -239,21 +225,11 @@ def score_histogram(
 ) -> go.Figure:
     """Draw how many rows have which score, and for how many of them the event did not happen.
 
-    Parameters
-    ----------
-    bins : BinTable
-        Of the event.
-    listed : tuple of float
-        The range that is listed, drawn as a grey ground unless it is the whole.
-    missed : str
-        What a row is called for which the event did not happen, as plain text.
-    palette : Palette
-        Colours.
+    ``bins``: of the event. ``listed``: the range that is listed, drawn as a grey ground unless it
+    is the whole. ``missed``: what a row is called for which the event did not happen, as plain
+    text.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        One bar per bin that holds rows, hatched from below as far as the event did not happen.
+    One bar per bin that holds rows, hatched from below as far as the event did not happen.
     """
     missed = harmless(missed)
     filled = bins.counts > 0

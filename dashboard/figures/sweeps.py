@@ -32,47 +32,31 @@ PIXELS = HEIGHT - 70
 
 @dataclass(frozen=True)
 class Mark:
-    """A place on the horizontal axis that is pointed out.
-
-    Parameters
-    ----------
-    name : str
-        Written above it.
-    place : float
-        Where it is.
-    values : tuple of float
-        Of each line there.
-    """
+    """A place on the horizontal axis that is pointed out."""
 
     name: str
+    """Written above it."""
     place: float
+    """Where it is."""
     values: tuple[float, ...]
+    """Of each line there."""
 
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """Lines over one axis.
-
-    Parameters
-    ----------
-    title : str
-        Of the figure.
-    along, measure : str
-        Names of the two axes.
-    unit : {"share", "nats"}
-        A share is drawn in percent.
-    x : ndarray of float64, shape (n_places,)
-        Horizontal places, ascending.
-    lines : tuple of (str, ndarray)
-        Name and values of each line; the first is drawn solid, the second dashed.
-    """
+    """Lines over one axis."""
 
     title: str
+    """Of the figure."""
     along: str
     measure: str
+    """Names of the two axes."""
     unit: Unit
+    """A share is drawn in percent."""
     x: Floats
+    """Horizontal places, ascending; shape (n_places,)."""
     lines: tuple[tuple[str, Floats], ...]
+    """Name and values of each line; the first is drawn solid, the second dashed."""
 
 
 def sweep_graph(
@@ -80,22 +64,11 @@ def sweep_graph(
 ) -> go.Figure:
     """Draw the lines, and a dot on each with a dotted line up to its name at every mark.
 
-    Parameters
-    ----------
-    swept : Swept
-        What is drawn.
-    marks : sequence of Mark
-        What is pointed out, the manual one last.
-    palette : Palette
-        Colours.
-    in_log : bool, default False
-        Whether the horizontal axis is logarithmic.
+    ``swept``: what is drawn. ``marks``: what is pointed out, the manual one last. ``in_log``:
+    whether the horizontal axis is logarithmic.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Lines are named at their ends where there are two. A line that far from the marks is many
-        times as high as near them leaves the graph, so that it does not flatten the rest.
+    Lines are named at their ends where there are two. A line that far from the marks is many times
+    as high as near them leaves the graph, so that it does not flatten the rest.
     """
     sketch = Sketch()
     drawn = (Look(palette.text, "solid", 2), Look(palette.neutral, "dash", 2))
@@ -151,20 +124,8 @@ def temperature_graphs(
 ) -> dict[str, go.Figure]:
     """Draw NLL, entropy and ECE against the temperature, by their names in the sweep.
 
-    Parameters
-    ----------
-    swept : TemperatureSweep
-        The lines.
-    at_fitted, by_hand : TemperatureSweep
-        Of one temperature each: the fitted one and the manual one.
-    names : tuple of str
-        Of these two.
-    palette : Palette
-        Colours.
-
-    Returns
-    -------
-    dict of str to plotly.graph_objects.Figure
+    ``swept``: the lines. ``at_fitted``, ``by_hand``: of one temperature each: the fitted one and
+    the manual one. ``names``: of these two.
     """
     drawn: tuple[tuple[str, str, str, Unit], ...] = (
         ("nll", "NLL", "NLL (nats)", "nats"),
@@ -190,21 +151,9 @@ def knot_graphs(
 ) -> dict[str, go.Figure]:
     """Draw KS error and NLL of both sets against the number of knots, by the measure's name.
 
-    Parameters
-    ----------
-    swept : KnotSweep
-        The lines.
-    marked : mapping of int to str
-        Numbers of knots and their names, the manual one last; those that are not in the sweep are
-        left out.
-    palette : Palette
-        Colours.
-    crossed : bool, default False
-        Whether both sets are the same rows, the second cross-validated.
-
-    Returns
-    -------
-    dict of str to plotly.graph_objects.Figure
+    ``swept``: the lines. ``marked``: numbers of knots and their names, the manual one last; those
+    that are not in the sweep are left out. ``crossed``: whether both sets are the same rows, the
+    second cross-validated.
     """
     drawn: tuple[tuple[str, Unit, Floats, Floats], ...] = (
         ("KS error", "share", swept.test_ks, swept.calibration_ks),

@@ -18,22 +18,12 @@ def thin(
 ) -> NDArray[np.intp]:
     """Choose the points of a line to draw.
 
-    Parameters
-    ----------
-    x : ndarray of float64, shape (n_points,)
-        Horizontal places, ascending.
-    signal : ndarray of float64, shape (n_points,)
-        What must keep its extremes: the height, or the gap between two lines.
-    keep : sequence of int
-        Places drawn whatever happens.
-    most : int, default 400
-        How many points to draw at most, at least 10 more than are in ``keep``.
+    ``x``: horizontal places, ascending; shape (n_points,). ``signal``: what must keep its extremes:
+    the height, or the gap between two lines; shape (n_points,). ``keep``: places drawn whatever
+    happens. ``most``: how many points to draw at most, at least 10 more than are in ``keep``.
 
-    Returns
-    -------
-    ndarray of int
-        Ascending places. All, if they are few enough; otherwise the first, the lowest and the
-        highest point of each of many equal steps of ``x``, and both ends.
+    Ascending places. All, if they are few enough; otherwise the first, the lowest and the highest
+    point of each of many equal steps of ``x``, and both ends.
 
     Examples
     --------

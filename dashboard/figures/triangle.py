@@ -24,22 +24,11 @@ def triangle(
 ) -> go.Figure:
     """Draw an arrow from each row's probabilities before to those after.
 
-    Parameters
-    ----------
-    moves : ClassMoves
-        Of three classes.
-    class_names : tuple of str
-        Of the corners, as they came.
-    title : str
-        Of the figure.
-    palette : Palette
-        Colours.
+    ``moves``: of three classes. ``class_names``: of the corners, as they came. ``title``: of the
+    figure.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        A dot where a row was and an arrow's head where it is now. The dotted lines separate the
-        three regions in which each class is the most probable one.
+    A dot where a row was and an arrow's head where it is now. The dotted lines separate the three
+    regions in which each class is the most probable one.
     """
     figure = go.Figure()
     _add_edges(figure, palette)

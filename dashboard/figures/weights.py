@@ -27,24 +27,12 @@ def weights_map(
 ) -> go.Figure:
     """Draw W and b of a matrix, a row for each output.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n_classes, n_classes)
-        W.
-    bias : ndarray of float64, shape (n_classes,)
-        b.
-    class_names : sequence of str
-        As they came.
-    title : str
-        Of the figure.
-    palette : Palette
-        Colours: that of frequencies above 0, that of scores below, the ground at 0.
+    ``weights``: W; shape (n_classes, n_classes). ``bias``: b; shape (n_classes,). ``class_names``:
+    as they came. ``title``: of the figure. ``palette``: colours: that of frequencies above 0, that
+    of scores below, the ground at 0.
 
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Colours end where a hundredth of the cells are beyond, so that a few large ones do not pale
-        all others; numbers are under the pointer.
+    Colours end where a hundredth of the cells are beyond, so that a few large ones do not pale all
+    others; numbers are under the pointer.
     """
     names = [harmless(name) for name in class_names]
     cells = np.column_stack([weights, bias])

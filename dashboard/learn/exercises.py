@@ -20,33 +20,22 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise.
-
-    Parameters
-    ----------
-    lesson : str
-        Key of the lesson that it belongs to.
-    task : str
-        What is to be found, plain text.
-    table : tuple of rows of cells
-        The data, the first row its head; empty for none.
-    solution : tuple of str
-        Lines of plain text, with the intermediate steps.
-    """
+    """One exercise."""
 
     lesson: str
+    """Key of the lesson that it belongs to."""
     task: str
+    """What is to be found, plain text."""
     table: tuple[Row, ...]
+    """The data, the first row its head; empty for none."""
     solution: tuple[str, ...]
+    """Lines of plain text, with the intermediate steps."""
 
 
 def exercises(seed: int) -> tuple[Exercise, ...]:
     """Draw the exercises of a seed.
 
-    Parameters
-    ----------
-    seed : int
-        The same seed gives the same exercises, on any machine.
+    ``seed``: the same seed gives the same exercises, on any machine.
 
     Examples
     --------

@@ -28,28 +28,19 @@ _FILE = Path(__file__).with_suffix(".npz")
 
 @dataclass(frozen=True)
 class Pairs:
-    """The two likeliest classes of each row, and the score of the first between them.
-
-    Parameters
-    ----------
-    first, second : ndarray of int, shape (n_samples,)
-        Classes.
-    score : ndarray of float64, shape (n_samples,)
-        In [0.5, 1]: probability of the first, divided by that of both.
-    """
+    """The two likeliest classes of each row, and the score of the first between them."""
 
     first: NDArray[np.intp]
     second: NDArray[np.intp]
+    """Classes; shape (n_samples,)."""
     score: Floats
+    """In [0.5, 1]: probability of the first, divided by that of both; shape (n_samples,)."""
 
 
 def pairs_of(logits: Logits) -> Pairs:
     """Find the two likeliest classes of each row.
 
-    Parameters
-    ----------
-    logits : ndarray of float, shape (n_samples, n_classes)
-        Of two classes or more.
+    ``logits``: of two classes or more; shape (n_samples, n_classes).
 
     Examples
     --------

@@ -53,40 +53,29 @@ QUICK = ("temperature", "platt", "beta", "spline", "isotonic", "histogram", "bbq
 
 @dataclass(frozen=True)
 class Chosen:
-    """A model of the laboratory, in whole numbers as the address holds them.
-
-    Parameters
-    ----------
-    form : {"curve", "hand", "zhang"}
-        What gives the true curve: numbers in log-odds, handles, or Zhang 2020's classifier.
-    rows, classes : int
-        Rows of each set; classes.
-    sharpness, rate : int
-        In percent: how far scores lie from their centre, and how often the event happens.
-    slope : int
-        In hundredths; `shift`, `wave`, `groups` in tenths, of `LogOddsCurve` and `World`.
-    handles : tuple of int
-        In percent, at equally spaced scores.
-    beta0, beta1 : int
-        In tenths, of `zhang_world`.
-    seed, draw : int
-        Of what is drawn.
-    """
+    """A model of the laboratory, in whole numbers as the address holds them."""
 
     form: str = "curve"
+    """What gives the true curve: numbers in log-odds, handles, or Zhang 2020's classifier."""
     rows: int = 2_000
     classes: int = 2
+    """Rows of each set; classes."""
     sharpness: int = 50
     rate: int = 50
+    """In percent: how far scores lie from their centre, and how often the event happens."""
     slope: int = 50
+    """In hundredths; `shift`, `wave`, `groups` in tenths, of `LogOddsCurve` and `World`."""
     shift: int = 0
     wave: int = 0
     groups: int = 0
     handles: tuple[int, ...] = tuple(range(0, 101, 10))
+    """In percent, at equally spaced scores."""
     beta0: int = 5
     beta1: int = -15
+    """In tenths, of `zhang_world`."""
     seed: int = 0
     draw: int = 1
+    """Of what is drawn."""
 
     @property
     def code(self) -> str:
@@ -194,28 +183,19 @@ def _number(name: str, text: str) -> int | None:
 
 @result_class
 class Found:
-    """What is drawn from a model, beside its truth.
-
-    Attributes
-    ----------
-    calibration, test : Drawn
-        As many rows each.
-    truth : Truth
-        Of the model.
-    curves : CumulativeCurves
-        Of the test rows.
-    values : dict of str to (float, float)
-        Of each of `ESTIMATES`: what the test rows show, and what it aims at.
-    calibrators : tuple of CalibratorAgainstTruth
-        Fitted to the calibration rows.
-    """
+    """What is drawn from a model, beside its truth."""
 
     calibration: Drawn
     test: Drawn
+    """As many rows each."""
     truth: Truth
+    """Of the model."""
     curves: CumulativeCurves
+    """Of the test rows."""
     values: dict[str, tuple[float, float]]
+    """Of each of `ESTIMATES`: what the test rows show, and what it aims at."""
     calibrators: tuple[CalibratorAgainstTruth, ...]
+    """Fitted to the calibration rows."""
 
 
 @lru_cache(maxsize=16)  # of 7 to 12 MB

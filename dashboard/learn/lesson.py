@@ -12,21 +12,15 @@ from dashboard.figures import Palette
 
 @dataclass(frozen=True)
 class NumberGuess:
-    """A guess at a number, by a slider.
-
-    Parameters
-    ----------
-    low, high, step, start : int
-        Of the slider.
-    unit : str, default "%"
-        Written behind the number.
-    """
+    """A guess at a number, by a slider."""
 
     low: int
     high: int
     step: int
     start: int
+    """Of the slider."""
     unit: str = "%"
+    """Written behind the number."""
 
     def shown(self, guess: str) -> str:
         """Write a guess as the slider shows it."""
@@ -35,15 +29,10 @@ class NumberGuess:
 
 @dataclass(frozen=True)
 class ChoiceGuess:
-    """A guess by choosing one of a few answers.
-
-    Parameters
-    ----------
-    answers : mapping of word to text
-        The word stands in the address.
-    """
+    """A guess by choosing one of a few answers."""
 
     answers: Mapping[str, str]
+    """The word stands in the address."""
 
     def shown(self, guess: str) -> str:
         """Write a guess as its button shows it."""
@@ -52,80 +41,52 @@ class ChoiceGuess:
 
 @dataclass(frozen=True)
 class Steps:
-    """A control of a lesson: a slider over a few values, so that every state can be kept.
-
-    Parameters
-    ----------
-    name : str
-        In the address, and in `State.chosen`.
-    label : str
-        Shown above it.
-    values : mapping of word to text
-        What can be chosen, in order, and how it is shown.
-    start : str
-        The word that is chosen first: the state that surprises.
-    as_buttons : bool, default False
-        Whether all values stand side by side, for two to four of them.
-    """
+    """A control of a lesson: a slider over a few values, so that every state can be kept."""
 
     name: str
+    """In the address, and in `State.chosen`."""
     label: str
+    """Shown above it."""
     values: Mapping[str, str]
+    """What can be chosen, in order, and how it is shown."""
     start: str
+    """The word that is chosen first: the state that surprises."""
     as_buttons: bool = False
+    """Whether all values stand side by side, for two to four of them."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A question after the lesson.
-
-    Parameters
-    ----------
-    question : str
-        One sentence.
-    answers : mapping of word to text
-        Two to four.
-    right : str
-        Word of the right one.
-    why : str
-        One or two sentences.
-    """
+    """A question after the lesson."""
 
     question: str
+    """One sentence."""
     answers: Mapping[str, str]
+    """Two to four."""
     right: str
+    """Word of the right one."""
     why: str
+    """One or two sentences."""
 
 
 @dataclass(frozen=True)
 class State:
-    """All that decides what a lesson shows; the address holds it.
-
-    Parameters
-    ----------
-    chosen : mapping of name to word
-        Of the lesson's controls.
-    seed : int, default 0
-        Of everything random in it: the teacher's.
-    seat : int, default 0
-        A student's own draw; 0 for the one of the class.
-    draws : int, default 1
-        How often was drawn.
-    revealed : bool, default True
-        Whether the answer is shown.
-    guess : str or None
-        What was guessed; None where it was passed over.
-    palette : Palette
-        Colours.
-    """
+    """All that decides what a lesson shows; the address holds it."""
 
     chosen: Mapping[str, str]
+    """Of the lesson's controls."""
     seed: int
+    """Of everything random in it: the teacher's."""
     seat: int
+    """A student's own draw; 0 for the one of the class."""
     draws: int
+    """How often was drawn."""
     revealed: bool
+    """Whether the answer is shown."""
     guess: str | None
+    """What was guessed; None where it was passed over."""
     palette: Palette
+    """Colours."""
 
     def number(self, name: str) -> float:
         """Return the number that a control stands at."""
@@ -134,12 +95,7 @@ class State:
     def rng(self, key: str, draw: int | None = None) -> np.random.Generator:
         """Return the generator of a lesson's draw: the same for the same address, on any machine.
 
-        Parameters
-        ----------
-        key : str
-            Of the lesson.
-        draw : int or None
-            Which draw; by default the last one.
+        ``key``: of the lesson. ``draw``: which draw; by default the last one.
         """
         words = (self.seed, self.seat, self.draws if draw is None else draw, *key.encode())
         return np.random.default_rng(np.random.SeedSequence(words))
@@ -147,130 +103,87 @@ class State:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a lesson, and what it shows in words for those who do not see it.
-
-    Parameters
-    ----------
-    name : str
-        Unique in the lesson; names the file that is saved.
-    figure : plotly.graph_objects.Figure
-        Drawn so that it can be projected: see `dashboard.learn.pictures`.
-    text : str
-        One sentence, computed.
-    """
+    """A figure of a lesson, and what it shows in words for those who do not see it."""
 
     name: str
+    """Unique in the lesson; names the file that is saved."""
     figure: go.Figure
+    """Drawn so that it can be projected: see `dashboard.learn.pictures`."""
     text: str
+    """One sentence, computed."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What a state of a lesson shows; all of it computed.
-
-    Parameters
-    ----------
-    pictures : tuple of Picture
-        One or two.
-    sentence : str
-        What the picture shows, as Markdown; "" before the answer where there is nothing to say.
-    answer : str
-        The number or answer that was to be guessed, as it is written; "" before.
-    right : str
-        Word of the right one where an answer was chosen; "" before, and where a number was guessed.
-    note : str
-        What else is needed to understand it; "" for nothing.
-    numbers : tuple of rows of cells
-        The picture as a table, the first row its head; empty for none.
-    """
+    """What a state of a lesson shows; all of it computed."""
 
     pictures: tuple[Picture, ...]
+    """One or two."""
     sentence: str
+    """What the picture shows, as Markdown; "" before the answer where there is nothing to say."""
     answer: str = ""
+    """The number or answer that was to be guessed, as it is written; "" before."""
     right: str = ""
+    """Word of the right one where an answer was chosen; "" before, and where a number was guessed.
+    """
     note: str = ""
+    """What else is needed to understand it; "" for nothing."""
     numbers: tuple[tuple[str, ...], ...] = ()
+    """The picture as a table, the first row its head; empty for none."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A page of the dashboard in the state that a lesson speaks of.
-
-    Parameters
-    ----------
-    page : str
-        Its address, such as "reliability".
-    query : mapping of setting to word
-        As in the address.
-    label : str
-        On the link.
-    """
+    """A page of the dashboard in the state that a lesson speaks of."""
 
     page: str
+    """Its address, such as "reliability"."""
     query: Mapping[str, str]
+    """As in the address."""
     label: str = "Open this in the dashboard"
+    """On the link."""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """One idea: a question, a guess, one interaction, the answer, what to keep, a check.
-
-    Parameters
-    ----------
-    key : str
-        In the address; stays as it is.
-    title : str
-        A few words.
-    question : str
-        To be guessed before anything is shown; one sentence, as Markdown.
-    guess : NumberGuess or ChoiceGuess
-        How it is guessed.
-    controls : tuple of Steps
-        The interaction; two at most.
-    show : callable
-        Computes what a state shows. Before the answer is revealed, none of it may be in any
-        picture, text or table.
-    takeaway : str
-        One sentence to keep.
-    check : Check
-        A question after it.
-    link : Link
-        The pages in the state of the lesson.
-    computed : str
-        Which functions and which data stand behind it, and the source.
-    draw : str
-        Label of the button that draws again; "" where nothing is random.
-    terms : mapping of term to meaning
-        Words that stand here first.
-    guess_each_draw : bool, default False
-        Whether each draw, and each step of a control, is a new thing to be guessed; the controls
-        are then there before the answer too.
-    """
+    """One idea: a question, a guess, one interaction, the answer, what to keep, a check."""
 
     key: str
+    """In the address; stays as it is."""
     title: str
+    """A few words."""
     question: str
+    """To be guessed before anything is shown; one sentence, as Markdown."""
     guess: NumberGuess | ChoiceGuess
+    """How it is guessed."""
     controls: tuple[Steps, ...]
+    """The interaction; two at most."""
     show: Callable[[State], Shown]
+    """Computes what a state shows. Before the answer is revealed, none of it may be in any picture,
+    text or table.
+    """
     takeaway: str
+    """One sentence to keep."""
     check: Check
+    """A question after it."""
     link: Callable[[State], Link]
+    """The pages in the state of the lesson."""
     computed: str
+    """Which functions and which data stand behind it, and the source."""
     draw: str = ""
+    """Label of the button that draws again; "" where nothing is random."""
     terms: Mapping[str, str] = field(default_factory=dict)
+    """Words that stand here first."""
     guess_each_draw: bool = False
+    """Whether each draw, and each step of a control, is a new thing to be guessed; the controls are
+    then there before the answer too.
+    """
 
 
 def start_of(lesson: Lesson, **fixed: Any) -> State:
     """Return a state of a lesson: where its controls start, but for what is given.
 
-    Parameters
-    ----------
-    lesson : Lesson
-        Which.
-    **fixed
-        Fields of `State`; ``chosen`` may name some controls only.
+    ``lesson``: which. ``**fixed``: fields of `State`; ``chosen`` may name some controls only.
     """
     from dashboard.figures import LIGHT  # noqa: PLC0415 - a default, not a need
 

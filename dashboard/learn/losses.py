@@ -18,31 +18,20 @@ _LINES = {"smoothing": "dash", "focal": "dot"}
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss for training: cross-entropy, smoothed labels, or focal.
-
-    Parameters
-    ----------
-    name : str
-        As on screen.
-    smoothing : float, default 0
-        Share of the label that all classes get alike, in [0, 1).
-    gamma : float, default 0
-        Exponent of the focal loss, at least 0.
-    """
+    """A loss for training: cross-entropy, smoothed labels, or focal."""
 
     name: str
+    """As on screen."""
     smoothing: float = 0.0
+    """Share of the label that all classes get alike, in [0, 1)."""
     gamma: float = 0.0
+    """Exponent of the focal loss, at least 0."""
 
     def at(self, score: Floats, n_classes: int) -> Floats:
         """Return the loss of a row, in nats.
 
-        Parameters
-        ----------
-        score : ndarray of float64
-            Of the true class, in (0, 1); the other classes share the rest alike.
-        n_classes : int
-            At least 2.
+        ``score``: of the true class, in (0, 1); the other classes share the rest alike.
+        ``n_classes``: at least 2.
 
         Notes
         -----
@@ -79,16 +68,8 @@ class Loss:
 def loss_picture(losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: Palette) -> Picture:
     """Draw the losses against the score of the true class, one of them heavily.
 
-    Parameters
-    ----------
-    losses : sequence of Loss
-        The first is the usual one.
-    chosen : Loss
-        Drawn heavily, and described.
-    n_classes : int
-        Of the model.
-    palette : Palette
-        Colours.
+    ``losses``: the first is the usual one. ``chosen``: drawn heavily, and described. ``n_classes``:
+    of the model.
     """
     score, usual = np.linspace(0.001, 0.9995, 400), losses[0]
     traces = []

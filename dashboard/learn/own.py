@@ -53,18 +53,12 @@ SETS: Mapping[str, Callable[[int], tuple[Question, ...]]] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer.
-
-    Parameters
-    ----------
-    level : int
-        Confidence in percent, of `LEVELS`.
-    right : bool
-        Whether it was right.
-    """
+    """An answer."""
 
     level: int
+    """Confidence in percent, of `LEVELS`."""
     right: bool
+    """Whether it was right."""
 
 
 def code_of(answers: Sequence[Answer]) -> str:
@@ -104,31 +98,24 @@ def scores_of(answers: Sequence[Answer]) -> EventScores:
 
 @result_class
 class Found:
-    """What answers show.
-
-    Attributes
-    ----------
-    side : Side
-        The core's evaluation of them, from which the four graphs are drawn.
-    binned : BinnedReliability
-        In `N_BINS` bins from 50 to 100%, with Wilson intervals; each holds its lower end, the last
-        one 100% too.
-    brier, nll : float
-        Of the confidences; the NLL, in nats, is infinite where 100% was wrong.
-    brier_of_half, nll_of_half : float
-        What saying 50% to each question would have given.
-    limit_of_more : float
-        KS error that `N_MORE` times as many such answers exceed in 5% of cases at most, if
-        perfectly calibrated.
-    """
+    """What answers show."""
 
     side: Side
+    """The core's evaluation of them, from which the four graphs are drawn."""
     binned: BinnedReliability
+    """In `N_BINS` bins from 50 to 100%, with Wilson intervals; each holds its lower end, the last
+    one 100% too.
+    """
     brier: float
     nll: float
+    """Of the confidences; the NLL, in nats, is infinite where 100% was wrong."""
     brier_of_half: float
     nll_of_half: float
+    """What saying 50% to each question would have given."""
     limit_of_more: float
+    """KS error that `N_MORE` times as many such answers exceed in 5% of cases at most, if perfectly
+    calibrated.
+    """
 
     @property
     def n_answers(self) -> int:
@@ -154,10 +141,7 @@ class Found:
 def found_of(event: EventScores) -> Found:
     """Evaluate answers.
 
-    Parameters
-    ----------
-    event : EventScores
-        Confidences of 50% or more, and whether each answer was right.
+    ``event``: confidences of 50% or more, and whether each answer was right.
 
     Examples
     --------
@@ -210,24 +194,16 @@ def binned_from_half(event: EventScores) -> BinnedReliability:
 
 @dataclass(frozen=True)
 class Collected:
-    """Codes that were pasted, one a line.
-
-    Parameters
-    ----------
-    people : tuple of tuple of Answer
-        Answers of each code that could be read.
-    refused : tuple of int
-        Lines, counted from 1, that are no code.
-    repeated : tuple of int
-        Lines that repeat a code above; they are counted once.
-    left_out : int
-        Codes beyond the first `MOST_CODES`.
-    """
+    """Codes that were pasted, one a line."""
 
     people: tuple[tuple[Answer, ...], ...]
+    """Answers of each code that could be read."""
     refused: tuple[int, ...]
+    """Lines, counted from 1, that are no code."""
     repeated: tuple[int, ...]
+    """Lines that repeat a code above; they are counted once."""
     left_out: int
+    """Codes beyond the first `MOST_CODES`."""
 
     @property
     def together(self) -> EventScores:

@@ -30,18 +30,10 @@ def picture(
 ) -> go.Figure:
     """Make a figure of traces.
 
-    Parameters
-    ----------
-    title : str
-        A name, not a sentence.
-    traces : sequence of mappings
-        As plotly takes them; their ``type`` is scatter unless given.
-    x, y : mapping
-        Axes, as `percent_axis` and `number_axis` make them.
-    names : sequence of mappings
-        Labels in the picture, as `label` makes them; they stand instead of a legend.
-    **more
-        Of the layout.
+    ``title``: a name, not a sentence. ``traces``: as plotly takes them; their ``type`` is scatter
+    unless given. ``x``, ``y``: axes, as `percent_axis` and `number_axis` make them. ``names``:
+    labels in the picture, as `label` makes them; they stand instead of a legend. ``**more``: of the
+    layout.
     """
     layout = base_layout(title)
     layout["margin"] = {"l": 64, "r": 24, "t": 38, "b": 52, "pad": 4}
@@ -132,16 +124,8 @@ def names_at_end(
 ) -> list[Trace]:
     """Return the names of lines at their right ends, kept apart where the ends are near.
 
-    Parameters
-    ----------
-    named : sequence of (text, height, colour)
-        Where each line ends.
-    x : float
-        The right end.
-    high : float
-        Height of the axis, from 0.
-    least : float, default 0.09
-        Distance kept between two names, as a part of the axis.
+    ``named``: where each line ends. ``x``: the right end. ``high``: height of the axis, from 0.
+    ``least``: distance kept between two names, as a part of the axis.
     """
     placed: list[float] = []
     ordered = sorted(named, key=lambda one: one[1])

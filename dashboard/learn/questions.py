@@ -15,29 +15,20 @@ _FILE = Path(__file__).with_suffix(".toml")
 
 @dataclass(frozen=True)
 class Question:
-    """A question with two answers.
-
-    Parameters
-    ----------
-    topic, ask : str
-        What it is about; its text.
-    answers : tuple of two str
-        In the order in which they are shown.
-    right : {0, 1}
-        Place of the right one.
-    fact, source : str
-        Why it is right, and where that can be looked up.
-    row : int or None
-        Row of the test set whose picture is asked about; None for a question in words.
-    """
+    """A question with two answers."""
 
     topic: str
     ask: str
+    """What it is about; its text."""
     answers: tuple[str, str]
+    """In the order in which they are shown."""
     right: int
+    """Place of the right one."""
     fact: str
     source: str
+    """Why it is right, and where that can be looked up."""
     row: int | None = None
+    """Row of the test set whose picture is asked about; None for a question in words."""
 
 
 @cache

@@ -15,17 +15,9 @@ _OWN = """
 def sheet(seed: int, *, solutions: bool = True) -> str:
     """Write the exercises of a seed.
 
-    Parameters
-    ----------
-    seed : int
-        Of the exercises.
-    solutions : bool, default True
-        Whether their solutions follow.
+    ``seed``: of the exercises. ``solutions``: whether their solutions follow.
 
-    Returns
-    -------
-    str
-        HTML that needs nothing else: no script, no other file.
+    HTML that needs nothing else: no script, no other file.
 
     Examples
     --------

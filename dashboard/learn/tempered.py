@@ -26,32 +26,22 @@ NO_GAP = "No clear gap"
 
 @result_class
 class Tempered:
-    """The top prediction on the test set, all logits divided by one number.
-
-    Attributes
-    ----------
-    temperature : float
-        That number.
-    n_rows : int
-        Rows of the test set.
-    mean_score, accuracy : float
-        Mean score of the top prediction, and share of the rows in which it is correct.
-    ks_error, p_value : float
-        KS error, and the p-value of its test.
-    nll : float
-        Of all classes, in nats.
-    binned : BinnedReliability
-        In `N_BINS` bins of equal width.
-    """
+    """The top prediction on the test set, all logits divided by one number."""
 
     temperature: float
+    """That number."""
     n_rows: int
+    """Rows of the test set."""
     mean_score: float
     accuracy: float
+    """Mean score of the top prediction, and share of the rows in which it is correct."""
     ks_error: float
     p_value: float
+    """KS error, and the p-value of its test."""
     nll: float
+    """Of all classes, in nats."""
     binned: BinnedReliability
+    """In `N_BINS` bins of equal width."""
 
     @property
     def shown(self) -> str:

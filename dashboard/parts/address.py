@@ -43,20 +43,10 @@ def choose(
 ) -> str:
     """Let the user choose one of several words, which the address holds under `key`.
 
-    Parameters
-    ----------
-    control : callable
-        ``st.selectbox`` or ``st.segmented_control``.
-    label : str
-        Of the control.
-    options : mapping of word to text
-        What can be chosen, and how it is shown.
-    key : str
-        Name of the setting in the address.
-    default : str
-        The word that holds while the address has none.
-    **shown
-        More for the control.
+    ``control``: ``st.selectbox`` or ``st.segmented_control``. ``label``: of the control.
+    ``options``: what can be chosen, and how it is shown. ``key``: name of the setting in the
+    address. ``default``: the word that holds while the address has none. ``**shown``: more for the
+    control.
     """
     if st.session_state.get(key) == default:
         st.session_state[key] = ""

@@ -16,14 +16,8 @@ from dashboard.wording.rows import say_rows
 def show(scene: Scene, offered: Sequence[str], contestants: Sequence[Contestant]) -> None:
     """Show the guideline with what holds for the data shown, and the table of calibrators.
 
-    Parameters
-    ----------
-    scene : Scene
-        The data.
-    offered : sequence of str
-        Keys of the calibrators that fit the data.
-    contestants : sequence of Contestant
-        Those that were compared.
+    ``scene``: the data. ``offered``: keys of the calibrators that fit the data. ``contestants``:
+    those that were compared.
     """
     n_rows, n_classes = scene.split.calibration.n_samples, len(scene.class_names or ())
     with st.expander(words.TITLE):

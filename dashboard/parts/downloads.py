@@ -30,10 +30,7 @@ def name_files(data: Sequence[str], page: str) -> None:
 def file_name(what: str) -> str:
     """Return the name of a file without its ending.
 
-    Parameters
-    ----------
-    what : str
-        The picture or table that it holds.
+    ``what``: the picture or table that it holds.
     """
     words = f"fractile {st.session_state.get(_SHOWN, '')} {what.lower()}"
     return re.sub(r"\W+", "_", words).strip("_")
@@ -68,16 +65,9 @@ def offer_table(
 ) -> None:
     """Show a button that saves a table as a file.
 
-    Parameters
-    ----------
-    make : callable
-        Returns the text, comma-separated, when it is asked for.
-    label : str, default `DOWNLOAD`
-        Of the button.
-    name : str
-        Of the file, without its ending.
-    facts : bool, default False
-        Whether columns say which data, event, set, rows, date and version its results are of.
+    ``make``: returns the text, comma-separated, when it is asked for. ``label``: of the button.
+    ``name``: of the file, without its ending. ``facts``: whether columns say which data, event,
+    set, rows, date and version its results are of.
     """
     about = st.session_state.get(_FACTS, {}) if facts else {}
 

@@ -28,15 +28,9 @@ def is_computing(chosen: Chosen) -> bool:
 def show_study(chosen: Chosen, take: Callable[[str], None], *, whole: bool) -> None:
     """Show how far estimates are from their own truths, by number of rows.
 
-    Parameters
-    ----------
-    chosen : Chosen
-        The model of the laboratory.
-    take : callable
-        Puts a model to begin with, by its word, in its place.
-    whole : bool
-        Whether the whole page is run. Work that is started in a fragment starts such a run, as
-        no click would end it before its end otherwise.
+    ``chosen``: the model of the laboratory. ``take``: puts a model to begin with, by its word, in
+    its place. ``whole``: whether the whole page is run. Work that is started in a fragment starts
+    such a run, as no click would end it before its end otherwise.
     """
     st.subheader(words.TITLE, anchor=False)
     st.markdown(words.INTRO)

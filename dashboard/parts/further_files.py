@@ -34,18 +34,9 @@ def read_further(
 ) -> Iterator[tuple[str, Upload]]:
     """Yield further models that fit, by name; ask what a file leaves open, and say what does not.
 
-    Parameters
-    ----------
-    first : Upload
-        The first model, whose row IDs order the rows.
-    sources : sequence of SourceFile
-        A file per model.
-    check : callable
-        See `Check`.
-    columns : sequence of (SourceFile, str)
-        Further scores of the first one's file.
-    same : bool
-        Whether all are of the same rows; otherwise other rows stay as they are.
+    ``first``: the first model, whose row IDs order the rows. ``sources``: a file per model.
+    ``check``: see `Check`. ``columns``: further scores of the first one's file. ``same``: whether
+    all are of the same rows; otherwise other rows stay as they are.
     """
     ways: list[tuple[str, str, Callable[[], Upload]]] = [
         *((name, "", partial(read_score, first, source, name)) for source, name in columns),

@@ -28,22 +28,11 @@ def show_graph(  # noqa: PLR0913 - a picture, what is said of it, and what a cli
 ) -> None:
     """Show a figure over its caption.
 
-    Parameters
-    ----------
-    key : str
-        Unique on its page; its first word opens the description for who cannot see.
-    figure : Figure or None
-        None where there is nothing to draw, which the caption then says.
-    caption : str
-        What it shows here; "" for none.
-    note : str
-        What else it shows, where that stands elsewhere on the page.
-    mark : Mark or None
-        What is added to the figure.
-    titles : Titles
-        How its titles are written.
-    on_click : callable or None
-        Called when a point or bar was clicked, which the state of the key then holds.
+    ``key``: unique on its page; its first word opens the description for who cannot see.
+    ``figure``: None where there is nothing to draw, which the caption then says. ``caption``: what
+    it shows here; "" for none. ``note``: what else it shows, where that stands elsewhere on the
+    page. ``mark``: what is added to the figure. ``titles``: how its titles are written.
+    ``on_click``: called when a point or bar was clicked, which the state of the key then holds.
     """
     with st.container(gap=None):
         if figure is not None:
@@ -102,16 +91,10 @@ def choose_side_on_phones() -> None:
 def choose_columns_on_phones(name: str) -> str:
     """Show a switch for the columns that do not fit, where the page is as narrow as a phone.
 
-    Parameters
-    ----------
-    name : str
-        Of the table.
+    ``name``: of the table.
 
-    Returns
-    -------
-    str
-        Class of the table. Unless all columns are asked for, a phone shows the first two and the
-        last two, so what must be seen has to be there.
+    Class of the table. Unless all columns are asked for, a phone shows the first two and the last
+    two, so what must be seen has to be there.
     """
     with st.container(key=f"phone_columns_{name}"):
         wanted = st.toggle(ALL_COLUMNS, key=f"all_columns_{name}")

@@ -77,19 +77,10 @@ def show_sample(upload: Upload, sample: Sample) -> None:
 def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> Upload | None:
     """Read files, and show in one line how; it opens what can be changed.
 
-    Parameters
-    ----------
-    sources : sequence of SourceFile
-        At least one.
-    page : str
-        The page that is shown; the details open on it only where the files need a choice.
-    headed : bool
-        Whether their name and size are at the head of the page.
+    ``sources``: at least one. ``page``: the page that is shown; the details open on it only where
+    the files need a choice. ``headed``: whether their name and size are at the head of the page.
 
-    Returns
-    -------
-    Upload or None
-        None where the files are refused, or where their other half is missing, which is shown.
+    None where the files are refused, or where their other half is missing, which is shown.
     """
     reading_choices.start_anew(sources)
     options, dropped = reading_choices.current(), tuple[str, ...]()

@@ -18,12 +18,7 @@ FIRST = "overview"
 def show_lesson(lesson: Lesson, held: Class) -> None:
     """Show a lesson; nothing of it changes anything else on the page.
 
-    Parameters
-    ----------
-    lesson : Lesson
-        What is shown.
-    held : Class
-        What a link fixes for all lessons.
+    ``lesson``: what is shown. ``held``: what a link fixes for all lessons.
     """
     left = kept(lesson)
     if held.answers == "shown":

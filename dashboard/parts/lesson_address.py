@@ -38,28 +38,20 @@ class Kept:
 
 @dataclass(frozen=True)
 class Class:
-    """What a teacher's link fixes for all lessons.
-
-    Parameters
-    ----------
-    seed : int
-        Of all draws.
-    seat : str
-        "0" for one draw for all, a number for that seat's; "ask" where every student types it, and
-        "ask-7" once it was typed.
-    answers : {"after", "hidden", "shown"}
-        When answers are shown: after a guess, not at all, at once.
-    hide : tuple of str
-        Parts that are left out, of `PARTS`.
-    size : {"screen", "projector"}
-        Of the type.
-    """
+    """What a teacher's link fixes for all lessons."""
 
     seed: int = 0
+    """Of all draws."""
     seat: str = "0"
+    """"0" for one draw for all, a number for that seat's; "ask" where every student types it, and
+    "ask-7" once it was typed.
+    """
     answers: str = "after"
+    """When answers are shown: after a guess, not at all, at once."""
     hide: tuple[str, ...] = ()
+    """Parts that are left out, of `PARTS`."""
     size: str = "screen"
+    """Of the type."""
 
 
 def kept(lesson: Lesson) -> Kept:

@@ -27,10 +27,7 @@ TEACHING = ("learn", "laboratory", "you", "glossary", "teachers")
 def show_teaching(current: str) -> None:
     """Show the ways between the pages that teach.
 
-    Parameters
-    ----------
-    current : str
-        Address of the page that shows them.
+    ``current``: address of the page that shows them.
     """
     pages = st.session_state[_PAGES]
     with st.container(horizontal=True, vertical_alignment="center", key="teaching"):

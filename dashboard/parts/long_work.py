@@ -41,10 +41,7 @@ class ResultPlace:
 class LongWork:
     """One piece of work, and the place on the page where it is offered and watched.
 
-    Parameters
-    ----------
-    wanted : tuple
-        Stands for the work; its first part, a word, is in the keys of the buttons.
+    ``wanted``: stands for the work; its first part, a word, is in the keys of the buttons.
     """
 
     def __init__(self, wanted: tuple[object, ...]) -> None:
@@ -54,14 +51,8 @@ class LongWork:
     def agreed(self, seconds: float, what: str, *, ask_from: float = ASK_FROM) -> bool:
         """Show the cost of the work and a start button; return whether it may run.
 
-        Parameters
-        ----------
-        seconds : float
-            Its cost.
-        what : str
-            Names it at the start of a sentence.
-        ask_from : float, default `ASK_FROM`
-            Seconds from which on it waits for a click.
+        ``seconds``: its cost. ``what``: names it at the start of a sentence. ``ask_from``: seconds
+        from which on it waits for a click.
         """
         if seconds < ask_from or is_asked(self.wanted):
             return True

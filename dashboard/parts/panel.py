@@ -24,10 +24,7 @@ def await_choice() -> None:
 def close_on_phones(*choices: object) -> None:
     """Close the panel on a phone where a choice differs from the last run's.
 
-    Parameters
-    ----------
-    *choices : object
-        What the panel decides.
+    ``*choices``: what the panel decides.
     """
     before = st.session_state.get(_CHOSEN, choices)
     st.session_state[_CHOSEN] = choices

@@ -23,36 +23,21 @@ _LETTERS = 52
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One diagram.
-
-    Parameters
-    ----------
-    name : str
-        Of the calibrator or model; plain text.
-    line : str
-        Its figures, for Markdown.
-    side : Side
-        What is drawn.
-    """
+    """One diagram."""
 
     name: str
+    """Of the calibrator or model; plain text."""
     line: str
+    """Its figures, for Markdown."""
     side: Side
+    """What is drawn."""
 
 
 def show_panels(scene: Scene, panels: Sequence[Panel], diagram: Diagram, *, key: str) -> None:
     """Show the diagrams, each titled by its name, over histograms of the same scale.
 
-    Parameters
-    ----------
-    scene : Scene
-        Of the page.
-    panels : sequence of Panel
-        At least one.
-    diagram : {"bins", "plot", "isotonic", "smoothed"}
-        How they are drawn.
-    key : str
-        Of the diagrams, unique on the page.
+    ``scene``: of the page. ``panels``: at least one. ``diagram``: how they are drawn. ``key``: of
+    the diagrams, unique on the page.
     """
     a_line = min(max(len(panels), 2), A_LINE)
     highest = max((one.side for one in panels), key=_highest)

@@ -15,14 +15,8 @@ from dashboard.wording import learn
 def show_picture(picture: Picture, key: str, on_click: Callable[[], None] | None = None) -> None:
     """Show a picture.
 
-    Parameters
-    ----------
-    picture : Picture
-        What is drawn, and what it shows in words.
-    key : str
-        Unique on its page.
-    on_click : callable or None
-        Called when a point was clicked, which the state of the key then holds.
+    ``picture``: what is drawn, and what it shows in words. ``key``: unique on its page.
+    ``on_click``: called when a point was clicked, which the state of the key then holds.
     """
     with st.container(gap=None):
         st.plotly_chart(

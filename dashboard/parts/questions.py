@@ -19,14 +19,8 @@ def show_question(
 ) -> None:
     """Show a question to the user: a button per answer, the likeliest first.
 
-    Parameters
-    ----------
-    question : Question
-        What is asked.
-    of : str
-        Names the file, where it is not the data of all pages.
-    answer : callable, optional
-        Takes what an answer changes; without it, that is of the data of all pages.
+    ``question``: what is asked. ``of``: names the file, where it is not the data of all pages.
+    ``answer``: takes what an answer changes; without it, that is of the data of all pages.
     """
     with st.container(border=True, key=f"import_question{of}"):
         st.subheader(words.QUESTION, anchor=False)

@@ -41,12 +41,7 @@ _LABELLED = {
 def choose(sources: Sequence[SourceFile], upload: Upload | None) -> None:
     """Show what can be chosen of files; every change is kept by `chosen` and followed at once.
 
-    Parameters
-    ----------
-    sources : sequence of SourceFile
-        The files.
-    upload : Upload, optional
-        None where they are refused.
+    ``sources``: the files. ``upload``: None where they are refused.
     """
     options = reading_choices.current()
     one_of("values", options)

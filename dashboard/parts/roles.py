@@ -100,24 +100,16 @@ def _sideways(n_columns: int, last_number: int) -> str:
 
 @dataclass(frozen=True)
 class _Shown:
-    """A column as it is shown.
-
-    Parameters
-    ----------
-    name : str
-        As the file has it.
-    role : ColumnRole, optional
-        What it is for; None while that is not detected, and the user has not said so.
-    reason : str
-        Why.
-    cells : tuple of str
-        Of the first rows.
-    """
+    """A column as it is shown."""
 
     name: str
+    """As the file has it."""
     role: ColumnRole | None
+    """What it is for; None while that is not detected, and the user has not said so."""
     reason: str
+    """Why."""
     cells: tuple[str, ...] = ()
+    """Of the first rows."""
 
 
 # Columns -------------------------------------------------------------------------------------
@@ -133,18 +125,10 @@ def show_roles(
 ) -> None:
     """Show the first rows with the role of each column, which can be changed.
 
-    Parameters
-    ----------
-    preview : Preview
-        The columns that matter first.
-    parsed : sequence of Table or Arrays
-        What the files hold, for columns that the preview leaves out.
-    uses : mapping of str to str
-        What every column was read as, by name.
-    taken : sequence of str
-        What the outcome of each row was read as, where it is known.
-    visit : int
-        During one visit the columns keep their places, whatever role they get.
+    ``preview``: the columns that matter first. ``parsed``: what the files hold, for columns that
+    the preview leaves out. ``uses``: what every column was read as, by name. ``taken``: what the
+    outcome of each row was read as, where it is known. ``visit``: during one visit the columns keep
+    their places, whatever role they get.
     """
     arrays = [one for part in parsed if isinstance(part, Arrays) for one in part.arrays]
     if arrays:

@@ -101,16 +101,8 @@ def show_chosen(scene: Scene) -> None:
 def show_rows(scene: Scene, chosen: ScoreRange, *, key: str, first: RowOrder = "errors") -> None:
     """Show the rows of a range of scores, a page of them, with a file of all.
 
-    Parameters
-    ----------
-    scene : Scene
-        The rows that are looked at.
-    chosen : ScoreRange
-        Which of them.
-    key : str
-        Of the controls.
-    first : {"errors", "scores", "file"}, default "errors"
-        Order until one is chosen.
+    ``scene``: the rows that are looked at. ``chosen``: which of them. ``key``: of the controls.
+    ``first``: order until one is chosen.
     """
     words = scene.event_words
     top, controls = st.container(), st.container(horizontal=True, vertical_alignment="bottom")

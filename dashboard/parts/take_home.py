@@ -30,12 +30,8 @@ _KINDS = {
 def offer_saved(upload: Upload, read: Callable[[Options], Upload]) -> None:
     """Offer to apply a saved calibrator to a file without outcomes, and to save the rows.
 
-    Parameters
-    ----------
-    upload : Upload
-        The file.
-    read : callable
-        Reads it by other options: from the columns that the calibrator was fitted on.
+    ``upload``: the file. ``read``: reads it by other options: from the columns that the calibrator
+    was fitted on.
     """
     with st.container(border=True, key="apply_saved"):
         saved = st.file_uploader(words.APPLY, "json", key="saved_calibrator", help=words.APPLY_HELP)

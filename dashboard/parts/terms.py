@@ -10,10 +10,7 @@ from dashboard.wording.glossary import GLOSSARY, TERMS
 def show_terms(keys: Sequence[str]) -> None:
     """Show terms in one small line, each with a tooltip.
 
-    Parameters
-    ----------
-    keys : sequence of str
-        Of the glossary.
+    ``keys``: of the glossary.
     """
     with st.container(horizontal=True, key="terms"):
         for key in keys:

@@ -60,33 +60,22 @@ MOST_NUMBERS = 12
 
 @dataclass(frozen=True)
 class Asked:
-    """What a report is to hold beyond a scene.
-
-    Parameters
-    ----------
-    typed : Typed
-        By the user.
-    cutoff : float or None
-        Of decisions on one event; None for how often the event is.
-    costs : tuple of float or None
-        Of a false alarm and of a missed event, where the cut-off is theirs.
-    accuracy : float, default 0.95
-        Wanted of predictions that are kept.
-    n_tried : int, default 1
-        Combinations of settings that were evaluated on these data.
-    dealt : Dealt
-        The folds of the comparison of calibrators.
-    rerun : str
-        How the figures are found again, where neither the command nor the dashboard did it.
-    """
+    """What a report is to hold beyond a scene."""
 
     typed: Typed = field(default_factory=Typed)
+    """By the user."""
     cutoff: float | None = None
+    """Of decisions on one event; None for how often the event is."""
     costs: tuple[float, float] | None = None
+    """Of a false alarm and of a missed event, where the cut-off is theirs."""
     accuracy: float = 0.95
+    """Wanted of predictions that are kept."""
     n_tried: int = 1
+    """Combinations of settings that were evaluated on these data."""
     dealt: compute.Dealt = field(default_factory=compute.Dealt)
+    """The folds of the comparison of calibrators."""
     rerun: str = ""
+    """How the figures are found again, where neither the command nor the dashboard did it."""
 
 
 def title_of(scene: Scene) -> str:
@@ -97,14 +86,8 @@ def title_of(scene: Scene) -> str:
 def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
     """Build the report of a scene.
 
-    Parameters
-    ----------
-    scene : Scene
-        What was evaluated; the report is drawn in light colours whatever the page's are.
-    asked : Asked
-        What else it is to hold.
-    tell : callable
-        Told the share that is done.
+    ``scene``: what was evaluated; the report is drawn in light colours whatever the page's are.
+    ``asked``: what else it is to hold. ``tell``: told the share that is done.
     """
     scene = replace(scene, palette=LIGHT)
     n_classes = None if scene.class_names is None else len(scene.class_names)

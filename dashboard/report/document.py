@@ -10,21 +10,15 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Cell:
-    """A number of a table.
-
-    Parameters
-    ----------
-    shown, note : str
-        As it is written, and what is known of it; "" for nothing.
-    value, low, high : float or None
-        With every digit, and its 95% interval; None where there is none.
-    """
+    """A number of a table."""
 
     shown: str
     note: str = ""
+    """As it is written, and what is known of it; "" for nothing."""
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    """With every digit, and its 95% interval; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -82,72 +76,48 @@ Block = Table | Sentences | Pictures
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report.
-
-    Parameters
-    ----------
-    key, title : str
-        For programs, and as a heading.
-    practice : str
-        The part of a model card and the items of TRIPOD+AI that it answers; "" for none.
-    blocks : tuple of Block
-        Its contents.
-    """
+    """A part of a report."""
 
     key: str
     title: str
+    """For programs, and as a heading."""
     practice: str
+    """The part of a model card and the items of TRIPOD+AI that it answers; "" for none."""
     blocks: tuple[Block, ...]
+    """Its contents."""
 
 
 @dataclass(frozen=True)
 class Typed:
-    """What the user types into a report; all may be empty.
-
-    Parameters
-    ----------
-    title, purpose, model, author : str
-        Of the report, of the audit, of the model, and who made it.
-    """
+    """What the user types into a report; all may be empty."""
 
     title: str = ""
     purpose: str = ""
     model: str = ""
     author: str = ""
+    """Of the report, of the audit, of the model, and who made it."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A report.
-
-    Parameters
-    ----------
-    title : str
-        Its heading.
-    typed : Typed
-        By the user.
-    subject : str
-        Data, event, calibrator and set.
-    digest : str
-        SHA-256 of the data.
-    made : str
-        Date and time, UTC, in ISO 8601.
-    version : str
-        Of Fractile.
-    sections : tuple of Section
-        The first one is the page for a committee.
-    reference : mapping
-        Of the JSON alone: what another batch is compared with.
-    """
+    """A report."""
 
     title: str
+    """Its heading."""
     typed: Typed
+    """By the user."""
     subject: str
+    """Data, event, calibrator and set."""
     digest: str
+    """SHA-256 of the data."""
     made: str
+    """Date and time, UTC, in ISO 8601."""
     version: str
+    """Of Fractile."""
     sections: tuple[Section, ...]
+    """The first one is the page for a committee."""
     reference: Mapping[str, Any]
+    """Of the JSON alone: what another batch is compared with."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it for JSON; of a figure, its title, its caption and what is drawn."""

@@ -123,16 +123,8 @@ def measures_table(
 ) -> Table:
     """Return the table of measures, in the words of the page and with every digit.
 
-    Parameters
-    ----------
-    scene : Scene
-        What was evaluated.
-    inference : Inference or None
-        What is known of the uncertainty.
-    measures : sequence of Measure
-        The rows.
-    defined : bool
-        Whether each row says what its measure is.
+    ``scene``: what was evaluated. ``inference``: what is known of the uncertainty. ``measures``:
+    the rows. ``defined``: whether each row says what its measure is.
     """
     evaluated = scene.evaluated
     both = len(sides_of(scene)) > 1

@@ -29,12 +29,7 @@ def json_of(report: Report) -> str:
 def html_of(report: Report, *, brief: bool = False) -> str:
     """Return a report as HTML: no script, no other file, every text with its place in the JSON.
 
-    Parameters
-    ----------
-    report : Report
-        What is written.
-    brief : bool, default False
-        Whether it is the page for a committee alone.
+    ``report``: what is written. ``brief``: whether it is the page for a committee alone.
     """
     kept = report.sections[:1] if brief else report.sections
     body = "".join(_section(f"/sections/{k}", one) for k, one in enumerate(kept))

@@ -32,16 +32,9 @@ def write(
 ) -> None:
     """Write the report of an audit as HTML, or as JSON where the path ends so.
 
-    Parameters
-    ----------
-    result : AuditResult
-        Of `calibcore.audit`.
-    path : str or path
-        Ends in ".html" or ".json".
-    page : bool, default False
-        Whether the HTML is the one page for a committee.
-    **typed : str
-        ``title``, ``purpose``, ``model`` and ``author``.
+    ``result``: of `calibcore.audit`. ``path``: ends in ".html" or ".json". ``page``: whether the
+    HTML is the one page for a committee. ``**typed``: ``title``, ``purpose``, ``model`` and
+    ``author``.
 
     Raises
     ------

@@ -22,30 +22,20 @@ _WANTED = "a report that `fractile audit --json` wrote"
 
 
 class Reference(NamedTuple):
-    """An audited batch.
-
-    Attributes
-    ----------
-    subject : str
-        What was audited, as its report says.
-    reading : mapping
-        How the file was read, by the names of the command's options.
-    counted : Tally
-        Its rows by score, before calibration; neighbouring scores joined where there are many.
-    files : tuple of str
-        Names of its files; empty where an older report does not keep them.
-    digest : str
-        SHA-256, as of `dashboard.readers.Upload`.
-    classes : tuple of str
-        Their names, where they are known.
-    """
+    """An audited batch."""
 
     subject: str
+    """What was audited, as its report says."""
     reading: Mapping[str, Any]
+    """How the file was read, by the names of the command's options."""
     counted: Tally
+    """Its rows by score, before calibration; neighbouring scores joined where there are many."""
     files: tuple[str, ...] = ()
+    """Names of its files; empty where an older report does not keep them."""
     digest: str = ""
+    """SHA-256, as of `dashboard.readers.Upload`."""
     classes: tuple[str, ...] = ()
+    """Their names, where they are known."""
 
     def check(self, scene: Scene) -> None:
         """Refuse a batch of another event or of other classes.

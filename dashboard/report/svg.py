@@ -31,20 +31,14 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis on the picture.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends of its range.
-    start, end : float
-        Where these are on the picture.
-    """
+    """One axis on the picture."""
 
     low: float
     high: float
+    """The ends of its range."""
     start: float
     end: float
+    """Where these are on the picture."""
 
     def at(self, value: float) -> float:
         """Return where a value is on the picture."""
@@ -58,14 +52,8 @@ class Axis:
 def svg_of(sent: Mapping[str, Any], *, alt: str, name: str) -> str:
     """Return a figure as an SVG element.
 
-    Parameters
-    ----------
-    sent : mapping
-        Data and layout, arrays as lists, None for gaps.
-    alt : str
-        What it shows, for who cannot see it.
-    name : str
-        Unique in its document.
+    ``sent``: data and layout, arrays as lists, None for gaps. ``alt``: what it shows, for who
+    cannot see it. ``name``: unique in its document.
     """
     layout = sent["layout"]
     height = layout["height"]

@@ -18,12 +18,8 @@ def number(value: float) -> str:
 def tick_text(value: float, how: str) -> str:
     """Write the value of a tick.
 
-    Parameters
-    ----------
-    value : float
-        The value.
-    how : str
-        Of d3's formats, those that the figures use: ``.3~%``, ``.1~%`` and ``.3~g``.
+    ``value``: the value. ``how``: of d3's formats, those that the figures use: ``.3~%``, ``.1~%``
+    and ``.3~g``.
 
     Examples
     --------

@@ -191,27 +191,18 @@ def _run(
 
 @dataclass(frozen=True)
 class _Shown:
-    """What is drawn.
-
-    Parameters
-    ----------
-    found : FoundContest
-        The comparison.
-    contestants : list of Contestant
-        Sorted by the measure.
-    picks : Picks or None
-        The best ones.
-    measure : Measure
-        By which they are ranked.
-    dealt : Dealt
-        The folds.
-    """
+    """What is drawn."""
 
     found: FoundContest
+    """The comparison."""
     contestants: list[Contestant]
+    """Sorted by the measure."""
     picks: Picks | None
+    """The best ones."""
     measure: Measure
+    """By which they are ranked."""
     dealt: Dealt
+    """The folds."""
 
 
 def _show_refused(found: FoundContest) -> None:

@@ -64,14 +64,8 @@ def usual_sentence(cutoff: float) -> str:
 def sentence(found: AtCutoff, name: str, *, side: str) -> str:
     """Return what calling by a cut-off comes to, for Markdown.
 
-    Parameters
-    ----------
-    found : AtCutoff
-        The counts.
-    name : str
-        Of the event; for Markdown.
-    side : str
-        "Before" or "After" calibration.
+    ``found``: the counts. ``name``: of the event; for Markdown. ``side``: "Before" or "After"
+    calibration.
     """
     n = found.n_samples
     cutoff = f"{100 * found.cutoff:.3g}%"
@@ -87,18 +81,12 @@ def sentence(found: AtCutoff, name: str, *, side: str) -> str:
 
 
 class Cell(NamedTuple):
-    """A count with its share.
-
-    Parameters
-    ----------
-    text : str
-        The count, or the share where there is no room for both.
-    note : str
-        In small letters, perhaps of several lines: share and interval; empty for none.
-    """
+    """A count with its share."""
 
     text: str
+    """The count, or the share where there is no room for both."""
     note: str = ""
+    """In small letters, perhaps of several lines: share and interval; empty for none."""
 
 
 def counts_rows(
@@ -128,12 +116,8 @@ def _cost(value: float) -> str:
 def cost_sentence(sides: Mapping[str, AtCutoff], costs: tuple[float, float]) -> str:
     """Return what acting costs in all, against calling none and all.
 
-    Parameters
-    ----------
-    sides : mapping of str to AtCutoff
-        The counts "Before" and "After" calibration.
-    costs : tuple of float
-        Of a false alarm, and of a missed event.
+    ``sides``: the counts "Before" and "After" calibration. ``costs``: of a false alarm, and of a
+    missed event.
     """
     found = {side: at.cost(*costs) for side, at in sides.items()}
     told = " and ".join(f"{_cost(one.acting)} {side.lower()}" for side, one in found.items())
@@ -156,12 +140,7 @@ def cost_sentence(sides: Mapping[str, AtCutoff], costs: tuple[float, float]) -> 
 def as_many_sentence(own: AtCutoff, name: str) -> str:
     """Return the cut-off in the file's own scores that calls as many, and what that comes to.
 
-    Parameters
-    ----------
-    own : AtCutoff
-        By the file's own scores, at that cut-off.
-    name : str
-        Of the event; for Markdown.
+    ``own``: by the file's own scores, at that cut-off. ``name``: of the event; for Markdown.
     """
     right = percent(own.right / own.called, own.called)
     return (
@@ -258,41 +237,26 @@ def reference_sentence(found: AtCutoff) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """The threshold in one side's scores for an accuracy, and what it holds.
-
-    Parameters
-    ----------
-    curve : RiskCoverage
-        The accuracy by what is kept.
-    at : AtCutoff or None
-        Rows that are kept, and right ones among them; None where no score reaches the accuracy.
-    held : HeldAccuracy
-        The same on rows that had no part in the choice.
-    groups : KeptGroups or None
-        The same in every subgroup; None where `at` is.
-    names : tuple of tuple of str and tuple of str
-        What each grouping is by, and what its groups are called; text of the file.
-    mistaken : AtCutoff or None
-        Before calibration, what the threshold of the calibrated scores would keep.
-    """
+    """The threshold in one side's scores for an accuracy, and what it holds."""
 
     curve: RiskCoverage
+    """The accuracy by what is kept."""
     at: AtCutoff | None
+    """Rows that are kept, and right ones among them; None where no score reaches the accuracy."""
     held: HeldAccuracy
+    """The same on rows that had no part in the choice."""
     groups: KeptGroups | None = None
+    """The same in every subgroup; None where `at` is."""
     names: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """What each grouping is by, and what its groups are called; text of the file."""
     mistaken: AtCutoff | None = None
+    """Before calibration, what the threshold of the calibrated scores would keep."""
 
 
 def kept_lines(sides: Sequence[Kept], wanted: float) -> list[str]:
     """Return what a threshold for an accuracy holds, for Markdown: first in the scores in use.
 
-    Parameters
-    ----------
-    sides : sequence of Kept
-        Before and, where a calibrator is in use, after.
-    wanted : float
-        Accuracy.
+    ``sides``: before and, where a calibrator is in use, after. ``wanted``: accuracy.
     """
     *own, last = sides
     lines = [out_of_reach(wanted, calibrated=bool(own))]
@@ -363,14 +327,8 @@ def kept_groups_sentence(
 ) -> str:
     """Return which subgroups of the kept rows have fewer correct than wanted, the worst by name.
 
-    Parameters
-    ----------
-    groups : KeptGroups
-        Every subgroup.
-    names : sequence of tuple of str and sequence of str
-        What each grouping is by, and what its groups are called; escaped here, for Markdown.
-    wanted : float
-        Accuracy.
+    ``groups``: every subgroup. ``names``: what each grouping is by, and what its groups are called;
+    escaped here, for Markdown. ``wanted``: accuracy.
     """
     n_groups, aim, below = groups.kept.size, f"{100 * wanted:.3g}%", groups.below(DETECTION_LEVEL)
     if not n_groups:

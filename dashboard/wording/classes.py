@@ -50,47 +50,32 @@ _KINDS = {"red": "over", "blue": "under", "violet": "both", "gray": "none"}
 
 @dataclass(frozen=True)
 class OneSide:
-    """A class on one side, in words.
-
-    Parameters
-    ----------
-    ks_error : str
-        Its largest cumulative gap.
-    sign, verdict, p_value : str
-        A sign, the finding, and the adjusted p-value.
-    kind : {"over", "under", "both", "none"}
-        The finding, for colours.
-    """
+    """A class on one side, in words."""
 
     ks_error: str
+    """Its largest cumulative gap."""
     sign: str
     verdict: str
     p_value: str
+    """A sign, the finding, and the adjusted p-value."""
     kind: str
+    """The finding, for colours."""
 
 
 @dataclass(frozen=True)
 class ClassRow:
-    """One class of the table.
-
-    Parameters
-    ----------
-    name : str
-        As the file has it: to be escaped.
-    rows, mean_score, observed : str
-        How many rows it has, its mean score, its observed frequency.
-    before : OneSide
-        What was found.
-    after : OneSide or None
-        The same after calibration; None where no class probabilities are left.
-    """
+    """One class of the table."""
 
     name: str
+    """As the file has it: to be escaped."""
     rows: str
     mean_score: str
     observed: str
+    """How many rows it has, its mean score, its observed frequency."""
     before: OneSide
+    """What was found."""
     after: OneSide | None
+    """The same after calibration; None where no class probabilities are left."""
 
 
 def class_rows(
@@ -98,14 +83,8 @@ def class_rows(
 ) -> list[ClassRow]:
     """Return the rows of the table.
 
-    Parameters
-    ----------
-    names : tuple of str
-        Of all classes.
-    before, after : ClassScreen
-        What was found; None where no class probabilities are left.
-    order : list of int
-        The classes to write.
+    ``names``: of all classes. ``before``, ``after``: what was found; None where no class
+    probabilities are left. ``order``: the classes to write.
     """
     digits = _digits(before)
     rows = []

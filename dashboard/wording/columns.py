@@ -42,15 +42,9 @@ def columns_read(upload: Upload) -> tuple[str, ...]:
 def as_read(upload: Upload) -> tuple[str, ...]:
     """Return how a file was read: in one line, with what was changed; then what is to be checked.
 
-    Parameters
-    ----------
-    upload : Upload
-        With at least one set.
+    ``upload``: with at least one set.
 
-    Returns
-    -------
-    tuple of str
-        Markdown.
+    Markdown.
     """
     line = "Read: " + summary(upload, columns_read(upload), n_checks=0)
     if upload.repairs:

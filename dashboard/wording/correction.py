@@ -14,23 +14,16 @@ BY_GROUP = "by_group"
 
 @dataclass(frozen=True)
 class Corrected:
-    """What calibration by a column comes to in the worst subgroup.
-
-    Parameters
-    ----------
-    by, name : str
-        The column and the subgroup; text of the file.
-    rows : int
-        Of the subgroup.
-    gap, corrected : float
-        Its mean gap without and with it: mean score minus observed frequency.
-    """
+    """What calibration by a column comes to in the worst subgroup."""
 
     by: str
     name: str
+    """The column and the subgroup; text of the file."""
     rows: int
+    """Of the subgroup."""
     gap: float
     corrected: float
+    """Its mean gap without and with it: mean score minus observed frequency."""
 
 
 def with_correction(steps: Sequence[Step], found: Corrected | None) -> list[Step]:

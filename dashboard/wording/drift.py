@@ -29,18 +29,10 @@ def drift_line(
 ) -> str:
     """Return since when scores differ from before, for Markdown.
 
-    Parameters
-    ----------
-    by : str
-        The column of dates.
-    shown : sequence of str
-        Its periods, as they are written.
-    sides : tuple of Drift
-        Before and after calibration; after is None where nothing was fitted.
-    expert : bool
-        Whether p-values are named.
-    alone : bool
-        Whether no subgroup is miscalibrated on a side that drifts, which is explained.
+    ``by``: the column of dates. ``shown``: its periods, as they are written. ``sides``: before and
+    after calibration; after is None where nothing was fitted. ``expert``: whether p-values are
+    named. ``alone``: whether no subgroup is miscalibrated on a side that drifts, which is
+    explained.
     """
     before, after = sides
     found = [drifts(one) for one in sides]

@@ -47,22 +47,15 @@ STOPPED = "Incomplete: some points are missing."
 
 
 class NeedRow(NamedTuple):
-    """One calibrator in the table of needs.
-
-    Parameters
-    ----------
-    name : str
-        Of the calibrator.
-    few, full : str
-        Mean error with the fewest rows and with all.
-    enough : str
-        Rows that keep nearly all of its gain, with their interval.
-    """
+    """One calibrator in the table of needs."""
 
     name: str
+    """Of the calibrator."""
     few: str
     full: str
+    """Mean error with the fewest rows and with all."""
     enough: str
+    """Rows that keep nearly all of its gain, with their interval."""
 
 
 def with_chosen(key: str) -> str:
@@ -108,14 +101,8 @@ def comparable_nll(found: LearningCurves) -> str:
 def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
     """Return which calibrator is best with few rows and with all, and how many rows are enough.
 
-    Parameters
-    ----------
-    found : LearningCurves
-        The curves, uncalibrated among them.
-    measure : str
-        By which calibrators are compared.
-    n_test : int
-        Rows of the test set.
+    ``found``: the curves, uncalibrated among them. ``measure``: by which calibrators are compared.
+    ``n_test``: rows of the test set.
     """
     best, name = found.best(measure), SHORT_MEASURES[measure]
     if not best:

@@ -13,27 +13,18 @@ _LONGEST = 40
 
 @dataclass(frozen=True)
 class EventWords:
-    """How an event is called and spoken of.
-
-    Parameters
-    ----------
-    means : str
-        Part of a sentence with places for the mean score and the observed frequency.
-    plain : str
-        What it is called, as plain text: "readmitted_30d = Yes" where the file names the outcome.
-    prediction : bool
-        Whether it is that the model's prediction is correct, so that scores are confidences.
-    named : bool
-        Whether it is called as the file calls it.
-    top : bool
-        Whether it is that the top prediction is correct.
-    """
+    """How an event is called and spoken of."""
 
     means: str
+    """Part of a sentence with places for the mean score and the observed frequency."""
     plain: str
+    """What it is called, as plain text: "readmitted_30d = Yes" where the file names the outcome."""
     prediction: bool
+    """Whether it is that the model's prediction is correct, so that scores are confidences."""
     named: bool = False
+    """Whether it is called as the file calls it."""
     top: bool = False
+    """Whether it is that the top prediction is correct."""
 
     @property
     def name(self) -> str:
@@ -65,14 +56,8 @@ def event_name(
 ) -> str:
     """Return the name of an event as plain text.
 
-    Parameters
-    ----------
-    event : TopR, WithinTopR or OneClass
-        The event.
-    class_names : tuple of str or None
-        Of all classes, as they came.
-    outcome : str or None
-        Name of the column of the true class, where the file has one.
+    ``event``: the event. ``class_names``: of all classes, as they came. ``outcome``: name of the
+    column of the true class, where the file has one.
 
     Examples
     --------

@@ -19,25 +19,17 @@ Named = Callable[[GroupGaps, int], tuple[str, str]]
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The subgroups, as sentences need them.
-
-    Parameters
-    ----------
-    before, after : GroupGaps
-        The same object where nothing was fitted.
-    name : callable
-        Given one of them and a group, what it is grouped by and its name.
-    prediction : bool
-        Whether scores are of a prediction, rather than of a class or a risk.
-    drifts : tuple of bool
-        Whether scores drift over a column of dates, before and after.
-    """
+    """The subgroups, as sentences need them."""
 
     before: GroupGaps
     after: GroupGaps
+    """The same object where nothing was fitted."""
     name: Named
+    """Given one of them and a group, what it is grouped by and its name."""
     prediction: bool
+    """Whether scores are of a prediction, rather than of a class or a risk."""
     drifts: tuple[bool, bool] = (False, False)
+    """Whether scores drift over a column of dates, before and after."""
 
     def off(self, *, after: bool) -> bool:
         """Return whether a subgroup is off by more than the whole score is."""

@@ -153,14 +153,9 @@ def line(name: str, about: str, details: str) -> str:
 def summary(upload: Upload, columns: Sequence[str], *, n_checks: int) -> str:
     """Return in one line what was read.
 
-    Parameters
-    ----------
-    upload : Upload
-        With at least one set.
-    columns : sequence of str
-        `score_column` and `outcome_column`, where the score is of one of two outcomes.
-    n_checks : int
-        How many warnings are shown nowhere else on the page.
+    ``upload``: with at least one set. ``columns``: `score_column` and `outcome_column`, where the
+    score is of one of two outcomes. ``n_checks``: how many warnings are shown nowhere else on the
+    page.
     """
     kind = {"scores": "confidence scores", None: ""}.get(
         upload.values_kind, str(upload.values_kind)

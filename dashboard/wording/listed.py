@@ -33,16 +33,9 @@ def range_sentence(
 ) -> str:
     """Return how many rows are in a range of scores, and how many are wrong, for Markdown.
 
-    Parameters
-    ----------
-    between : tuple of float
-        The range, in percent.
-    n_rows, n_misses : int
-        Rows in it, and those whose outcome is not the event.
-    event : EventWords
-        How the event is called.
-    when : str, default ""
-        Which score it is, where that has to be said.
+    ``between``: the range, in percent. ``n_rows``, ``n_misses``: rows in it, and those whose
+    outcome is not the event. ``event``: how the event is called. ``when``: which score it is, where
+    that has to be said.
     """
     low, high = (f"{end:.1f}".removesuffix(".0") for end in between)
     scores = f"{span(f'{low}%', f'{high}%')}{f' {when}' if when else ''}"

@@ -263,20 +263,14 @@ def entropy_sentence(found: EntropyIsNll | None) -> str:
 
 
 class TableRow(NamedTuple):
-    """A measure at two temperatures.
-
-    Parameters
-    ----------
-    name, definition : str
-        Of the measure.
-    by_hand, fitted : str
-        Its value at each.
-    """
+    """A measure at two temperatures."""
 
     name: str
     definition: str
+    """Of the measure."""
     by_hand: str
     fitted: str
+    """Its value at each."""
 
 
 def temperature_rows(
@@ -311,18 +305,10 @@ def knots_sentence(
 ) -> str:
     """Return what a number of knots shows on both sets, and which one fits the test set best.
 
-    Parameters
-    ----------
-    swept : KnotSweep
-        What was found.
-    by_hand : int
-        The number of knots.
-    n_rows : int
-        Rows of the evaluation, for the digits.
-    part : bool, default False
-        Whether the evaluated rows are filtered; fits, and cross-validation here, are of all rows.
-    crossed : bool, default False
-        Whether both sets are the same rows, the second cross-validated.
+    ``swept``: what was found. ``by_hand``: the number of knots. ``n_rows``: rows of the evaluation,
+    for the digits. ``part``: whether the evaluated rows are filtered; fits, and cross-validation
+    here, are of all rows. ``crossed``: whether both sets are the same rows, the second
+    cross-validated.
     """
     whole, chosen = (" (all rows)", " (filtered)") if part else ("", "")
     place = swept.place(by_hand)

@@ -65,26 +65,19 @@ class Shown:
 
 @dataclass(frozen=True)
 class MeasureRow:
-    """One row of the table.
-
-    Parameters
-    ----------
-    name, definition, source : str
-        Of the measure.
-    before, after, change, perfect : Shown
-        Its cells; ``perfect`` is the 95% limit under perfect calibration.
-    mark : Mark or None
-        The change in a word.
-    """
+    """One row of the table."""
 
     name: str
     definition: str
     source: str
+    """Of the measure."""
     before: Shown
     after: Shown
     change: Shown
     perfect: Shown
+    """Its cells; ``perfect`` is the 95% limit under perfect calibration."""
     mark: Mark | None
+    """The change in a word."""
 
 
 def listed(
@@ -134,16 +127,9 @@ def measure_rows(
 ) -> list[MeasureRow]:
     """Return the rows of the table.
 
-    Parameters
-    ----------
-    evaluated : SetResult
-        The results on one set.
-    inference : Inference or None
-        What is known of the uncertainty; None while it is not.
-    measures : tuple of Measure
-        The rows.
-    expert : bool
-        Whether definitions also give the simulated coverage of the intervals.
+    ``evaluated``: the results on one set. ``inference``: what is known of the uncertainty; None
+    while it is not. ``measures``: the rows. ``expert``: whether definitions also give the simulated
+    coverage of the intervals.
     """
     return [
         _row(evaluated.compare(key), finding_of(inference, key), evaluated, expert=expert)

@@ -154,14 +154,8 @@ def row_size(n_fit: int, n_test: int, n_classes: int, *, crossed: bool, again: b
 def best_sentence(wins: Sequence[tuple[str, int]], n_models: int, measure: Measure) -> str:
     """Return which calibrators are best, of how many models.
 
-    Parameters
-    ----------
-    wins : sequence of (str, int)
-        Each calibrator that is best somewhere, and for how many models.
-    n_models : int
-        Models with a best calibrator.
-    measure : Measure
-        By which.
+    ``wins``: each calibrator that is best somewhere, and for how many models. ``n_models``: Models
+    with a best calibrator. ``measure``: by which.
     """
     if not wins:
         return ""
@@ -183,20 +177,11 @@ def note(
 ) -> str:
     """Return what the figures are and what the marks mean; plain text.
 
-    Parameters
-    ----------
-    measure : Measure
-        What stands in the cells.
-    splits : tuple of int
-        Repeated random splits, and the fewest that a cell could be fitted in; 0 for none yet.
-    crossed : bool
-        Whether any model has one set, which is cross-validated.
-    intervals : bool
-        Whether 95% CIs are shown.
-    level : bool
-        Whether any value is marked as level.
-    marked : bool
-        Whether the measure has a better direction, so that the best of a row is marked.
+    ``measure``: what stands in the cells. ``splits``: repeated random splits, and the fewest that a
+    cell could be fitted in; 0 for none yet. ``crossed``: whether any model has one set, which is
+    cross-validated. ``intervals``: whether 95% CIs are shown. ``level``: whether any value is
+    marked as level. ``marked``: whether the measure has a better direction, so that the best of a
+    row is marked.
     """
     told = ["Test sets, after a fit to each model\u2019s calibration set."]
     n_splits, least = splits

@@ -93,14 +93,8 @@ def conclusion(
 
     It is not called best: whether a difference is clear is said by the differences.
 
-    Parameters
-    ----------
-    names, results : sequence
-        Of the models; names are escaped here.
-    method : str
-        Key of the calibrator.
-    expert : bool
-        Whether p-values are named.
+    ``names``, ``results``: of the models; names are escaped here. ``method``: key of the
+    calibrator. ``expert``: whether p-values are named.
     """
     before, rows = [one.before.curves for one in results], results[0].n_samples
     texts = [percent(one.ks_error, rows) for one in before]

@@ -16,36 +16,24 @@ APPLY = "Apply"
 
 @dataclass(frozen=True)
 class PaperTable:
-    """What a table of a paper was made with.
-
-    Parameters
-    ----------
-    name : str
-        Paper and table.
-    said : str
-        What is set, and what differs from the paper.
-    words : mapping of str to str
-        Settings that the address holds as words.
-    methods : tuple of str
-        Calibrators that are compared, as the address holds them.
-    measures : tuple of str
-        Measures that are compared; the first ranks, and stands in the table on Models.
-    values : mapping of str to int or bool
-        Numbers and switches.
-    splits : int
-        Random splits of the table on Models; 0 for the files' own.
-    learners : tuple of str
-        Calibrators with learning curves; none of a table that has no curves.
-    """
+    """What a table of a paper was made with."""
 
     name: str
+    """Paper and table."""
     said: str
+    """What is set, and what differs from the paper."""
     words: Mapping[str, str]
+    """Settings that the address holds as words."""
     methods: tuple[str, ...]
+    """Calibrators that are compared, as the address holds them."""
     measures: tuple[str, ...]
+    """Measures that are compared; the first ranks, and stands in the table on Models."""
     values: Mapping[str, OptionValue] = field(default_factory=dict)
+    """Numbers and switches."""
     splits: int = 0
+    """Random splits of the table on Models; 0 for the files' own."""
     learners: tuple[str, ...] = ()
+    """Calibrators with learning curves; none of a table that has no curves."""
 
 
 _TOP: Mapping[str, str] = {"event": "top"}

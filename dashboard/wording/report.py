@@ -222,18 +222,9 @@ def command(
 ) -> str:
     """Return the command that finds the same figures; empty where it knows not all settings.
 
-    Parameters
-    ----------
-    upload : Upload
-        The data.
-    settings : Settings
-        What was chosen.
-    cutoff : float or None
-        Of decisions on one event, where one was chosen.
-    n_resamples : int, default 1000
-        Of the intervals.
-    costs : tuple of float or None
-        Of a false alarm and of a missed event, where these set the cut-off.
+    ``upload``: the data. ``settings``: what was chosen. ``cutoff``: of decisions on one event,
+    where one was chosen. ``n_resamples``: of the intervals. ``costs``: of a false alarm and of a
+    missed event, where these set the cut-off.
     """
     default = settings.method == NO_METHOD or settings.options == tuple(
         (option.name, option.default) for option in method_by_key(settings.method).options

@@ -84,18 +84,13 @@ FITTED = Finding("Fitted on these rows", "\u25cb", "gray")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one side shows.
-
-    Parameters
-    ----------
-    found : Finding
-        The finding, for a badge.
-    size : str
-        What follows the finding: its size, the numbers it rests on, the evidence; ends in a period.
-    """
+    """What one side shows."""
 
     found: Finding
+    """The finding, for a badge."""
     size: str
+    """What follows the finding: its size, the numbers it rests on, the evidence; ends in a period.
+    """
 
     @property
     def sentence(self) -> str:
@@ -189,17 +184,9 @@ def both_sides_line(
 ) -> str:
     """Return the verdicts of both sides and their KS errors, for Markdown.
 
-    Parameters
-    ----------
-    result, evaluated
-        The calibrator, and what was found on one set.
-    event : EventWords
-        How the event is called.
-    groups : Groups, optional
-        The subgroups that a verdict is of too.
-    ranges : bool, default False
-        Whether the subgroups and ranges of scores that are off come between the two, on a line for
-        each side.
+    ``result``, ``evaluated``: the calibrator, and what was found on one set. ``event``: how the
+    event is called. ``groups``: the subgroups that a verdict is of too. ``ranges``: whether the
+    subgroups and ranges of scores that are off come between the two, on a line for each side.
     """
     sides = {"Before": evaluated.before, "After": evaluated.after}
     parts = []
@@ -302,12 +289,8 @@ def _order_changed(result: AuditResult, evaluated: SetResult, method: str) -> st
 def mean_moved(score: Comparison, rate: Comparison, n_samples: int) -> str:
     """Return where a calibrator moves the mean score to, as the end of a sentence.
 
-    Parameters
-    ----------
-    score, rate : Comparison
-        Of the measures ``mean_score`` and ``hit_rate``.
-    n_samples : int
-        Rows of both.
+    ``score``, ``rate``: of the measures ``mean_score`` and ``hit_rate``. ``n_samples``: rows of
+    both.
     """
     was, now = (measured(score, value, n_samples) for value in (score.before, score.after))
     return (

@@ -70,12 +70,7 @@ def overfit(found: Sequence[Checkpoint]) -> tuple[float, float] | None:
 def conclusion(found: Sequence[Checkpoint], along: str) -> str:
     """Return what becomes of NLL and error after the lowest NLL, for Markdown.
 
-    Parameters
-    ----------
-    found : sequence of Checkpoint
-        The series, ascending.
-    along : str
-        What the number is.
+    ``found``: the series, ascending. ``along``: what the number is.
     """
     last, least = found[-1], min(found, key=lambda one: one.nll[0])
     name = _axis(along)
@@ -116,14 +111,7 @@ def _axis(along: str) -> str:
 def caption(field: str, found: Sequence[Checkpoint], along: str) -> str:
     """Return what the picture of a measure shows here, for Markdown.
 
-    Parameters
-    ----------
-    field : str
-        Of `Checkpoint`.
-    found : sequence of Checkpoint
-        The series, ascending.
-    along : str
-        What the number is.
+    ``field``: of `Checkpoint`. ``found``: the series, ascending. ``along``: what the number is.
     """
     values, name = np.array([getattr(one, field) for one in found]), _axis(along)
     match field:

@@ -51,21 +51,14 @@ NOT_BY_TRUTH = (
 
 @dataclass(frozen=True)
 class HowSaid:
-    """How the conclusion is put.
-
-    Parameters
-    ----------
-    after_first : bool
-        Whether the worst subgroup after calibration is meant.
-    prediction : bool
-        Whether scores are of a prediction, rather than of a class or a risk.
-    expert : bool
-        Whether p-values are named.
-    """
+    """How the conclusion is put."""
 
     after_first: bool
+    """Whether the worst subgroup after calibration is meant."""
     prediction: bool
+    """Whether scores are of a prediction, rather than of a class or a risk."""
     expert: bool
+    """Whether p-values are named."""
 
 
 def conclusion(
@@ -73,14 +66,8 @@ def conclusion(
 ) -> str:
     """Return which subgroup is worst, and how many are miscalibrated.
 
-    Parameters
-    ----------
-    screens : tuple of SliceScreen
-        Before and after; after is None where nothing was fitted.
-    by, shown
-        How the subgroups are called; the text is escaped here.
-    how : HowSaid
-        How it is put.
+    ``screens``: before and after; after is None where nothing was fitted. ``by``, ``shown``: how
+    the subgroups are called; the text is escaped here. ``how``: how it is put.
     """
     before, after = screens
     first = after if after is not None and how.after_first else before
@@ -176,49 +163,34 @@ def _not_tested(screen: SliceScreen, worst: int, name: str) -> str:
 
 @dataclass(frozen=True)
 class OneSide:
-    """A subgroup on one side, in words.
-
-    Parameters
-    ----------
-    ks_error, gap, interval : str
-        KS error, mean gap in percentage points, and the interval of the latter.
-    sign, verdict, kind : str
-        A sign and a word for the finding, and its kind, for colours.
-    p_value : str
-        Adjusted; nothing where the subgroup is not tested.
-    """
+    """A subgroup on one side, in words."""
 
     ks_error: str
     gap: str
     interval: str
+    """KS error, mean gap in percentage points, and the interval of the latter."""
     sign: str
     verdict: str
     kind: str
+    """A sign and a word for the finding, and its kind, for colours."""
     p_value: str
+    """Adjusted; nothing where the subgroup is not tested."""
 
 
 @dataclass(frozen=True)
 class SliceRow:
-    """One subgroup of the table.
-
-    Parameters
-    ----------
-    name, rows : str
-        As the file has it, to be escaped; and how many rows it holds.
-    before : OneSide
-        Uncalibrated.
-    after : OneSide or None
-        Calibrated; None where nothing was fitted.
-    right, right_interval : str
-        Accuracy, before and after where it changed, and its interval; "" where it is not known.
-    """
+    """One subgroup of the table."""
 
     name: str
     rows: str
+    """As the file has it, to be escaped; and how many rows it holds."""
     before: OneSide
+    """Uncalibrated."""
     after: OneSide | None
+    """Calibrated; None where nothing was fitted."""
     right: str
     right_interval: str
+    """Accuracy, before and after where it changed, and its interval; "" where it is not known."""
 
 
 def slice_rows(
@@ -231,16 +203,9 @@ def slice_rows(
 ) -> list[SliceRow]:
     """Return the rows of the table.
 
-    Parameters
-    ----------
-    shown : sequence of str
-        What each subgroup holds.
-    screens, right : tuple
-        Results before and after; after is None where nothing was fitted.
-    order : sequence of int
-        The subgroups to write.
-    prediction : bool
-        Whether scores are of a prediction, rather than of a class or a risk.
+    ``shown``: what each subgroup holds. ``screens``, ``right``: results before and after; after is
+    None where nothing was fitted. ``order``: the subgroups to write. ``prediction``: whether scores
+    are of a prediction, rather than of a class or a risk.
     """
     before, after = screens
     return [

@@ -40,10 +40,7 @@ _PAIRS = ((92, 1), (81, 1), (73, 0), (64, 1), (58, 1), (55, 0), (46, 0), (37, 1)
 def template(file_name: str) -> str:
     """Return a small table that can be filled in, or uploaded as it is.
 
-    Parameters
-    ----------
-    file_name : str
-        One of those in `TEMPLATES`.
+    ``file_name``: one of those in `TEMPLATES`.
     """
     heads, write = {
         "fractile_score_outcome.csv": ("score,outcome", _score_row),

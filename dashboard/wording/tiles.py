@@ -51,27 +51,19 @@ def below_tiles(evaluated: SetResult, *, expert: bool = False) -> str:
 
 @dataclass(frozen=True)
 class Tile:
-    """One of the large figures.
-
-    Parameters
-    ----------
-    name, value, note, definition : str
-        What stands in the tile, and its tooltip; the note is empty without a calibrator.
-    colour : {"green", "red", "gray"}
-        How the note is coloured: as better, worse or neither.
-    interval : str
-        Where the true values lie; empty while that is not known.
-    beside : str
-        What the figure is to be compared with; empty for nothing.
-    """
+    """One of the large figures."""
 
     name: str
     value: str
     note: str
     definition: str
+    """What stands in the tile, and its tooltip; the note is empty without a calibrator."""
     colour: Colour
+    """How the note is coloured: as better, worse or neither."""
     interval: str = ""
+    """Where the true values lie; empty while that is not known."""
     beside: str = ""
+    """What the figure is to be compared with; empty for nothing."""
 
 
 def mean_gap_line(evaluated: SetResult, inference: Inference | None = None) -> str:
@@ -107,14 +99,9 @@ def tiles(
 ) -> tuple[Tile, ...]:
     """Return the four figures that matter most.
 
-    Parameters
-    ----------
-    evaluated : SetResult
-        The results on one set.
-    inference : Inference or None
-        What is known of the uncertainty; while it is not, no change is called better or worse.
-    of_class : bool
-        Whether the event is one class, of which the AUROC tells more than the accuracy.
+    ``evaluated``: the results on one set. ``inference``: what is known of the uncertainty; while it
+    is not, no change is called better or worse. ``of_class``: whether the event is one class, of
+    which the AUROC tells more than the accuracy.
     """
     last = "auroc" if of_class else "accuracy"
     keys = ("ks_error", "ece", nll_key(evaluated), last)

@@ -21,21 +21,14 @@ Colour = Literal["red", "blue", "violet", "gray"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about scores.
-
-    Parameters
-    ----------
-    word : str
-        The finding, as a badge shows it.
-    icon : str
-        Sign that says the same without colour.
-    colour : {"red", "blue", "violet", "gray"}
-        Colour that says it again.
-    """
+    """What was found about scores."""
 
     word: str
+    """The finding, as a badge shows it."""
     icon: str
+    """Sign that says the same without colour."""
     colour: Colour
+    """Colour that says it again."""
 
     @property
     def in_sentence(self) -> str:
@@ -71,16 +64,10 @@ _SCORED = (
 def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: bool) -> Finding:
     """Return what a mean gap, score minus observed frequency, and a KS error amount to.
 
-    Parameters
-    ----------
-    mean_gap, ks_error : float
-        Of the scores; where the mean gap is less than half of the KS error, gaps of both signs
-        cancel.
-    p_value : float
-        Of the test that decides whether miscalibration is detected.
-    prediction : bool
-        Whether the scores are of a prediction, which is over- or underconfident, rather than of a
-        class or a risk, whose scores are too high or too low.
+    ``mean_gap``, ``ks_error``: of the scores; where the mean gap is less than half of the KS error,
+    gaps of both signs cancel. ``p_value``: of the test that decides whether miscalibration is
+    detected. ``prediction``: whether the scores are of a prediction, which is over- or
+    underconfident, rather than of a class or a risk, whose scores are too high or too low.
 
     Examples
     --------

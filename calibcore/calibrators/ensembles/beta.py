@@ -65,20 +65,14 @@ _FLAT = (
 
 @result_class
 class FittedBetaEnsemble(FittedVectorMap):
-    """A fitted ensemble of beta maps.
-
-    Attributes
-    ----------
-    a, b, c : ndarray of float64, shape (n_maps,)
-        Slopes at low and at high probabilities, and offset, of each map.
-    weights : ndarray of float64, shape (n_maps,)
-        At least 0, summing to 1.
-    """
+    """A fitted ensemble of beta maps."""
 
     a: Floats
     b: Floats
     c: Floats
+    """Slopes at low and at high probabilities, and offset, of each map; shape (n_maps,)."""
     weights: Floats
+    """At least 0, summing to 1; shape (n_maps,)."""
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Calibrate rows of logits; 0 for a class whose logit is minus infinity."""

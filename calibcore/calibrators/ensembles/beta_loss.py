@@ -94,12 +94,7 @@ def one_map(low: Floats, high: Floats, maps: Maps, number: int) -> tuple[Floats,
 class Done:
     """How much of a fit is done, and who is told.
 
-    Parameters
-    ----------
-    progress : callable or None
-        Told the share.
-    n_cells : int
-        Size of the table of all rows.
+    ``progress``: told the share. ``n_cells``: size of the table of all rows.
     """
 
     def __init__(self, progress: Progress | None, n_cells: int) -> None:

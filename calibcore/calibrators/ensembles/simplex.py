@@ -86,19 +86,11 @@ def least_on_simplex(
 ) -> Least:
     """Find the minimum of a convex function over the simplex.
 
-    Parameters
-    ----------
-    function : callable
-        Takes weights.
-    start : ndarray of float64, shape (n_weights,)
-        On the simplex; where the function is infinite, the search begins a little further inside.
-    tolerance : float, default 1e-13
-        Share of the function's value that a step must promise to gain.
+    ``function``: takes weights. ``start``: on the simplex; where the function is infinite, the
+    search begins a little further inside; shape (n_weights,). ``tolerance``: share of the
+    function's value that a step must promise to gain.
 
-    Returns
-    -------
-    Least
-        Weights that do not count are exactly 0.
+    Weights that do not count are exactly 0.
 
     Notes
     -----

@@ -80,18 +80,14 @@ _WITHOUT_EFFECT = (
 
 @result_class
 class FittedEnsembleTemperature(FittedVectorMap):
-    """A fitted ensemble temperature scaling.
-
-    Attributes
-    ----------
-    temperature : float
-        Divides the logits of the first part.
-    weights : ndarray of float64, shape (3,)
-        Of the tempered, the uncalibrated and the uniform probabilities; at least 0, summing to 1.
-    """
+    """A fitted ensemble temperature scaling."""
 
     temperature: Positive
+    """Divides the logits of the first part."""
     weights: Floats
+    """Of the tempered, the uncalibrated and the uniform probabilities; at least 0, summing to 1;
+    shape (3,).
+    """
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Compute w1 softmax(logits / T) + w2 softmax(logits) + w3 / n_classes."""

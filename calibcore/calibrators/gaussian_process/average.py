@@ -34,16 +34,9 @@ _LOWEST_POWER = -1000.0
 def average_softmax(mean: Floats, directions: Floats) -> Floats:
     """Average softmax(mean + e @ directions) over standard Gaussian e.
 
-    Parameters
-    ----------
-    mean : ndarray of float64, shape (n_classes, n_rows)
-        Latent means; minus infinity rules a class out.
-    directions : ndarray of float64, shape (n_directions, n_classes, n_rows)
-        What each coordinate of e adds to the latent values; overwritten.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_classes, n_rows)
+    ``mean``: latent means; minus infinity rules a class out; shape (n_classes, n_rows).
+    ``directions``: what each coordinate of e adds to the latent values; overwritten; shape
+    (n_directions, n_classes, n_rows).
 
     Notes
     -----
@@ -174,17 +167,9 @@ def fewest(n_directions: int) -> int:
 def points(n_points: int, n_directions: int) -> Floats:
     """Return even points of a standard Gaussian, shape (n_points, n_directions).
 
-    Parameters
-    ----------
-    n_points : int
-        A power of 2, at least 4 a direction.
-    n_directions : int
-        Coordinates of each.
+    ``n_points``: a power of 2, at least 4 a direction. ``n_directions``: coordinates of each.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_points, n_directions)
-        Symmetric around 0, and the identity is their covariance.
+    Symmetric around 0, and the identity is their covariance; shape (n_points, n_directions).
 
     Notes
     -----

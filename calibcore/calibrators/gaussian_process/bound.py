@@ -27,25 +27,19 @@ _ORDERING = 4
 
 @result_class
 class Cells:
-    """A table of log-probabilities as places between neighbouring nodes.
-
-    Attributes
-    ----------
-    nodes : ndarray of float64, shape (n_nodes,)
-        Increasing; the first and the last enclose every input.
-    index : ndarray of uint16, shape (n_samples, n_classes)
-        Node at or below each cell; ``n_nodes`` for a class that is ruled out.
-    weight : ndarray of float32, shape (n_samples, n_classes)
-        How far the cell is on the way to the next node, in [0, 1).
-    own_index, own_weight : ndarray, shape (n_samples,)
-        The same of each row's true class.
-    """
+    """A table of log-probabilities as places between neighbouring nodes."""
 
     nodes: Floats
+    """Increasing; the first and the last enclose every input; shape (n_nodes,)."""
     index: NDArray[np.uint16]
+    """Node at or below each cell; ``n_nodes`` for a class that is ruled out; shape (n_samples,
+    n_classes).
+    """
     weight: NDArray[np.float32]
+    """How far the cell is on the way to the next node, in [0, 1); shape (n_samples, n_classes)."""
     own_index: NDArray[np.uint16]
     own_weight: NDArray[np.float32]
+    """The same of each row's true class; shape (n_samples,)."""
 
     def thinned(self, step: int) -> "Cells":
         """Keep every ``step``-th row."""
@@ -75,40 +69,26 @@ class Kernel(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """The bound at q's best covariance.
-
-    Attributes
-    ----------
-    value : float
-        Evidence lower bound of all rows.
-    gradient : ndarray of float64, shape (n_inducing + 2,)
-        In the mean of q, the log amplitude and the log lengthscale.
-    factor : ndarray of float64, shape (n_inducing, n_inducing)
-        Lower Cholesky factor of the best covariance.
-    """
+    """The bound at q's best covariance."""
 
     value: float
+    """Evidence lower bound of all rows."""
     gradient: Floats
+    """In the mean of q, the log amplitude and the log lengthscale; shape (n_inducing + 2,)."""
     factor: Floats
+    """Lower Cholesky factor of the best covariance; shape (n_inducing, n_inducing)."""
 
 
 class Basis(NamedTuple):
-    """The unit kernel between inducing places and inputs, plain and whitened.
-
-    Attributes
-    ----------
-    cross, white : ndarray of float64, shape (n_inducing, n_inputs)
-        R(places, inputs), and ``whitener`` @ that.
-    whitener : ndarray of float64, shape (n_inducing, n_inducing)
-        Inverse of the lower Cholesky factor of ``unit`` + noise.
-    unit : ndarray of float64, shape (n_inducing, n_inducing)
-        R(places, places).
-    """
+    """The unit kernel between inducing places and inputs, plain and whitened."""
 
     cross: Floats
     white: Floats
+    """R(places, inputs), and ``whitener`` @ that; shape (n_inducing, n_inputs)."""
     whitener: Floats
+    """Inverse of the lower Cholesky factor of ``unit`` + noise; shape (n_inducing, n_inducing)."""
     unit: Floats
+    """R(places, places); shape (n_inducing, n_inducing)."""
 
 
 def inputs(logits: Logits) -> Floats:

@@ -31,40 +31,31 @@ _WIDE = 500.0
 
 @result_class
 class FittedGaussianProcess(FittedVectorMap):
-    """A fitted Gaussian process: a latent function with its uncertainty.
-
-    Attributes
-    ----------
-    places : ndarray of float64, shape (n_inducing,)
-        Inducing places: log-probabilities, increasing.
-    q_mean : ndarray of float64, shape (n_inducing,)
-        Mean of q, in whitened coordinates, where the prior is N(0, I).
-    q_factor : ndarray of float64, shape (n_inducing, n_inducing)
-        Lower Cholesky factor of q's covariance, in the same coordinates.
-    amplitude, lengthscale : float
-        Of the kernel, in units of log-probability.
-    noise : float
-        White noise, as a share of the kernel's variance.
-    elbo : float
-        Evidence lower bound of the whole calibration set, in nats.
-    elbo_path : ndarray of float64, shape (iterations + 1,)
-        The bound at the start of the search on all rows and after each iteration.
-    iterations : int
-        Iterations of that search.
-    gradient_norm : float
-        Largest slope of the bound per row at its end, where no limit stands in the way.
-    """
+    """A fitted Gaussian process: a latent function with its uncertainty."""
 
     places: Floats
+    """Inducing places: log-probabilities, increasing; shape (n_inducing,)."""
     q_mean: Floats
+    """Mean of q, in whitened coordinates, where the prior is N(0, I); shape (n_inducing,)."""
     q_factor: Floats
+    """Lower Cholesky factor of q's covariance, in the same coordinates; shape (n_inducing,
+    n_inducing).
+    """
     amplitude: Positive
     lengthscale: Positive
+    """Of the kernel, in units of log-probability."""
     noise: float
+    """White noise, as a share of the kernel's variance."""
     elbo: float
+    """Evidence lower bound of the whole calibration set, in nats."""
     elbo_path: Floats
+    """The bound at the start of the search on all rows and after each iteration; shape (iterations
+    + 1,).
+    """
     iterations: int
+    """Iterations of that search."""
     gradient_norm: float
+    """Largest slope of the bound per row at its end, where no limit stands in the way."""
 
     @property
     def kl_divergence(self) -> float:
@@ -76,16 +67,10 @@ class FittedGaussianProcess(FittedVectorMap):
     def latent(self, values: ArrayLike) -> tuple[Floats, Floats]:
         """Evaluate the latent function and its uncertainty.
 
-        Parameters
-        ----------
-        values : array_like of float, shape (n,)
-            Log-probabilities; far from those of the calibration set the function returns to the
-            identity, with the prior's uncertainty.
+        ``values``: log-probabilities; far from those of the calibration set the function returns to
+        the identity, with the prior's uncertainty; shape (n,).
 
-        Returns
-        -------
-        mean, standard_deviation : ndarray of float64, shape (n,)
-            Of g(value) under q, white noise left out.
+        Of g(value) under q, white noise left out; shape (n,).
 
         Raises
         ------

@@ -35,32 +35,22 @@ _STEEPEST = 1e-5
 
 
 class Found(NamedTuple):
-    """Where a search ended.
-
-    Attributes
-    ----------
-    places, q_mean : ndarray of float64, shape (n_inducing,)
-        Inducing places, and the whitened mean of q there.
-    kernel : Kernel
-        The best kernel.
-    best : Bound
-        The bound there.
-    path : list of float
-        The bound at the start of the search on all rows and after each iteration.
-    gradient_norm : float
-        Largest slope of the bound per row, where no limit stands in the way.
-    converged, at_largest_amplitude : bool
-        How it ended.
-    """
+    """Where a search ended."""
 
     places: Floats
     q_mean: Floats
+    """Inducing places, and the whitened mean of q there; shape (n_inducing,)."""
     kernel: Kernel
+    """The best kernel."""
     best: Bound
+    """The bound there."""
     path: list[float]
+    """The bound at the start of the search on all rows and after each iteration."""
     gradient_norm: float
+    """Largest slope of the bound per row, where no limit stands in the way."""
     converged: bool
     at_largest_amplitude: bool
+    """How it ended."""
 
 
 def search(

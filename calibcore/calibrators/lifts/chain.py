@@ -22,16 +22,11 @@ def _as_logits(probabilities: Floats) -> Floats:
 
 @result_class
 class FittedChain(FittedVectorMap):
-    """Two fitted calibrators, one after the other.
-
-    Attributes
-    ----------
-    first, second : FittedVectorMap
-        The second takes the logarithms of the first's probabilities for logits.
-    """
+    """Two fitted calibrators, one after the other."""
 
     first: FittedVectorMap
     second: FittedVectorMap
+    """The second takes the logarithms of the first's probabilities for logits."""
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
         checked = validation.logits(logits)

@@ -58,18 +58,12 @@ def keep_decisions(block: Floats, decided: NDArray[np.intp]) -> None:
 
 @result_class
 class FittedPooledClasses(FittedLift):
-    """One fitted map for the probabilities of all classes.
-
-    Attributes
-    ----------
-    score_map : FittedScoreMap
-        Fitted on the entries of all rows and classes together.
-    strictness : float
-        Part of the uncalibrated probability that is added.
-    """
+    """One fitted map for the probabilities of all classes."""
 
     score_map: FittedScoreMap
+    """Fitted on the entries of all rows and classes together."""
     strictness: float
+    """Part of the uncalibrated probability that is added."""
 
     def recalibrate(self, probabilities: Floats) -> Floats:
         """Calibrate rows of probabilities, in place."""
@@ -144,18 +138,12 @@ class PooledClasses(Lift):
 
 @result_class
 class FittedPooledScores(FittedScoreMap):
-    """One map fitted on the probabilities of all classes, for the score of the chosen event.
-
-    Attributes
-    ----------
-    score_map : FittedScoreMap
-        Fitted on the entries of all rows and classes together.
-    strictness : float
-        Part of the uncalibrated score that is added.
-    """
+    """One map fitted on the probabilities of all classes, for the score of the chosen event."""
 
     score_map: FittedScoreMap
+    """Fitted on the entries of all rows and classes together."""
     strictness: float
+    """Part of the uncalibrated score that is added."""
 
     def predict(self, scores: ArrayLike) -> Floats:
         checked = validation.scores(scores)

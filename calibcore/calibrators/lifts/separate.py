@@ -155,15 +155,10 @@ def _check_classes(table: Floats, n_classes: int) -> None:
 
 @result_class
 class FittedOneVsRest(FittedLift):
-    """One fitted map a class.
-
-    Attributes
-    ----------
-    score_maps : tuple of FittedScoreMap
-        One a class.
-    """
+    """One fitted map a class."""
 
     score_maps: tuple[FittedScoreMap, ...]
+    """One a class."""
 
     def recalibrate(self, probabilities: Floats) -> Floats:
         """Calibrate rows of probabilities, in place."""
@@ -181,15 +176,9 @@ class FittedOneVsRest(FittedLift):
     def fallback_rows(self, logits: ArrayLike) -> int:
         """Count the rows that keep their probabilities because every map gives them 0.
 
-        Parameters
-        ----------
-        logits : array_like of float, shape (n_samples, n_classes)
-            Raw outputs before softmax.
+        ``logits``: raw outputs before softmax; shape (n_samples, n_classes).
 
-        Returns
-        -------
-        int
-            Rows that `predict_proba` leaves uncalibrated.
+        Rows that `predict_proba` leaves uncalibrated.
         """
         probabilities = softmax(logits)
         _check_classes(probabilities, len(self.score_maps))
@@ -260,15 +249,10 @@ def _rank(table: Floats) -> tuple[NDArray[np.intp], Floats]:
 
 @result_class
 class FittedPerRank(FittedLift):
-    """One fitted map a rank.
-
-    Attributes
-    ----------
-    score_maps : tuple of FittedScoreMap
-        Of the largest probability, the second largest, and so on.
-    """
+    """One fitted map a rank."""
 
     score_maps: tuple[FittedScoreMap, ...]
+    """Of the largest probability, the second largest, and so on."""
 
     def recalibrate(self, probabilities: Floats) -> Floats:
         """Calibrate rows of probabilities, in place."""

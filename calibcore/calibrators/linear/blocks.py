@@ -21,21 +21,14 @@ _LOWEST = -80.0
 
 @result_class
 class Block:
-    """Rows that are worked on together, one column each: numpy is fastest along long rows.
-
-    Attributes
-    ----------
-    inputs : ndarray of float, shape (n_classes, n_rows)
-        The inputs x, all finite.
-    labels : ndarray of int64, shape (n_rows,)
-        True classes.
-    ruled_out : ndarray of bool, shape (n_classes, n_rows), optional
-        True where the probability is 0 whatever the parameters.
-    """
+    """Rows that are worked on together, one column each: numpy is fastest along long rows."""
 
     inputs: Logits
+    """The inputs x, all finite; shape (n_classes, n_rows)."""
     labels: Labels
+    """True classes; shape (n_rows,)."""
     ruled_out: NDArray[np.bool_] | None = None
+    """True where the probability is 0 whatever the parameters; shape (n_classes, n_rows)."""
 
     @cached_property
     def places(self) -> NDArray[np.int64]:

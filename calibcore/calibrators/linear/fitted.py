@@ -56,21 +56,14 @@ _ONE_CLASS = (
 
 @dataclass(frozen=True)
 class Inputs:
-    """How a row of logits becomes the inputs of the linear map.
-
-    Parameters
-    ----------
-    space : {"logits", "log_probabilities"}
-        Logits minus their mean over the classes, or the logarithms of the probabilities.
-    temperature : float, default 1
-        Divides the logits first.
-    uniform_share : float, default 0
-        The probabilities are then mixed with this share of the uniform distribution.
-    """
+    """How a row of logits becomes the inputs of the linear map."""
 
     space: Space
+    """Logits minus their mean over the classes, or the logarithms of the probabilities."""
     temperature: float = 1.0
+    """Divides the logits first."""
     uniform_share: float = 0.0
+    """The probabilities are then mixed with this share of the uniform distribution."""
 
     def columns(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
         """Return some rows' inputs, classes first, and which classes are ruled out, if any are."""
@@ -151,33 +144,24 @@ def _row_blocks(logits: Logits, *, single: bool = False) -> Iterator[slice]:
 
 @result_class
 class FittedLinear(FittedVectorMap):
-    """A fitted linear map, softmax(W x + b).
-
-    Attributes
-    ----------
-    weights : ndarray of float64, shape (n_classes,) or (n_classes, n_classes)
-        The diagonal of W, or W.
-    bias : ndarray of float64, shape (n_classes,)
-        Added to W x.
-    space : {"logits", "log_probabilities"}
-        x is the logits minus their row's mean, or the logarithms of the probabilities.
-    temperature, uniform_share : float
-        The logits are first divided by the one, and their probabilities mixed with this share of
-        the uniform distribution (1 and 0 but for structured scaling).
-    penalty : tuple of float
-        Strengths of the penalties, in the order in which the method names them.
-    loss, gradient_norm : float
-        Penalised mean NLL on the calibration set, and its gradient's largest absolute entry.
-    """
+    """A fitted linear map, softmax(W x + b)."""
 
     weights: Floats
+    """The diagonal of W, or W; shape (n_classes,)."""
     bias: Floats
+    """Added to W x; shape (n_classes,)."""
     space: Space
+    """x is the logits minus their row's mean, or the logarithms of the probabilities."""
     temperature: Positive
     uniform_share: float
+    """The logits are first divided by the one, and their probabilities mixed with this share of the
+    uniform distribution (1 and 0 but for structured scaling).
+    """
     penalty: tuple[float, ...]
+    """Strengths of the penalties, in the order in which the method names them."""
     loss: float
     gradient_norm: float
+    """Penalised mean NLL on the calibration set, and its gradient's largest absolute entry."""
 
     @np.errstate()  # read_in_place lasts to its end
     def predict_proba(self, logits: ArrayLike) -> Floats:
@@ -256,20 +240,11 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
 ) -> FittedLinear:
     """Fit the linear model and say what the user should know of the fit.
 
-    Parameters
-    ----------
-    rows, inputs, penalty
-        What to fit, on what, and how much to hold back; ``penalty`` also says whether the matrix
-        is full.
-    bias : bool
-        Whether there is one.
-    strengths : tuple of float, optional
-        The penalty's strengths, to be recorded; without them cross-validation chooses ODIR's, or,
-        beyond `is_searched`, the size of the table does.
-    progress : callable, optional
-        Told the share of the fit that is done.
-    near : FittedLinear, optional
-        A fit to most of these rows, near whose strengths the search for them begins.
+    ``rows``, ``inputs``, ``penalty``: what to fit, on what, and how much to hold back; ``penalty``
+    also says whether the matrix is full. ``bias``: whether there is one. ``strengths``: the
+    penalty's strengths, to be recorded; without them cross-validation chooses ODIR's, or, beyond
+    `is_searched`, the size of the table does. ``progress``: told the share of the fit that is done.
+    ``near``: a fit to most of these rows, near whose strengths the search for them begins.
     """
     read_in_place(len(rows.labels))
     n_classes = rows.n_classes

@@ -59,41 +59,29 @@ class LinearModel:
 
     Parameters hold one row a class: its weights, then its bias. With two columns the matrix W is
     diagonal, with n_classes + 1 it is full.
-
-    Parameters
-    ----------
-    blocks : iterable of Block
-        All rows; gone through many times.
-    penalty : Penalty
-        Its arrays give the parameters their shape.
-    free : ndarray of bool, shape of the parameters
-        False where a parameter keeps its first value.
-    centred : bool
-        Whether the inputs of a row sum to 0, so that a matrix of equal columns changes nothing.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows.
-    mean_squares : ndarray of float64, shape (n_classes,)
-        Of each input, over all rows.
-    kind : numpy type
-        Precision of products and probabilities. Single is enough for a direction, and twice as
-        fast; of the loss and its gradient, only where they are far from the optimum.
-    told : callable
-        Called before each evaluation, each product with the Hessian and, where the model is
-        ``long``, each block of rows that is worked on; whatever it raises ends the work.
     """
 
     blocks: Iterable[Block]
+    """All rows; gone through many times."""
     penalty: Penalty
+    """Its arrays give the parameters their shape."""
     free: NDArray[np.bool_]
+    """False where a parameter keeps its first value."""
     centred: bool = False
+    """Whether the inputs of a row sum to 0, so that a matrix of equal columns changes nothing."""
     n_rows: int = field(init=False)
+    """Number of rows."""
     mean_squares: Floats = field(init=False)
+    """Of each input, over all rows; shape (n_classes,)."""
     n_products: int = field(default=0, init=False)
     told: Callable[[], object] = field(default_factory=lambda: lambda: None, init=False)
+    """Called before each evaluation, each product with the Hessian and, where the model is
+    ``long``, each block of rows that is worked on; whatever it raises ends the work.
+    """
     kind: type[np.floating[Any]] = field(init=False)
+    """Precision of products and probabilities. Single is enough for a direction, and twice as fast;
+    of the loss and its gradient, only where they are far from the optimum.
+    """
     _lengths: list[int] = field(init=False)
     _at: Floats = field(init=False)
     _typed: Iterable[Block] = field(init=False)

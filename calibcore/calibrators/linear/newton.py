@@ -61,26 +61,15 @@ def minimise(
 ) -> Optimum:
     """Find the parameters that make the penalised mean NLL least.
 
-    Parameters
-    ----------
-    model : LinearModel
-        What to fit.
-    start : ndarray of float64, shape of the parameters
-        Where to start; parameters that are not free stay there.
-    goal : float
-        The search ends once no entry of the gradient is larger; less for small inputs.
-    left : float
-        Or once the loss is surely no further than this above the least; where a weight is free of
-        the penalty, than `NEAR`, or once steps gain little, as `SLOW` says.
-    progress : callable, optional
-        Told the share that is done, also within a step.
+    ``model``: what to fit. ``start``: where to start; parameters that are not free stay there.
+    ``goal``: the search ends once no entry of the gradient is larger; less for small inputs.
+    ``left``: or once the loss is surely no further than this above the least; where a weight is
+    free of the penalty, than `NEAR`, or once steps gain little, as `SLOW` says. ``progress``: told
+    the share that is done, also within a step.
 
-    Returns
-    -------
-    Optimum
-        ``separated`` where nothing is penalised and some weights get every row right: the larger
-        the weights, the better, so the search ends there. ``escaping`` where the last step still
-        changed the parameters visibly, though the loss hardly fell.
+    ``separated`` where nothing is penalised and some weights get every row right: the larger the
+    weights, the better, so the search ends there. ``escaping`` where the last step still changed
+    the parameters visibly, though the loss hardly fell.
     """
     model.n_products, model.told = 0, _reporter(progress, 0.0, 1.0)
     parameters, here = start, model.evaluate(start, rough=True)

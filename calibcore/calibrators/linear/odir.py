@@ -89,23 +89,11 @@ def choose_odir(
 ) -> Chosen:
     """Choose lambda and mu by the mean NLL of rows held out.
 
-    Parameters
-    ----------
-    model : LinearModel
-        The whole calibration set; its penalty is not used.
-    start : ndarray of float64
-        Where the first fit starts; every other starts where the one before it ended.
-    near : Near, optional
-        Where the walks begin, instead of at the largest.
-    seed : int
-        Of the folds.
-    progress : callable, optional
-        Told the share that is done.
+    ``model``: the whole calibration set; its penalty is not used. ``start``: where the first fit
+    starts; every other starts where the one before it ended. ``near``: where the walks begin,
+    instead of at the largest. ``seed``: of the folds. ``progress``: told the share that is done.
 
-    Returns
-    -------
-    Chosen
-        lambda and mu, with the mean NLL of the rows held out.
+    lambda and mu, with the mean NLL of the rows held out.
 
     Notes
     -----

@@ -59,23 +59,11 @@ def said_of(
 ) -> tuple[str, ...]:
     """Return warnings of weights that are not to be relied on.
 
-    Parameters
-    ----------
-    found : Optimum
-        Where the search ended.
-    model : LinearModel
-        What was fitted.
-    absent : ndarray of int64
-        Classes that no row belongs to.
-    left : float
-        How far above the least loss the search might end.
-    held : bool
-        Whether the penalty is on every class's own weight and bias.
+    ``found``: where the search ended. ``model``: what was fitted. ``absent``: classes that no row
+    belongs to. ``left``: how far above the least loss the search might end. ``held``: whether the
+    penalty is on every class's own weight and bias.
 
-    Returns
-    -------
-    tuple of str
-        A sentence or more on each doubt.
+    A sentence or more on each doubt.
     """
     unpenalised = not model.penalty.strength.any()
     perhaps = not held and bool(model.missed().min() <= _PERHAPS * model.n_rows)
@@ -94,12 +82,8 @@ def said_of(
 def said_of_choice(chosen: Chosen, n_classes: int) -> tuple[str, ...]:
     """Return warnings of cross-validated strengths that do badly or end their grid.
 
-    Parameters
-    ----------
-    chosen : Chosen
-        What was chosen, and what it did on the rows held out.
-    n_classes : int
-        Says which strengths were tried.
+    ``chosen``: what was chosen, and what it did on the rows held out. ``n_classes``: says which
+    strengths were tried.
     """
     most, *_, least = strengths_tried(n_classes)
     said = []

@@ -24,24 +24,16 @@ _SMALLEST_WEIGHT = 2.0**-60
 
 @result_class
 class FittedBBQ(FittedScoreMap):
-    """A fitted average of histograms, which is itself a step function.
-
-    Attributes
-    ----------
-    edges : ndarray of float64, shape (n_steps - 1,)
-        Scores up to and including edges[k] belong to step k or a lower one.
-    heights : ndarray of float64, shape (n_steps,)
-        Calibrated score of each step.
-    n_bins : ndarray of int64, shape (n_binnings,)
-        Bins of each binning that counts.
-    weights : ndarray of float64, shape (n_binnings,)
-        Its posterior probability; together 1.
-    """
+    """A fitted average of histograms, which is itself a step function."""
 
     edges: Floats
+    """Scores up to and including edges[k] belong to step k or a lower one; shape (n_steps - 1,)."""
     heights: Floats
+    """Calibrated score of each step; shape (n_steps,)."""
     n_bins: NDArray[np.int64]
+    """Bins of each binning that counts; shape (n_binnings,)."""
     weights: Floats
+    """Its posterior probability; together 1; shape (n_binnings,)."""
 
     def predict(self, scores: ArrayLike) -> Floats:
         """Calibrate scores; none becomes 0 or 1."""

@@ -48,19 +48,13 @@ HARMLESS = frozenset(_ONE_FLAT.format(slope) for slope in "ab")
 
 @result_class
 class FittedBeta(FittedScoreMap):
-    """A fitted beta calibration curve.
-
-    Attributes
-    ----------
-    a, b : float
-        Slopes at low and at high scores, at least 0; both are 1 where nothing changes.
-    c : float
-        Added to the log-odds.
-    """
+    """A fitted beta calibration curve."""
 
     a: float
     b: float
+    """Slopes at low and at high scores, at least 0; both are 1 where nothing changes."""
     c: float
+    """Added to the log-odds."""
 
     def predict(self, scores: ArrayLike) -> Floats:
         low, high = _logarithms(validation.scores(scores))

@@ -15,21 +15,16 @@ from calibcore.validation import Floats
 
 @result_class
 class FittedHistogram(FittedScoreMap):
-    """A fitted histogram.
-
-    Attributes
-    ----------
-    edges : ndarray of float64, shape (n_bins + 1,)
-        From 0 to 1. Bin b is (edges[b], edges[b + 1]]; the first one holds 0 too.
-    counts : ndarray of int64, shape (n_bins,)
-        Calibration rows in each bin.
-    frequency : ndarray of float64, shape (n_bins,)
-        Observed frequency; 0 in an empty bin, where it is not used.
-    """
+    """A fitted histogram."""
 
     edges: Floats
+    """From 0 to 1. Bin b is (edges[b], edges[b + 1]]; the first one holds 0 too; shape (n_bins +
+    1,).
+    """
     counts: NDArray[np.int64]
+    """Calibration rows in each bin; shape (n_bins,)."""
     frequency: Floats
+    """Observed frequency; 0 in an empty bin, where it is not used; shape (n_bins,)."""
 
     @cached_property
     def _equal_width(self) -> bool:

@@ -15,22 +15,15 @@ from calibcore.validation import Floats, Hits
 
 @result_class
 class FittedIsotonic(FittedScoreMap):
-    """A fitted rising curve.
-
-    Attributes
-    ----------
-    first, last : ndarray of float64, shape (n_steps,)
-        Lowest and highest calibration score of each step, ascending.
-    frequency : ndarray of float64, shape (n_steps,)
-        Height of each step: its observed frequency, ascending.
-    interpolate : bool
-        Whether the curve is straight between two steps or stays on the lower one.
-    """
+    """A fitted rising curve."""
 
     first: Floats
     last: Floats
+    """Lowest and highest calibration score of each step, ascending; shape (n_steps,)."""
     frequency: Floats
+    """Height of each step: its observed frequency, ascending; shape (n_steps,)."""
     interpolate: bool
+    """Whether the curve is straight between two steps or stays on the lower one."""
 
     def predict(self, scores: ArrayLike) -> Floats:
         checked = validation.scores(scores)

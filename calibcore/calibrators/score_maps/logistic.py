@@ -47,22 +47,11 @@ def minimise_nll(
 ) -> Optimum:
     """Find the logistic regression with the least mean NLL.
 
-    Parameters
-    ----------
-    columns : ndarray of float64, shape (n_columns, n_samples)
-        What is weighted; of about unit size. A column of ones is an intercept.
-    targets : ndarray of float64, shape (n_samples,)
-        In [0, 1].
-    start : ndarray of float64, shape (n_columns,)
-        First weights tried; best those that ignore all but the intercept.
-    along : ndarray of float64, shape (n_samples,)
-        Ascending; rows of which it is about equal should have columns that are.
-    bounded : tuple of int
-        Columns whose weight must not be negative.
-
-    Returns
-    -------
-    Optimum
+    ``columns``: what is weighted; of about unit size. A column of ones is an intercept; shape
+    (n_columns, n_samples). ``targets``: in [0, 1]; shape (n_samples,). ``start``: first weights
+    tried; best those that ignore all but the intercept; shape (n_columns,). ``along``: ascending;
+    rows of which it is about equal should have columns that are; shape (n_samples,). ``bounded``:
+    columns whose weight must not be negative.
 
     Notes
     -----

@@ -30,18 +30,12 @@ PARTED = (
 
 @result_class
 class FittedPlatt(FittedScoreMap):
-    """A fitted logistic curve.
-
-    Attributes
-    ----------
-    slope : float
-        Multiplies the log-odds; below 1 where the model was overconfident.
-    intercept : float
-        Added to them; above 0 where the event happens more often than the model says.
-    """
+    """A fitted logistic curve."""
 
     slope: float
+    """Multiplies the log-odds; below 1 where the model was overconfident."""
     intercept: float
+    """Added to them; above 0 where the event happens more often than the model says."""
 
     def predict(self, scores: ArrayLike) -> Floats:
         odds = self.slope * log_odds(validation.scores(scores))

@@ -16,38 +16,24 @@ Counts = NDArray[np.int64]
 
 @result_class
 class FittedVennAbers(FittedScoreMap):
-    """A fitted pair of rising step functions.
-
-    Attributes
-    ----------
-    lower_starts : ndarray of float64, shape (n_lower,)
-        Calibration scores at which p0 rises.
-    lower : ndarray of float64, shape (n_lower + 1,)
-        p0 below, between and from these scores on.
-    upper_ends : ndarray of float64, shape (n_upper,)
-        Calibration scores after which p1 rises.
-    upper : ndarray of float64, shape (n_upper + 1,)
-        p1 up to, between and above these scores.
-    """
+    """A fitted pair of rising step functions."""
 
     lower_starts: Floats
+    """Calibration scores at which p0 rises; shape (n_lower,)."""
     lower: Floats
+    """p0 below, between and from these scores on; shape (n_lower + 1,)."""
     upper_ends: Floats
+    """Calibration scores after which p1 rises; shape (n_upper,)."""
     upper: Floats
+    """p1 up to, between and above these scores; shape (n_upper + 1,)."""
 
     def interval(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Return both calibrated scores.
 
-        Parameters
-        ----------
-        scores : array_like of float, shape (n_samples,)
-            In [0, 1].
+        ``scores``: in [0, 1]; shape (n_samples,).
 
-        Returns
-        -------
-        tuple of ndarray of float64, shape (n_samples,)
-            p0 and p1, p0 < p1: what isotonic regression gives the score if its own row is added to
-            the calibration set as a miss, and as a hit.
+        p0 and p1, p0 < p1: what isotonic regression gives the score if its own row is added to the
+        calibration set as a miss, and as a hit; shape (n_samples,).
         """
         checked = validation.scores(scores)
         low = self.lower[np.searchsorted(self.lower_starts, checked, side="right")]
@@ -115,15 +101,9 @@ class VennAbers(ScoreMap):
 def _heights_with_a_hit(sizes: Counts, hits: Counts) -> tuple[Counts, Counts]:
     """Return, of each block, its height in the isotonic regression with one hit more in that block.
 
-    Parameters
-    ----------
-    sizes, hits : ndarray of int64, shape (n_blocks,)
-        Rows of each distinct score, and the hits among them.
+    ``sizes``, ``hits``: rows of each distinct score, and the hits among them; shape (n_blocks,).
 
-    Returns
-    -------
-    tuple of ndarray of int64, shape (n_blocks,)
-        Hits and rows whose ratio is the height.
+    Hits and rows whose ratio is the height; shape (n_blocks,).
 
     Notes
     -----

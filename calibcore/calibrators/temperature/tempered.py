@@ -20,19 +20,10 @@ _SAFE = 1e-30, 1e30
 def mixture(logits: ArrayLike, parts: Iterable[Part], *, flat: float = 0.0) -> Floats:
     """Mix the probabilities of rows of logits at some temperatures with the uniform ones.
 
-    Parameters
-    ----------
-    logits : array_like of float, shape (n_samples, n_classes)
-        Raw outputs before softmax.
-    parts : iterable of (float, float)
-        Shares and inverse temperatures u, above 0; at most two.
-    flat : float
-        The uniform distribution's share.
+    ``logits``: raw outputs before softmax; shape (n_samples, n_classes). ``parts``: shares and
+    inverse temperatures u, above 0; at most two. ``flat``: the uniform distribution's share.
 
-    Returns
-    -------
-    ndarray of float64, shape (n_samples, n_classes)
-        sum of share * softmax(u * logits), plus flat / n_classes.
+    sum of share * softmax(u * logits), plus flat / n_classes; shape (n_samples, n_classes).
 
     Raises
     ------

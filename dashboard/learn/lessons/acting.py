@@ -46,51 +46,36 @@ Z = 1.959963984540054
 
 @result_class
 class Acted:
-    """What acting on scores costs per 1,000 patients, in visits in vain.
-
-    Attributes
-    ----------
-    at : AtCutoff
-        Counts at the cut-off that the costs give.
-    costs : ndarray of float64, shape (99,)
-        At each of `CUTOFFS`.
-    cost : float
-        At the cut-off that the costs give.
-    best, least : float
-        The cut-off of the least cost, and that cost.
-    """
+    """What acting on scores costs per 1,000 patients, in visits in vain."""
 
     at: AtCutoff
+    """Counts at the cut-off that the costs give."""
     costs: Floats
+    """At each of `CUTOFFS`; shape (99,)."""
     cost: float
+    """At the cut-off that the costs give."""
     best: float
     least: float
+    """The cut-off of the least cost, and that cost."""
 
 
 @result_class
 class Found:
-    """The same patients, by scores before and after calibration.
-
-    Attributes
-    ----------
-    ratio : int
-        Cost of a missed patient, where a false alarm costs 1.
-    before, after : Acted
-        By which scores.
-    more, error : float
-        What acting on scores before calibration costs more, and its standard error over the
-        patients, the calibrator as it is; per 1,000.
-    every, none : float
-        Cost of acting on all and on none; per 1,000.
-    """
+    """The same patients, by scores before and after calibration."""
 
     ratio: int
+    """Cost of a missed patient, where a false alarm costs 1."""
     before: Acted
     after: Acted
+    """By which scores."""
     more: float
     error: float
+    """What acting on scores before calibration costs more, and its standard error over the
+    patients, the calibrator as it is; per 1,000.
+    """
     every: float
     none: float
+    """Cost of acting on all and on none; per 1,000."""
 
     @property
     def low(self) -> float:

@@ -23,25 +23,19 @@ N_ROWS, N_DRAWS = 100, 200
 
 @result_class
 class Found:
-    """The same rows in several numbers of bins.
-
-    Attributes
-    ----------
-    table : BinTable
-        At the chosen number of bins.
-    ece : ndarray of float64, shape (len(COUNTS),)
-        At each of `COUNTS`.
-    perfect : ndarray of float64, shape (len(COUNTS),)
-        What rows with these scores would show if these were right: the median over draws.
-    ks, perfect_ks : float
-        KS error, which needs no bins; and its median if perfectly calibrated.
-    """
+    """The same rows in several numbers of bins."""
 
     table: BinTable
+    """At the chosen number of bins."""
     ece: Floats
+    """At each of `COUNTS`; shape (len(COUNTS)."""
     perfect: Floats
+    """What rows with these scores would show if these were right: the median over draws; shape
+    (len(COUNTS).
+    """
     ks: float
     perfect_ks: float
+    """KS error, which needs no bins; and its median if perfectly calibrated."""
 
 
 def find(state: State, n_bins: int) -> Found:

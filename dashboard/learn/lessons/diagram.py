@@ -36,21 +36,14 @@ Place = tuple[float, float]
 
 @result_class
 class Found:
-    """The rows that are in their bins so far.
-
-    Attributes
-    ----------
-    rows : EventScores
-        In the order in which they came.
-    heights : ndarray of int64, shape (n_rows,)
-        Place of each in the pile of its bin, from 1: the correct ones below.
-    diagram : BinnedReliability
-        The diagram of these rows.
-    """
+    """The rows that are in their bins so far."""
 
     rows: EventScores
+    """In the order in which they came."""
     heights: NDArray[np.int64]
+    """Place of each in the pile of its bin, from 1: the correct ones below; shape (n_rows,)."""
     diagram: BinnedReliability
+    """The diagram of these rows."""
 
     def counted(self, k: int) -> tuple[int, int]:
         """Return how many rows of a bin are correct, and how many it holds."""

@@ -19,21 +19,14 @@ MOST_DRAWS = 500
 
 @result_class
 class Draws:
-    """Groups of 100 people for each of whom the event has the same probability.
-
-    Attributes
-    ----------
-    happened : ndarray of bool, shape (PEOPLE,)
-        The last group, in the order of drawing.
-    counts : ndarray of int, shape (n_draws,)
-        How many of each group it happened to.
-    chances : ndarray of float64, shape (PEOPLE + 1,)
-        Binomial probability of each count.
-    """
+    """Groups of 100 people for each of whom the event has the same probability."""
 
     happened: NDArray[np.bool_]
+    """The last group, in the order of drawing; shape (PEOPLE,)."""
     counts: NDArray[np.int64]
+    """How many of each group it happened to; shape (n_draws,)."""
     chances: Floats
+    """Binomial probability of each count; shape (PEOPLE + 1,)."""
 
     @property
     def range95(self) -> tuple[int, int]:

@@ -57,18 +57,12 @@ LEAST = 20
 
 @result_class
 class Measured:
-    """One event over all rows.
-
-    Attributes
-    ----------
-    bins : BinTable
-        Ten of equal width.
-    curves : CumulativeCurves
-        Cumulative score and outcomes.
-    """
+    """One event over all rows."""
 
     bins: BinTable
+    """Ten of equal width."""
     curves: CumulativeCurves
+    """Cumulative score and outcomes."""
 
     @property
     def score(self) -> float:

@@ -71,32 +71,23 @@ WIDEST = 27.0
 
 @result_class
 class Part:
-    """All rows, or those of a group: how far scores are from what is observed.
-
-    Attributes
-    ----------
-    name : str
-        One of `NAMES`.
-    score, frequency, gap, low, high : float
-        Mean score, observed frequency, and their difference with its 95% interval.
-    ks_error, p_value : float
-        KS error and p-value of its test; of the groups adjusted for two.
-    true_gap : float
-        What the gap would be with rows without number.
-    table : BinTable
-        Its rows in bins of the score.
-    """
+    """All rows, or those of a group: how far scores are from what is observed."""
 
     name: str
+    """One of `NAMES`."""
     score: float
     frequency: float
     gap: float
     low: float
     high: float
+    """Mean score, observed frequency, and their difference with its 95% interval."""
     ks_error: float
     p_value: float
+    """KS error and p-value of its test; of the groups adjusted for two."""
     true_gap: float
+    """What the gap would be with rows without number."""
     table: BinTable
+    """Its rows in bins of the score."""
 
     @property
     def verdict(self) -> str:

@@ -39,17 +39,13 @@ SETS = {"fit": "The rows of the fit", "other": "Other rows"}
 
 @result_class
 class Found:
-    """Two calibrators fitted on some calibration rows, and the scores as they were.
-
-    Attributes
-    ----------
-    fit, other : tuple of Tally
-        Top predictions counted by score, one tally of each of `CALIBRATORS`: the rows of the fit,
-        and the test set.
-    """
+    """Two calibrators fitted on some calibration rows, and the scores as they were."""
 
     fit: tuple[Tally, ...]
     other: tuple[Tally, ...]
+    """Top predictions counted by score, one tally of each of `CALIBRATORS`: the rows of the fit,
+    and the test set.
+    """
 
     def briers(self, which: str) -> list[float]:
         """Return the Brier score of each calibrator on a set of rows."""

@@ -36,25 +36,17 @@ HALF_OFF = 10
 
 @result_class
 class Walk:
-    """The rows added so far, lowest score first.
-
-    Attributes
-    ----------
-    curves : CumulativeCurves
-        Of all rows.
-    bins : BinTable
-        Of all rows, in tenths of the score.
-    limit : float
-        KS error below which a perfectly calibrated model stays in 95% of draws.
-    here, back : int
-        Places in the curves: of the last row added, and where the slope is taken from.
-    """
+    """The rows added so far, lowest score first."""
 
     curves: CumulativeCurves
+    """Of all rows."""
     bins: BinTable
+    """Of all rows, in tenths of the score."""
     limit: float
+    """KS error below which a perfectly calibrated model stays in 95% of draws."""
     here: int
     back: int
+    """Places in the curves: of the last row added, and where the slope is taken from."""
 
     @property
     def n_added(self) -> int:

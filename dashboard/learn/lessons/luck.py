@@ -39,21 +39,14 @@ POINTS = 120
 
 @result_class
 class LineUp:
-    """Pictures of the same scores: one with the network's outcomes, the others with luck's.
-
-    Attributes
-    ----------
-    curves : tuple of CumulativeCurves
-        One per picture.
-    place : int
-        Which of them is the network, from 0.
-    limit : float
-        KS error that luck exceeds in 5% of draws.
-    """
+    """Pictures of the same scores: one with the network's outcomes, the others with luck's."""
 
     curves: tuple[CumulativeCurves, ...]
+    """One per picture."""
     place: int
+    """Which of them is the network, from 0."""
     limit: float
+    """KS error that luck exceeds in 5% of draws."""
 
     @property
     def network(self) -> CumulativeCurves:
@@ -68,18 +61,12 @@ class LineUp:
 
 @result_class
 class Often:
-    """How often the network stands out of other line-ups of so many rows.
-
-    Attributes
-    ----------
-    detected : float
-        Share in which the p-value of its KS error is below `LEVEL`.
-    widest : float
-        Share in which its KS error is the largest of all.
-    """
+    """How often the network stands out of other line-ups of so many rows."""
 
     detected: float
+    """Share in which the p-value of its KS error is below `LEVEL`."""
     widest: float
+    """Share in which its KS error is the largest of all."""
 
 
 def draw(state: State) -> LineUp:

@@ -45,28 +45,19 @@ ACROSS = np.linspace(0, 1, 241)
 
 @result_class
 class Found:
-    """A spline, fitted to some calibration rows.
-
-    Attributes
-    ----------
-    fitted : FittedSpline
-        Scores and what they become.
-    drawn : SplineFit
-        The spline beside the cumulative outcomes of the rows of the fit.
-    fit_nll, other_nll : float
-        NLL of the event on the rows of the fit and on the test set, as `limited_nll` has it.
-    certain : int
-        Rows of the test set that the limit keeps from deciding the NLL.
-    scores : ndarray of float64, shape (n_samples,)
-        Of the rows of the fit, ascending.
-    """
+    """A spline, fitted to some calibration rows."""
 
     fitted: FittedSpline
+    """Scores and what they become."""
     drawn: SplineFit
+    """The spline beside the cumulative outcomes of the rows of the fit."""
     fit_nll: float
     other_nll: float
+    """NLL of the event on the rows of the fit and on the test set, as `limited_nll` has it."""
     certain: int
+    """Rows of the test set that the limit keeps from deciding the NLL."""
     scores: Floats
+    """Of the rows of the fit, ascending; shape (n_samples,)."""
 
 
 def find(rows: EventScores, n_knots: int) -> Found:

@@ -44,18 +44,12 @@ GUESSES = {
 
 @dataclass(frozen=True)
 class Trained:
-    """A loss, and the network that was trained by it.
-
-    Parameters
-    ----------
-    loss : Loss
-        By which it was trained.
-    sample : str
-        Of the network.
-    """
+    """A loss, and the network that was trained by it."""
 
     loss: Loss
+    """By which it was trained."""
     sample: str
+    """Of the network."""
 
     @property
     def name(self) -> str:

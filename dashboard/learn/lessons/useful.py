@@ -44,26 +44,18 @@ BRIER_STEP = 0.04
 
 @result_class
 class Forecaster:
-    """Scores of one forecaster, and what they are worth.
-
-    Attributes
-    ----------
-    rows : EventScores
-        Of the test set.
-    bins : BinTable
-        Of equal width.
-    ece, brier, nll : float
-        ECE of these bins, Brier score and NLL of the event.
-    parts : Decomposition
-        Of the Brier score, by isotonic regression.
-    """
+    """Scores of one forecaster, and what they are worth."""
 
     rows: EventScores
+    """Of the test set."""
     bins: BinTable
+    """Of equal width."""
     ece: float
     brier: float
     nll: float
+    """ECE of these bins, Brier score and NLL of the event."""
     parts: Decomposition[float]
+    """Of the Brier score, by isotonic regression."""
 
 
 @cache
