@@ -10,6 +10,9 @@ from tests.browser.server import running_dashboard
 from tests.browser.settled import COUNT_ANSWERS
 
 OpenPage = Callable[..., Page]
+LONG = pytest.mark.long
+"""Marks a further case of a journey that takes a minute: for a release."""
+
 PROBED = ("/_stcore/host-config", "/_stcore/health")
 
 expect.set_options(timeout=60_000)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dashboard.app import PAGES
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import LONG, OpenPage
 from tests.browser.settled import settle, turn_to
 from tests.browser.test_hospital import export
 from tests.browser.test_roles import bring
@@ -47,7 +47,7 @@ def findings(page: Page) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=LONG)])
 def test_no_page_has_a_finding(open_page: OpenPage, scheme: str) -> None:
     page = open_page(address_of(GARMENTS, method="Temperature scaling"), scheme=scheme)
     settle(page)

@@ -11,7 +11,7 @@ from dashboard.learn.lessons import LESSONS
 from dashboard.parts.long_work import RUN, STOP
 from dashboard.wording import laboratory as lab
 from dashboard.wording import learn as words
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import LONG, OpenPage
 from tests.browser.settled import click, settle
 from tests.browser.test_accessibility import findings
 
@@ -85,7 +85,9 @@ def take(page: Page, lesson: Lesson) -> None:
     assert f"{lesson.controls[0].name}={word}" in page.url
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1440, "light"), pytest.param(390, "dark", marks=LONG)]
+)
 def test_each_lesson_is_taken_by_keyboard_alone(
     open_page: OpenPage, width: int, scheme: str
 ) -> None:

@@ -11,7 +11,7 @@ from dashboard.headless import event_of, read_paths, scene_of
 from dashboard.readers.contents import Options
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
 from dashboard.samples import samples
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import LONG, OpenPage
 from tests.browser.settled import click, settle
 from tests.browser.test_accessibility import findings
 from tests.browser.test_hospital import export
@@ -52,7 +52,9 @@ def looked_at(page: Page, html: Path, document: object) -> None:
     assert findings(page) == []
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize(
+    "name", ["crash_survival", *(pytest.param(name, marks=LONG) for name in SAMPLES[:2])]
+)
 def test_a_sample_s_report_is_read_from_disk_offline(
     browser: Browser, tmp_path: Path, name: str
 ) -> None:

@@ -12,7 +12,7 @@ from calibcore.calibrators import SplineCalibration
 from dashboard.app import PAGES
 from dashboard.parts.long_work import RUN
 from dashboard.wording import percent
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import LONG, OpenPage
 from tests.browser.settled import begin_long_work, click, settle, stand_still, turn_to
 from tests.browser.test_journeys import choose_method, split_of
 
@@ -219,7 +219,9 @@ PASTED = {
 """Some of the pages; `tests/app/test_addresses.py` has all."""
 
 
-@pytest.mark.parametrize("path", list(PASTED))
+@pytest.mark.parametrize(
+    "path", ["ks", *(pytest.param(path, marks=LONG) for path in PASTED if path != "ks")]
+)
 def test_a_pasted_address_shows_what_it_was_copied_from(open_page: OpenPage, path: str) -> None:
     query = {"method": "temperature", **PASTED[path]}
     first = open_page(address_of("three_garments", path, **query))
