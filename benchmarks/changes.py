@@ -25,8 +25,8 @@ from calibcore.evaluation import sides_of
 from calibcore.events import OneClass
 from calibcore.fitting import prepare
 from calibcore.inference import Inference, Interval, Plan, infer
+from calibcore.inference.refits import N_DRAWS, refit
 from calibcore.metrics import METRICS, EventMeasure
-from calibcore.refits import N_DRAWS, refit
 from calibcore.splits import cross_split, split_rows
 from calibcore.tally import Tally
 from calibcore.validation import Floats

@@ -34,8 +34,8 @@ from typing import Any
 from benchmarks.any_files import MAKERS, NAMES, any_file, seeds, zipped
 from dashboard.readers import FileError, Question, Upload, read
 from dashboard.readers.formats import prepare
+from dashboard.readers.records import ROLES
 from dashboard.readers.refusal import UnforeseenError
-from dashboard.readers.table import ROLES
 
 BATCH = 10_000
 HARMLESS = frozenset(

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
-from calibcore.calibrators.method import Calibrator
+from calibcore.calibrators.catalogue import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, evaluate, sides_of
@@ -17,8 +17,8 @@ from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, fit
 from calibcore.frames import measures_frame
 from calibcore.grouping import Grouping
 from calibcore.inference import Inference, Plan, infer
+from calibcore.inference.refits import N_DRAWS, refit
 from calibcore.metrics import METRICS, Measure, Options
-from calibcore.refits import N_DRAWS, refit
 from calibcore.results import find, result_class
 from calibcore.splits import Split, cross_split
 from calibcore.tables import rows_of
@@ -126,7 +126,8 @@ class AuditResult:
         Returns
         -------
         Inference
-            See `calibcore.inference.infer`; in folds, widened by `calibcore.refits.refit`.
+            See `calibcore.inference.infer`; in folds, widened by
+            `calibcore.inference.refits.refit`.
 
         Raises
         ------

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore.data import EventScores
 from calibcore.decisions import LEVEL
 from calibcore.errors import CalibrationInputError
-from calibcore.inference.group_sums import groups_of
+from calibcore.inference.groups import groups_of
 from calibcore.inference.intervals import Interval, share_interval
 from calibcore.inference.multiple_testing import holm
 from calibcore.results import result_class

@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 from scipy.special import expit
 
-from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.validation import Floats
 from dashboard.compute.files import row_names, row_numbers
 from dashboard.readers import Upload
-from dashboard.readers.contents import Options, RawSet, Role, SliceColumn
 from dashboard.readers.formats.heading import unnamed
 from dashboard.readers.meaning.scale import HUNDREDTHS, SHARES
+from dashboard.readers.records import ColumnRole, Options, RawSet, Role, SliceColumn
 from dashboard.readers.refusal import FileError, Question, quoted
-from dashboard.readers.table import ColumnRole
 from dashboard.tables import harmless
 from dashboard.wording.take_home import SCORE_HEAD, in_percent
 

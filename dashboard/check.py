@@ -8,15 +8,14 @@ from typing import Any
 
 from rich.markup import escape
 
-from calibcore.batches import BatchComparison, compare_batches
 from calibcore.data import LogitSet
+from calibcore.drift import BatchComparison, compare_batches, compare_pairs
 from calibcore.errors import CalibrationInputError
-from calibcore.paired_batches import compare_pairs
 from dashboard.compute.files import row_numbers
 from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
 from dashboard.output import Lines
 from dashboard.pairing import Batch, Matched, match
-from dashboard.readers.contents import Role
+from dashboard.readers.records import Role
 from dashboard.report.reference import Reference, read_reference, reference_of
 from dashboard.scene import Scene
 from dashboard.terminal import options_of

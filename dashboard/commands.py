@@ -57,7 +57,7 @@ class WithKeys(click.Command):
         from calibcore.calibrators import CATALOGUE  # noqa: PLC0415 - takes a second
         from calibcore.metrics import METRICS  # noqa: PLC0415 - the same
         from dashboard.conditions import SUBGROUP  # noqa: PLC0415 - the same
-        from dashboard.readers.table import ROLES  # noqa: PLC0415 - the same
+        from dashboard.readers.records import ROLES  # noqa: PLC0415 - the same
 
         super().format_options(ctx, formatter)
         own = {option.name for option in self.params}

@@ -12,7 +12,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.compute.by_date import split_by_date
 from dashboard.figures import LIGHT
 from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
-from dashboard.readers.contents import Options, RawSet
+from dashboard.readers.records import Options, RawSet
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, ChosenEvent, Settings, first_class

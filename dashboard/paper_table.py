@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from calibcore.metrics import Measure
-from calibcore.model_tables import TableCell
+from calibcore.models import TableCell
 from dashboard.tables import Cell, Place, csv_of, ranked_cells
 from dashboard.wording.model_table import in_percent
 from dashboard.wording.numbers import MINUS, MORE_DECIMALS_FROM, amount, span

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from calibcore.contest import (
+from calibcore.comparison import (
     Contestant,
     EvaluatedOn,
     Standing,

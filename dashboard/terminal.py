@@ -11,12 +11,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import Progress
 from calibcore.decisions import cutoff_of_costs
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
-from calibcore.numpy_code import numpy_code
+from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.export.numpy_code import numpy_code
 from dashboard import compute, wording
 from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
 from dashboard.compute.decisions import kept_of
@@ -26,7 +26,7 @@ from dashboard.compute.take_home import calibrator_file
 from dashboard.conditions import SUBGROUP, Condition
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.output import Lines, write_file
-from dashboard.readers.contents import Options
+from dashboard.readers.records import Options
 from dashboard.readers.refusal import Question
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
@@ -132,7 +132,7 @@ def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> Non
 
 def _onnx(kept: CalibratorFile) -> bytes:
     try:
-        from calibcore.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
+        from calibcore.export.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
     except ImportError as error:
         wanted = 'onnx to be installed: pip install "fractile[onnx]"'
         raise CalibrationInputError("out", "an ONNX model", wanted) from error

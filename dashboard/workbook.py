@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import FittedScoreMap
-from calibcore.calibrators.lifts.by_group import FittedByGroup
+from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.score_maps.platt import log_odds, sigmoid
 from calibcore.errors import CalibrationInputError
-from calibcore.score_table import TABLE_ACCURACY, ScoreTable, score_table
+from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.export.score_table import TABLE_ACCURACY, ScoreTable, score_table
 from dashboard.wording import workbook as words
 
 N_ROWS = 1000

@@ -19,9 +19,9 @@ from calibcore.metrics import Measure
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli import main as fractile
 from dashboard.figures import LIGHT, reliability_diagram
-from dashboard.figures.sent import LightFigure, Titles
+from dashboard.figures.plotly_json import LightFigure, Titles
 from dashboard.headless import read_paths, scene_of
-from dashboard.readers.contents import Options
+from dashboard.readers.records import Options
 from dashboard.report.svg import svg_of
 from dashboard.scene import Scene
 from dashboard.wording import reference as words
@@ -123,9 +123,9 @@ def command_page() -> str:
 def reference_page() -> str:
     """List what the library offers."""
     names = (
-        "auditing", "calibrator_file", "numpy_code", "onnx_model", "estimators", "batches",
-        "paired_batches", "evaluation", "inference", "events", "data", "splits", "decisions",
-        "slices", "worlds", "errors",
+        "auditing", "export.calibrator_file", "export.numpy_code", "export.onnx_model",
+        "estimators", "drift", "evaluation", "inference", "events", "data", "splits", "decisions",
+        "subgroups", "synthetic", "errors",
     )  # fmt: skip
     return "\n".join(["# Reference", "", *(f"::: calibcore.{name}\n" for name in names)])
 

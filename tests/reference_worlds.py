@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from calibcore.worlds import HandCurve, LogOddsCurve, World
+from calibcore.synthetic import HandCurve, LogOddsCurve, World
 
 FAR = 9.0
 """Standard deviations beyond which a normal distribution holds 1e-19 of all rows."""

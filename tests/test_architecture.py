@@ -17,8 +17,8 @@ OTHERS = sorted(
     for name in ("benchmarks", "sample_logits/training")
     for path in (ROOT / name).rglob("*.py")
 )
-LONGEST_FILE, LONGEST_BODY, LONGEST_APP = 700, 40, 120
-MOST_READER_LINES, MOST_READER_FILES = 13_600, 63
+LONGEST_BODY, LONGEST_APP = 40, 120
+MOST_READER_LINES, MOST_READER_FILES = 13_600, 50
 """Reading is a means: what is added there has to make room for itself."""
 
 STREAMLIT_USERS = {"app", "controls", "compute", "parts", "stage", "style", "views"}
@@ -121,7 +121,7 @@ def test_the_core_imports_numpy_scipy_and_the_standard_library() -> None:
         "calibcore/auditing.py": ["pandas"],  # the name of a type alone
         "calibcore/estimators.py": ["sklearn"],  # an extra, imported by nothing else
         "calibcore/frames.py": ["pandas"],  # when a table is asked for
-        "calibcore/onnx_model.py": ["onnx"],  # an extra, imported by nothing else
+        "calibcore/export/onnx_model.py": ["onnx"],  # an extra, imported by nothing else
     }
 
 
@@ -270,14 +270,6 @@ def test_arrays_are_no_part_of_a_cache_key() -> None:
 
 
 # Size ---------------------------------------------------------------------------------------
-
-
-def test_files_are_short() -> None:
-    lengths = {
-        place(path): len(path.read_text(encoding="utf-8").splitlines())
-        for path in (*SOURCES, *OTHERS)
-    }
-    assert {name: n for name, n in lengths.items() if n > LONGEST_FILE} == {}
 
 
 def test_reading_does_not_grow() -> None:

@@ -8,17 +8,9 @@ from calibcore.calibrators.base import (
     VectorMap,
     from_json,
 )
-from calibcore.calibrators.catalogue import CATALOGUE
-from calibcore.calibrators.ensembles.beta import BetaEnsemble
-from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
-from calibcore.calibrators.gaussian_process.calibrator import GaussianProcessCalibration
-from calibcore.calibrators.lifts.by_group import ByGroup, FittedByGroup
-from calibcore.calibrators.lifts.chain import Chain
-from calibcore.calibrators.lifts.pooled import PooledClasses, PooledScores
-from calibcore.calibrators.lifts.separate import OneVsRest, PerRank
-from calibcore.calibrators.linear.maps import DirichletScaling, MatrixScaling, VectorScaling
-from calibcore.calibrators.linear.structured import StructuredMatrixScaling, StructuredVectorScaling
-from calibcore.calibrators.method import (
+from calibcore.calibrators.by_group import ByGroup, FittedByGroup
+from calibcore.calibrators.catalogue import (
+    CATALOGUE,
     Calibrator,
     Choice,
     Fits,
@@ -27,6 +19,17 @@ from calibcore.calibrators.method import (
     Switch,
     WholeNumber,
 )
+from calibcore.calibrators.ensembles.beta import BetaEnsemble
+from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
+from calibcore.calibrators.gaussian_process import GaussianProcessCalibration
+from calibcore.calibrators.lifts import Chain, OneVsRest, PerRank, PooledClasses, PooledScores
+from calibcore.calibrators.linear.maps import (
+    DirichletScaling,
+    MatrixScaling,
+    StructuredMatrixScaling,
+    StructuredVectorScaling,
+    VectorScaling,
+)
 from calibcore.calibrators.score_maps.bbq import BBQ
 from calibcore.calibrators.score_maps.beta import BetaCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning
@@ -34,7 +37,7 @@ from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
 from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.calibrators.score_maps.spline import FittedSpline, SplineCalibration
 from calibcore.calibrators.score_maps.venn_abers import VennAbers
-from calibcore.calibrators.temperature.scaling import FittedTemperature, TemperatureScaling
+from calibcore.calibrators.temperature import FittedTemperature, TemperatureScaling
 
 __all__ = [
     "BBQ",

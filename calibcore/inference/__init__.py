@@ -1,16 +1,14 @@
 """Uncertainty: intervals, references under perfect calibration, power, many tests at once."""
 
 from calibcore.inference.bootstrap import SideRows
-from calibcore.inference.findings import Finding, Fits, Inference, Reference, Uncertainty
+from calibcore.inference.findings import Finding, Fits, Inference, Plan, Reference, Uncertainty
 from calibcore.inference.groups import GroupGaps, group_gaps
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
 from calibcore.inference.multiple_testing import ClassScreen, holm, screen_classes
 from calibcore.inference.off_ranges import OffRange, off_ranges
-from calibcore.inference.omnibus import Omnibus, omnibus_test
-from calibcore.inference.plan import Plan
+from calibcore.inference.omnibus import Omnibus, ks_by_worst_order, omnibus_test
 from calibcore.inference.power import rows_that_show, smallest_gap_shown
-from calibcore.inference.ties import ks_by_worst_order
 from calibcore.inference.trend import Drift, drift_test
 
 __all__ = [

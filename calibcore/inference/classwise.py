@@ -1,26 +1,249 @@
-"""The uncertainty of class-wise calibration errors."""
+"""Binned and cumulative calibration errors of every class, for labels that are exchanged."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.binning import bin_places, equal_mass_starts
 from calibcore.blocks import row_blocks
 from calibcore.inference.bootstrap import SideRows
-from calibcore.inference.classwise_bins import ClassBins, Kind
-from calibcore.inference.classwise_kernels import ClassKernels
-from calibcore.inference.findings import Reference, Uncertainty, reference
+from calibcore.inference.findings import Plan, Reference, Uncertainty, reference
 from calibcore.inference.intervals import DistanceEstimate, Interval
-from calibcore.inference.inversion import N_DRAWS, Usual
-from calibcore.inference.null_labels import drawn_labels
-from calibcore.inference.plan import Plan
-from calibcore.inference.plausible import largest_allowed
+from calibcore.inference.inversion import N_DRAWS, Usual, largest_allowed
 from calibcore.metrics.classwise import classwise_ks_errors
-from calibcore.metrics.kernel_classwise import kde_classwise_ece
-from calibcore.metrics.pairs_table import skce_test
+from calibcore.metrics.kernel import (
+    class_masses,
+    half_width,
+    kde_classwise_ece,
+    kde_of_densities,
+    per_unit,
+    share_out,
+    spread_of,
+)
+from calibcore.metrics.skce import skce_test
 from calibcore.results import result_class
+from calibcore.tally import tally
 from calibcore.validation import Floats, Labels
+
+Kind = Literal["equal_width", "equal_mass", "cumulative"]
+
+_CELLS = 1 << 22
+
+_FINE, _FEWEST, _MOST = 1 << 14, 1 << 7, 1 << 10
+"""Bins of all classes together whose gaps are added up; least and most of a class."""
+
+
+@result_class
+class ClassBins:
+    """Every class's probabilities in bins, so that labels can be exchanged.
+
+    Bins are of equal width or mass, as the class-wise ECE has them. Those whose gaps are added up
+    are fine ones of equal sums of probability, so that the KS error, read at their ends alone, is
+    too small by at most what a bin holds, 1 / 16,384 of the rows (with more than 128 classes, 1 /
+    128 of the class).
+    """
+
+    places: NDArray[np.uint16]
+    """Bin of each probability; shape (n_samples, n_classes)."""
+    sums: Floats
+    """Sum of the probabilities in each bin; shape (n_classes, n_bins)."""
+    kind: Kind
+    """Of the bins, and of the error."""
+
+    @classmethod
+    def of(cls, probabilities: Floats, n_bins: int, kind: Kind = "equal_width") -> "ClassBins":
+        """Bin the probabilities of every class; ``n_bins`` does not count where gaps add up."""
+        n_classes = probabilities.shape[1]
+        if kind != "equal_width":
+            n_places = max(_FEWEST, min(_MOST, _FINE // n_classes))
+            n_bins = n_places if kind == "cumulative" else n_bins
+            places = np.empty(probabilities.shape, dtype=np.uint16)
+            for k in range(n_classes):
+                scores = np.minimum(probabilities[:, k], 1.0)
+                places[:, k] = np.searchsorted(_firsts(scores, n_bins, kind), scores, side="right")
+            bins = cls(places, np.empty((n_classes, n_bins)), kind)
+            return replace(bins, sums=bins.weighted(probabilities))
+        places = np.empty(probabilities.shape, dtype=np.uint16)
+        sums = np.zeros(n_classes * n_bins)
+        firsts = np.arange(n_classes) * n_bins
+        for rows in row_blocks(*probabilities.shape):
+            block = probabilities[rows]
+            found = bin_places(block, n_bins)
+            places[rows] = found
+            cells = (found + firsts).ravel()
+            sums += np.bincount(cells, weights=block.ravel(), minlength=sums.size)
+        return cls(places, sums.reshape(n_classes, n_bins), kind)
+
+    def weighted(self, table: Floats) -> Floats:
+        """Sum another table over the bins, shape (n_classes, n_bins)."""
+        n_classes, n_bins = self.sums.shape
+        sums = np.zeros(self.sums.size)
+        firsts = np.arange(n_classes) * n_bins
+        for rows in row_blocks(*table.shape):
+            cells = (self.places[rows] + firsts).ravel()
+            sums += np.bincount(cells, weights=table[rows].ravel(), minlength=sums.size)
+        return sums.reshape(self.sums.shape)
+
+    def distances(self, other: Floats) -> Floats:
+        """Return each class's error in unlimited rows, if other probabilities are true."""
+        return self._error(self.weighted(other) - self.sums) / len(other)
+
+    def errors(self, labels: NDArray[np.integer]) -> Floats:
+        """Return each class's expected calibration error for given labels.
+
+        Parameters
+        ----------
+        labels : ndarray of int, shape (n_draws, n_samples)
+
+        Returns
+        -------
+        ndarray of float64, shape (n_draws, n_classes)
+        """
+        n_draws, n_rows = labels.shape
+        n_bins = self.sums.shape[1]
+        errors = np.empty((n_draws, len(self.sums)))
+        at_once = max(1, _CELLS // max(self.sums.size, n_rows))
+        for start in range(0, n_draws, at_once):
+            chosen = labels[start : start + at_once]
+            cells = chosen.astype(np.intp) * n_bins + self.places[np.arange(n_rows), chosen]
+            cells += np.arange(len(chosen))[:, np.newaxis] * self.sums.size
+            hits = np.bincount(cells.ravel(), minlength=len(chosen) * self.sums.size)
+            gaps = hits.reshape(len(chosen), *self.sums.shape) - self.sums
+            errors[start : start + at_once] = self._error(gaps) / n_rows
+        return errors
+
+    def _error(self, gaps: Floats) -> Floats:
+        """Return the error in rows from the gap of every bin, along the last axis."""
+        if self.kind == "cumulative":
+            np.cumsum(gaps, axis=-1, out=gaps)
+            return np.asarray(np.abs(gaps, out=gaps).max(axis=-1))
+        return np.asarray(np.abs(gaps).sum(axis=-1))
+
+
+def _firsts(scores: Floats, n_bins: int, kind: Kind) -> Floats:
+    """Return the lowest score of each bin but the first, of one class; infinity of those left."""
+    counted = tally(scores, np.zeros(scores.size))
+    if kind == "equal_mass":
+        starts = equal_mass_starts(counted, n_bins)[1:]
+    else:
+        totals = np.cumsum(counted.counts * counted.scores)
+        starts = np.searchsorted(totals, totals[-1] * np.arange(1, n_bins) / n_bins) + 1
+    return np.append(counted.scores, np.inf)[starts]
+
+
+# Kernel-smoothed calibration errors of every class, for labels that are exchanged -------------
+
+
+MESH = 1 << 8
+"""Cells of the mesh on [0, 1], where draws are compared with each other alone."""
+
+_MESH_CELLS = 1 << 20  # of meshes at once
+_BATCH = 128  # curves at once: their meshes stay in a processor's cache
+
+
+@result_class
+class ClassKernels:
+    """Every class's probabilities with what labels do not change.
+
+    Attributes
+    ----------
+    probabilities : ndarray of float64, shape (n_samples, n_classes)
+    """
+
+    probabilities: Floats
+
+    @cached_property
+    def density(self) -> Floats:
+        """Density of all rows of each class on the mesh."""
+        ones = np.broadcast_to(1.0, self.probabilities.shape)
+        return per_unit(class_masses(self.probabilities, ones, MESH))
+
+    @cached_property
+    def _spread(self) -> Floats:
+        """Spread of all probabilities of each class, which counts where hits are too few."""
+        table = self.probabilities
+        total: Floats = np.einsum("ij->j", table)
+        squares: Floats = np.einsum("ij,ij->j", table, table)
+        return spread_of(total, squares, len(table))
+
+    def errors(self, labels: NDArray[np.integer]) -> Floats:
+        """Return each class's kernel calibration error for given labels.
+
+        Parameters
+        ----------
+        labels : ndarray of int, shape (n_draws, n_samples)
+
+        Returns
+        -------
+        ndarray of float64, shape (n_draws, n_classes)
+        """
+        n_draws, n_rows = labels.shape
+        n_classes = self.probabilities.shape[1]
+        found = np.empty(n_draws * n_classes)
+        at_once = max(1, _MESH_CELLS // max(n_rows, n_classes * (MESH + 2)))
+        for start in range(0, n_draws, at_once):
+            hits, width = self._hits(labels[start : start + at_once])
+            into = found[start * n_classes :]
+            for first in range(0, len(hits), _BATCH):
+                curves = np.arange(first, min(first + _BATCH, len(hits)))
+                density = self.density[curves % n_classes]
+                into[curves] = kde_of_densities(density, hits[curves], width[curves], 1)
+        return found.reshape(n_draws, n_classes)
+
+    def _hits(self, labels: NDArray[np.integer]) -> tuple[Floats, Floats]:
+        """Return the density of the hits and the half width, one row a draw and class."""
+        n_draws, n_rows = labels.shape
+        n_classes = self.probabilities.shape[1]
+        own = np.minimum(self.probabilities[np.arange(n_rows), labels], 1.0).ravel()
+        curve = (labels + np.arange(n_draws)[:, np.newaxis] * n_classes).ravel()
+        size = n_draws * n_classes
+        ones = np.ones(own.size)
+        n_hits, total, squares = (
+            np.bincount(curve, weights=w, minlength=size).astype(np.float64)
+            for w in (ones, own, own * own)
+        )
+        few = np.tile(self._spread, n_draws)
+        spread = np.where(n_hits < 2, few, spread_of(total, squares, n_hits))
+        mass = np.zeros((size, MESH + 2))
+        share_out(mass, curve, own, ones)
+        return per_unit(mass), half_width(spread, n_rows)
+
+
+# Labels drawn from class probabilities --------------------------------------------------------
+
+
+def drawn_labels(
+    rng: np.random.Generator, probabilities: Floats, n_draws: int
+) -> NDArray[np.int32]:
+    """Draw the label of every row from its probabilities, some times over.
+
+    ``rng``: where the draws come from. ``probabilities``: rows that sum to 1 (y_prob); shape
+    (n_samples, n_classes). ``n_draws``: how many times.
+    """
+    n_rows, n_classes = probabilities.shape
+    labels = np.empty((n_draws, n_rows), dtype=np.int32)
+    for rows in row_blocks(n_rows, n_classes):
+        totals = np.cumsum(probabilities[rows], axis=1)
+        totals /= totals[:, -1:]  # a row may sum to a little less than 1
+        if n_classes == 2:  # a tenth of the time of a search
+            labels[:, rows] = rng.random((n_draws, len(totals))) >= totals[:, 0]
+            continue
+        # One search serves all rows of a block: each is lifted above the one before.
+        lift = np.arange(len(totals))
+        totals += lift[:, np.newaxis]
+        places = rng.random((n_draws, len(totals))) + lift
+        found = np.searchsorted(totals.ravel(), places, side="right") - lift * n_classes
+        labels[:, rows] = np.minimum(found, n_classes - 1)
+    return labels
+
+
+# The uncertainty of class-wise calibration errors ---------------------------------------------
+
 
 _STRENGTHS = (0.25, 0.5, 0.75, 1.0)
 """Shares of the labels that are drawn from other probabilities."""

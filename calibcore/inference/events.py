@@ -8,20 +8,21 @@ import numpy as np
 
 from calibcore.cumulative import curves_of
 from calibcore.data import EventScores
-from calibcore.inference.auroc_intervals import fewest, rank_interval, stretch_of
 from calibcore.inference.bootstrap import chunks
-from calibcore.inference.findings import Uncertainty, reference
+from calibcore.inference.findings import Plan, Uncertainty, reference
 from calibcore.inference.intervals import (
     DistanceEstimate,
     Interval,
+    fewest,
     percentile_interval,
+    rank_interval,
     reflected,
     share_interval,
+    stretch_of,
     stretched,
 )
 from calibcore.inference.inversion import N_DRAWS, Distance, invert, shifted
 from calibcore.inference.null_outcomes import grouped, redrawn
-from calibcore.inference.plan import Plan
 from calibcore.metrics.measure import EventMeasure
 from calibcore.reliability import spline_frequency
 from calibcore.tally import Tally, tally

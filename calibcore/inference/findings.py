@@ -1,11 +1,13 @@
-"""What is known of a measure: its interval, its reference, and how it changed."""
+"""What to look into, and how closely."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
+from calibcore import validation
+from calibcore.errors import CalibrationInputError
 from calibcore.inference.intervals import (
     DistanceEstimate,
     Interval,
@@ -18,11 +20,73 @@ from calibcore.inference.intervals import (
     share_interval,
     stretched,
 )
-from calibcore.inference.plan import Plan
-from calibcore.metrics.measure import EventMeasure, Measure
-from calibcore.metrics.rows import RowValues
+from calibcore.metrics.measure import (
+    ChangeMeasure,
+    EventMeasure,
+    Measure,
+    Options,
+    RowMeasure,
+    RowValues,
+)
+from calibcore.metrics.registry import METRICS
 from calibcore.results import find, short_repr
 from calibcore.validation import Floats
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How uncertainty is looked for.
+
+    Parameters
+    ----------
+    measures : tuple of Measure, default METRICS
+        Which ones.
+    options : Options
+        Of the measures.
+    n_resamples : int, default 1000
+        Of the bootstrap, and draws under perfect calibration; at least 20.
+    seed : int, default 0
+        Of all draws.
+    level : float, default 0.95
+        Of the intervals.
+    """
+
+    measures: tuple[Measure, ...] = METRICS
+    options: Options = field(default_factory=Options)
+    n_resamples: int = 1000
+    seed: int = 0
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        validation.whole_number(self.n_resamples, "n_resamples", least=20, most=1_000_000)
+        validation.whole_number(self.seed, "seed", least=0, most=2**63 - 1)
+        if not 0.5 <= self.level < 1:
+            raise CalibrationInputError("level", repr(self.level), "0.5 or more, below 1")
+
+    @property
+    def rough(self) -> Options:
+        """The options for draws, whose spread alone counts."""
+        return replace(self.options, rough=True)
+
+    @property
+    def of_events(self) -> list[EventMeasure]:
+        """Those of one event."""
+        return [measure for measure in self.measures if isinstance(measure, EventMeasure)]
+
+    @property
+    def of_rows(self) -> list[RowMeasure]:
+        """Those that are means over the rows of the class table."""
+        return [measure for measure in self.measures if isinstance(measure, RowMeasure)]
+
+    @property
+    def of_changes(self) -> list[ChangeMeasure]:
+        """Those of what a change of the class table brings."""
+        return [measure for measure in self.measures if isinstance(measure, ChangeMeasure)]
+
+
+# What is known of a measure: its interval, its reference, and how it changed ------------------
+
 
 _UPPER_95 = 1.6448536269514722
 """Standard deviations that a normal variable exceeds in 5% of cases."""
@@ -128,8 +192,8 @@ class Inference:
     plan : Plan
         How they were found.
     fits : {"fixed", "repeated", "unknown"}
-        Whether changes count what repeating the fits adds (`calibcore.refits`); unknown where they
-        should and it could not be found, so no change is known.
+        Whether changes count what repeating the fits adds (`calibcore.inference.refits`); unknown
+        where they should and it could not be found, so no change is known.
     """
 
     findings: tuple[Finding, ...]

@@ -19,9 +19,8 @@ from calibcore.inference.bootstrap import (
 )
 from calibcore.inference.classwise import evaluate_classes
 from calibcore.inference.events import evaluate_event
-from calibcore.inference.findings import Inference
-from calibcore.inference.plan import Plan
-from calibcore.metrics.rows import RowValues
+from calibcore.inference.findings import Inference, Plan
+from calibcore.metrics.measure import RowValues
 from calibcore.validation import Floats, Labels
 
 Draws = dict[str, Floats]

@@ -9,7 +9,7 @@ from calibcore.inference.groups import adjusted_by, sum_p_values
 from calibcore.inference.null_outcomes import group_starts, redrawn
 from calibcore.inference.omnibus import N_DRAWS
 from calibcore.reliability.bands import check_level
-from calibcore.reliability.intervals import LEAST_SHARE
+from calibcore.reliability.bins import LEAST_SHARE
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.inference.group_sums import Sums, groups_of
-from calibcore.inference.groups import LEAST_ROWS
+from calibcore.inference.groups import LEAST_ROWS, Sums, groups_of
 from calibcore.inference.omnibus import N_DRAWS
 from calibcore.inference.whole import recalibrated
 from calibcore.results import result_class

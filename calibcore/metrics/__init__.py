@@ -10,12 +10,9 @@ from calibcore.metrics.classwise import (
     max_classwise_ece,
     max_classwise_ks,
 )
-from calibcore.metrics.decomposition import Decomposition, corp
+from calibcore.metrics.decomposition import Decomposition, calibration_gain, changed_decisions, corp
 from calibcore.metrics.discrimination import auroc
-from calibcore.metrics.gain import calibration_gain, changed_decisions
-from calibcore.metrics.kernel import kde_ece, smooth_ece
-from calibcore.metrics.kernel_classwise import kde_classwise_ece
-from calibcore.metrics.kernel_test import KernelTest
+from calibcore.metrics.kernel import KernelTest, kde_classwise_ece, kde_ece, smooth_ece
 from calibcore.metrics.measure import (
     ChangeMeasure,
     ClassMeasure,
@@ -24,8 +21,7 @@ from calibcore.metrics.measure import (
     Options,
     RowMeasure,
 )
-from calibcore.metrics.pairs_event import event_skce, event_skce_test, mmce
-from calibcore.metrics.pairs_table import skce, skce_test
+from calibcore.metrics.mmce import event_skce, event_skce_test, mmce
 from calibcore.metrics.plain import (
     accuracy,
     certain_misses,
@@ -45,6 +41,7 @@ from calibcore.metrics.remarks import (
     ks_is_mean_gap,
     mean_entropy,
 )
+from calibcore.metrics.skce import skce, skce_test
 from calibcore.metrics.sweep import sweep_ece
 from calibcore.probabilities import PROBABILITY_FLOOR
 

@@ -9,10 +9,10 @@ from calibcore.metrics.classwise import (
     max_classwise_ece,
     max_classwise_ks,
 )
-from calibcore.metrics.kernel_classwise import kde_classwise_ece
+from calibcore.metrics.kernel import kde_classwise_ece
 from calibcore.metrics.measure import ClassMeasure, EventMeasure
-from calibcore.metrics.pairs_event import event_skce_of, mmce_of, true_skce_of
-from calibcore.metrics.pairs_table import skce
+from calibcore.metrics.mmce import event_skce_of, mmce_of, true_skce_of
+from calibcore.metrics.skce import skce
 from calibcore.metrics.sweep import sweep_ece_of
 from calibcore.tally import Tally
 

@@ -1,24 +1,222 @@
-"""Calibration errors by kernel smoothing: the score is blurred, so there are no bins to choose."""
+"""KDE-ECE where the kernel is too narrow for the mesh on [0, 1]."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibcore import validation
 from calibcore.errors import CalibrationInputError
-from calibcore.metrics.kernel_narrow import (
-    NARROW,
-    are_alone,
-    exact_spread,
-    merged,
-    moved_together,
-)
 from calibcore.metrics.resamples import resample_rows
 from calibcore.results import result_class
 from calibcore.tally import Tally, hit_sums, tally
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Labels
+
+NARROW = 1 / 128
+"""Half width of a kernel below which it has a mesh of its own."""
+
+_ROUNDING = 1e-12
+"""Scores that differ by no more are equal."""
+
+_CELLS, _ROUGH_CELLS = 768, 16
+"""Cells within the half width, where there are not too many."""
+
+_MOST, _ROUGH_MOST = 1 << 20, 1 << 12
+"""Cells in all."""
+
+
+class Places(NamedTuple):
+    """Scores moved together for a mesh of their own, as far as no kernel reaches across a gap."""
+
+    counted: Tally
+    """At the moved scores, so scaled that the mesh is [0, 1]."""
+    length: float
+    """Of the mesh, in units of score."""
+    size: int
+    """Its cells."""
+    points: Floats
+    """Score at each of its points; shape (size + 1,)."""
+
+
+def merged(counted: Tally) -> Tally:
+    """Join blocks whose scores differ by rounding alone, or not at all."""
+    scores = counted.scores
+    starts = np.flatnonzero(np.diff(scores, prepend=-np.inf) > _ROUNDING)
+    if starts.size == scores.size:
+        return counted
+    counts, hits = (
+        np.add.reduceat(values, starts, axis=-1) for values in (counted.counts, counted.hits)
+    )
+    return Tally(scores[starts], counts, hits, counted.n_samples)
+
+
+def exact_spread(counted: Tally) -> Floats:
+    """Return the standard deviation of the hits' scores, or of all if there are fewer than two.
+
+    For resamples as rows. It is exact however near to each other the scores are.
+    """
+    few = counted.hits.sum(axis=1, keepdims=True) < 2
+    weights = np.where(few, counted.counts, counted.hits)
+    total = weights.sum(axis=1)
+    scores = counted.scores - counted.scores[weights.argmax(axis=1), np.newaxis]
+    mean = np.einsum("ij,ij->i", weights, scores) / total
+    squares = np.square(scores - mean[:, np.newaxis])
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", weights, squares) / total))
+
+
+def are_alone(counted: Tally, reach: float) -> NDArray[np.bool_]:
+    """Return which blocks no kernel joins with another, nor with 0 or 1, nor with their frequency.
+
+    The error of such a block is the same however narrow its kernel is.
+    """
+    scores = counted.scores
+    apart = np.diff(scores, prepend=-np.inf, append=np.inf) > 2 * reach
+    inside = (scores >= reach) & (scores <= 1 - reach)
+    gaps = np.abs(counted.counts * scores - counted.hits) >= counted.counts * reach
+    sides = gaps.reshape(-1, scores.size).all(axis=0)
+    return np.asarray(apart[:-1] & apart[1:] & inside & sides)
+
+
+def moved_together(counted: Tally, width: Floats, *, rough: bool) -> Places:
+    """Shorten the gaps between the scores, and lay a mesh that is fine enough for the kernels."""
+    scores, reach = counted.scores, float(width.max())
+    cells, most = (_ROUGH_CELLS, _ROUGH_MOST) if rough else (_CELLS, _MOST)
+    room = 2 * reach * (1 + 2 / cells)
+    gaps = np.diff(scores)
+    places = np.concatenate([[0.0], np.cumsum(np.minimum(gaps, room))])
+    places += min(float(scores[0]), room / 2)
+    length = float(places[-1]) + min(1 - float(scores[-1]), room / 2)
+    step = float(np.median(width[width > 0])) / cells
+    size = min(most, 1 << int(np.ceil(np.log2(max(length / step, cells)))))
+    starts = np.flatnonzero(np.concatenate([[True], gaps > room]))
+    ends = places[starts[1:]] - room / 2
+    points = np.arange(size + 1) * (length / size)
+    shift = (scores - places)[starts]
+    at = shift[np.searchsorted(ends, points)] + points
+    moved = Tally(np.minimum(places / length, 1.0), counted.counts, counted.hits, counted.n_samples)
+    return Places(moved, length, size, at)
+
+
+# The kernel errors of many sets of rows at once, roughly: their meshes are blurred together ---
+
+
+def kde_ece_of_each(tallies: Sequence[Tally]) -> Floats:
+    """Return the rough `calibcore.metrics.kernel.kde_ece_of` of each tally."""
+    width = np.array([float(half_widths(one)) for one in tallies])
+    wide, found = width >= NARROW, np.empty(width.size)
+    found[~wide] = [kde_ece_of(tallies[int(k)], rough=True) for k in np.flatnonzero(~wide)]
+    chosen = [tallies[int(k)] for k in np.flatnonzero(wide)]
+    counts = _densities(chosen, lambda one: one.counts)
+    hits, widths = _densities(chosen, lambda one: one.hits), width[wide]
+
+    def measure(rows: slice) -> Floats:
+        return kde_of_densities(counts[rows], hits[rows], widths[rows], 1)
+
+    found[wide] = in_batches(measure, len(chosen))
+    return found
+
+
+def smooth_ece_of_each(tallies: Sequence[Tally]) -> Floats:
+    """Return the rough `calibcore.metrics.kernel.smooth_ece_of` of each tally."""
+    residuals = _densities(tallies, lambda one: one.hits - one.counts * one.scores)
+    residuals /= np.array([one.n_samples for one in tallies])[:, np.newaxis]
+    return in_batches(lambda some: own_width(residuals[some], ROUGHLY_CLOSE), len(tallies))
+
+
+OF_EACH: Mapping[str, Callable[[Sequence[Tally]], Floats]] = {
+    "kde_ece": kde_ece_of_each,
+    "smooth_ece": smooth_ece_of_each,
+}
+"""By the keys of the measures."""
+
+
+def _densities(tallies: Sequence[Tally], values: Callable[[Tally], Floats]) -> Floats:
+    """Return what each shares out to the rough mesh, shape (n_tallies, points)."""
+    found = np.empty((len(tallies), ROUGH_MESH + 1))
+    for row, one in zip(found, tallies, strict=True):
+        row[:] = one.once(mesh_of, ROUGH_MESH).density(values(one))
+    return found
+
+
+# The test of perfect calibration that belongs to a squared kernel calibration error -----------
+
+
+_ZERO = 1e-12
+"""An error as large as rounding."""
+
+
+@dataclass(frozen=True)
+class KernelTest:
+    """A squared kernel calibration error with its test of perfect calibration.
+
+    Attributes
+    ----------
+    value : float
+        The error; NaN of a single row. Unbiased, so it may be below 0.
+    p_value : float
+        Probability of one as large if the scores were the true probabilities; NaN of a single row.
+    deviation : float
+        Its standard deviation if they were; exact.
+    mean : float
+        What a row's pair with itself would add on average: no draw is below ``-mean``.
+    width : float
+        Of the kernel.
+    """
+
+    value: float
+    p_value: float
+    deviation: float
+    mean: float
+    width: float
+
+    @property
+    def shape(self) -> float:
+        """Of the gamma law of ``value + mean`` under perfect calibration; infinite if constant."""
+        return math.inf if self.deviation == 0 else (self.mean / self.deviation) ** 2
+
+    def null_quantiles(self, *levels: float) -> tuple[float, ...]:
+        """Return values that perfectly calibrated scores exceed with probability 1 - level.
+
+        Examples
+        --------
+        >>> KernelTest(0.1, 0.5, 0.0, 0.0, 0.4).null_quantiles(0.5, 0.95)
+        (0.0, 0.0)
+        """
+        from scipy.special import gammaincinv  # noqa: PLC0415 - a tenth of a second to import
+
+        if not 0 < self.deviation < math.inf:
+            return (self.deviation * 0.0,) * len(levels)
+        scale = self.deviation**2 / self.mean
+        found = gammaincinv(self.shape, np.array(levels)) * scale - self.mean
+        return tuple(found.tolist())
+
+
+def kernel_test(value: float, deviation: float, mean: float, width: float) -> KernelTest:
+    """Find the p-value of an error from its moments under perfect calibration.
+
+    Examples
+    --------
+    >>> round(kernel_test(0.02, 0.01, 0.01, 0.4).p_value, 4)  # exp(-3), as the shape is 1
+    0.0498
+    """
+    from scipy.special import gammaincc  # noqa: PLC0415 - a tenth of a second to import
+
+    if math.isnan(value):
+        p_value = math.nan
+    elif deviation == 0:  # nothing can vary: any difference is impossible
+        p_value = float(value <= _ZERO)
+    else:
+        shape, scale = (mean / deviation) ** 2, deviation**2 / mean
+        p_value = float(gammaincc(shape, max(value + mean, 0.0) / scale))
+    return KernelTest(value, p_value, deviation, mean, width)
+
+
+# Calibration errors by kernel smoothing: the score is blurred, so there are no bins to choose ---
+
 
 MESH = 1 << 12
 """Cells of the mesh on [0, 1]; its points are k / MESH, both ends among them."""
@@ -396,3 +594,124 @@ def _excess(spectra: Floats, log_sigma: Floats) -> Floats:
     faded = spectra[:, :few] * np.exp(-variance / 2 * rates[:few])
     blurred = idct(faded, type=1, n=size + 1)
     return np.asarray(np.log(_integral(np.abs(blurred))) - log_sigma)
+
+
+# The kernel-smoothed calibration error of every class -----------------------------------------
+
+
+_CLASSES = 16  # classes at once: their meshes stay in a processor's cache
+_MESHES = 2  # as many cells of a table at once, so that adding up meshes is little beside them
+
+
+def kde_classwise_ece(
+    probabilities: ArrayLike, labels: ArrayLike, *, norm: Literal[1, 2] = 1
+) -> float:
+    """Compute the mean over classes of each one's `kde_ece`, the class against the others.
+
+    Parameters
+    ----------
+    probabilities : array_like of float, shape (n_samples, n_classes)
+        Rows that sum to 1 (y_prob).
+    labels : array_like of int, shape (n_samples,)
+        True classes (y_true), from 0.
+    norm : {1, 2}, default 1
+        As in `kde_ece`; the root is taken of each class, then the average.
+
+    Returns
+    -------
+    float
+        In probability units, 0 to 1. With many classes it is small, because most probabilities are.
+
+    Raises
+    ------
+    CalibrationInputError
+        Rows that are not probabilities, labels that do not fit, another norm.
+
+    Notes
+    -----
+    (1 / K) sum_k KDE-ECE(p_k, 1(y = k)). A class that no row has counts like any other. A
+    probability above 1, of a row scaled within the tolerance, counts as 1. The points are those of
+    `MESH` for every class, also where `kde_ece` would take finer ones for a narrow kernel.
+
+    References
+    ----------
+    Zhang, Kailkhura, Han, ICML 2020, section 4.1; Kull et al., NeurIPS 2019.
+
+    Examples
+    --------
+    >>> kde_classwise_ece([[0.5, 0.5], [0.5, 0.5]], [0, 0])
+    0.5
+    """
+    check_norm(norm)
+    table, true = validation.labelled(probabilities, labels)
+    n_classes = table.shape[1]
+    width = _class_widths(table, true)
+    errors = np.empty(n_classes)
+    for first in range(0, n_classes, _CLASSES):
+        block = slice(first, min(first + _CLASSES, n_classes))
+        counts, hits = _class_densities(table, true, block)
+        errors[block] = kde_of_densities(counts, hits, width[block], norm)
+    return float(errors.mean())
+
+
+def _class_widths(table: Floats, true: Labels) -> Floats:
+    """Return the half width of the kernel of each class."""
+    n_rows, n_classes = table.shape
+    own = np.minimum(table[np.arange(n_rows), true], 1.0)
+    n_hits = np.bincount(true, minlength=n_classes)
+    total = np.bincount(true, weights=own, minlength=n_classes)
+    own -= (total / np.maximum(n_hits, 1))[true]
+    squares = np.bincount(true, weights=np.square(own), minlength=n_classes)
+    spread = np.sqrt(squares / np.maximum(n_hits, 1))
+    for k in np.flatnonzero(n_hits < 2):
+        spread[k] = np.minimum(table[:, k], 1.0).std()
+    return half_width(spread, n_rows)
+
+
+def _class_densities(table: Floats, true: Labels, block: slice) -> tuple[Floats, Floats]:
+    """Return the densities of all rows and of the hits on the mesh, for a few classes."""
+    columns = table[:, block]
+    counts = class_masses(columns, np.broadcast_to(1.0, columns.shape), MESH)
+    mine = np.flatnonzero((true >= block.start) & (true < block.stop))
+    own = np.minimum(table[mine, true[mine]], 1.0)
+    hits = np.zeros(counts.shape)
+    share_out(hits, true[mine] - block.start, own, np.ones(mine.size))
+    return per_unit(counts), per_unit(hits)
+
+
+def class_masses(table: Floats, weights: Floats, size: int) -> Floats:
+    """Share weights out to a mesh of each class, at the probabilities of the class.
+
+    With many classes nearly all cells are in the first of the mesh, whose sums need no search.
+
+    ``table``, ``weights``: probabilities, and what stands at each; shape (n_samples, n_classes).
+    ``size``: cells of the mesh.
+
+    The last column stays 0; shape (n_classes, size + 2).
+    """
+    n_rows, n_classes = table.shape
+    mass = np.zeros((n_classes, size + 2))
+    step = _MESHES * (size + 2)
+    for start in range(0, n_rows, step):
+        low = table[start : start + step].flatten()
+        weight = weights[start : start + step].flatten()
+        above = np.flatnonzero(low >= 1 / size)
+        share_out(mass, above % n_classes, np.minimum(low[above], 1.0), weight[above])
+        low[above] = weight[above] = 0
+        in_first = weight.reshape(-1, n_classes)
+        upper = size * np.einsum("ij,ij->j", low.reshape(-1, n_classes), in_first)
+        mass[:, 0] += np.einsum("ij->j", in_first) - upper
+        mass[:, 1] += upper
+    return mass
+
+
+def share_out(mass: Floats, curve: NDArray[np.integer], values: Floats, weights: Floats) -> None:
+    """Add weights at values in [0, 1] to the two points around each, on the mesh of each curve."""
+    n_points = mass.shape[1]
+    beyond = values * (n_points - 2)
+    cells = beyond.astype(np.intp)
+    upper = (beyond - cells) * weights
+    cells += curve * n_points
+    flat = mass.reshape(-1)
+    flat += np.bincount(cells, weights=weights - upper, minlength=flat.size)
+    flat[1:] += np.bincount(cells, weights=upper, minlength=flat.size)[:-1]

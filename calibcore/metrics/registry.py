@@ -1,13 +1,21 @@
 """The list of measures: what the tables, the exports and the tests go through."""
 
 from calibcore.metrics import plain, proper
-from calibcore.metrics.decomposition import corp_of
+from calibcore.metrics.decomposition import calibration_gain, corp_of
 from calibcore.metrics.discrimination import auroc_of
 from calibcore.metrics.distances import DISTANCES
-from calibcore.metrics.gain import calibration_gain
-from calibcore.metrics.measure import ChangeMeasure, ClassMeasure, EventMeasure, RowMeasure
+from calibcore.metrics.measure import (
+    ChangeMeasure,
+    ClassMeasure,
+    EventMeasure,
+    RowMeasure,
+    accuracy_rows,
+    brier_rows,
+    gain_rows,
+    nll_rows,
+    top_r_rows,
+)
 from calibcore.metrics.regression import calibration_intercept_of, calibration_slope_of
-from calibcore.metrics.rows import accuracy_rows, brier_rows, gain_rows, nll_rows, top_r_rows
 
 
 def _top_r_accuracy(r: int) -> RowMeasure:

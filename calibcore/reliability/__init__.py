@@ -1,16 +1,15 @@
 """How often an event happens at each score: five estimates of the curve, and their bands."""
 
-from calibcore.reliability.bands import Band
-from calibcore.reliability.classwise import classwise_reliability
-from calibcore.reliability.intervals import (
+from calibcore.reliability.bands import Band, NullBand, SplineNullBand, null_band, spline_null_band
+from calibcore.reliability.bins import (
     BinnedReliability,
     Interval,
     binned_of,
     binned_reliability,
     binomial_interval,
+    classwise_reliability,
 )
 from calibcore.reliability.isotonic import CorpReliability, corp_of, corp_reliability
-from calibcore.reliability.null import NullBand, SplineNullBand, null_band, spline_null_band
 from calibcore.reliability.smooth import SmoothReliability, smooth_of, smooth_reliability
 from calibcore.reliability.spline import (
     FitTo,

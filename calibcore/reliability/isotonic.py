@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore.reliability.bands import Band, Resampling, quantile_band
-from calibcore.reliability.intervals import binomial_interval
+from calibcore.reliability.bins import binomial_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats

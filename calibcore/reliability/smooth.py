@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibcore.errors import CalibrationInputError
 from calibcore.reliability.bands import Band, Resampling, quantile_band
-from calibcore.reliability.intervals import binomial_interval
+from calibcore.reliability.bins import binomial_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats

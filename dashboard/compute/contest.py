@@ -7,7 +7,7 @@ import numpy as np
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.catalogue import SIMPLEST_FIRST
-from calibcore.contest import (
+from calibcore.comparison import (
     Advice,
     Contestant,
     EvaluatedOn,
@@ -22,8 +22,8 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import evaluate, sides_of
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, prepare
 from calibcore.inference import Inference, Plan, infer
+from calibcore.inference.refits import side_after, side_before
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options
-from calibcore.refits import side_after, side_before
 from calibcore.splits import Folds, deal_folds
 from calibcore.validation import Floats
 from dashboard.compute.cache import is_known, key_of, once

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from calibcore.contest import Contestant, Picks, penalty, pick, ranked, sides_shown
+from calibcore.comparison import Contestant, Picks, penalty, pick, ranked, sides_shown
 from calibcore.events import OneClass
 from calibcore.metrics import METRICS, EventMeasure, Measure
 from dashboard.compute.contest import (

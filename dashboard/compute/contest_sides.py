@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from calibcore.contest import Contestant, EvaluatedOn
+from calibcore.comparison import Contestant, EvaluatedOn
 from calibcore.evaluation import Side, evaluate
 from calibcore.fitting import prepare
 from calibcore.metrics import Options

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from calibcore.calibrators import Calibrator
-from calibcore.calibrators.cost import Cost
+from calibcore.calibrators.catalogue import Cost
 from calibcore.data import EventScores, LogitSet
-from calibcore.learning import (
+from calibcore.data_needed import (
     LearningCurve,
     LearningCurves,
     LearningPoint,

@@ -14,10 +14,9 @@ from calibcore.validation import Labels
 from dashboard.compute.by_date import split_by_date
 from dashboard.compute.cache import key_of, once
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
-from dashboard.readers.contents import DEFAULTS, Array, RawEvent, RawSet, Role
+from dashboard.readers.records import DEFAULTS, Array, Arrays, Column, RawEvent, RawSet, Role
+from dashboard.readers.records import Parsed as Held
 from dashboard.readers.refusal import PassingError, Question, visible
-from dashboard.readers.table import Arrays, Column
-from dashboard.readers.table import Parsed as Held
 from dashboard.readers.together import ways_of
 from dashboard.readers.upload import Rows
 from dashboard.readers.worker import WORKERS, parse_apart

@@ -20,8 +20,8 @@ from calibcore.fitting import (
     fit_folds,
     prepare,
 )
-from calibcore.slices import rebin, reevaluate
 from calibcore.splits import Folds
+from calibcore.subgroups import rebin, reevaluate
 from dashboard.compute.background import see_through
 from dashboard.compute.cache import Key, is_known, keeper, key_of, once, once_going_on
 from dashboard.compute.processes import (

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass, TopR
 from calibcore.inference import GroupGaps, group_gaps
-from calibcore.joint_slices import joint_screen
-from calibcore.slices import SliceScreen, SliceShares, screen_slices, slice_shares
+from calibcore.subgroups import SliceScreen, SliceShares, joint_screen, screen_slices, slice_shares
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.slices import Slicing, of_evaluated, said_classes, slicing_of, ways

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.worlds import EstimatorStudy, Redraws, redraw_estimates
-from calibcore.worlds.study import STUDY_ROWS
+from calibcore.synthetic import EstimatorStudy, Redraws, redraw_estimates
+from calibcore.synthetic.study import STUDY_ROWS
 from dashboard.compute.cache import is_known, once
 from dashboard.compute.files import SourceFile
 from dashboard.learn.laboratory import EVENT, ROWS, Chosen, chosen_of, drawn_of

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.compute.cache import once
 from dashboard.figures.drawing import title_of
-from dashboard.figures.sent import LightFigure
+from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn.lesson import Lesson, Shown, State, start_of
 from dashboard.learn.lessons import LESSONS
 

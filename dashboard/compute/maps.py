@@ -16,23 +16,26 @@ from calibcore.calibrators import (
     TemperatureScaling,
 )
 from calibcore.calibrators.base import FittedScoreMap, Progress, ScoreMap
-from calibcore.calibrators.cost import Cost
+from calibcore.calibrators.catalogue import Cost
+from calibcore.curves import (
+    ClassMoves,
+    KnotSweep,
+    Movement,
+    ScoreCurve,
+    TemperatureSweep,
+    grid_moves,
+    group_curves,
+    knot_sweep,
+    map_inside,
+    movement,
+    score_curve,
+    temperature_sweep,
+)
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, evaluate
 from calibcore.fitting import prepare
-from calibcore.maps import (
-    ClassMoves,
-    Movement,
-    ScoreCurve,
-    grid_moves,
-    group_curves,
-    map_inside,
-    movement,
-    score_curve,
-)
 from calibcore.metrics import EntropyIsNll, Options, entropy_is_nll
-from calibcore.sweeps import KnotSweep, TemperatureSweep, knot_sweep, temperature_sweep
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import fitted_on, seconds_per_logit
 from dashboard.compute.slices import slicing_of, whole_split

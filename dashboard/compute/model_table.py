@@ -9,7 +9,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.fitting import check_pooled
 from calibcore.inference import Plan
 from calibcore.metrics import METRICS, Measure, Options
-from calibcore.model_tables import Resplits, TableCell, pooled, resplit, table_cell
+from calibcore.models import Resplits, TableCell, pooled, resplit, table_cell
 from dashboard.compute.cache import is_known, key_of, once, once_going_on
 from dashboard.compute.contest_settings import settings_of
 from dashboard.compute.fits import (

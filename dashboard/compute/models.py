@@ -16,7 +16,7 @@ from calibcore.fitting import prepare
 from calibcore.inference import Inference, Plan, infer
 from calibcore.metrics import Measure
 from calibcore.metrics import Options as MetricOptions
-from calibcore.pairs import check_same_rows
+from calibcore.models import check_same_rows
 from calibcore.splits import Split
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import SourceFile, parsed, read_files
@@ -24,12 +24,11 @@ from dashboard.compute.fits import estimate
 from dashboard.compute.slices import evaluated_rows, grouped, whole_split
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN
 from dashboard.readers import FileError, Options, Upload
-from dashboard.readers.contents import DEFAULTS
-from dashboard.readers.recognition.candidates import claims_score, lone_scores
+from dashboard.readers.recognition.columns import claims_score, lone_scores
 from dashboard.readers.recognition.features import features_of
 from dashboard.readers.recognition.vocabulary import MEASURE_STEMS, begins
+from dashboard.readers.records import DEFAULTS, ColumnRole, Table
 from dashboard.readers.refusal import visible
-from dashboard.readers.table import ColumnRole, Table
 from dashboard.samples import Sample, samples
 from dashboard.scene import Scene
 

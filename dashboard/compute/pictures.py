@@ -5,8 +5,8 @@ from typing import Literal
 
 from plotly import graph_objects as go
 
-from calibcore.metrics.bins import BinSweep, sweep_bins
-from calibcore.slices import Places
+from calibcore.metrics.binned import BinSweep, sweep_bins
+from calibcore.subgroups import Places
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.groups import FoundSlices
 from dashboard.compute.uncertainty import class_bins

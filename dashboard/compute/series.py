@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from calibcore.calibrators.base import Progress
-from calibcore.checkpoints import Checkpoint, checkpoint_of
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.series import Checkpoint, checkpoint_of
 from dashboard.compute.files import SourceFile, read_files
 from dashboard.compute.models import evaluate_model, seconds
 from dashboard.readers import Upload

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.binning import equal_ranges, round_ranges
 from calibcore.calibrators import CATALOGUE, Method
 from calibcore.calibrators.base import FittedVectorMap
 from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.events import TopR
 from calibcore.fitting import prepare
 from calibcore.grouping import Grouping
-from calibcore.ranges import equal_ranges, round_ranges
-from calibcore.slices import Places
 from calibcore.splits import Split
+from calibcore.subgroups import Places
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import plain_split

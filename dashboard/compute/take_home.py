@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
-from calibcore.numpy_code import numpy_code
+from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.export.numpy_code import numpy_code
 from calibcore.validation import Floats
 from dashboard.calibrated import calibrated_rows, frame_bytes, percents, rows_for
 from dashboard.compute.files import row_numbers
 from dashboard.compute.slices import slicing_of
 from dashboard.readers import Options, Upload
-from dashboard.readers.contents import RawSet
+from dashboard.readers.records import RawSet
 from dashboard.scene import Scene
 from dashboard.wording import take_home as words
 from dashboard.wording.sentences import method_name
@@ -138,7 +138,7 @@ def code_of(kept: CalibratorFile) -> str | None:
 def onnx_of(kept: CalibratorFile) -> bytes | None:
     """Return a calibrator as an ONNX model; None of one that has none, or without the extra."""
     try:
-        from calibcore.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
+        from calibcore.export.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
 
         written: bytes = onnx_model(kept).SerializeToString()
     except (ImportError, CalibrationInputError):

@@ -10,8 +10,8 @@ from calibcore.evaluation import sides_of
 from calibcore.events import TopR
 from calibcore.fitting import prepare
 from calibcore.inference import ClassScreen, Inference, Plan, infer, screen_classes
+from calibcore.inference.refits import N_DRAWS, Refits, refit
 from calibcore.metrics import Measure, Options
-from calibcore.refits import N_DRAWS, Refits, refit
 from calibcore.reliability import BinnedReliability, classwise_reliability
 from calibcore.splits import Folds
 from calibcore.validation import Floats, Labels

@@ -7,12 +7,11 @@ import numpy as np
 from dashboard.compute.cache import once
 from dashboard.compute.files import SourceFile, parsed
 from dashboard.readers import FileError, Options
-from dashboard.readers.contents import Preview
 from dashboard.readers.first_rows import preview_of
 from dashboard.readers.recognition import recognise
-from dashboard.readers.recognition.left_out import usable_rows
+from dashboard.readers.recognition.refused import usable_rows
+from dashboard.readers.records import Preview, Table, cell_of
 from dashboard.readers.refusal import Question
-from dashboard.readers.table import Table, cell_of
 
 _MOST = 10
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from calibcore.validation import Floats
-from dashboard.figures.sketch import Sketch
+from dashboard.figures.layout import Sketch
 from dashboard.figures.thinning import thin
 
 MOST_BAND_POINTS = 300

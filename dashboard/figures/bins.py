@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.metrics.bins import BinSweep
-from dashboard.figures.layout import base_layout, share_axis
+from calibcore.metrics.binned import BinSweep
+from dashboard.figures.layout import Sketch, base_layout, share_axis
 from dashboard.figures.palette import Palette
-from dashboard.figures.sketch import Sketch
 
 KS, WIDE, EVEN = "KS error", "ECE, equal width", "ECE, equal mass"
 PERFECT = "Perfectly calibrated"

@@ -8,8 +8,8 @@ from calibcore.binning import BinTable
 from calibcore.reliability import Band, CorpReliability, SmoothReliability
 from calibcore.validation import Floats
 from dashboard.figures.bands import DrawnBand, add_band
+from dashboard.figures.layout import Sketch
 from dashboard.figures.palette import Palette
-from dashboard.figures.sketch import Sketch
 from dashboard.figures.thinning import thin
 
 FREQUENCY = "<b>Observed frequency</b>"

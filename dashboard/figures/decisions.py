@@ -8,7 +8,7 @@ from plotly import graph_objects as go
 from calibcore.decisions import DecisionCurve
 from calibcore.selective import RiskCoverage
 from calibcore.validation import Floats
-from dashboard.figures.ends import MARGIN, LineEnd, Look, name_ends
+from dashboard.figures.intervals import MARGIN, LineEnd, Look, name_ends
 from dashboard.figures.layout import HEIGHT, base_layout, share_axis
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from plotly import graph_objects as go
 
+from calibcore.synthetic import EstimatorStudy
 from calibcore.validation import Floats
-from calibcore.worlds import EstimatorStudy
-from dashboard.figures.ends import LineEnd, Look, looks, name_ends
+from dashboard.figures.intervals import LineEnd, Look, looks, name_ends
 from dashboard.figures.layout import base_layout, share_axis
 from dashboard.figures.palette import Palette
 
@@ -24,7 +24,7 @@ def error_graph(
     """Draw the mean absolute error of each estimate by the number of rows, both logarithmic.
 
     ``study``: what is drawn. ``names``: name of each estimate, by its key; those of
-    `calibcore.worlds.study.ESTIMATES`. ``title``, ``axis``: of the figure and its vertical axis.
+    `calibcore.synthetic.study.ESTIMATES`. ``title``, ``axis``: of the figure and its vertical axis.
 
     Names stand at the left, as errors with few rows differ most.
     """

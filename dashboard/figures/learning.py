@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.learning import LearningCurve, LearningCurves
+from calibcore.data_needed import LearningCurve, LearningCurves
 from calibcore.validation import Floats
-from dashboard.figures.ends import MARGIN, LineEnd, Look, looks, name_ends
+from dashboard.figures.intervals import MARGIN, LineEnd, Look, looks, name_ends
 from dashboard.figures.layout import HEIGHT, base_layout, share_axis
 from dashboard.figures.palette import Palette
 from dashboard.settings import NO_METHOD
@@ -36,7 +36,7 @@ def learning_graph(
     """Draw the mean over the draws at each size, with error bars over the middle 80% of them.
 
     ``found``: what is drawn; calibrators for which the measure is not defined are left out.
-    ``measure``: one of `calibcore.learning.LEARNED`. ``title``: of the figure, and what its
+    ``measure``: one of `calibcore.data_needed.LEARNED`. ``title``: of the figure, and what its
     vertical axis shows. ``names``: name of each calibrator, by key. ``chosen``: key of the
     calibrator to stand out.
 

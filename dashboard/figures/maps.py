@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
+from calibcore.curves import ScoreCurve
 from calibcore.data import EventScores
 from calibcore.evaluation import Side
-from calibcore.maps import ScoreCurve
 from calibcore.validation import Floats
-from dashboard.figures.ends import MARGIN, LineEnd, Look, looks, name_ends
+from dashboard.figures.intervals import MARGIN, LineEnd, Look, looks, name_ends
 from dashboard.figures.layout import HEIGHT, base_layout, pp_ticks, share_axis, unit_range
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.pairs import Plane
+from calibcore.models import Plane
 from calibcore.validation import Floats
 from dashboard.figures.layout import base_layout, round_step, wrapped
 from dashboard.figures.palette import Palette

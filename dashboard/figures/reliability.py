@@ -10,9 +10,8 @@ from calibcore.evaluation import Side
 from calibcore.reliability import BinnedReliability
 from calibcore.validation import Floats
 from dashboard.figures.curves import FREQUENCY, add_isotonic, add_smoothed, name_above, points
-from dashboard.figures.layout import HEIGHT, base_layout, share_axis
+from dashboard.figures.layout import HEIGHT, Sketch, base_layout, share_axis
 from dashboard.figures.palette import Palette
-from dashboard.figures.sketch import Sketch
 from dashboard.wording.numbers import percent
 from dashboard.wording.rows import rows_of
 

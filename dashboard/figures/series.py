@@ -7,11 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.checkpoints import Checkpoint
+from calibcore.series import Checkpoint
 from calibcore.validation import Floats
-from dashboard.figures.layout import base_layout, harmless, share_axis
+from dashboard.figures.layout import Sketch, base_layout, harmless, share_axis
 from dashboard.figures.palette import Palette
-from dashboard.figures.sketch import Sketch
 
 Kind = Literal["share", "nats", "temperature"]
 

@@ -7,11 +7,10 @@ import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.binning import BinTable
-from calibcore.slices import Places, SliceScreen
+from calibcore.subgroups import Places, SliceScreen
 from calibcore.validation import Floats
-from dashboard.figures.layout import base_layout, harmless, pp_ticks, share_axis, wrapped
+from dashboard.figures.layout import Sketch, base_layout, harmless, pp_ticks, share_axis, wrapped
 from dashboard.figures.palette import Palette
-from dashboard.figures.sketch import Sketch
 from dashboard.wording.rows import rows_of, say_rows
 
 ROW, NAME_WIDTH, NAME_SIGNS = 50, 150, 22

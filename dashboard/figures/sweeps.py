@@ -7,12 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.sweeps import KnotSweep, TemperatureSweep
+from calibcore.curves import KnotSweep, TemperatureSweep
 from calibcore.validation import Floats
-from dashboard.figures.ends import MARGIN, LineEnd, Look, name_ends
-from dashboard.figures.layout import HEIGHT, base_layout, share_axis
+from dashboard.figures.intervals import MARGIN, LineEnd, Look, name_ends
+from dashboard.figures.layout import HEIGHT, Sketch, base_layout, share_axis
 from dashboard.figures.palette import Palette
-from dashboard.figures.sketch import Sketch
 
 Unit = Literal["share", "nats"]
 

@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.maps import ClassMoves
+from calibcore.curves import ClassMoves
 from calibcore.validation import Floats
 from dashboard.figures.layout import base_layout
 from dashboard.figures.palette import Palette

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from calibcore.binning import bin_scores
 from calibcore.metrics import METRICS
+from calibcore.synthetic import Redraws
 from calibcore.validation import Floats
-from calibcore.worlds import Redraws
 from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import pictures

@@ -9,8 +9,7 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.cumulative import CumulativeCurves, cumulative_curves
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.results import result_class
-from calibcore.tally import tally
-from calibcore.worlds import (
+from calibcore.synthetic import (
     CalibratorAgainstTruth,
     Drawn,
     HandCurve,
@@ -22,6 +21,7 @@ from calibcore.worlds import (
     redraws,
     zhang_world,
 )
+from calibcore.tally import tally
 
 ROWS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 

@@ -21,7 +21,7 @@ from calibcore.events import TopR
 from calibcore.fitting import prepare
 from calibcore.metrics import Options, event_brier, event_nll
 from calibcore.reliability import BinnedReliability
-from calibcore.reliability.intervals import with_intervals
+from calibcore.reliability.bins import with_intervals
 from calibcore.results import result_class
 from calibcore.validation import Floats
 from dashboard.learn import garments, questions

@@ -7,7 +7,7 @@ from calibcore.cumulative import curves_of
 from calibcore.events import TopR
 from calibcore.metrics import nll
 from calibcore.metrics.binned import ece_of
-from calibcore.reliability.intervals import BinnedReliability, binned_of
+from calibcore.reliability.bins import BinnedReliability, binned_of
 from calibcore.results import result_class
 from calibcore.tally import tally
 from dashboard.figures import Palette

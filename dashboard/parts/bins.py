@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import compute
-from dashboard.figures.sent import Titles
+from dashboard.figures.plotly_json import Titles
 from dashboard.parts.graph import show_graph, two_sides
 from dashboard.scene import Scene
 from dashboard.wording.reach import BINS_MATTER, sweep_caption

@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from calibcore.contest import Contestant
+from calibcore.comparison import Contestant
 from dashboard.parts import address
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD

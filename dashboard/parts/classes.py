@@ -8,7 +8,7 @@ from calibcore.inference import ClassScreen
 from dashboard import compute
 from dashboard.compute import Screening
 from dashboard.compute.recommendations import QUICK
-from dashboard.figures.sent import LightFigure
+from dashboard.figures.plotly_json import LightFigure
 from dashboard.parts import address
 from dashboard.parts.paging import choose_page
 from dashboard.scene import Scene

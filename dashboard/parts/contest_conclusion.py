@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from calibcore.contest import Contestant, Picks
+from calibcore.comparison import Contestant, Picks
 from dashboard.compute import Dealt
 from dashboard.compute.contest_conclusion import conclusion_of, recommendation_of
 from dashboard.compute.contest_settings import group_of

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import compute
 from dashboard.figures import Diagram, reliability_diagram
 from dashboard.figures.layout import harmless
-from dashboard.figures.sent import Titles
+from dashboard.figures.plotly_json import Titles
 from dashboard.parts import address
 from dashboard.parts.graph import key_of, show_graph, two_sides
 from dashboard.parts.rows_list import on_click

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from calibcore.worlds import EstimatorStudy
+from calibcore.synthetic import EstimatorStudy
 from dashboard import style
 from dashboard.compute.laboratory import finished_study, study_of, study_seconds
 from dashboard.figures.estimators import error_graph

@@ -12,7 +12,7 @@ from dashboard.compute import SourceFile
 from dashboard.compute.models import in_order_of, read_beside, read_score
 from dashboard.parts.questions import show_question
 from dashboard.readers import Options, Upload
-from dashboard.readers.contents import DEFAULTS
+from dashboard.readers.records import DEFAULTS
 from dashboard.readers.refusal import Question
 from dashboard.wording import models as words
 from dashboard.wording.classes import shortened

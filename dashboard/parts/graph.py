@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import style
 from dashboard.figures import Mark
 from dashboard.figures.drawing import title_of
-from dashboard.figures.sent import AS_DRAWN, LightFigure, Titles
+from dashboard.figures.plotly_json import AS_DRAWN, LightFigure, Titles
 from dashboard.parts.downloads import picture_name
 from dashboard.wording.contest import ALL_COLUMNS
 

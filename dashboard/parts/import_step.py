@@ -20,9 +20,8 @@ from dashboard.parts import (
     take_home,
 )
 from dashboard.readers import Options, Upload
-from dashboard.readers.contents import Contents, Preview
+from dashboard.readers.records import Arrays, Contents, Preview, Table
 from dashboard.readers.refusal import Question, visible
-from dashboard.readers.table import Arrays, Table
 from dashboard.samples import Sample
 from dashboard.wording import escape_markdown, templates
 from dashboard.wording import imports as words

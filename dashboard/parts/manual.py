@@ -4,8 +4,8 @@ from html import escape
 
 import streamlit as st
 
+from calibcore.curves import KnotSweep, TemperatureSweep
 from calibcore.data import LogitSet
-from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.compute import maps as compute
 from dashboard.compute.maps import AtTemperature
 from dashboard.figures import reliability_diagram

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import streamlit as st
 
-from calibcore.contest import can_rank
+from calibcore.comparison import can_rank
 from calibcore.metrics.measure import ChangeMeasure
 from dashboard import controls
 from dashboard.compute.model_table import (

@@ -8,8 +8,8 @@ import streamlit as st
 from calibcore.evaluation import Side
 from dashboard.figures import Diagram, reliability_diagram
 from dashboard.figures.layout import harmless
+from dashboard.figures.plotly_json import Titles
 from dashboard.figures.reliability import TITLES
-from dashboard.figures.sent import Titles
 from dashboard.parts.graph import show_graph
 from dashboard.scene import Scene
 from dashboard.wording.rows import say_rows

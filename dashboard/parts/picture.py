@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import style
 from dashboard.figures.drawing import title_of
-from dashboard.figures.sent import LightFigure
+from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn.lesson import Picture
 from dashboard.wording import learn
 

@@ -9,8 +9,8 @@ import streamlit as st
 
 from dashboard.compute.files import SourceFile
 from dashboard.readers import Options
+from dashboard.readers.records import ROLES, ColumnRole
 from dashboard.readers.refusal import FileError
-from dashboard.readers.table import ROLES, ColumnRole
 from dashboard.wording import imports as words
 
 _OPTIONS, _WRONG, _BY_ADDRESS = "reading_options", "reading_wrong", "reading_by_address"

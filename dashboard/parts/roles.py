@@ -8,9 +8,8 @@ from html import escape
 import streamlit as st
 
 from dashboard.parts import reading_choices
-from dashboard.readers.contents import Preview
+from dashboard.readers.records import ROLES, Arrays, Column, ColumnRole, Parsed, Preview, Table
 from dashboard.readers.refusal import visible
-from dashboard.readers.table import ROLES, Arrays, Column, ColumnRole, Parsed, Table
 from dashboard.wording import escape_markdown, imports
 from dashboard.wording import roles as words
 from dashboard.wording.classes import shortened

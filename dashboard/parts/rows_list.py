@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from calibcore.binning import BinTable
-from calibcore.slices import RowOrder
+from calibcore.subgroups import RowOrder
 from dashboard.calibrated import percents
 from dashboard.compute.listed_rows import ListedRows, ScoreRange, cells_of, rows_of_range
 from dashboard.parts import address

@@ -7,9 +7,9 @@ from html import escape
 
 import streamlit as st
 
-from calibcore.checkpoints import Checkpoint
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.series import Checkpoint
 from dashboard import controls
 from dashboard.compute import SourceFile
 from dashboard.compute.models import check_other

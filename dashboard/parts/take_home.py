@@ -5,8 +5,8 @@ from functools import partial
 
 import streamlit as st
 
-from calibcore.calibrator_file import CalibratorFile
 from calibcore.errors import CalibrationInputError
+from calibcore.export.calibrator_file import CalibratorFile
 from dashboard.calibrated import n_unfitted
 from dashboard.compute import take_home as compute
 from dashboard.parts.downloads import file_name, offer_file, offer_table

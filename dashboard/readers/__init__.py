@@ -12,12 +12,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from dashboard.readers.contents import Choices, Options, SliceColumn
 from dashboard.readers.formats import FORMATS, ending_of, parse
 from dashboard.readers.interpret import interpret
+from dashboard.readers.records import Arrays, Choices, Options, SliceColumn, Table
 from dashboard.readers.refusal import FileError, Question, only_refusals, visible
 from dashboard.readers.sets import contents_of
-from dashboard.readers.table import Arrays, Table
 from dashboard.readers.together import combine_parsed
 from dashboard.readers.upload import Upload
 

@@ -5,9 +5,8 @@ from itertools import chain
 
 import numpy as np
 
-from dashboard.readers.contents import ColumnUse, Preview
+from dashboard.readers.records import ColumnRole, ColumnUse, Preview, Reading, Table, cell_of
 from dashboard.readers.refusal import visible
-from dashboard.readers.table import ColumnRole, Reading, Table, cell_of
 
 _USES: dict[ColumnRole, ColumnUse] = {
     "outcome": "label", "score": "score", "class": "class", "prediction": "prediction",

@@ -10,7 +10,20 @@ from numpy.typing import NDArray
 from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from dashboard.readers.contents import (
+from dashboard.readers.meaning.checks import check_finite, check_shape
+from dashboard.readers.meaning.doubts import called_otherwise, doubts_of
+from dashboard.readers.meaning.labels import (
+    LabelReading,
+    class_names_of,
+    counted_alike,
+    read_labels,
+)
+from dashboard.readers.meaning.measured import few_decimals
+from dashboard.readers.meaning.repeated import DEPENDENT
+from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
+from dashboard.readers.meaning.spelling import looking_alike, shown_apart
+from dashboard.readers.preview import besides_prediction, shared_columns
+from dashboard.readers.records import (
     SET_NAMES,
     Array,
     Contents,
@@ -21,21 +34,7 @@ from dashboard.readers.contents import (
     ValuesKind,
     rows_of_file,
 )
-from dashboard.readers.meaning.checks import check_finite, check_shape
-from dashboard.readers.meaning.doubts import doubts_of
-from dashboard.readers.meaning.labels import (
-    LabelReading,
-    class_names_of,
-    counted_alike,
-    read_labels,
-)
-from dashboard.readers.meaning.measured import few_decimals
-from dashboard.readers.meaning.otherwise import called_otherwise
-from dashboard.readers.meaning.repeated import DEPENDENT
-from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
-from dashboard.readers.meaning.spelling import looking_alike, shown_apart
 from dashboard.readers.refusal import FileError
-from dashboard.readers.shown import besides_prediction, shared_columns
 from dashboard.readers.upload import Rows, Upload
 
 ONE_ROW = "One row only: a single row says nothing about calibration."

@@ -8,12 +8,11 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers.contents import Array, Options, Role
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.set_names import role_of
 from dashboard.readers.recognition.vocabulary import ID_WORDS, words_of
+from dashboard.readers.records import Array, Column, Odd, Options, Role, Table, rows_at, table_at
 from dashboard.readers.refusal import Answer, FileError, Question, percent, plain, quoted
-from dashboard.readers.table import Column, Odd, Table, rows_at, table_at
 
 WANTED = "parts of one table, values with their labels, or a calibration and a test set"
 DIGITS = re.compile(r"\d+", re.ASCII)

@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from dashboard.readers.contents import Array, Options
 from dashboard.readers.recognition.groups import in_use
 from dashboard.readers.recognition.set_names import Parting, further_sets, parting_of
 from dashboard.readers.recognition.vocabulary import SET_COLUMNS, set_of, words_of
+from dashboard.readers.records import Array, Column, Options, Reading, Table, table_at
 from dashboard.readers.refusal import plain, quoted
-from dashboard.readers.table import Column, Reading, Table, table_at
 
 _MOST_TEXTS, _FEW = 20, 3
 _OF = {"calibration": "the calibration set", "test": "the test set", "training": "for training"}

@@ -7,31 +7,41 @@ from itertools import chain
 import numpy as np
 
 from dashboard.readers import recognition
-from dashboard.readers.contents import (
-    SET_NAMES,
-    Array,
-    ColumnUse,
-    Contents,
-    Options,
-    RawEvent,
-    RawSet,
-    Role,
-    SliceColumn,
-)
 from dashboard.readers.first_rows import preview_of, uses_of
 from dashboard.readers.joining import under
 from dashboard.readers.parting import rows_in_use, told_apart, unclear_sets
-from dashboard.readers.recognition.array_names import Parts, parts_of, refuse_unread
-from dashboard.readers.recognition.array_roles import reading_of, refuse_axes
+from dashboard.readers.recognition.arrays import (
+    Parts,
+    parts_of,
+    reading_of,
+    refuse_axes,
+    refuse_unread,
+)
 from dashboard.readers.recognition.events import is_event_first, no_event
 from dashboard.readers.recognition.groups import group_of, groups_of, in_use
-from dashboard.readers.recognition.left_out import usable_rows
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
 from dashboard.readers.recognition.ranks import ranked, top_one
+from dashboard.readers.recognition.refused import usable_rows
 from dashboard.readers.recognition.set_names import role_of
 from dashboard.readers.recognition.vocabulary import NO, YES, folded
+from dashboard.readers.records import (
+    SET_NAMES,
+    Array,
+    Arrays,
+    Column,
+    ColumnRole,
+    ColumnUse,
+    Contents,
+    Options,
+    Parsed,
+    RawEvent,
+    RawSet,
+    Reading,
+    Role,
+    SliceColumn,
+    Table,
+)
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
-from dashboard.readers.table import Arrays, Column, ColumnRole, Parsed, Reading, Table
 
 _MOST_EXACT = 2.0**53
 _NEAR = 0.01

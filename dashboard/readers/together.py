@@ -8,14 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers import joining, recognition
-from dashboard.readers.contents import Contents, Options, RawEvent, RawSet, Role
 from dashboard.readers.formats import first_items
-from dashboard.readers.recognition.array_names import parts_of
-from dashboard.readers.recognition.array_roles import reading_of
+from dashboard.readers.recognition.arrays import parts_of, reading_of
 from dashboard.readers.recognition.set_names import further_sets, is_training, parting_of, role_of
+from dashboard.readers.records import (
+    Arrays,
+    Column,
+    ColumnRole,
+    Contents,
+    Options,
+    Parsed,
+    RawEvent,
+    RawSet,
+    Role,
+    Table,
+)
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.sets import contents_of, sets_from
-from dashboard.readers.table import Arrays, Column, ColumnRole, Parsed, Table
 
 _FILE = "file"
 _AS_CHOSEN = "as chosen"

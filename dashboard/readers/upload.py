@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.splits import Split, calibration_rows, cross_split, split_rows
-from dashboard.readers.contents import (
+from dashboard.readers.preview import perhaps_labels, preview_of
+from dashboard.readers.recognition.choose import NO_OUTCOME, NO_SCORE
+from dashboard.readers.recognition.groups import ids_of
+from dashboard.readers.records import (
     ColumnUse,
     Contents,
     Options,
@@ -19,10 +22,7 @@ from dashboard.readers.contents import (
     SliceColumn,
     ValuesKind,
 )
-from dashboard.readers.recognition.choose import NO_OUTCOME, NO_SCORE
-from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.refusal import FileError
-from dashboard.readers.shown import perhaps_labels, preview_of
 
 Rows = LogitSet | EventScores
 OneKind = TypeVar("OneKind", LogitSet, EventScores)

@@ -29,7 +29,7 @@ from dashboard.compute.recommendations import (
 )
 from dashboard.compute.slices import slicing_of
 from dashboard.figures import LIGHT
-from dashboard.readers.table import ColumnRole
+from dashboard.readers.records import ColumnRole
 from dashboard.report import findings
 from dashboard.report.document import Block, Cell, Report, Row, Section, Sentences, Table, Typed
 from dashboard.report.findings import lines, section

@@ -54,7 +54,7 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as `dashboard.figures.sent` sends it, and what it shows."""
+    """A figure as `dashboard.figures.plotly_json` sends it, and what it shows."""
 
     key: str
     title: str

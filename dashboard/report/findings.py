@@ -6,11 +6,10 @@ from functools import partial
 import numpy as np
 from plotly import graph_objects as go
 
-from calibcore.comparisons import Comparison
-from calibcore.contest import pick, ranked, sides_shown
+from calibcore.comparison import pick, ranked, sides_shown
 from calibcore.data import EventScores
 from calibcore.decisions import at_cutoff, decision_curve
-from calibcore.evaluation import Side
+from calibcore.evaluation import Comparison, Side
 from calibcore.events import OneClass, TopR
 from calibcore.inference import Inference, Interval, Uncertainty
 from calibcore.metrics import Measure
@@ -21,7 +20,7 @@ from dashboard.compute.contest_conclusion import RANKED_BY, conclusion_of
 from dashboard.compute.groups import find_groups, find_slices
 from dashboard.compute.recommendations import lines_of
 from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
-from dashboard.figures.sent import LightFigure, Titles
+from dashboard.figures.plotly_json import LightFigure, Titles
 from dashboard.report.document import Block, Cell, Picture, Pictures, Row, Section, Sentences, Table
 from dashboard.scene import Scene
 from dashboard.tables import contest_table, measures_shown

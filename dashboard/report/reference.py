@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibcore import validation
-from calibcore.batches import MOST_SCORES
+from calibcore.drift import MOST_SCORES
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.null_outcomes import grouped
 from calibcore.tally import Tally

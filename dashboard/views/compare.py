@@ -6,13 +6,13 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.contest import Contestant, EvaluatedOn, Picks, can_rank, pick, ranked, sides_shown
+from calibcore.comparison import Contestant, EvaluatedOn, Picks, can_rank, pick, ranked, sides_shown
 from calibcore.inference import Finding
 from calibcore.metrics import Measure
 from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
 from dashboard.compute.contest_sides import contest_sides
-from dashboard.figures.dots import dot_plot
+from dashboard.figures.ranking import dot_plot
 from dashboard.parts import address, calibrator_choice, choosing, contest_conclusion, diagrams
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.graph import choose_columns_on_phones, show_graph

@@ -4,7 +4,7 @@ from html import escape
 
 import streamlit as st
 
-from calibcore.learning import LearningCurves, Plan, Step
+from calibcore.data_needed import LearningCurves, Plan, Step
 from dashboard.compute import efficiency as compute
 from dashboard.compute.contest_settings import settings_of
 from dashboard.figures.learning import learning_graph, leaves

@@ -11,7 +11,7 @@ from calibcore.evaluation import Side
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.compute import graphs as compute
 from dashboard.figures import FourGraphs, Palette, mark_rows
-from dashboard.figures.sent import Titles
+from dashboard.figures.plotly_json import Titles
 from dashboard.parts import address, graph, headline, terms
 from dashboard.parts.links import show_link
 from dashboard.scene import Scene

@@ -10,7 +10,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.inference import Inference
 from calibcore.metrics import METRICS, ChangeMeasure, Measure
-from calibcore.pairs import plane_of
+from calibcore.models import plane_of
 from dashboard import controls
 from dashboard.compute import SourceFile
 from dashboard.compute.models import (
@@ -29,7 +29,7 @@ from dashboard.compute.models import (
 )
 from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
-from dashboard.figures.sent import LightFigure
+from dashboard.figures.plotly_json import LightFigure
 from dashboard.parts import address, diagrams, model_table, series
 from dashboard.parts.calibrator_choice import measures_defined
 from dashboard.parts.downloads import file_name, offer_table

@@ -6,13 +6,13 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.slices import Places, SliceScreen
+from calibcore.subgroups import Places, SliceScreen
 from dashboard import compute
 from dashboard.compute.drift import FoundDrift, find_drift
 from dashboard.compute.groups import FoundSlices, find_groups, find_slices, most_telling
 from dashboard.compute.recommendations import drift_step_of, worst_of
 from dashboard.compute.slices import ways
-from dashboard.figures.sent import Titles
+from dashboard.figures.plotly_json import Titles
 from dashboard.figures.slices import ROW, score_histogram
 from dashboard.parts import address, rows_list
 from dashboard.parts.graph import show_graph

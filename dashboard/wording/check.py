@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from calibcore.batches import LEVEL, BatchComparison, Moved
+from calibcore.drift import LEVEL, BatchComparison, Moved
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics import METRICS
 from dashboard.pairing import FEWEST, MATCHING, Matched, Unmatched

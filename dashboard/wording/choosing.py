@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from calibcore.calibrators import CATALOGUE, Method
-from calibcore.contest import Contestant
+from calibcore.comparison import Contestant
 from dashboard.settings import Settings, method_by_key
 from dashboard.wording.numbers import measured
 from dashboard.wording.rows import rows_of

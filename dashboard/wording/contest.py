@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from calibcore.comparisons import Comparison
-from calibcore.contest import (
+from calibcore.comparison import (
     Advice,
     Contestant,
     EvaluatedOn,
@@ -12,6 +11,7 @@ from calibcore.contest import (
     ranked,
     sides_shown,
 )
+from calibcore.evaluation import Comparison
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
 from dashboard.settings import NO_METHOD

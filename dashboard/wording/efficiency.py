@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibcore.calibrators import CATALOGUE
-from calibcore.learning import LearningCurves, Step
+from calibcore.data_needed import LearningCurves, Step
 from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
 from dashboard.settings import NO_METHOD

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from calibcore.worlds import EstimatorStudy
+from calibcore.synthetic import EstimatorStudy
 
 TITLE = "How good are the estimators?"
 INTRO = (

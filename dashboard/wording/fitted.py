@@ -6,13 +6,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibcore.calibrators.base import Fitted
+from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.ensembles.beta import FittedBetaEnsemble
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
-from calibcore.calibrators.gaussian_process.calibrator import FittedGaussianProcess
-from calibcore.calibrators.lifts.by_group import FittedByGroup
-from calibcore.calibrators.lifts.chain import FittedChain
-from calibcore.calibrators.lifts.pooled import FittedPooledClasses, FittedPooledScores
-from calibcore.calibrators.lifts.separate import FittedOneVsRest, FittedPerRank
+from calibcore.calibrators.gaussian_process import FittedGaussianProcess
+from calibcore.calibrators.lifts import (
+    FittedChain,
+    FittedOneVsRest,
+    FittedPerRank,
+    FittedPooledClasses,
+    FittedPooledScores,
+)
 from calibcore.calibrators.linear.fitted import FittedLinear
 from calibcore.calibrators.score_maps.bbq import FittedBBQ
 from calibcore.calibrators.score_maps.beta import FittedBeta
@@ -21,7 +25,7 @@ from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
 from calibcore.calibrators.score_maps.platt import FittedPlatt
 from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
-from calibcore.calibrators.temperature.scaling import FittedTemperature
+from calibcore.calibrators.temperature import FittedTemperature
 from calibcore.validation import Floats
 from dashboard.wording.numbers import MINUS, took
 from dashboard.wording.rows import rows_of

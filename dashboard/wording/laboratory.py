@@ -6,7 +6,7 @@ import numpy as np
 
 from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
-from calibcore.worlds import CalibratorAgainstTruth, Redraws, Truth
+from calibcore.synthetic import CalibratorAgainstTruth, Redraws, Truth
 from dashboard.learn.laboratory import N_BINS, N_DRAWS, Chosen, Found, preset_of
 from dashboard.samples import Sample
 from dashboard.wording.numbers import MINUS, amount, p_words, percent, pp

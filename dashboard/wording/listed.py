@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from calibcore.binning import BinTable
 from calibcore.evaluation import SetResult
-from dashboard.readers.contents import Contents
+from dashboard.readers.records import Contents
 from dashboard.wording.events import EventWords
 from dashboard.wording.numbers import MINUS, escape_markdown, is_whole, percent, span
 from dashboard.wording.rows import rows, rows_of, says_rows

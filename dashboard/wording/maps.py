@@ -5,10 +5,9 @@ from html import escape
 from typing import NamedTuple
 
 from calibcore.calibrators import CATALOGUE
+from calibcore.curves import KnotSweep, Movement, TemperatureSweep
 from calibcore.events import OneClass, TopR
-from calibcore.maps import Movement
 from calibcore.metrics import EntropyIsNll
-from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.wording.glossary import GLOSSARY
 from dashboard.wording.numbers import escape_markdown, of_100, percent, points

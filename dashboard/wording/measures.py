@@ -3,8 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
-from calibcore.comparisons import Comparison
-from calibcore.evaluation import SetResult, Side
+from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.events import Event, OneClass, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Mark, Uncertainty
 from calibcore.inference.coverage import HELD

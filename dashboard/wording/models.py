@@ -7,7 +7,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.inference import Finding, Mark
 from calibcore.metrics import Measure
-from calibcore.pairs import Plane
+from calibcore.models import Plane
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.wording.certainty import raised_nll
 from dashboard.wording.classes import shortened

@@ -3,7 +3,7 @@
 import math
 
 from calibcore.calibrators import FittedSpline
-from calibcore.contest import moves_mean_away
+from calibcore.comparison import moves_mean_away
 from calibcore.inference import (
     rows_that_show,
     smallest_gap_shown,

@@ -3,8 +3,8 @@
 import math
 import re
 
-from calibcore.comparisons import Comparison
 from calibcore.cumulative import CumulativeCurves
+from calibcore.evaluation import Comparison
 from calibcore.inference import Interval
 from calibcore.metrics.measure import Unit
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from calibcore.evaluation import Side
 from calibcore.inference import smallest_gap_shown
-from calibcore.metrics.bins import BinSweep
+from calibcore.metrics.binned import BinSweep
 from dashboard.wording.numbers import detected_points, percent
 from dashboard.wording.rows import rows_of, says_rows
 

@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibcore.comparisons import Comparison
-from calibcore.evaluation import Side
-from calibcore.metrics.bins import BinSweep
+from calibcore.evaluation import Comparison, Side
+from calibcore.metrics.binned import BinSweep
 from calibcore.reliability import Band
-from calibcore.reliability.intervals import LEAST_SHARE
+from calibcore.reliability.bins import LEAST_SHARE
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
 from dashboard.wording.events import EventWords
 from dashboard.wording.numbers import ci, detected_points, detected_pp, measured, percent, span

@@ -8,7 +8,7 @@ from itertools import chain
 from calibcore.auditing import Asked as AuditAsked
 from calibcore.grouping import Grouping
 from dashboard.readers import Upload
-from dashboard.readers.contents import DEFAULTS
+from dashboard.readers.records import DEFAULTS
 from dashboard.settings import NO_METHOD, Settings, method_by_key
 from dashboard.wording.events import event_option
 from dashboard.wording.glossary import OPTIONS

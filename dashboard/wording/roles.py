@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from dashboard.readers.table import ColumnRole
+from dashboard.readers.records import ColumnRole
 
 COLUMNS = "Columns"
 COLUMNS_HELP = "First rows as in the file. Change what a column is for in its heading."

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from calibcore.auditing import AuditResult
 from calibcore.calibrators import FittedSpline, FittedTemperature
 from calibcore.calibrators.base import FittedScoreMap
-from calibcore.comparisons import Comparison
+from calibcore.curves import ScoreCurve
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import SetResult, Side
+from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.inference import Omnibus
-from calibcore.maps import ScoreCurve
 from calibcore.metrics import accuracy, hit_rate
 from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
 from dashboard.wording.events import EventWords

@@ -5,8 +5,8 @@ from math import sqrt
 
 import numpy as np
 
-from calibcore.checkpoints import Checkpoint
 from calibcore.errors import CalibrationInputError
+from calibcore.series import Checkpoint
 from calibcore.validation import Floats, Hits
 from dashboard.wording.classes import shortened
 from dashboard.wording.numbers import amount, escape_markdown, percent, pp, span

@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from calibcore.joint_slices import JointScreen
-from calibcore.slices import SliceScreen, SliceShares
+from calibcore.subgroups import JointScreen, SliceScreen, SliceShares
 from dashboard.readers import Upload
 from dashboard.wording import slice_names
 from dashboard.wording.classes import shortened

@@ -34,8 +34,8 @@ SHARES = (
 HOW = (
     "`fractile calibrate new.csv --with calibrator.json --out calibrated.csv` applies the file to"
     " new rows, which need no outcomes; in Python,"
-    " `calibcore.calibrator_file.CalibratorFile.from_json(text).apply(table)`. Other classes, or"
-    " values that do not look like those it was fitted on, are refused."
+    " `calibcore.export.calibrator_file.CalibratorFile.from_json(text).apply(table)`. Other"
+    " classes, or values that do not look like those it was fitted on, are refused."
 )
 
 

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from calibcore.comparisons import Comparison
-from calibcore.evaluation import SetResult
+from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Fits, Inference, Mark
+from calibcore.inference.refits import N_DRAWS
 from calibcore.metrics import Measure
-from calibcore.refits import N_DRAWS
 from dashboard.wording.measures import MARKS, MeasureRow, Shown, finding_of, measure_rows
 from dashboard.wording.numbers import (
     INFINITY,

@@ -1,6 +1,6 @@
 """Words of the workbook of a calibrator."""
 
-from calibcore.calibrator_file import CalibratorFile
+from calibcore.export.calibrator_file import CalibratorFile
 from dashboard.wording.take_home import in_percent
 
 SHEET, TABLE, GROUPS = "Calibrator", "Table", "Groups"

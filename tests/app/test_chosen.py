@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dashboard.parts.reading_choices import assigned, read_address, write_address
 from dashboard.readers import Options
-from dashboard.readers.table import ROLES
+from dashboard.readers.records import ROLES
 
 NAMES = st.text(min_size=1, max_size=12)
 CHOICES = st.fixed_dictionaries(

@@ -19,7 +19,7 @@ from calibcore.calibrators import (
     PlattScaling,
     ScoreMap,
 )
-from calibcore.contest import Contestant, Standing, cross_fit
+from calibcore.comparison import Contestant, Standing, cross_fit
 from calibcore.metrics import METRICS, Measure
 from calibcore.splits import deal_folds
 from dashboard import wording

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from calibcore import Split, TopR
 from calibcore.calibrators import IsotonicCalibration, PlattScaling, TemperatureScaling
 from calibcore.data import LogitSet
-from calibcore.learning import Plan, learning_curves, learning_sizes
+from calibcore.data_needed import Plan, learning_curves, learning_sizes
 from dashboard.parts.long_work import RUN
 from dashboard.wording import efficiency as words
 from tests.app.pages import bodies, charts, check_charts, made_set, npz_of, open_upload, turn_to

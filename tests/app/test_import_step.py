@@ -20,9 +20,9 @@ from dashboard.compute import SourceFile, read_files
 from dashboard.compute.cache import key_of
 from dashboard.parts import roles as roles_module
 from dashboard.readers import FORMATS, FileError, Options, read
+from dashboard.readers import worker as process
 from dashboard.readers.refusal import Question
-from dashboard.readers.worker import process
-from dashboard.readers.worker.limits import Limits
+from dashboard.readers.worker import Limits
 from dashboard.settings import Settings
 from dashboard.wording import imports as words
 from dashboard.wording import roles as role_words

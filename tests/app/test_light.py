@@ -11,7 +11,7 @@ from plotly import graph_objects as go
 from dashboard.figures import DARK, LIGHT, Mark, Palette
 from dashboard.figures.drawing import Drawing
 from dashboard.figures.layout import base_layout, share_axis
-from dashboard.figures.sent import DIGITS, FEW, LightFigure
+from dashboard.figures.plotly_json import DIGITS, FEW, LightFigure
 from dashboard.learn.lesson import Lesson, start_of
 from dashboard.learn.lessons import LESSONS
 from tests.app.pages import charts, open_page

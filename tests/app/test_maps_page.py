@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore import TopR, metrics
 from calibcore.calibrators import FittedTemperature, SplineCalibration, TemperatureScaling
+from calibcore.curves import knot_sweep
 from calibcore.data import EventScores, LogitSet
 from calibcore.fitting import prepare
-from calibcore.sweeps import knot_sweep
 from dashboard.samples import samples
 from dashboard.wording import maps as words
 from dashboard.wording import percent

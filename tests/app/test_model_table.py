@@ -18,7 +18,7 @@ from calibcore.calibrators import (
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, WithinTopR
 from calibcore.metrics import METRICS
-from calibcore.model_tables import resplit
+from calibcore.models import resplit
 from dashboard import wording
 from dashboard.compute.model_table import _event_of
 from dashboard.readers import read

@@ -3,8 +3,8 @@
 import pytest
 
 from calibcore.calibrators import CATALOGUE, Choice, WholeNumber
-from calibcore.contest import can_rank
-from calibcore.learning import LEARNED
+from calibcore.comparison import can_rank
+from calibcore.data_needed import LEARNED
 from calibcore.metrics import METRICS
 from dashboard.settings import is_variant, method_of, options_of
 from dashboard.wording import papers as words

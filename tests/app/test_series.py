@@ -7,8 +7,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from calibcore.checkpoints import Checkpoint, checkpoint
 from calibcore.events import TopR
+from calibcore.series import Checkpoint, checkpoint
 from dashboard import wording
 from dashboard.figures.series import PANELS
 from dashboard.parts.series import series_csv

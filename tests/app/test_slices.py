@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from calibcore import TopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.fitting import fit
-from calibcore.slices import screen_slices
+from calibcore.subgroups import screen_slices
 from dashboard import wording
 from dashboard.compute import fits, forget
 from dashboard.compute.listed_rows import ListedRows

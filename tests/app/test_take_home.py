@@ -12,8 +12,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from calibcore import audit
-from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators import ByGroup, PlattScaling, TemperatureScaling
+from calibcore.export.calibrator_file import CalibratorFile
 from dashboard.wording import listed
 from dashboard.wording import take_home as words
 from tests.app.pages import bodies, open_upload

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from calibcore.events import OneClass
 from dashboard.headless import event_of, read_paths, scene_of
-from dashboard.readers.contents import Options
+from dashboard.readers.records import Options
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
 from dashboard.samples import samples
 from tests.browser.conftest import LONG, OpenPage

@@ -15,7 +15,6 @@ from numpy.testing import assert_allclose
 from python_calamine import CalamineWorkbook
 
 from calibcore import CalibrationInputError, EventScores, audit
-from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators import (
     BBQ,
     BetaCalibration,
@@ -29,8 +28,9 @@ from calibcore.calibrators import (
     VennAbers,
 )
 from calibcore.data import with_groups
+from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.export.score_table import TABLE_ACCURACY
 from calibcore.grouping import Grouping
-from calibcore.score_table import TABLE_ACCURACY
 from calibcore.splits import Split
 from dashboard.cli import main
 from dashboard.wording import workbook as words

@@ -8,14 +8,14 @@ from scipy.special import expit
 
 from calibcore.calibrators import CATALOGUE, BetaCalibration, PlattScaling, ScoreMap
 from calibcore.calibrators.catalogue import SIMPLEST_FIRST
-from calibcore.contest import Advice, advise, lead, row_losses
+from calibcore.comparison import Advice, advise, lead, row_losses
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass
 from calibcore.fitting import fit_folds, prepare
 from calibcore.inference import SideRows
+from calibcore.inference.refits import side_after, side_before
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options, RowMeasure
 from calibcore.probabilities import PROBABILITY_FLOOR
-from calibcore.refits import side_after, side_before
 from calibcore.splits import deal_folds
 from calibcore.tally import tally
 from calibcore.validation import Floats

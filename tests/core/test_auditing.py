@@ -12,8 +12,8 @@ from calibcore.calibrators import ByGroup, PlattScaling, TemperatureScaling
 from calibcore.evaluation import evaluate, sides_of
 from calibcore.fitting import fit_folds, prepare
 from calibcore.inference import Plan, infer
+from calibcore.inference.refits import refit
 from calibcore.metrics import Options
-from calibcore.refits import refit
 from calibcore.splits import deal_folds
 
 

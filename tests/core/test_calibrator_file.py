@@ -14,7 +14,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from calibcore import CalibrationInputError, EventScores, LogitSet, OneClass, TopR, audit
-from calibcore.calibrator_file import FORMAT, CalibratorFile
 from calibcore.calibrators import (
     CATALOGUE,
     ByGroup,
@@ -24,14 +23,14 @@ from calibcore.calibrators import (
     SplineCalibration,
     TemperatureScaling,
 )
-from calibcore.calibrators.lifts.by_group import FittedByGroup
-from calibcore.calibrators.lifts.separate import FittedOneVsRest
-from calibcore.calibrators.method import Calibrator
+from calibcore.calibrators.by_group import FittedByGroup
+from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.lifts import FittedOneVsRest
 from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.data import with_groups
+from calibcore.export.calibrator_file import ACCURACY, FORMAT, CalibratorFile, thinned
 from calibcore.grouping import Grouping
 from calibcore.splits import Split
-from calibcore.thinning import ACCURACY, thinned
 
 NAMES = ("cat", "dog", "owl")
 KEYS = [method.key for method in CATALOGUE]
@@ -103,7 +102,7 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             wanted[key] = fitted.predict(scores)
     code = (
         "import sys, pathlib, numpy as np\n"
-        "from calibcore.calibrator_file import CalibratorFile\n"
+        "from calibcore.export.calibrator_file import CalibratorFile\n"
         "folder = pathlib.Path(sys.argv[1]); new = np.load(folder / 'new.npz')\n"
         "read = {p.stem: CalibratorFile.from_json(p.read_text()) for p in folder.glob('*.json')}\n"
         "groups = {key: new['wards'] if one.needs_groups else None for key, one in read.items()}\n"

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 from calibcore.auditing import audit
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
-from calibcore.contest import cross_fit
+from calibcore.comparison import cross_fit
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
-from calibcore.slices import rebin, reevaluate
 from calibcore.splits import Split, cross_split, deal_folds
+from calibcore.subgroups import rebin, reevaluate
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VectorMap,
 )
-from calibcore.contest import Standing
+from calibcore.comparison import Standing
 from calibcore.cumulative import brownian_tail, cumulative_curves
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
@@ -31,8 +31,8 @@ from calibcore.evaluation import SetResult
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, ClassMeasure
 from calibcore.probabilities import softmax
-from calibcore.slices import rebin
 from calibcore.splits import Split
+from calibcore.subgroups import rebin
 
 Floats = NDArray[np.float64]
 ChosenEvent = TopR | WithinTopR | OneClass
@@ -400,7 +400,7 @@ def test_only_who_asks_for_them_waits_for_pairs_of_rows(
     def fail(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("calibcore.metrics.pairs_table._compare", fail)
+    monkeypatch.setattr("calibcore.metrics.skce._compare", fail)
     asked = [one.key for one in METRICS if one.key != "skce"]
     for evaluated in (result.test, rebin(result, split, n_bins=9).test):
         assert None not in [evaluated.compare(key).after for key in asked]

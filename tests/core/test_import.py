@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[2]
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 import calibcore
-extras = {"calibcore.estimators", "calibcore.onnx_model"}
+extras = {"calibcore.estimators", "calibcore.export.onnx_model"}
 names = [m.name for m in pkgutil.walk_packages(calibcore.__path__, "calibcore.")]
 names = [name for name in names if name not in extras]
 for name in names:

@@ -3,8 +3,7 @@
 import numpy as np
 
 from calibcore.inference import GroupGaps, group_gaps
-from calibcore.joint_slices import JointScreen, joint_screen
-from calibcore.slices import screen_slices
+from calibcore.subgroups import JointScreen, joint_screen, screen_slices
 
 
 def joint(

@@ -23,13 +23,12 @@ from calibcore.calibrators import (
     VectorMap,
     VennAbers,
 )
-from calibcore.calibrators.lifts.pooled import FittedPooledClasses
-from calibcore.calibrators.lifts.separate import FittedOneVsRest, FittedPerRank
+from calibcore.calibrators.lifts import FittedOneVsRest, FittedPerRank, FittedPooledClasses
 from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
+from calibcore.curves import ScoreCurve, grid_moves, map_inside, movement, score_curve
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.maps import ScoreCurve, grid_moves, map_inside, movement, score_curve
 from calibcore.probabilities import softmax
 from tests.strategies import EventCase, event_data
 

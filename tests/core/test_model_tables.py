@@ -10,7 +10,7 @@ from calibcore.calibrators import (
     SplineCalibration,
     TemperatureScaling,
 )
-from calibcore.calibrators.method import Calibrator
+from calibcore.calibrators.catalogue import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import sides_of
@@ -18,7 +18,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.fitting import fit, prepare
 from calibcore.inference import Plan, infer
 from calibcore.metrics import METRICS, Measure, Options
-from calibcore.model_tables import is_level, pooled, resplit, table_cell
+from calibcore.models import is_level, pooled, resplit, table_cell
 from calibcore.splits import Split, split_rows
 
 

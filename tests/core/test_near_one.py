@@ -11,21 +11,20 @@ from numpy.typing import NDArray
 
 from calibcore.auditing import audit
 from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
-from calibcore.contest import cross_fit
+from calibcore.comparison import cross_fit
 from calibcore.data import EventScores, LogitSet
+from calibcore.data_needed import LEARNED, learning_curves
+from calibcore.data_needed import Plan as LearningPlan
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import sides_of
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import infer
+from calibcore.inference.findings import Plan
 from calibcore.inference.null_outcomes import grouped
-from calibcore.inference.plan import Plan
-from calibcore.learning import learning_curves
-from calibcore.learning.curves import LEARNED
-from calibcore.learning.curves import Plan as LearningPlan
 from calibcore.metrics import METRICS, PROBABILITY_FLOOR, event_nll, nll
 from calibcore.probabilities import softmax
-from calibcore.slices import reevaluate
 from calibcore.splits import Split, deal_folds
+from calibcore.subgroups import reevaluate
 from calibcore.tally import tally
 from tests.strategies import PRECISIONS, LogitCase
 

@@ -15,7 +15,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from calibcore import CalibrationInputError, EventScores, LogitSet, OneClass, audit
-from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators import (
     CATALOGUE,
     ByGroup,
@@ -24,10 +23,11 @@ from calibcore.calibrators import (
     IsotonicCalibration,
     PlattScaling,
 )
-from calibcore.calibrators.method import Calibrator
+from calibcore.calibrators.catalogue import Calibrator
 from calibcore.data import with_groups
+from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.export.numpy_code import numpy_code
 from calibcore.grouping import Grouping
-from calibcore.numpy_code import numpy_code
 from calibcore.splits import Split
 
 WARDS = np.array(["b", "a", "", 'o"wl'])

@@ -10,10 +10,10 @@ import onnxruntime
 import pytest
 
 from calibcore import CalibrationInputError, audit, load_sample
-from calibcore.calibrator_file import CalibratorFile
 from calibcore.calibrators import CATALOGUE, IsotonicCalibration, SplineCalibration
 from calibcore.events import OneClass
-from calibcore.onnx_model import onnx_model
+from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.export.onnx_model import onnx_model
 from calibcore.validation import Floats
 
 WRITTEN = (

@@ -7,10 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, EventScores
-from calibcore.batches import COMPARED, compare_batches
-from calibcore.paired_batches import MOST_UNITS, compare_pairs
+from calibcore.drift import COMPARED, MOST_UNITS, compare_batches, compare_pairs
 from calibcore.tally import tally
-from tests.core.test_batches import BY_KEY
+from tests.core.test_drift import BY_KEY
 
 
 def scored(

@@ -9,7 +9,7 @@ from calibcore.calibrators import TemperatureScaling
 from calibcore.evaluation import SetResult
 from calibcore.events import Event
 from calibcore.metrics import corp, event_brier
-from calibcore.pairs import check_same_rows, plane_of
+from calibcore.models import check_same_rows, plane_of
 
 
 def made(seed: int, labels: np.ndarray | None = None, *, sharper: float = 1.0) -> LogitSet:

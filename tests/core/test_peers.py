@@ -16,8 +16,13 @@ from calibcore.calibrators import TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap, VectorMap
 from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
 from calibcore.calibrators.linear.fitted import FittedLinear
-from calibcore.calibrators.linear.maps import DirichletScaling, MatrixScaling, VectorScaling
-from calibcore.calibrators.linear.structured import StructuredMatrixScaling, StructuredVectorScaling
+from calibcore.calibrators.linear.maps import (
+    DirichletScaling,
+    MatrixScaling,
+    StructuredMatrixScaling,
+    StructuredVectorScaling,
+    VectorScaling,
+)
 from calibcore.calibrators.score_maps.bbq import BBQ
 from calibcore.calibrators.score_maps.beta import BetaCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning

@@ -10,8 +10,8 @@ from calibcore.evaluation import sides_of
 from calibcore.events import OneClass, TopR
 from calibcore.fitting import prepare
 from calibcore.inference import Interval, Plan, infer
+from calibcore.inference.refits import Refits, refit
 from calibcore.metrics import METRICS
-from calibcore.refits import Refits, refit
 from calibcore.splits import cross_split
 
 KEYS = ("event_nll", "ks_error", "mean_gap", "calibration_slope", "nll")

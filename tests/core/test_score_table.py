@@ -15,9 +15,9 @@ from calibcore.calibrators import (
     VennAbers,
 )
 from calibcore.calibrators.base import FittedScoreMap
-from calibcore.calibrators.lifts.pooled import PooledScores
+from calibcore.calibrators.lifts import PooledScores
 from calibcore.calibrators.score_maps.histogram import FittedHistogram
-from calibcore.score_table import TABLE_ACCURACY, ScoreTable, score_table
+from calibcore.export.score_table import TABLE_ACCURACY, ScoreTable, score_table
 from calibcore.validation import Floats
 
 MAPS = {one.key: made for one in CATALOGUE if isinstance(made := one.make(), ScoreMap)}

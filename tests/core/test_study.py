@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from calibcore.errors import CalibrationInputError
-from calibcore.worlds import (
+from calibcore.synthetic import (
     EstimatorStudy,
     LogOddsCurve,
     Redraws,
@@ -17,8 +17,8 @@ from calibcore.worlds import (
     sturges_bins,
     zhang_world,
 )
-from calibcore.worlds.study import ESTIMATES
-from calibcore.worlds.world import streams_of
+from calibcore.synthetic.study import ESTIMATES
+from calibcore.synthetic.world import streams_of
 from tests import reference
 from tests.reference_kernel import kde_ece, smooth_ece
 from tests.reference_measures import debiased_ece, sweep_ece
@@ -78,7 +78,7 @@ def test_estimates_and_errors_are_those_of_slow_loops(few: Redraws) -> None:
         ]
         assert_allclose(few.of(key), values, atol=3e-4 if key == "kde_ece" else 3e-5, err_msg=key)
         if key == "smooth_ece":
-            continue  # its truth has its own test in test_worlds
+            continue  # its truth has its own test in test_synthetic
         own = truth.get(key, truth["ece"])
         assert_allclose(few.errors(key), [abs(v - own) for v in values], atol=3e-4, err_msg=key)
 

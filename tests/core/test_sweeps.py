@@ -11,10 +11,10 @@ from numpy.testing import assert_allclose
 from calibcore import metrics
 from calibcore.calibrators import FittedTemperature, SplineCalibration, TemperatureScaling
 from calibcore.cumulative import ks_error
+from calibcore.curves import knot_sweep, temperature_sweep
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.sweeps import knot_sweep, temperature_sweep
 from tests import reference
 from tests.strategies import LogitCase, logit_sets
 

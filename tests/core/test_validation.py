@@ -11,14 +11,13 @@ import pandas as pd
 import pytest
 
 from calibcore import metrics
-from calibcore.binning import bin_scores
+from calibcore.binning import bin_scores, equal_ranges
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.cumulative import cumulative_curves, ks_error
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.probabilities import log_probabilities, log_softmax, softmax
-from calibcore.ranges import equal_ranges
 from calibcore.splines import CubicSpline, fit_spline
 from calibcore.splits import Split, split_rows
 

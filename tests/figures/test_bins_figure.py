@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibcore.metrics.bins import BinSweep, bin_sweep
+from calibcore.metrics.binned import BinSweep, bin_sweep
 from dashboard.figures import DARK, LIGHT, Palette, bins_graph
 from dashboard.figures.bins import EVEN, KS, PERFECT, WIDE
 from dashboard.wording.reach import power_sentence, sweep_caption

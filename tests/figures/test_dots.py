@@ -15,15 +15,24 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VectorMap,
 )
-from calibcore.comparisons import Comparison
-from calibcore.contest import MEASURES, Advice, Contestant, Picks, Standing, cross_fit, pick, ranked
+from calibcore.comparison import (
+    MEASURES,
+    Advice,
+    Contestant,
+    Picks,
+    Standing,
+    cross_fit,
+    pick,
+    ranked,
+)
 from calibcore.data import LogitSet
+from calibcore.evaluation import Comparison
 from calibcore.events import TopR
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import METRICS, Measure
 from calibcore.splits import Split, deal_folds
 from dashboard.figures import DARK, LIGHT
-from dashboard.figures.dots import CROSSED, TEST, _axis, dot_plot
+from dashboard.figures.ranking import CROSSED, TEST, _axis, dot_plot
 from dashboard.settings import NO_METHOD
 from dashboard.wording import contest as words
 from dashboard.wording import method_name

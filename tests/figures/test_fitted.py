@@ -5,15 +5,15 @@ import pytest
 
 from calibcore.calibrators import CATALOGUE, ScoreMap
 from calibcore.calibrators.base import Fitted
+from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
-from calibcore.calibrators.lifts.by_group import FittedByGroup
 from calibcore.calibrators.linear.fitted import FittedLinear
 from calibcore.calibrators.score_maps.beta import FittedBeta
 from calibcore.calibrators.score_maps.histogram import FittedHistogram
 from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
 from calibcore.calibrators.score_maps.platt import FittedPlatt
 from calibcore.calibrators.score_maps.spline import FittedSpline
-from calibcore.calibrators.temperature.scaling import FittedTemperature
+from calibcore.calibrators.temperature import FittedTemperature
 from dashboard.figures import LIGHT
 from dashboard.figures.weights import weights_map
 from dashboard.wording import fitted as words

@@ -5,13 +5,19 @@ import pytest
 from numpy.testing import assert_allclose
 
 from calibcore.calibrators import FittedTemperature, HistogramBinning, SplineCalibration
+from calibcore.curves import (
+    ClassMoves,
+    KnotSweep,
+    ScoreCurve,
+    TemperatureSweep,
+    grid_moves,
+    score_curve,
+)
 from calibcore.data import EventScores
+from calibcore.data_needed import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan
 from calibcore.evaluation import Side
-from calibcore.learning import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan
-from calibcore.maps import ClassMoves, ScoreCurve, grid_moves, score_curve
-from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.figures import DARK, LIGHT, Palette
-from dashboard.figures.ends import LineEnd, looks, name_ends
+from dashboard.figures.intervals import LineEnd, looks, name_ends
 from dashboard.figures.learning import axis_limits, learning_graph, leaves
 from dashboard.figures.maps import (
     NamedCurve,

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from calibcore.calibrators import CATALOGUE
+from calibcore.curves import KnotSweep, Movement, TemperatureSweep
+from calibcore.data_needed import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan, Step
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.learning import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan, Step
-from calibcore.maps import Movement
 from calibcore.metrics import EntropyIsNll
-from calibcore.sweeps import KnotSweep, TemperatureSweep
 from dashboard.settings import NO_METHOD
 from dashboard.wording import efficiency, maps
 from tests.figures.made import MINUS, pct

@@ -11,7 +11,7 @@ from calibcore.calibrators import TemperatureScaling
 from calibcore.evaluation import SetResult
 from calibcore.inference import Plan, SideRows, infer
 from calibcore.metrics import METRICS
-from calibcore.pairs import plane_of
+from calibcore.models import plane_of
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.models import plane_figure
 from dashboard.settings import NO_METHOD, Settings

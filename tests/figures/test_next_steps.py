@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators import SplineCalibration
-from calibcore.comparisons import Comparison
 from calibcore.data import EventScores
-from calibcore.evaluation import SetResult, Side
+from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.inference import (
     ClassScreen,
@@ -25,9 +24,8 @@ from calibcore.inference import (
     smallest_gap_shown,
 )
 from calibcore.inference.findings import Finding
-from calibcore.joint_slices import joint_screen
-from calibcore.slices import screen_slices
 from calibcore.splits import Split
+from calibcore.subgroups import joint_screen, screen_slices
 from dashboard.app import PAGES
 from dashboard.settings import NO_METHOD
 from dashboard.wording.correction import Corrected, with_correction

@@ -9,7 +9,7 @@ import pytest
 
 from calibcore.inference import Interval
 from calibcore.metrics import METRICS, Measure
-from calibcore.model_tables import TableCell
+from calibcore.models import TableCell
 from dashboard.paper_table import (
     PaperCell,
     PaperTable,

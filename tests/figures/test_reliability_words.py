@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibcore.metrics import smooth_ece
-from calibcore.metrics.bins import BinSweep
+from calibcore.metrics.binned import BinSweep
 from dashboard import wording
 from dashboard.wording.off_ranges import HELP
 from dashboard.wording.reliability import (

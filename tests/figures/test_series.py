@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibcore.checkpoints import Checkpoint
+from calibcore.series import Checkpoint
 from dashboard.compute.series import numbers_in
 from dashboard.figures import DARK, LIGHT
 from dashboard.figures.series import PANELS, series_graph

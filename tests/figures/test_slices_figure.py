@@ -7,8 +7,7 @@ from numpy.testing import assert_allclose
 from calibcore.binning import bin_scores
 from calibcore.events import OneClass, TopR
 from calibcore.inference import group_gaps
-from calibcore.joint_slices import joint_screen
-from calibcore.slices import SliceScreen, screen_slices, slice_shares
+from calibcore.subgroups import SliceScreen, joint_screen, screen_slices, slice_shares
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.slices import ROW, period_plot, score_histogram, slice_plot
 from dashboard.wording import listed

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcore.auditing import audit
-from calibcore.comparisons import Comparison
 from calibcore.data import EventScores
+from calibcore.evaluation import Comparison
 from calibcore.events import TopR
 from calibcore.inference import Interval
 from calibcore.metrics import METRICS, Measure

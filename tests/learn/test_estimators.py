@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibcore.worlds import EstimatorStudy, Redraws, redraw_estimates, zhang_world
-from calibcore.worlds.study import ESTIMATES
+from calibcore.synthetic import EstimatorStudy, Redraws, redraw_estimates, zhang_world
+from calibcore.synthetic.study import ESTIMATES
 from dashboard.compute.laboratory import finished_study, study_of, study_seconds
 from dashboard.figures import LIGHT
 from dashboard.figures.estimators import error_graph

@@ -12,7 +12,7 @@ import pytest
 from calibcore.calibrators import ByGroup, PlattScaling
 from dashboard.compute.laboratory import file_of
 from dashboard.figures import LIGHT
-from dashboard.figures.sent import LightFigure
+from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn import data
 from dashboard.learn.laboratory import chosen_of, drawn_of
 from dashboard.learn.lesson import Shown, State, start_of

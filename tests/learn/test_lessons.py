@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.app import PAGES
 from dashboard.figures import DARK, LIGHT
-from dashboard.figures.sent import LightFigure
+from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn.lesson import ChoiceGuess, Lesson, NumberGuess, Shown, start_of
 from dashboard.learn.lessons import LESSONS, find
 from dashboard.samples import samples

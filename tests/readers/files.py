@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers import Options, Parsed, Upload, parse, understand
-from dashboard.readers.contents import Choices
+from dashboard.readers.records import Choices
 
 _RNG = np.random.default_rng(7)
 N, K = 40, 4

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dashboard.readers.contents import Options
 from dashboard.readers.formats.text import read_text
 from dashboard.readers.recognition import recognise
+from dashboard.readers.records import Options, Reading, Table
 from dashboard.readers.refusal import FileError, Question
-from dashboard.readers.table import Reading, Table
 from tests.readers.ordinary_making import Ordinary, made
 from tests.readers.ordinary_variants import variants
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers.table import ColumnRole
+from dashboard.readers.records import ColumnRole
 
 _ROLES: Mapping[str, ColumnRole] = {
     "outcome": "outcome", "score": "score", "percent": "score", "signed": "score",

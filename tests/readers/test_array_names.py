@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.readers.contents import Contents, Options, RawEvent, RawSet
-from dashboard.readers.recognition.array_names import parts_of
+from dashboard.readers.recognition.arrays import parts_of
+from dashboard.readers.records import Arrays, Column, Contents, Options, RawEvent, RawSet
 from dashboard.readers.refusal import FileError, Question
 from dashboard.readers.sets import contents_of
-from dashboard.readers.table import Arrays, Column
 
 TABLE = np.array([[2.0, 0.0, -1.0], [0.0, 3.0, -1.0], [-2.0, 0.0, 1.0], [0.0, -1.0, 4.0]])
 LABELS = np.array([0, 1, 2, 1])

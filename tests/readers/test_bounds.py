@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dashboard.readers import FileError, contents, read
+from dashboard.readers import FileError, read
+from dashboard.readers import records as contents
 from tests.readers.files import GOOD, LABELS, LOGITS, N, npz
 
 

@@ -18,8 +18,8 @@ from benchmarks.any_files import MAKERS, seeds
 from benchmarks.fuzz import Tally, Watch, attempt, run_apart
 from dashboard.readers import FORMATS, FileError, formats, read
 from dashboard.readers.formats import ending_of
+from dashboard.readers.records import Parsed
 from dashboard.readers.refusal import UnforeseenError
-from dashboard.readers.table import Parsed
 
 ROOT = Path(__file__).parents[2]
 EACH = 100

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dashboard.readers.formats import json_text
 from dashboard.readers.formats.json_text import read_json
+from dashboard.readers.records import Arrays, Column, Table
 from dashboard.readers.refusal import FileError
-from dashboard.readers.table import Arrays, Column, Table
 
 TABLE = [[0.25, 0.75], [1.5, -0.5], [2.0, 3.0]]
 WORDS = ["cat", "dog", "cat"]

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard.readers.contents import Contents, Options
+from dashboard.readers.records import Column, ColumnRole, Contents, Options
 from dashboard.readers.refusal import Question
-from dashboard.readers.table import Column, ColumnRole
 from tests.readers.test_sets import LEAVE_OUT, numbers, read, rows_of, texts
 
 BLANKS: dict[ColumnRole, Column] = {

@@ -11,7 +11,7 @@ import pytest
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FileError, read
-from dashboard.readers.table import ColumnRole
+from dashboard.readers.records import ColumnRole
 from tests.readers.files import LABELS, LOGITS, PROBABILITIES, Array, N
 from tests.readers.test_xlsx import of_rows
 

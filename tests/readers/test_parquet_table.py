@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.readers.formats.parquet import read_parquet
+from dashboard.readers.records import Column
 from dashboard.readers.refusal import FileError
-from dashboard.readers.table import Column
 
 SCORES = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]], dtype=np.float32)
 

@@ -13,8 +13,8 @@ import pytest
 
 from dashboard.readers.formats import pickle_machine, prepare
 from dashboard.readers.formats.pickle import read_pickle
+from dashboard.readers.records import Arrays
 from dashboard.readers.refusal import FileError
-from dashboard.readers.table import Arrays
 from tests.readers.files import GOOD, LABELS, LOGITS, NN, PROBABILITIES, K, N, pickled
 
 PARTS = [slice(k, k + 16) for k in range(0, N, 16)]

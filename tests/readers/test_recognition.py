@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.readers.contents import Options
 from dashboard.readers.recognition import recognise
-from dashboard.readers.recognition.agreement import beyond_luck
+from dashboard.readers.recognition.columns import beyond_luck
+from dashboard.readers.records import Column, Odd, Options, Reading, Table
 from dashboard.readers.refusal import FileError, Question
-from dashboard.readers.table import Column, Odd, Reading, Table
 
 RNG = np.random.default_rng(7)
 

@@ -8,9 +8,9 @@ import pytest
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import read
-from dashboard.readers.contents import RawSet, Role
 from dashboard.readers.meaning.overlap import words_of
 from dashboard.readers.meaning.repeated import go_together, repeated
+from dashboard.readers.records import RawSet, Role
 from tests.readers.files import Array, npz
 from tests.readers.test_doubts import LABELS, LOGITS, TEST_LABELS, TEST_LOGITS, K, N, softmax, table
 

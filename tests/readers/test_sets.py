@@ -7,11 +7,20 @@ import numpy as np
 import pytest
 
 from dashboard.readers import recognition
-from dashboard.readers.contents import Contents, Options, RawEvent, RawSet
 from dashboard.readers.recognition.groups import ids_of
+from dashboard.readers.records import (
+    Column,
+    ColumnRole,
+    Contents,
+    Odd,
+    Options,
+    RawEvent,
+    RawSet,
+    Reading,
+    Table,
+)
 from dashboard.readers.refusal import FileError, Question
 from dashboard.readers.sets import contents_of, sets_from
-from dashboard.readers.table import Column, ColumnRole, Odd, Reading, Table
 
 LEAVE_OUT = Options(leave_out=True)
 

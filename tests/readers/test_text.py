@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dashboard.readers.formats import blocks
 from dashboard.readers.formats.text import read_text
+from dashboard.readers.records import Table
 from dashboard.readers.refusal import FileError
-from dashboard.readers.table import Table
 
 HOSPITAL = (
     "case_no;discharge_date;ward;age_group;sex;length_of_stay;predicted_risk_pct;readmitted_30d\n"
@@ -209,7 +209,7 @@ def test_refusals(data: bytes, message: str) -> None:
 
 
 def test_too_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.readers.contents.MAX_ROWS", 10)
+    monkeypatch.setattr("dashboard.readers.records.MAX_ROWS", 10)
     with pytest.raises(FileError, match=r"11 rows\. Expected at most 10"):
         read("a\n" + "1\n" * 11)
 

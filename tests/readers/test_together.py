@@ -7,9 +7,19 @@ import numpy as np
 import pytest
 
 from dashboard.readers import recognition
-from dashboard.readers.contents import Contents, Options, RawSet
+from dashboard.readers.records import (
+    Arrays,
+    Column,
+    ColumnRole,
+    Contents,
+    Odd,
+    Options,
+    Parsed,
+    RawSet,
+    Reading,
+    Table,
+)
 from dashboard.readers.refusal import FileError, Question
-from dashboard.readers.table import Arrays, Column, ColumnRole, Odd, Parsed, Reading, Table
 from dashboard.readers.together import combine_parsed
 
 OF_NAMES: dict[str, ColumnRole] = {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dashboard.readers.formats.workbook import read_workbook
+from dashboard.readers.records import Table
 from dashboard.readers.refusal import FileError
-from dashboard.readers.table import Table
 from tests.readers.test_text import columns
 from tests.readers.test_xlsx import MAIN, of_rows, rows_xml, sheet_xml, workbook
 

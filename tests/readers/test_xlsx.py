@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, parse, read
-from dashboard.readers.table import Table
+from dashboard.readers.records import Table
 from tests.readers.files import HEADER, LABELS, LOGITS, PROBABILITIES, Array, csv_of
 
 TABLE = LOGITS.astype(float)

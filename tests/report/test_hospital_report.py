@@ -12,7 +12,7 @@ from calibcore.events import OneClass
 from dashboard import compute
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers import Upload
-from dashboard.readers.contents import Options
+from dashboard.readers.records import Options
 from dashboard.report import Asked, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import Slice

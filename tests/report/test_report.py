@@ -18,7 +18,7 @@ from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Split
 from dashboard.compute import split_of
 from dashboard.headless import read_paths, scene_of
-from dashboard.readers.contents import Options
+from dashboard.readers.records import Options
 from dashboard.report import Asked, Report, Typed, html_of, json_of, report_of
 from dashboard.samples import samples
 from dashboard.scene import Scene

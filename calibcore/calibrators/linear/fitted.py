@@ -15,8 +15,7 @@ from calibcore.calibrators.linear.blocks import Block, linear_outputs, turn_to_p
 from calibcore.calibrators.linear.model import KEPT_CELLS, LONG, LinearModel, Penalty
 from calibcore.calibrators.linear.newton import CONVERGED, GOAL, SURE, Optimum, minimise
 from calibcore.calibrators.linear.warnings import said_of, said_of_choice
-from calibcore.calibrators.temperature.row_sums import Rows
-from calibcore.calibrators.temperature.scaling import fit_temperature
+from calibcore.calibrators.temperature import Rows, fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import read_in_place

@@ -1,15 +1,315 @@
-"""Newton's method for the linear model: steps by conjugate gradients, shortened where needed."""
+"""Cheap stand-ins for the inverse Hessian of the linear model, which speed its Newton steps."""
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.linear.curvature import Inverse, Product
 from calibcore.calibrators.linear.model import Evaluation, LinearModel, largest_of
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Logits
+
+Product = Callable[[Floats], Floats]
+
+_TINY = 64
+_EXACT = 600
+_DENSE = 4_096
+_WORK = 1e11
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+class Curved(Protocol):
+    """What is asked of a model: `calibcore.calibrators.linear.model.LinearModel` is one."""
+
+    free: NDArray[np.bool_]
+    centred: bool
+    mean_squares: Floats
+    n_rows: int
+    kind: type[np.floating[Any]]
+    n_products: int
+
+    @property
+    def strength(self) -> Floats:
+        """Strength of each parameter's penalty."""
+
+    def own_sums(self) -> Floats:
+        """Sum p_k (x_k, 1) (x_k, 1)' over rows at the parameters evaluated last, for each class."""
+
+    def weighted(self) -> Iterator[tuple[Logits, Logits]]:
+        """Go through inputs and probabilities at the parameters evaluated last, classes first."""
+
+    def contributions(self) -> Iterator[tuple[Logits, NDArray[Any]]]:
+        """Go through inputs and p_k (x_k, 1), shape (2, n_classes, n_rows), as `weighted`."""
+
+
+class Inverse:
+    """The stand-in for the inverse Hessian, made again once that pays.
+
+    That of a diagonal matrix starts with each class by itself, which does well where little is
+    asked of a step, far from the optimum. Once there is a better one, it is brought to where the
+    model is, class by class: of the Hessian's change the largest part, by far, is that each class's
+    own part grows or shrinks.
+    """
+
+    def __init__(self, model: Curved) -> None:
+        self.model = model
+        self.made_at = 0
+        self._made: Product | None = None
+        self._last: Product | None = None
+        self._parts: Floats | None = None
+
+    def now(self, *, keep: bool = False) -> Product:
+        """Return one for where the model is now; or, if ``keep``, the one that there is."""
+        if not keep or self._last is None:
+            self._last = self._renewed()
+        return self._last
+
+    def _renewed(self) -> Product:
+        model = self.model
+        if model.n_products - self.made_at < self._products_worth():
+            if self._made is not None:
+                return self._followed(self._made)
+            if self._follows():
+                return _class_by_class(model)
+        self._made = self._last = None  # makes room
+        self._made, self.made_at = approximate_inverse(model), model.n_products
+        if self._follows():
+            self._parts = _own_parts(model)
+        return self._made
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is the inverse itself, but for rounding, made again for each step."""
+        return self._products_worth() == 0
+
+    def _products_worth(self) -> int:
+        """Return about how many products with the Hessian take as long as to make another."""
+        size = int(self.model.strength.size)
+        if self.model.strength.shape[1] == 2:
+            return 5 + size // 25 if self._follows() else 0
+        return 5 + size // 8 if size <= _EXACT else 11
+
+    def _follows(self) -> bool:
+        return self.model.strength.shape[1] == 2 and self.model.strength.size > _TINY
+
+    def _followed(self, product: Product) -> Product:
+        if self._parts is None:
+            return product
+        turn = self._parts @ np.linalg.inv(_own_parts(self.model))
+        back = turn.swapaxes(1, 2)
+
+        def turned(slope: Floats) -> Floats:
+            moved = product(np.vecdot(turn, slope[:, np.newaxis]))
+            return np.asarray(np.vecdot(back, moved[:, np.newaxis]))
+
+        return _settled(turned, self.model)
+
+
+def _class_by_class(model: Curved) -> Product:
+    """Invert the Hessian of each class's weight and bias alone."""
+    root = np.linalg.inv(_own_parts(model))
+    parts = root.swapaxes(1, 2) @ root
+    return _settled(lambda slope: np.vecdot(parts, slope[:, np.newaxis]), model)
+
+
+def _own_parts(model: Curved) -> Floats:
+    """Factorise the Hessian of each class's weight and bias alone, shape (n_classes, 2, 2)."""
+    ends = np.arange(2)
+    sums = model.own_sums()
+    # What is lost to rounding, as a difference of sums, is far less than this.
+    lift = 1e-5 * sums[:, ends, ends]
+    squares = np.zeros((len(model.free), 3))
+    for _, (mixed, weights) in model.contributions():
+        each = np.vecdot(mixed, mixed), np.vecdot(mixed, weights), np.vecdot(weights, weights)
+        squares += np.stack(each, axis=1)
+    found = (sums - squares[:, [0, 1, 1, 2]].reshape(-1, 2, 2)) / model.n_rows
+    least = 1e-12 * np.array([float(model.mean_squares.max()), 1.0]) + _SMALLEST
+    found[:, ends, ends] += 2 * model.strength + lift / model.n_rows + least
+    most = (1 - 1e-9) * np.sqrt(found[:, 0, 0]) * np.sqrt(found[:, 1, 1])  # where all is rounding
+    found[:, 0, 1] = found[:, 1, 0] = np.clip(found[:, 0, 1], -most, most)
+    return np.asarray(np.linalg.cholesky(found))
+
+
+def approximate_inverse(model: Curved) -> Product:
+    """Make a symmetric, positive stand-in for the inverse Hessian, where the model is now.
+
+    A diagonal matrix with its bias, or a full one with few classes, has its whole Hessian
+    inverted. Otherwise two parts are added: the inverse for the diagonal and the bias alone, and
+    that of the Hessian averaged over rows as a Kronecker product of a table over classes and one
+    over inputs.
+    """
+    strength, free = model.strength, model.free
+    full = strength.shape[1] > 2
+    if not full or strength.size <= _EXACT:
+        return _settled(_dense_inverse(model, full=full), model)
+    rest, own = _kronecker_inverse(model), _dense_inverse(model, full=False)
+    classes = np.arange(len(free))
+
+    def product(slope: Floats) -> Floats:
+        found = rest(slope)
+        pair = own(np.column_stack([slope[classes, classes], slope[:, -1]]))
+        found[classes, classes] += pair[:, 0]
+        found[:, -1] += pair[:, 1]
+        return found
+
+    return _settled(product, model)
+
+
+def _settled(product: Product, model: Curved) -> Product:
+    """Keep held parameters, and all directions that change no probability, where they are."""
+    free = model.free
+    loose = np.logical_and(free.all(axis=0), ~model.strength.any(axis=0))
+    if free.shape[1] == 2:
+        loose = np.array([False, loose[1]])
+
+    equal_columns = model.centred and free.shape[1] > 2 and not model.strength[:, :-1].any()
+
+    all_free = bool(free.all())
+
+    def settled(slope: Floats) -> Floats:
+        found = product(slope)
+        if not all_free:
+            found = np.where(free, found, 0.0)
+        if equal_columns:
+            found[:, :-1] -= found[:, :-1].mean(axis=1, keepdims=True)
+        found[:, loose] -= found[:, loose].mean(axis=0)
+        return found
+
+    return settled
+
+
+def _lifted(diagonal: Floats) -> Floats:
+    """Keep what is divided by away from 0."""
+    least = 1e-10 * float(diagonal.max()) + _SMALLEST
+    return np.asarray(np.maximum(diagonal, least))
+
+
+def _dense_inverse(model: Curved, *, full: bool) -> Product:
+    """Invert the Hessian of the whole matrix, or of its diagonal and the bias.
+
+    It is sum over rows of p_k (1 if k = l else 0 - p_l) x_i x_j, for entries (i, k) and (j, l).
+    """
+    n_classes = len(model.free)
+    width = n_classes + 1 if full else 2
+    size = n_classes * width
+    every = max(1, math.ceil(model.n_rows * float(size) ** 2 / _WORK))
+    dense = size <= _DENSE
+    table = np.zeros((size, size) if dense else size, dtype=model.kind)
+    same = np.zeros((n_classes, width, width))
+    shared = model.strength.shape[1] == 2 and every == 1
+    used = 0
+    for inputs, each in _contributions(model, every, full=full):
+        if not shared:
+            same += _of_one_class(each, inputs, full=full)
+        rows = each.reshape(size, -1)
+        table -= rows @ rows.T if dense else np.vecdot(rows, rows)
+        used += rows.shape[1]
+    if shared:
+        same = model.own_sums()
+    penalty = np.asarray(model.strength if full else _pair(model.strength), dtype=np.float64)
+    free = np.asarray(model.free if full else _pair(model.free), dtype=np.bool_)
+    squares = np.diagonal(same, axis1=1, axis2=2).T.ravel()
+    if not dense:
+        found = _lifted((table + squares) / used + 2 * penalty.T.ravel())
+        return lambda slope: slope / found.reshape(width, n_classes).T
+    blocks = table.reshape(width, n_classes, width, n_classes)
+    classes = np.arange(n_classes)
+    blocks[:, classes, :, classes] += same.astype(model.kind)
+    table /= used
+    table[np.diag_indices(size)] += 2 * penalty.T.ravel().astype(model.kind)
+    ends = np.maximum(_lifted(np.diagonal(table)), 1e-6 * (float(model.mean_squares.max()) or 1.0))
+    # A Hessian has no negative eigenvalue but for rounding, which the lift exceeds: it is the
+    # difference of two sums, each rounded.
+    eps = float(np.finfo(model.kind).eps)
+    lift = (1e-9 if eps < 1e-9 else 1e-5) * ends + 16 * eps * squares / used
+    table[np.diag_indices(size)] += lift.astype(model.kind)
+    return _inverted(table, free.T.ravel())
+
+
+def _with_bias(inputs: Logits) -> Logits:
+    return np.vstack([inputs, np.ones((1, inputs.shape[1]), dtype=inputs.dtype)])
+
+
+def _contributions(
+    model: Curved, every: int, *, full: bool
+) -> Iterator[tuple[Logits, NDArray[Any]]]:
+    """Return inputs x_i and p_k x_i of one row in so many, shape (width, n_classes, n_rows)."""
+    if not full:
+        for inputs, pair in model.contributions():
+            some = pair[:, :, ::every]
+            yield inputs[:, ::every], some if every == 1 else some.copy()
+        return
+    for inputs, weights in model.weighted():
+        wide = _with_bias(inputs[:, ::every])
+        yield wide, wide[:, np.newaxis] * weights[:, ::every]
+
+
+def _of_one_class(each: NDArray[Any], inputs: Logits, *, full: bool) -> NDArray[Any]:
+    """Sum p_k x_i x_j over rows, shape (n_classes, width, width)."""
+    if full:
+        return np.tensordot(each, inputs, axes=(2, 1)).swapaxes(0, 1)
+    square, mixed, weight = np.vecdot(each[0], inputs), each[0].sum(axis=1), each[1].sum(axis=1)
+    return np.stack([square, mixed, mixed, weight], axis=1).reshape(-1, 2, 2)
+
+
+def _pair(values: NDArray[Any]) -> NDArray[Any]:
+    """Take the diagonal's and the bias's column out of an array like the parameters."""
+    own = np.diagonal(values) if values.shape[1] > 2 else values[:, 0]
+    return np.column_stack([own, values[:, -1]])
+
+
+def _inverted(table: NDArray[Any], free: NDArray[np.bool_]) -> Product:
+    """Invert a positive table over the model's parameters, transposed."""
+    from scipy.linalg import lapack  # noqa: PLC0415 - slow to import
+
+    held = np.flatnonzero(~free)
+    table[held] = 0
+    table[:, held] = 0
+    table[held, held] = 1
+    diagonal = np.diagonal(table).copy()
+    double = table.dtype == np.float64
+    solve = lapack.dpotrs if double else lapack.spotrs
+    factor, failed = (lapack.dpotrf if double else lapack.spotrf)(
+        table.T, lower=True, clean=False, overwrite_a=True
+    )
+    if failed:  # of huge inputs rounding may still exceed the lift
+        return lambda slope: slope / diagonal.reshape(slope.shape[::-1]).T
+
+    def product(slope: Floats) -> Floats:
+        found, _ = solve(factor, slope.T.ravel().astype(table.dtype), lower=True)
+        return np.asarray(found.reshape(slope.shape[::-1]).T, dtype=np.float64)
+
+    return product
+
+
+def _kronecker_inverse(model: Curved) -> Product:
+    n_classes = len(model.free)
+    classes = np.zeros((n_classes, n_classes), dtype=model.kind)
+    inputs = np.zeros((n_classes + 1, n_classes + 1), dtype=model.kind)
+    for block, weights in model.weighted():
+        classes -= weights @ weights.T
+        classes[np.diag_indices(n_classes)] += weights.sum(axis=1)
+        wide = _with_bias(block)
+        inputs += wide @ wide.T
+    classes /= model.n_rows
+    inputs /= model.n_rows
+    left, left_basis = np.linalg.eigh(classes)
+    right, right_basis = np.linalg.eigh(inputs)
+    ridge = 2 * float(np.median(model.strength))
+    scale = _lifted(np.outer(np.maximum(left, 0), np.maximum(right, 0)) + ridge)
+
+    def product(slope: Floats) -> Floats:
+        turned = left_basis.T @ slope.astype(left_basis.dtype) @ right_basis
+        turned /= scale
+        return np.asarray(left_basis @ turned @ right_basis.T, dtype=np.float64)
+
+    return product
+
+
+# Newton's method for the linear model: steps by conjugate gradients, shortened where needed ---
+
 
 CONVERGED = 1e-8
 """Largest absolute entry of the gradient at which a fit counts as having reached its optimum."""

@@ -9,8 +9,7 @@ from calibcore.calibrators.base import Progress
 from calibcore.calibrators.linear.blocks import Block, summed_nll
 from calibcore.calibrators.linear.model import LinearModel, Penalty
 from calibcore.calibrators.linear.newton import minimise
-from calibcore.calibrators.temperature.row_sums import Rows
-from calibcore.calibrators.temperature.scaling import fit_temperature
+from calibcore.calibrators.temperature import Rows, fit_temperature
 from calibcore.validation import Floats, Logits
 
 FOLDS = 5

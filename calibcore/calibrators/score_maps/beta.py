@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
-from calibcore.calibrators.score_maps.logistic import minimise_nll
 from calibcore.calibrators.score_maps.platt import (
     NOT_CONVERGED,
     PARTED,
@@ -20,6 +19,7 @@ from calibcore.calibrators.score_maps.platt import (
     is_separable,
     log_odds,
     logit,
+    minimise_nll,
     only_one_class,
     sigmoid,
     smoothed,

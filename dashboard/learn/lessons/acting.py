@@ -363,11 +363,11 @@ LESSON = Lesson(
         },
         "These patients in the dashboard",
     ),
-    computed="Patients are drawn by `calibcore.worlds` from a model of the laboratory: one in ten"
-    " comes back, and the odds by the scores are e^1.2 = 3.3 times the true ones, as after training"
-    " on data with the rare class repeated. Calibrator: `PlattScaling`, fitted on 5,000 other"
-    " patients. Cut-off and costs: `calibcore.decisions`; Pauker and Kassirer 1975, Elkan 2001."
-    " Interval: of the mean difference per patient, the calibrator as it is. In truth: with"
+    computed="Patients are drawn by `calibcore.synthetic` from a model of the laboratory: one in"
+    " ten comes back, and the odds by the scores are e^1.2 = 3.3 times the true ones, as after"
+    " training on data with the rare class repeated. Calibrator: `PlattScaling`, fitted on 5,000"
+    " other patients. Cut-off and costs: `calibcore.decisions`; Pauker and Kassirer 1975, Elkan"
+    " 2001. Interval: of the mean difference per patient, the calibrator as it is. In truth: with"
     " patients without number, and the true risks as calibrated scores. Costs of right calls"
     " and of patients rightly left alone count as 0.",
     draw=f"Draw {N_ROWS:,} other patients",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from calibcore.data import EventScores
-from calibcore.reliability.intervals import BinnedReliability, binned_reliability, binomial_interval
+from calibcore.reliability.bins import BinnedReliability, binned_reliability, binomial_interval
 from calibcore.results import result_class
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures

@@ -9,9 +9,9 @@ from calibcore.binning import BinTable, bin_scores
 from calibcore.calibrators import ByGroup, PlattScaling
 from calibcore.inference import holm
 from calibcore.results import result_class
-from calibcore.slices import screen_slices
+from calibcore.subgroups import screen_slices
+from calibcore.synthetic import Drawn
 from calibcore.validation import Floats, Labels
-from calibcore.worlds import Drawn
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
@@ -371,14 +371,14 @@ LESSON = Lesson(
         f" is {ADJUSTED:g}.",
     ),
     link=_link,
-    computed="Rows are drawn by `calibcore.worlds` from a model of the laboratory. At each score,"
-    " the log-odds of the event are higher in group B and lower in group A, such that both together"
-    " are calibrated: to 0.4 percentage points on average. Verdicts: KS test, of the groups"
-    " adjusted for two (Holm), by `calibcore.slices.screen_slices`. Calibrators: `PlattScaling` of"
-    f" all rows, and `ByGroup` with a penalty of {PENALTY:g}, fitted on {N_ROWS:,} other rows; the"
-    " page chooses the penalty by cross-validation. Intervals take the calibrator as it is. The"
-    " most that is possible: neither of two groups of equal size can be farther from a score s"
-    " than the smaller of s and 1 \u2212 s.",
+    computed="Rows are drawn by `calibcore.synthetic` from a model of the laboratory. At each"
+    " score, the log-odds of the event are higher in group B and lower in group A, such that both"
+    " together are calibrated: to 0.4 percentage points on average. Verdicts: KS test, of the"
+    " groups adjusted for two (Holm), by `calibcore.subgroups.screen_slices`. Calibrators:"
+    f" `PlattScaling` of all rows, and `ByGroup` with a penalty of {PENALTY:g}, fitted on"
+    f" {N_ROWS:,} other rows; the page chooses the penalty by cross-validation. Intervals take the"
+    " calibrator as it is. The most that is possible: neither of two groups of equal size can be"
+    " farther from a score s than the smaller of s and 1 \u2212 s.",
     draw=f"Draw {N_ROWS:,} other rows",
     terms={
         "Calibrated": "at each score, the event happens as often as the score says.",

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import cast
 
 from dashboard.readers.formats.rows import of_weka, without_totals
+from dashboard.readers.records import Column, Parsed, Table
 from dashboard.readers.refusal import FileError, only_refusals, quoted
-from dashboard.readers.table import Column, Parsed, Table
 
 _Reader = Callable[[bytes, bool | None], Parsed]
 

@@ -14,10 +14,9 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 
-from dashboard.readers.contents import check_rows
 from dashboard.readers.formats.archive import member_bytes, open_archive
+from dashboard.readers.records import Arrays, Column, check_rows
 from dashboard.readers.refusal import FileError, quoted, type_name
-from dashboard.readers.table import Arrays, Column
 
 _MOST_AXES = 3
 _MOST_TENSORS = 1_000

@@ -6,8 +6,7 @@ from math import prod
 
 import numpy as np
 
-from dashboard.readers.contents import Array
-from dashboard.readers.formats.pickle_nodes import (
+from dashboard.readers.formats.pickle_machine import (
     MAX_NAME,
     Held,
     Items,
@@ -17,6 +16,7 @@ from dashboard.readers.formats.pickle_nodes import (
     name_of,
     text,
 )
+from dashboard.readers.records import Array
 from dashboard.readers.refusal import FileError
 
 WANTED = (

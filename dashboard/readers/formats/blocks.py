@@ -11,10 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv as pacsv
 
-from dashboard.readers.contents import check_rows
 from dashboard.readers.formats.cells import MISSING, column_of_texts, encoded
+from dashboard.readers.records import Column, Odd, check_rows
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import Column, Odd
 
 _BLOCK, _PIECE = 4 << 20, 1 << 20
 _MAX_CELL = 1 << 16

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dashboard.readers.table import Column, Odd
+from dashboard.readers.records import Column, Odd
 
 MAX_TEXTS = 1_000_000
 """Different texts of a column that is kept; more are names of rows, of no use to an audit."""

@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.json as pj
 from pyarrow import types
 
-from dashboard.readers.contents import check_rows
-from dashboard.readers.formats.arrow_columns import (
+from dashboard.readers.formats.parquet import (
     MAX_COLUMNS,
     NO_ARROW,
     arrow_of,
@@ -27,8 +26,8 @@ from dashboard.readers.formats.arrow_columns import (
     table_of,
     unread,
 )
+from dashboard.readers.records import Arrays, Column, Table, check_rows
 from dashboard.readers.refusal import FileError, quoted, visible
-from dashboard.readers.table import Arrays, Column, Table
 
 _MOST_BYTES = 40 << 20
 """Of one document: orjson sets 12 times its text aside, and ends the process where memory ends."""

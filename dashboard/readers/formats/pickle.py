@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dashboard.readers.contents import Array
 from dashboard.readers.formats.arrays import column_of_array
 from dashboard.readers.formats.batches import (
     WANTED,
@@ -18,10 +17,17 @@ from dashboard.readers.formats.batches import (
     put,
     put_beside,
 )
-from dashboard.readers.formats.pickle_machine import run
-from dashboard.readers.formats.pickle_nodes import Held, Items, Node, described, members, name_of
+from dashboard.readers.formats.pickle_machine import (
+    Held,
+    Items,
+    Node,
+    described,
+    members,
+    name_of,
+    run,
+)
+from dashboard.readers.records import Array, Arrays, Column
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import Arrays, Column
 
 _MAX_NAMES = 1_000
 _MOST_PARTS = 4

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.formats.cells import MISSING
+from dashboard.readers.records import Column, Odd, Table, cell_of, table_at
 from dashboard.readers.refusal import quoted
-from dashboard.readers.table import Column, Odd, Table, cell_of, table_at
 
 _UNNAMED = re.compile(r"(?:column [0-9]+)?", re.ASCII)
 _WORDS = (

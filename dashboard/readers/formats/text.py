@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dashboard.readers.formats.blocks import Blocks
 from dashboard.readers.formats.heading import MAX_COLUMNS, SAMPLE, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
+from dashboard.readers.records import Column, Table
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import Column, Table
 
 _PIECE = 1 << 20
 _MOST_UTF16 = 40_000_000

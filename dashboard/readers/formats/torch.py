@@ -11,24 +11,24 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from dashboard.readers.contents import Array
 from dashboard.readers.formats.archive import member_bytes, open_archive
 from dashboard.readers.formats.arrays import refuse_weights, weights_among
 from dashboard.readers.formats.pickle import arrays_of
-from dashboard.readers.formats.pickle_machine import Surroundings, run
-from dashboard.readers.formats.pickle_nodes import (
+from dashboard.readers.formats.pickle_machine import (
     KNOWN,
     Held,
     Items,
     Node,
     Storage,
+    Surroundings,
     Tag,
     name_of,
     refused,
+    run,
     whole_numbers,
 )
+from dashboard.readers.records import Array, Arrays
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import Arrays
 
 _BFLOAT16, _BOOL = "bf16", "b1"
 _STORAGES = {

@@ -13,13 +13,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
-from dashboard.readers.contents import check_rows
 from dashboard.readers.formats.archive import member_bytes, open_archive
 from dashboard.readers.formats.cells import column_of_texts
 from dashboard.readers.formats.heading import Heading, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
+from dashboard.readers.records import Column, Table, check_rows
 from dashboard.readers.refusal import FileError, plain, quoted
-from dashboard.readers.table import Column, Table
 
 _OLD = b"\xd0\xcf\x11\xe0"
 _BLOCK = 4_096

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from dashboard.readers.contents import SET_NAMES, Array, RawSet, Role, rows_of_file
 from dashboard.readers.meaning.measured import by_rows
+from dashboard.readers.records import SET_NAMES, Array, RawSet, Role, rows_of_file
 from dashboard.readers.refusal import FileError, type_name
 
 MAX_CLASSES = 200_000

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
-from dashboard.readers.contents import (
+from dashboard.readers.meaning.spelling import folded, matched
+from dashboard.readers.records import (
     SET_NAMES,
     Array,
     Options,
@@ -17,7 +18,6 @@ from dashboard.readers.contents import (
     Role,
     rows_of_file,
 )
-from dashboard.readers.meaning.spelling import folded, matched
 from dashboard.readers.refusal import (
     Answer,
     FileError,

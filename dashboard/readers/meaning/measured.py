@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calibcore.blocks import NARROW, row_blocks
 from calibcore.validation import SUM_TOLERANCE, Floats
-from dashboard.readers.contents import Array, RawSet, Role, rows_of_sets
+from dashboard.readers.records import Array, RawSet, Role, rows_of_sets
 
 ROUNDING = 1e-6
 _SURELY, _JUST_ABOVE_1 = 0.05, 1.01

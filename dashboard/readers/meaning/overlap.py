@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import block_rows, row_blocks
-from dashboard.readers.contents import Array
+from dashboard.readers.records import Array
 
 _Words = NDArray[np.uint64]
 _Places = NDArray[np.intp]

@@ -11,14 +11,13 @@ from calibcore.blocks import row_blocks
 from calibcore.data import EventScores, LogitSet
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats
-from dashboard.readers.contents import SET_NAMES, Array, RawEvent, RawSet, Role, rows_of_file
 from dashboard.readers.meaning.overlap import shared_rows
 from dashboard.readers.meaning.overlap import words_of as words_of_rows
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.vocabulary import folded, is_owner, words_of
+from dashboard.readers.records import SET_NAMES, Array, Column, RawEvent, RawSet, Role, rows_of_file
 from dashboard.readers.refusal import quoted
-from dashboard.readers.table import Column
 
 _Rows = LogitSet | EventScores
 _FEW_ROWS = 20

@@ -10,10 +10,10 @@ import numpy as np
 
 from calibcore.blocks import row_blocks, row_totals
 from calibcore.validation import SUM_TOLERANCE, Floats
-from dashboard.readers.contents import SET_NAMES, Array, Options, RawEvent, RawSet, Role
 from dashboard.readers.meaning.measured import ROUNDING, Measured, measure, outside, together
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.vocabulary import begins, is_called_odds, words_of
+from dashboard.readers.records import SET_NAMES, Array, Options, RawEvent, RawSet, Role
 from dashboard.readers.refusal import Answer, FileError, Question, quoted
 
 RESCALED = 0.05

@@ -3,13 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dashboard.readers.contents import Options
 from dashboard.readers.recognition import refused
-from dashboard.readers.recognition.candidates import Scores, may_say_classes
+from dashboard.readers.recognition.columns import (
+    Hypothesis,
+    Scores,
+    hypotheses,
+    is_called_prediction,
+    may_say_classes,
+)
 from dashboard.readers.recognition.events import event_of
 from dashboard.readers.recognition.features import Feature, features_of, says_the_same
-from dashboard.readers.recognition.further import further_role
-from dashboard.readers.recognition.hypotheses import hypotheses
+from dashboard.readers.recognition.groups import further_role
 from dashboard.readers.recognition.questions import (
     ask,
     ask_of_unusable,
@@ -19,11 +23,9 @@ from dashboard.readers.recognition.questions import (
     roles_of,
     same_roles_beside,
 )
-from dashboard.readers.recognition.scoring import is_called_prediction
 from dashboard.readers.recognition.vocabulary import COUNT_KEYS, WEIGHT_WORDS
-from dashboard.readers.recognition.weights import Hypothesis
+from dashboard.readers.records import ColumnRole, Options, Reading, Table
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import ColumnRole, Reading, Table
 
 _MATTERS = frozenset(
     {"outcome", "score", "class", "prediction", "correct", "ranked class", "ranked score"}

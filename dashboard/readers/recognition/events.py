@@ -3,14 +3,17 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from dashboard.readers.contents import Options
 from dashboard.readers.recognition import vocabulary as terms
-from dashboard.readers.recognition.agreement import EVERY, relation
-from dashboard.readers.recognition.candidates import is_called_confidence
+from dashboard.readers.recognition.columns import (
+    EVERY,
+    Hypothesis,
+    is_called_confidence,
+    outcome_marks,
+    relation,
+)
 from dashboard.readers.recognition.features import Feature, says_event
-from dashboard.readers.recognition.scoring import outcome_marks
 from dashboard.readers.recognition.vocabulary import begins, folded, words_of
-from dashboard.readers.recognition.weights import Hypothesis
+from dashboard.readers.records import Options
 from dashboard.readers.refusal import Answer, Question, percent, plain, quoted
 
 _COUNTED = re.compile(r"(arr_|column )?\d+", re.ASCII)

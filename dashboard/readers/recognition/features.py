@@ -18,7 +18,7 @@ from dashboard.readers.recognition.vocabulary import (
     missing_among,
     words_of,
 )
-from dashboard.readers.table import Column, Table
+from dashboard.readers.records import Column, Table
 
 MANY = 4_096
 """Of more different values no column says a class."""

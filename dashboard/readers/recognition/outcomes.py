@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers.contents import Array
 from dashboard.readers.recognition.groups import in_use
 from dashboard.readers.recognition.vocabulary import NO, YES, folded
+from dashboard.readers.records import Array, Column
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
-from dashboard.readers.table import Column
 
 _MOST_ANSWERS = 6
 

@@ -5,14 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from calibcore.probabilities import softmax
-from dashboard.readers.contents import Options
-from dashboard.readers.recognition.candidates import Scores, claims_score, sums_to
+from dashboard.readers.recognition.columns import Hypothesis, Scores, claims_score, sums_to
 from dashboard.readers.recognition.features import Feature, says_event, says_the_same, table_of
-from dashboard.readers.recognition.further import names_rows
+from dashboard.readers.recognition.groups import names_rows
 from dashboard.readers.recognition.vocabulary import GROUP_STEMS, begins, is_called_odds
-from dashboard.readers.recognition.weights import Hypothesis
+from dashboard.readers.records import ColumnRole, Options
 from dashboard.readers.refusal import Answer, Question, quoted
-from dashboard.readers.table import ColumnRole
 
 MARGIN = 1.6
 """A reading that is less than this behind the best is asked about."""

@@ -9,11 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.validation import Floats
-from dashboard.readers.contents import Array, RawEvent, RawSet, SliceColumn, rows_of_file
 from dashboard.readers.recognition.groups import MAX_TEXTS, in_use
 from dashboard.readers.recognition.vocabulary import folded
+from dashboard.readers.records import (
+    Array,
+    Column,
+    RawEvent,
+    RawSet,
+    SliceColumn,
+    by_number,
+    rows_of_file,
+)
 from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import Column, by_number
 
 _TRAILING = re.compile(r"\D*?(\d{1,6})", re.ASCII)
 _FEW = 20

@@ -1,25 +1,313 @@
-"""Tables that no reading fits: names beside sorted scores, long tables, two families of scores."""
+"""Rows that cannot be used: left out if the user agrees, and counted by column and reason."""
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dashboard.readers.contents import Options
 from dashboard.readers.recognition import vocabulary as terms
-from dashboard.readers.recognition.candidates import (
+from dashboard.readers.recognition.columns import (
+    Hypothesis,
     Scores,
     by_affix,
     claims_score,
     may_say_classes,
     speaks_of_scores,
     sums_to,
+    worth,
 )
-from dashboard.readers.recognition.features import Feature, table_of
+from dashboard.readers.recognition.events import told
+from dashboard.readers.recognition.features import Feature, feature_of, main_kinds, spread, table_of
 from dashboard.readers.recognition.questions import say_the_same, which_scores
-from dashboard.readers.recognition.vocabulary import begins, folded, words_of
-from dashboard.readers.recognition.weights import Hypothesis, worth
-from dashboard.readers.refusal import FileError, quoted
-from dashboard.readers.table import Table
+from dashboard.readers.recognition.vocabulary import begins, folded, missing_among, words_of
+from dashboard.readers.records import (
+    Column,
+    ColumnRole,
+    Options,
+    RawSet,
+    Reading,
+    Table,
+    picked,
+    rows_of_file,
+)
+from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
+
+_OF_NUMBERS = frozenset({"score", "class", "ranked score"})
+_MATTER = _OF_NUMBERS | {"outcome", "prediction", "correct", "ranked class", "set"}
+_FEW_OUTSIDE = 0.05
+"""Share of rows below which scores outside their range are faults of single cells."""
+
+_NEEDLESS = frozenset({"prediction", "set", "class"})
+_MARKS = _MOST_STRAYS = 0.5
+_FEW_OF_TEXTS = 0.2
+_CODES = [*map(float, terms.NEITHER_NUMBERS)]
+_LAST = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z", re.ASCII)
+_NEAR = 1e-6
+_COLUMNS, _REASONS, _SAMPLE = 3, 3, 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class _Fault:
+    """The rows of one column that cannot be used, how many for which reason, and what none is."""
+
+    column: Column
+    role: ColumnRole
+    rows: NDArray[np.bool_]
+    reasons: Counter[str]
+    none_is: str = ""
+    event: str = ""
+
+    def said(self) -> str:
+        """Return as in ``age 3 (2 blank, 1 "n/a")`` or ``y 1 neither "0" nor "1" ("9")``."""
+        listed = self.reasons.most_common(_REASONS)
+        if len(self.reasons) == 1:
+            why = listed[0][0]
+        else:
+            more = ", ..." if len(self.reasons) > _REASONS else ""
+            why = ", ".join(f"{count:,} {reason}" for reason, count in listed) + more
+        return f"{plain(self.column.name, 40)} {int(self.rows.sum()):,}{self.none_is} ({why})"
+
+
+def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table, tuple[str, ...]]:
+    """Return the rows of a table that can be used, and a sentence on those left out."""
+    faults = [*_faults(table, reading, options)]
+    n_cut = 0 if table.cut is None else len(table.cut)
+    if not faults and not n_cut:
+        return table, ()
+    bad = np.zeros(table.n_rows, dtype=np.bool_)
+    for fault in faults:
+        bad |= fault.rows
+    n_bad, n_all = int(bad.sum()) + n_cut, table.n_rows + n_cut
+    said = _listed(faults, n_cut)
+    remain = f"{n_all - n_bad:,} rows remain."
+    rows_ = "row" if n_bad == 1 else "rows"
+    leave = Answer(f"Leave out {n_bad:,} {rows_}", remain, {"leave_out": True})
+    _ask_of_columns(faults, leave, options, table.n_rows, everything=bool(bad.all()))
+    if not options.leave_out:
+        rows = RawSet(None, None, first_row=table.first_row, among=table.among)
+        where = f"; {rows_of_file(bad, rows)}" if bad.any() else ""
+        if n_cut and table.cut is not None:
+            numbers = ", ".join(f"{row}" for row in table.cut[:3].tolist())
+            where += f"; too few or too many in {'row' if n_cut == 1 else 'rows'} {numbers}"
+        raise Question(
+            "rows", f"{n_bad:,} of {n_all:,} with missing or unusable cells: {said}{where}",
+            "Leave these rows out?", (leave, *_as_other(faults)),
+        )  # fmt: skip
+    repair = f"{n_bad:,} of {n_all:,} rows left out: {said}."
+    return (_chosen(table, ~bad) if bad.any() else table), (repair,)
+
+
+def _as_other(faults: list[_Fault]) -> Iterator[Answer]:
+    """Offer to count outcomes that are neither as the other of the two."""
+    for fault in faults:
+        if fault.event and not {"blank", "NaN", "infinite"} & fault.reasons.keys():
+            why = f"The event is {plain(fault.event, 30)}; all other rows count alike."
+            said = f"Count as {quoted(f'not {fault.event}', 30)}"
+            yield Answer(said, why, {"event": fault.event})
+
+
+def _listed(faults: list[_Fault], n_cut: int) -> str:
+    said = [fault.said() for fault in faults[:_COLUMNS]]
+    if len(faults) > _COLUMNS:
+        said.append(f"{len(faults) - _COLUMNS} more columns")
+    if n_cut:
+        said.append(f"{n_cut:,} with too few or too many cells")
+    return ", ".join(said)
+
+
+def _ask_of_columns(
+    faults: list[_Fault], leave: Answer, options: Options, n_rows: int, *, everything: bool
+) -> None:
+    """Ask about a column of which most cells cannot be used, rather than about its rows.
+
+    Of an outcome and a score the rows that can be used are worth more than all without it.
+    """
+    mostly = [
+        fault for fault in faults
+        if everything or (2 * int(fault.rows.sum()) > n_rows and fault.role in _NEEDLESS)
+    ]  # fmt: skip
+    if not mostly or (options.leave_out and not everything):
+        return
+    name = mostly[0].column.name
+    roles = (*(pair for pair in options.roles if pair[0] != name), (name, "left out"))
+    ignore = Answer("Leave out the column", "Its rows stay.", {"roles": roles})
+    raise Question(
+        f"column {quoted(name)}", f"{mostly[0].said()} of {n_rows:,} cells that cannot be used",
+        "Leave out this column?", (ignore,) if everything else (ignore, leave),
+    )  # fmt: skip
+
+
+def _chosen(table: Table, rows: NDArray[np.bool_]) -> Table:
+    """Return some rows of a table, whose cells are all good where they matter."""
+    among = rows
+    if table.among is not None:
+        among = table.among.copy()
+        among[table.among] = rows
+    columns = tuple(
+        column if column.unread else replace(column, values=picked(column.values, rows), odd=None)
+        for column in table.columns
+    )
+    return replace(table, columns=columns, n_rows=int(rows.sum()), among=among)
+
+
+def _faults(table: Table, reading: Reading, options: Options) -> Iterator[_Fault]:
+    classes = {folded(name) for name in reading.class_names}
+    for column, role in zip(table.columns, reading.roles, strict=True):
+        if role not in _MATTER:
+            continue
+        if column.unread:
+            found = f"{column.unread}, which were not read"
+            raise FileError(f"column {quoted(column.name)}", found, "numbers or text")
+        reasons: Counter[str] = Counter()
+        if column.texts is not None:
+            rows = _texts(column, role, classes, reasons)
+        else:
+            rows = _numbers(column, role, reasons)
+            if role in ("score", "class") and options.values != "logits":
+                rows |= _outside(column, rows, reasons)
+        fault = _Fault(column, role, rows, reasons)
+        if role == "outcome" and column.values.ndim == 1 and reading.roles.count(role) == 1:
+            fault = _with_strays(fault, table, reading, options)
+        if fault.rows.any():
+            yield fault
+
+
+def _with_strays(fault: _Fault, table: Table, reading: Reading, options: Options) -> _Fault:
+    """Add outcomes that are none of those that the score, or one column a class, is of."""
+    column, none_is, event = fault.column, " of no class", ""
+    if "class" in reading.roles:
+        fits = _fit_classes(column, table, reading, options) | fault.rows
+    elif "score" in reading.roles and not {"prediction", "correct"} & {*reading.roles}:
+        outcome = feature_of(column, 0, spread(table.n_rows, _SAMPLE), named=True)
+        main = main_kinds(outcome, named=True)
+        if main is None or outcome.n_kinds == 2 or (options.event and not options.leave_out):
+            return fault
+        names, codes = outcome.kinds
+        no, yes = (names[k] for k in main)
+        none_is = f" neither {quoted(no, 20)} nor {quoted(yes, 20)}"
+        event = yes if told(names, main) else ""
+        fits = np.isin(codes, main) | fault.rows
+    else:
+        return fault
+    if fits.all():
+        return fault
+    kinds, counts = np.unique(column.values[~fits], return_counts=True)
+    for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True):
+        text = f"{kind:g}" if column.texts is None else column.texts[kind]
+        fault.reasons[quoted(text, 20)] += count
+    return replace(fault, rows=fault.rows | ~fits, none_is=none_is, event=event)
+
+
+def _fit_classes(
+    column: Column, table: Table, reading: Reading, options: Options
+) -> NDArray[np.bool_]:
+    """Mark labels that may be a class of a column; all where more are none than faults explain."""
+    columns = [c for c, role in zip(table.columns, reading.roles, strict=True) if role == "class"]
+    names = [*(options.class_names or reading.class_names)]
+    values = column.values
+    if column.texts is not None:
+        known = {*map(folded, names)}
+        ends = tuple(folded(c.name) for c in columns)
+        keys = [folded(text) for text in column.texts]
+        fit = [key in known or any(end.endswith(key) for end in ends if key) for key in keys]
+        none = [begins(words_of(key), terms.NEITHER_STEMS) for key in keys]
+        best, excused = (np.array(marks, dtype=np.bool_)[values] for marks in (fit, none))
+    else:
+        n_classes = sum(c.values[:1].size for c in columns)
+        ranges = [np.arange(n_classes), np.arange(n_classes) + 1]
+        ranges += [np.array([-1, 1])] if n_classes == 2 else []
+        numbers = [match[0] for name in names if (match := _LAST.search(name))]
+        ranges += [np.array([*map(float, numbers)]) + shift for shift in (0, 1, -1) if numbers]
+        best = max((np.isin(values, classes) for classes in ranges), key=np.count_nonzero)
+        excused = np.isin(values, _CODES) | (values < 0)
+    most = _FEW_OUTSIDE if column.texts is None else _FEW_OF_TEXTS
+    few = np.mean(~best & ~excused) < (_MOST_STRAYS if options.leave_out else most)
+    if not (few and best.any()) or options.first_label != "auto":
+        return np.ones(len(values), dtype=np.bool_)
+    return np.asarray(best)
+
+
+def _texts(
+    column: Column, role: ColumnRole, classes: set[str], reasons: Counter[str]
+) -> NDArray[np.bool_]:
+    """Mark cells of text that cannot be used in a column of some role."""
+    texts = column.texts or ()
+    keys = [folded(text) for text in texts]
+    if role in _OF_NUMBERS:
+        bad = [True] * len(keys)
+    elif role == "correct":
+        bad = [key not in terms.YES | terms.NO for key in keys]
+    else:
+        none = missing_among(keys)
+        bad = [key in none and (not key or key not in classes) for key in keys]
+    marks = np.array(bad, dtype=np.bool_)[column.values]
+    counts = np.bincount(column.values.ravel(), minlength=len(texts))
+    for text, count, is_bad in zip(texts, counts.tolist(), bad, strict=True):
+        if is_bad and count:
+            reasons[_reason(text)] += count
+    return marks if marks.ndim == 1 else np.asarray(marks.any(axis=1))
+
+
+def _numbers(column: Column, role: ColumnRole, reasons: Counter[str]) -> NDArray[np.bool_]:
+    """Mark cells that are no numbers, and of a column of hits those that are not 0 or 1."""
+    values = column.values
+    bad = np.zeros(len(values), np.bool_)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        # A class that is ruled out has a logit of minus infinity.
+        endless = _any(np.isposinf(values) if role == "class" else np.isinf(values))
+        bad = _any(np.isnan(values)) | endless
+        if endless.any():
+            reasons["infinite"] += int(endless.sum())
+    if column.odd is not None:
+        bad[column.odd.rows] = True
+        for code in column.odd.codes.tolist():
+            reasons[_reason(column.odd.texts[code])] += 1
+    if unnamed := int(bad.sum()) - reasons.total():
+        reasons["NaN"] += max(unnamed, 0)
+    if role == "correct":
+        other = _any((values != 0) & (values != 1)) & ~bad
+        if other.any():
+            reasons["neither 0 nor 1"] += int(other.sum())
+        bad |= other
+    return bad
+
+
+def _outside(column: Column, known: NDArray[np.bool_], reasons: Counter[str]) -> NDArray[np.bool_]:
+    """Mark the few values outside 0 to 1, or 0 to 100, of a column whose others are within."""
+    words = {*words_of(column.name)}
+    none = np.zeros(len(known), dtype=np.bool_)
+    if words & terms.LOGIT_WORDS or column.values.dtype.kind not in "iuf":
+        return none
+    percent = column.percents or words & terms.PERCENT_WORDS
+    tops = [100.0] if percent and np.max(column.values[~known], initial=0) > 1 else [1.0]
+    for top in tops:
+        values: NDArray[Any] = column.values
+        bad = _any((values < -_NEAR) | (values > top + _NEAR)) & ~known
+        share = bad.sum() / max((~known).sum(), 1)
+        if len(out := np.unique(values[bad])) > 2 and out[0] > -0.5 and out[-1] < 1.5:
+            return none  # as of a regression of the outcome, which is asked about as a whole
+        # One value outside in many rows stands for a missing one, such as -1 or -999.
+        if share < _FEW_OUTSIDE or (share < _MARKS and len(out) == 1):
+            if bad.any():
+                reasons[f"outside 0 to {top:.0f}"] += int(bad.sum())
+            return bad
+    return none
+
+
+def _any(marks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return marks if marks.ndim == 1 else np.asarray(marks.any(axis=1))
+
+
+def _reason(text: str) -> str:
+    return quoted(text, 20) if text.strip() else "blank"
+
+
+# Tables that no reading fits: names beside sorted scores, long tables, two families of scores ---
+
 
 _GROUP_SIZES = terms.COUNT_KEYS | {"trials", "total", "size", "n_total", "cases", "exposed"}
 _LONGEST, _OFF, _FEW_TEXTS = 2_000_000, 0.02, 10

@@ -8,12 +8,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers.contents import RawEvent, RawSet, Role
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.groups import in_use
 from dashboard.readers.recognition.vocabulary import set_of, words_of
+from dashboard.readers.records import Column, RawEvent, RawSet, Role
 from dashboard.readers.refusal import plain, quoted
-from dashboard.readers.table import Column
 
 _SHOWN = 20
 

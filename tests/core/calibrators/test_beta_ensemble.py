@@ -11,11 +11,11 @@ from numpy.testing import assert_allclose
 from calibcore.calibrators.ensembles.beta import (
     BetaEnsemble,
     FittedBetaEnsemble,
+    Maps,
     _at_bounds,
     _laid_out,
 )
-from calibcore.calibrators.ensembles.beta_loss import Maps
-from calibcore.calibrators.temperature.scaling import Loss, TemperatureScaling
+from calibcore.calibrators.temperature import Loss, TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.metrics import brier, nll
 from calibcore.probabilities import log_softmax, softmax

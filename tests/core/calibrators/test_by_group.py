@@ -22,7 +22,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
     from_json,
 )
-from calibcore.calibrators.lifts.by_group import FittedByGroup
+from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR

@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose
 from scipy.optimize import LinearConstraint, minimize
 
 from calibcore import CalibrationInputError
+from calibcore.calibrators import temperature as row_sums
 from calibcore.calibrators.base import from_json
 from calibcore.calibrators.ensembles.beta import BetaEnsemble
 from calibcore.calibrators.ensembles.simplex import OnWeights, least_on_simplex
 from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
-from calibcore.calibrators.temperature import row_sums
-from calibcore.calibrators.temperature.scaling import TEMPERATURE_BOUNDS, Loss, TemperatureScaling
+from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS, Loss, TemperatureScaling
 from calibcore.metrics import brier, nll
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats

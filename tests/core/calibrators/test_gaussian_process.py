@@ -9,15 +9,13 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from calibcore.calibrators import TemperatureScaling, from_json
-from calibcore.calibrators.gaussian_process import search as module
-from calibcore.calibrators.gaussian_process.bound import (
+from calibcore.calibrators import gaussian_process as module
+from calibcore.calibrators.gaussian_process import (
     LOWEST_INPUT,
-    Kernel,
-    inputs,
-)
-from calibcore.calibrators.gaussian_process.calibrator import (
     FittedGaussianProcess,
     GaussianProcessCalibration,
+    Kernel,
+    inputs,
 )
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics import nll

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from calibcore.calibrators.gaussian_process.average import N_POINTS, average_softmax, points
+from calibcore.calibrators.gaussian_process import N_POINTS, average_softmax, points
 from tests.strategies import Floats
 
 TABLES = [(seed, size) for seed in range(6) for size in (0.05, 0.4, 1.5, 10.0, 300.0)]

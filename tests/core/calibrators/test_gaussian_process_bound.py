@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from calibcore.calibrators.gaussian_process.bound import (
+from calibcore.calibrators.gaussian_process import (
     N_NODES,
     Cells,
     Kernel,

@@ -14,13 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import CalibrationInputError
 from calibcore.calibrators import SplineCalibration
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap, VectorMap, from_json
-from calibcore.calibrators.lifts.chain import Chain
-from calibcore.calibrators.lifts.pooled import PooledClasses, PooledScores
-from calibcore.calibrators.lifts.separate import Lift, OneVsRest, PerRank
+from calibcore.calibrators.lifts import Chain, Lift, OneVsRest, PerRank, PooledClasses, PooledScores
 from calibcore.calibrators.score_maps.beta import BetaCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning
 from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
-from calibcore.calibrators.temperature.scaling import TemperatureScaling
+from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.events import TopR
 from calibcore.probabilities import softmax
 from tests import reference_ensembles as slow

@@ -17,11 +17,16 @@ from calibcore import CalibrationInputError
 from calibcore.calibrators import CATALOGUE, TemperatureScaling, from_json
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
 from calibcore.calibrators.linear.blocks import Block
-from calibcore.calibrators.linear.curvature import Inverse, approximate_inverse
 from calibcore.calibrators.linear.fitted import FittedLinear, Inputs
-from calibcore.calibrators.linear.maps import DirichletScaling, MatrixScaling, VectorScaling
+from calibcore.calibrators.linear.maps import (
+    DirichletScaling,
+    MatrixScaling,
+    StructuredMatrixScaling,
+    StructuredVectorScaling,
+    VectorScaling,
+)
 from calibcore.calibrators.linear.model import Evaluation, LinearModel, Penalty
-from calibcore.calibrators.linear.newton import minimise
+from calibcore.calibrators.linear.newton import Inverse, approximate_inverse, minimise
 from calibcore.calibrators.linear.odir import (
     Chosen,
     _parts,
@@ -29,7 +34,6 @@ from calibcore.calibrators.linear.odir import (
     odir_penalty,
     strengths_tried,
 )
-from calibcore.calibrators.linear.structured import StructuredMatrixScaling, StructuredVectorScaling
 from calibcore.calibrators.linear.warnings import said_of_choice
 from calibcore.data import LogitSet
 from calibcore.events import TopR

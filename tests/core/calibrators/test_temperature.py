@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 from calibcore import CalibrationInputError, validation
 from calibcore.calibrators import EnsembleTemperatureScaling, TemperatureScaling
-from calibcore.calibrators.temperature import row_sums
-from calibcore.calibrators.temperature.scaling import TEMPERATURE_BOUNDS, FittedTemperature, Loss
+from calibcore.calibrators import temperature as row_sums
+from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS, FittedTemperature, Loss
 from calibcore.probabilities import log_softmax
 from tests import reference
 from tests.strategies import LogitCase, logit_sets, seeded_logit_sets

@@ -10,10 +10,8 @@ from benchmarks.data import draw_table
 from calibcore.data import EventScores
 from calibcore.events import TopR
 from calibcore.inference import Plan, SideRows, infer
-from calibcore.inference.classwise import evaluate_classes
-from calibcore.inference.classwise_kernels import MESH, ClassKernels
+from calibcore.inference.classwise import MESH, ClassKernels, drawn_labels, evaluate_classes
 from calibcore.inference.findings import Uncertainty
-from calibcore.inference.null_labels import drawn_labels
 from calibcore.metrics import METRICS, kde_classwise_ece
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats, Labels
@@ -60,8 +58,8 @@ def test_many_rows_and_classes_are_taken_in_blocks(monkeypatch: pytest.MonkeyPat
     labels = drawn_labels(np.random.default_rng(1), rows.probabilities, 5)
     whole = ClassKernels(rows.probabilities)
     errors = whole.errors(labels)
-    monkeypatch.setattr("calibcore.inference.classwise_kernels._CELLS", 1000)
-    monkeypatch.setattr("calibcore.inference.classwise_kernels._BATCH", 7)
+    monkeypatch.setattr("calibcore.inference.classwise._CELLS", 1000)
+    monkeypatch.setattr("calibcore.inference.classwise._BATCH", 7)
     parts = ClassKernels(rows.probabilities)
     assert_allclose(parts.errors(labels), errors, rtol=1e-9)
 

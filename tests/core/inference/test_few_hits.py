@@ -12,8 +12,7 @@ from scipy.stats import norm, t
 
 from calibcore import EventScores
 from calibcore.inference import Finding, Interval, Plan, SideRows, infer
-from calibcore.inference.auroc_intervals import rank_interval, stretch_of
-from calibcore.inference.intervals import percentile_interval, stretched
+from calibcore.inference.intervals import percentile_interval, rank_interval, stretch_of, stretched
 from calibcore.metrics import METRICS
 from calibcore.tally import tally
 from calibcore.validation import Floats

@@ -30,15 +30,13 @@ from calibcore.inference import (
     smallest_gap_shown,
 )
 from calibcore.inference.bootstrap import OrderedRows, chunks, draw_rows
-from calibcore.inference.classwise import evaluate_classes, further
-from calibcore.inference.classwise_bins import ClassBins, Kind
+from calibcore.inference.classwise import ClassBins, Kind, drawn_labels, evaluate_classes, further
 from calibcore.inference.intervals import (
     difference_interval,
     mark_of,
     reflected,
 )
 from calibcore.inference.inversion import Usual
-from calibcore.inference.null_labels import drawn_labels
 from calibcore.inference.null_outcomes import MOST_GROUPS, grouped, redrawn
 from calibcore.metrics import (
     METRICS,

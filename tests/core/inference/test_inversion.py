@@ -12,11 +12,11 @@ from calibcore.inference.inversion import (
     Usual,
     _drawn_values,
     _stronger,
+    allowed_frequencies,
     invert,
     shifted,
 )
 from calibcore.inference.null_outcomes import redrawn
-from calibcore.inference.plausible import allowed_frequencies
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.tally import Tally, count_totals, hit_totals, tally, whole_numbers
 

@@ -13,7 +13,7 @@ from calibcore import CalibrationInputError, LogitSet, OneClass, cumulative_curv
 from calibcore.cumulative import brownian_tail
 from calibcore.inference import ClassScreen, holm, multiple_testing, screen_classes
 from calibcore.metrics import ece
-from calibcore.metrics.bins import bin_sweep
+from calibcore.metrics.binned import bin_sweep
 from tests import reference
 from tests.strategies import EventCase, LogitCase, event_data, logit_sets, seeded_events
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from calibcore import EventScores, TopR
 from calibcore.inference import Inference, Plan, SideRows, infer
-from calibcore.inference.plausible import allowed_frequencies
+from calibcore.inference.inversion import allowed_frequencies
 from calibcore.metrics import METRICS, EventMeasure
 from calibcore.probabilities import softmax
 from calibcore.reliability import binomial_interval

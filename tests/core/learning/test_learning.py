@@ -16,9 +16,7 @@ from calibcore.calibrators import (
 )
 from calibcore.cumulative import ks_error
 from calibcore.data import EventScores, LogitSet
-from calibcore.errors import CalibrationInputError
-from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.learning import (
+from calibcore.data_needed import (
     LEARNED,
     LearningCurve,
     LearningCurves,
@@ -29,6 +27,8 @@ from calibcore.learning import (
     learning_curves,
     learning_sizes,
 )
+from calibcore.errors import CalibrationInputError
+from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.splits import Split
 
 

@@ -7,8 +7,7 @@ from scipy.optimize import brentq, root
 from scipy.special import expit
 
 from calibcore import metrics
-from calibcore.metrics.condensed import WIDTH, condensed, log_odds
-from calibcore.metrics.regression import calibration_slope_of
+from calibcore.metrics.regression import WIDTH, calibration_slope_of, condensed, log_odds
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 

@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcore import CalibrationInputError, LogitSet
-from calibcore.metrics import kernel_classwise
+from calibcore.metrics import kernel as kernel_classwise
 from calibcore.metrics.kernel import (
     MESH,
+    NARROW,
+    OF_EACH,
     half_widths,
+    kde_classwise_ece,
     kde_ece,
     kde_ece_of,
     smooth_ece,
     smooth_ece_of,
 )
-from calibcore.metrics.kernel_classwise import kde_classwise_ece
-from calibcore.metrics.kernel_draws import OF_EACH
-from calibcore.metrics.kernel_narrow import NARROW
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from tests import reference_kernel as reference

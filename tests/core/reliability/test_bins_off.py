@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcore.reliability import binned_reliability, classwise_reliability
-from calibcore.reliability.intervals import LEAST_SHARE
+from calibcore.reliability.bins import LEAST_SHARE
 
 rows = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1)), min_size=1, max_size=300)
 

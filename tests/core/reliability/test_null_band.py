@@ -120,7 +120,7 @@ def test_the_spline_band_is_the_same_in_pieces(
     scores = np.round(rng.random(500), 2)
     curves = cumulative_curves(scores, np.zeros(500))
     whole = spline_null_band(curves, fit_to="hits")
-    monkeypatch.setattr("calibcore.reliability.null._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("calibcore.reliability.bands._ROWS_AT_ONCE", 7)
     pieces = spline_null_band(curves, fit_to="hits")
     assert_allclose(pieces.expected, whole.expected, rtol=0, atol=1e-12)
     assert_allclose(pieces.deviation, whole.deviation, rtol=0, atol=1e-12)

@@ -1,1 +1,0 @@
-"""Gaussian process calibration: the process, its bound, search and averages."""

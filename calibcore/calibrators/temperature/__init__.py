@@ -1,1 +1,0 @@
-"""Temperature scaling, and sums over the classes at one temperature."""

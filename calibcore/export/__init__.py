@@ -1,0 +1,1 @@
+"""A fitted calibrator taken elsewhere: as JSON, NumPy code, ONNX or a table of scores."""

@@ -1,0 +1,470 @@
+"""Fitted maps of millions of points with fewer of them, to a stated accuracy."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from importlib.metadata import version
+from typing import Any, Literal, TypeVar, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore import validation
+from calibcore.auditing import AuditResult
+from calibcore.calibrators.base import Fitted, FittedScoreMap, FittedVectorMap, from_json
+from calibcore.calibrators.by_group import FittedByGroup
+from calibcore.calibrators.score_maps.spline import FittedSpline
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.events import Event, OneClass, TopR, WithinTopR
+from calibcore.grouping import Grouping
+from calibcore.tables import are_probabilities, class_names_of, refuse_percentages
+from calibcore.validation import Floats, Labels
+
+ACCURACY = 1e-5
+"""By so much a thinned map may differ: a thousandth of a percentage point."""
+
+MANY = 20_000
+"""Points of a spline from which on it is thinned."""
+
+_FIRST = 1_024
+"""Points that are kept at first, as many rows between each two."""
+
+Map = TypeVar("Map")
+
+
+def thinned(fitted: Map) -> Map:
+    """Keep of every spline in a fitted map the points that `ACCURACY` needs.
+
+    ``fitted``: any fitted map; what holds no spline of more than `MANY` points is returned itself.
+
+    Notes
+    -----
+    Points are added in the middle between two that are kept, until no point that is left out is
+    off by more. Between points both maps are straight, so no other score is off by more either.
+
+    Examples
+    --------
+    >>> scores = np.linspace(0, 1, 100_001)
+    >>> few = thinned(FittedSpline(scores=scores, slope=scores**2, knot_values=np.zeros(2)))
+    >>> few.scores.size, bool(np.abs(few.predict(scores) - scores**2).max() <= ACCURACY)
+    (1025, True)
+    """
+    if isinstance(fitted, FittedSpline):
+        return cast("Map", _spline(fitted))
+    if not is_dataclass(fitted) or isinstance(fitted, type):
+        return fitted
+    changed = {}
+    for one in fields(fitted):
+        value = getattr(fitted, one.name)
+        fewer = _inside(value)
+        if fewer is not value:
+            changed[one.name] = fewer
+    return replace(fitted, **changed) if changed else fitted
+
+
+def _inside(value: Any) -> Any:
+    if isinstance(value, tuple):
+        fewer = tuple(map(_inside, value))
+        return fewer if any(a is not b for a, b in zip(fewer, value, strict=True)) else value
+    return thinned(value)
+
+
+def _spline(fitted: FittedSpline) -> FittedSpline:
+    scores, slope = fitted.scores, fitted.slope
+    if scores.size <= MANY:
+        return fitted
+    kept = np.unique(np.linspace(0, scores.size - 1, _FIRST + 1).astype(np.intp))
+    while True:
+        off = np.abs(np.interp(scores, scores[kept], slope[kept]) - slope) > ACCURACY
+        between = np.unique(np.searchsorted(kept, np.flatnonzero(off)))
+        if not between.size:
+            break
+        kept = np.union1d(kept, (kept[between - 1] + kept[between]) // 2)
+    return replace(fitted, scores=scores[kept], slope=slope[kept])
+
+
+# A fitted calibrator as a file that says what it takes, so that it cannot be misapplied -------
+
+
+FORMAT = 1
+"""Of the files written; one that is newer is refused."""
+
+Takes = Literal["logits", "probabilities", "scores", "unknown"]
+"""What a calibrator is applied to; unknown of a map that was written without its file."""
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratorFile:
+    """A fitted calibrator, what it takes, and what it was fitted on.
+
+    Parameters
+    ----------
+    fitted : FittedScoreMap or FittedVectorMap
+        The map.
+    takes : {"logits", "probabilities", "scores", "unknown"}
+        What `apply` wants: the logits or probabilities of all classes, or the scores of one event.
+    class_names : tuple of str
+        The classes in the order of the columns; empty where only scores were known.
+    event : Event or None
+        What scores are about; None of a map of all classes.
+    n_rows : int
+        That it was fitted on.
+    data : str
+        SHA-256 of the data.
+    figures : mapping of str to (float or None, float or None)
+        Measures of the evaluation, by key, before and after.
+    made_by : str
+        Version of Fractile.
+    groups : Grouping or None
+        The groups that a calibrator by group was fitted for, and the column that tells them.
+    accuracy : float
+        By how much the map may differ from the one that was evaluated, as a share; 0 of most. A
+        spline of very many points is `calibcore.export.calibrator_file.thinned`.
+    percent_column : str
+        The column of scores, where the file that it was fitted on has them in percent; "" else.
+        `apply` wants shares all the same.
+    column : str
+        The column of scores in the file that it was fitted on; "" where none is named.
+
+    Examples
+    --------
+    >>> from calibcore import audit
+    >>> from calibcore.calibrators import PlattScaling
+    >>> result = audit([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 1, 1] * 25, calibrator=PlattScaling())
+    >>> kept = CalibratorFile.of(result).to_json()
+    >>> CalibratorFile.from_json(kept).apply([0.5]).round(2).tolist()
+    [0.5]
+    """
+
+    fitted: Fitted
+    takes: Takes = "unknown"
+    class_names: tuple[str, ...] = ()
+    event: Event | None = None
+    n_rows: int = 0
+    data: str = ""
+    figures: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    made_by: str = ""
+    accuracy: float = 0.0
+    groups: Grouping | None = None
+    percent_column: str = ""
+    column: str = ""
+
+    @classmethod
+    def of(cls, result: AuditResult, *, data: str | None = None) -> "CalibratorFile":
+        """Take home what an audit has fitted.
+
+        Parameters
+        ----------
+        result : AuditResult
+            Of `calibcore.audit`, with a calibrator.
+        data : str, optional
+            SHA-256 of the file that was audited; by default of the rows fitted on.
+
+        Raises
+        ------
+        CalibrationInputError
+            Nothing was fitted.
+        """
+        asked, fitted = result.asked, result.fitted
+        if asked is None or fitted is None:
+            raise CalibrationInputError("result", "no fitted calibrator", "an audit of one")
+        made = cls.about(asked.split.calibration, fitted, asked.event, result, data=data)
+        return replace(made, groups=asked.grouping) if made.needs_groups else made
+
+    @classmethod
+    def about(
+        cls,
+        rows: LogitSet | EventScores,
+        fitted: FittedScoreMap | FittedVectorMap,
+        event: Event,
+        result: AuditResult,
+        *,
+        data: str | None = None,
+    ) -> "CalibratorFile":
+        """Put together what is known of a calibrator that was fitted on some rows."""
+        of_classes = isinstance(fitted, FittedVectorMap)
+        names = rows.class_names if isinstance(rows, LogitSet) else ()
+        figures = {one.measure.key: (one.before, one.after) for one in result.test.comparisons}
+        fewer = thinned(fitted)
+        return cls(
+            fewer,
+            rows.made_of if of_classes and isinstance(rows, LogitSet) else "scores",
+            names,
+            None if of_classes else event,
+            rows.n_samples,
+            _digest(rows) if data is None else data,
+            figures,
+            version("fractile"),
+            0.0 if fewer is fitted else ACCURACY,
+        )
+
+    def to_json(self) -> str:
+        """Write the file; `from_json` makes the same calibrator of it to the bit."""
+        content: dict[str, object] = {"format": FORMAT}
+        content |= {f.name: getattr(self, f.name) for f in fields(self)}
+        content["event"] = None if self.event is None else _event_written(self.event)
+        content["groups"] = None if self.groups is None else asdict(self.groups)
+        content["figures"] = {
+            key: [_finite(value) for value in sides] for key, sides in self.figures.items()
+        }
+        content["fitted"] = json.loads(self.fitted.to_json())
+        return json.dumps(content, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "CalibratorFile":
+        """Read a file; fields it does not know are passed over, later ones have their defaults.
+
+        Raises
+        ------
+        CalibrationInputError
+            No such file, one of a newer format, or a map that is none.
+        """
+        try:
+            content = json.loads(text)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise CalibrationInputError("calibrator", "no JSON", "a calibrator file") from error
+        if not isinstance(content, dict):
+            raise CalibrationInputError("calibrator", "JSON of another kind", "a calibrator file")
+        if not {"fitted", "kind"} & {*content}:
+            raise CalibrationInputError("calibrator", "JSON without one", "a calibrator file")
+        if "format" not in content:
+            return cls(from_json(text))
+        written = content["format"]
+        if type(written) is not int or written > FORMAT:
+            wanted = f"at most format {FORMAT}, which Fractile {version('fractile')} reads"
+            raise CalibrationInputError("calibrator", f"a file of format {written!r:.20}", wanted)
+        known = {f.name for f in fields(cls)}
+        kept = {name: value for name, value in content.items() if name in known}
+        fitted = from_json(json.dumps(kept.pop("fitted", None)))
+        made = cls(fitted, **{name: _read(name, value) for name, value in kept.items()})
+        if made.groups is not None and isinstance(fitted, FittedByGroup):
+            named = len(made.groups.names)
+            if not np.isin(fitted.groups, np.arange(named)).all():
+                wanted = "one for every fitted group"
+                raise CalibrationInputError("groups", f"{named} names", wanted)
+        return made
+
+    @property
+    def needs_groups(self) -> bool:
+        """Whether groups differ in the calibrator, so that new rows have to tell theirs."""
+        fitted = self.fitted
+        return isinstance(fitted, FittedByGroup) and fitted.differs.any().item()
+
+    def apply(self, table: object, groups: object | None = None) -> Floats:
+        """Calibrate new rows, if they are what the calibrator takes.
+
+        Parameters
+        ----------
+        table : array_like, data frame or tensor
+            Scores, shape (n_samples,), or a row of all classes each, shape (n_samples, n_classes);
+            of these an event's score is found first. Columns of a data frame have to be the
+            classes, in their order.
+        groups : array_like, column of a data frame or tensor, shape (n_samples,), optional
+            Of a calibrator by group, each row's value in the column that it was fitted by; where
+            the file names no groups, their numbers in the fit. Rows of groups that were not fitted
+            get the map of all rows: see `unfitted`.
+
+        Returns
+        -------
+        ndarray of float64
+            Calibrated scores, shape (n_samples,); or probabilities, shape (n_samples, n_classes).
+
+        Raises
+        ------
+        CalibrationInputError
+            Other classes or another order, another number of columns, or values that do not look
+            like what it takes; no groups where it needs them, or groups where it knows none.
+        """
+        known = self._group_numbers(groups)
+        values = self._values(table)
+        if isinstance(self.fitted, FittedVectorMap):
+            return self.fitted.predict_proba(self._logits(values))
+        if not isinstance(self.fitted, FittedScoreMap):
+            raise CalibrationInputError("calibrator", type(self.fitted).__name__, "a map of rows")
+        scores = self._scores(values)
+        if isinstance(self.fitted, FittedByGroup):
+            return self.fitted.predict(scores, known)
+        return self.fitted.predict(scores)
+
+    def scores(self, table: object) -> Floats:
+        """Return the event's score in each new row, which a calibrator of scores is applied to.
+
+        Parameters
+        ----------
+        table : array_like, data frame or tensor
+            As for `apply`.
+        """
+        return self._scores(self._values(table))
+
+    def unfitted(self, groups: object) -> NDArray[np.bool_]:
+        """Mark the rows whose group was not fitted, which `apply` gives the map of all rows.
+
+        Parameters
+        ----------
+        groups : array_like, column of a data frame or tensor, shape (n_samples,)
+            As for `apply`.
+        """
+        known = self._group_numbers(groups)
+        if known is None or not isinstance(self.fitted, FittedByGroup):
+            return np.zeros(0, dtype=np.bool_)
+        return np.isin(known, self.fitted.groups, invert=True)
+
+    def _group_numbers(self, groups: object | None) -> Labels | None:
+        """Return the number that each row's group had in the fit."""
+        if groups is None:
+            if not self.needs_groups:
+                return None
+            column = self.groups.column if self.groups is not None else ""
+            of = f"column {column!r} of each row" if column else "the group of each row"
+            raise CalibrationInputError("groups", "none", of)
+        if not self.needs_groups:
+            wanted = f"none, as {type(self.fitted).__name__} knows none"
+            raise CalibrationInputError("groups", "some", wanted)
+        if self.groups is not None:
+            return self.groups.numbers(groups)
+        values = validation.array_of(groups, "groups")
+        return validation.groups(values, n_rows=values.size)
+
+    def _values(self, table: object) -> NDArray[Any]:
+        """Return a table as an array, if its columns are the classes."""
+        values = validation.array_of(table, "table")
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        if values.ndim == 2:
+            self._check_columns(values, class_names_of(table))
+        return values
+
+    def _check_columns(self, values: NDArray[Any], names: tuple[str, ...] | None) -> None:
+        if not self.class_names:
+            if self.takes == "unknown":
+                return
+            found = f"{values.shape[1]} columns"
+            raise CalibrationInputError("table", found, "one score a row, which it was fitted on")
+        listed = ", ".join(self.class_names)
+        if values.ndim != 2 or values.shape[1] != len(self.class_names):
+            found = f"an array of shape {values.shape}"
+            raise CalibrationInputError("table", found, f"a column for each of {listed}")
+        unnamed = names is None or (_are_numbers(names) and {*names} != {*self.class_names})
+        if not unnamed and names != self.class_names:
+            found = f"columns {', '.join(names or ())}"
+            raise CalibrationInputError("table", found, f"{listed}, in this order")
+
+    def _logits(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return what a map of all classes was fitted on; of two, the second's score tells both."""
+        if values.ndim == 1 and self.takes == "probabilities" and len(self.class_names) == 2:
+            values = np.column_stack([1 - validation.scores(values, "table"), values])
+        if values.ndim != 2:
+            found = f"an array of shape {values.shape}"
+            raise CalibrationInputError("table", found, "a row of all classes each")
+        if self.takes == "unknown":
+            return values
+        checked = validation.logits(values)
+        refuse_percentages(checked, "table")
+        if self.takes == "logits":
+            if are_probabilities(checked):
+                wanted = "logits, the outputs before softmax"
+                raise CalibrationInputError("table", "probabilities", wanted)
+            return checked
+        return LogitSet.from_probabilities(values, np.zeros(len(values), dtype=int)).logits
+
+    def _scores(self, values: NDArray[Any]) -> NDArray[Any]:
+        if values.ndim == 1 or self.event is None:
+            return values
+        none = np.zeros(len(values), dtype=int)
+        checked = validation.logits(values)
+        refuse_percentages(checked, "table")
+        made = LogitSet.from_probabilities if are_probabilities(checked) else LogitSet
+        table = made(values, none)
+        return self.event.outcomes(table.probabilities, none).scores
+
+
+def _digest(rows: LogitSet | EventScores) -> str:
+    arrays = (rows.given, rows.labels) if isinstance(rows, LogitSet) else (rows.scores, rows.hits)
+    made = hashlib.sha256()
+    for array in arrays:
+        made.update(np.ascontiguousarray(array).tobytes())
+    return made.hexdigest()
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and np.isfinite(value) else None
+
+
+def _are_numbers(names: tuple[str, ...]) -> bool:
+    """Return whether columns have no names of their own."""
+    return names == tuple(str(number) for number in range(len(names)))
+
+
+def _event_written(event: Event) -> dict[str, object]:
+    match event:
+        case TopR(r):
+            return {"kind": "top", "r": r}
+        case WithinTopR(r):
+            return {"kind": "within", "r": r}
+        case OneClass(k):
+            return {"kind": "class", "k": k}
+    raise CalibrationInputError("event", repr(event), "a rank, or a class")
+
+
+def _event_read(value: Any) -> Event | None:
+    try:
+        match value:
+            case None:
+                return None
+            case {"kind": "top", "r": int(r)}:
+                return TopR(r)
+            case {"kind": "within", "r": int(r)}:
+                return WithinTopR(r)
+            case {"kind": "class", "k": int(k)}:
+                return OneClass(k)
+    except CalibrationInputError:
+        pass
+    raise CalibrationInputError("event", f"{value!r:.40}", "a rank, or a class")
+
+
+def _groups_read(value: Any) -> Grouping | None:
+    match value:
+        case None:
+            return None
+        case {"names": list(names), "column": str(column)}:
+            cuts = value.get("cuts")
+            numbers = cuts if isinstance(cuts, list) else []
+            ascend = (
+                all(type(one) in {int, float} for one in numbers) and sorted({*numbers}) == numbers
+            )
+            named = all(isinstance(one, str) for one in names) and len({*names}) == len(names)
+            if named and ascend and cuts in (None, numbers):
+                return Grouping(tuple(names), column, None if cuts is None else tuple(numbers))
+    raise CalibrationInputError("groups", f"{value!r:.40}", "a column, and names of its groups")
+
+
+def _read(name: str, value: Any) -> Any:
+    """Check one field of a file."""
+    if name == "event":
+        return _event_read(value)
+    if name == "takes" and value not in get_args(Takes):
+        raise CalibrationInputError(name, repr(value), f"one of {', '.join(get_args(Takes))}")
+    if name == "groups":
+        return _groups_read(value)
+    if name == "class_names" and isinstance(value, list):
+        return tuple(str(one) for one in value)
+    if name == "figures" and isinstance(value, dict):
+        return {key: tuple(sides) for key, sides in value.items() if isinstance(sides, list)}
+    if type(value) is not _PLAIN.get(name):
+        raise CalibrationInputError(name, f"{value!r:.40}", "what to_json writes there")
+    if isinstance(value, int | float) and value < 0:
+        raise CalibrationInputError(name, f"{value!r:.40}", "0 or more")
+    return value
+
+
+_PLAIN: dict[str, type] = {
+    "takes": str,
+    "n_rows": int,
+    "data": str,
+    "made_by": str,
+    "accuracy": float,
+    "percent_column": str,
+    "column": str,
+}

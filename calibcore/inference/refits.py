@@ -1,0 +1,207 @@
+"""What fits add to the uncertainty of a cross-validated change: rows drawn again, fitted again."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.catalogue import Calibrator
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.events import Event
+from calibcore.fitting import Prepared, calibrated_scores, fit_folds, prepare
+from calibcore.inference import Finding, Inference, Interval, Plan, SideRows
+from calibcore.inference.intervals import mark_of
+from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
+from calibcore.results import result_class
+from calibcore.splits import Folds
+from calibcore.tally import tally
+from calibcore.validation import Floats, Labels
+
+N_DRAWS = 40
+"""Resamples by default: the spread of a change is then known to about 11%."""
+
+_WIDENED: dict[str, Literal["lower", "higher"]] = {"lower": "lower", "higher": "higher"}
+"""Measures whose changes count the fits, by their better direction.
+
+How far a calibrator moves what has a sign, such as the mean score, differs from fit to fit, but is
+known of the one at hand: intervals with fixed fits hold it (docs/validation.md).
+"""
+
+_NEITHER = frozenset({"calibration_slope"})
+"""Measures of whose change neither is an interval: 43 to 97% and 100% of the simulated sets."""
+
+
+@result_class
+class Refits:
+    """What repeating the fits adds to the spread of a cross-validated change."""
+
+    deviation: Mapping[str, float]
+    """Standard deviation that fits add, by the measure's key: of all of them together with the
+    rows, the part beyond that of the rows alone.
+    """
+    shift: Mapping[str, float]
+    """How much higher the change is on average, in resamples, with fits of their own."""
+
+    def widened(self, found: Inference) -> Inference:
+        """Return what was found with fixed fits, its changes as uncertain as the fits make them.
+
+        Without anything that repeated fits add, no change that counts them is known.
+        """
+        by_key = {measure.key: measure for measure in found.plan.measures}
+        times = NormalDist().inv_cdf((1 + found.plan.level) / 2)
+        findings = tuple(self._widened(one, by_key[one.key], times) for one in found.findings)
+        return replace(found, findings=findings, fits="repeated" if self.deviation else "unknown")
+
+    def _widened(self, finding: Finding, measure: Measure, times: float) -> Finding:
+        change, was, now = finding.change, finding.before, finding.after
+        if change is None or was is None or now is None:
+            return finding
+        if measure.better not in _WIDENED and finding.key not in _NEITHER:
+            return finding
+        if finding.key not in self.deviation or finding.key in _NEITHER:
+            known = finding.mark is not None and bool(self.deviation)
+            return replace(finding, change=None, mark="not comparable" if known else None)
+        value, added = now.value - was.value, times * self.deviation[finding.key]
+        centre = value - self.shift[finding.key]
+        wider = Interval(
+            centre - math.hypot(value - change.low, added),
+            centre + math.hypot(change.high - value, added),
+        ).with_value(value)
+        mark = finding.mark and mark_of(wider, _WIDENED[measure.better])
+        return replace(finding, change=wider, mark=mark)
+
+
+def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
+    prepared: Prepared,
+    event: Event,
+    calibrator: Calibrator,
+    fold: Folds,
+    plan: Plan | None = None,
+    *,
+    part: NDArray[np.bool_] | None = None,
+    most: int | None = None,
+    progress: Progress | None = None,
+) -> Refits:
+    """Draw the rows again, fit every fold again, and compare the changes with those of fixed fits.
+
+    ``prepared``: the rows with their event and probabilities before calibration. ``event``,
+    ``calibrator``: as for `calibcore.audit`. ``fold``: the folds by which the rows were evaluated;
+    shape (n_samples,). ``plan``: measures whose changes count, resamples and their seed; all
+    measures and 40 by default. ``part``: the rows that are evaluated; all are drawn and fitted on;
+    shape (n_samples,). ``most``: of more rows than this, as many are taken at random and treated as
+    a set of their own. What they add to the variance, and their shift, are taken to be in inverse
+    proportion to the number of rows: it is so for distances, and with more rows even less for
+    proper scores. ``progress``: told the share that is done; whatever it raises ends the work.
+
+    Without measures that are not defined in a resample, and without any where half of the resamples
+    cannot be fitted.
+
+    Notes
+    -----
+    A row that is drawn twice stays in one fold, so that no row is calibrated by a fit that has
+    seen it. With fixed fits a cross-validated change varies too little: what a fit gets wrong shows
+    in the rows that are evaluated, and all other folds are fitted on these. Both are found in the
+    same resamples, so that few of them are enough.
+
+    References
+    ----------
+    Bates, Hastie and Tibshirani, *Journal of the American Statistical Association* 2024.
+    """
+    plan = plan or Plan(n_resamples=N_DRAWS)
+    rng, measures, n_draws = np.random.default_rng(plan.seed), plan.measures, plan.n_resamples
+    n_all = prepared.event.n_samples
+    n_rows = min(n_all, most or n_all)
+    if n_rows < n_all:
+        some = np.sort(rng.permutation(n_all)[:n_rows])
+        prepared, fold = prepare(prepared.rows.rows(some), event), fold[some]
+        part = None if part is None else part[some]
+    before, found = side_before(prepared), []
+    try:
+        after = side_after(prepared, event, fit_folds(calibrator, prepared, fold, None))
+    except CalibrationInputError:
+        return Refits({}, {})
+    for draw in range(n_draws):
+        if progress is not None:
+            progress(draw / n_draws)
+        drawn = np.sort(rng.integers(n_rows, size=n_rows))
+        rows = Prepared(prepared.rows.rows(drawn), prepared.event.rows(drawn), None)
+        try:
+            again = fit_folds(calibrator, rows, fold[drawn], None)
+        except CalibrationInputError:
+            continue
+        kept = np.arange(n_rows) if part is None else np.flatnonzero(part[drawn])
+        if not kept.size:
+            continue
+        was, fixed = _drawn(before, drawn[kept]), _drawn(after, drawn[kept])
+        free = _drawn(side_after(rows, event, again), kept)
+        old, *new = (_values(measures, was, side, plan.rough) for side in (was, fixed, free))
+        with np.errstate(invalid="ignore"):  # of two that are infinite nothing is known
+            found.append(np.subtract(new, old))
+    if 2 * len(found) < n_draws:
+        return Refits({}, {})
+    fixed_fits, free_fits = np.stack(found, axis=1)
+    return _compared(fixed_fits, free_fits, measures, n_rows / n_all)
+
+
+def _compared(fixed: Floats, free: Floats, measures: Sequence[Measure], share: float) -> Refits:
+    """Compare changes in the same resamples, one a row and measure, of a share of all rows."""
+    deviation, shift = {}, {}
+    for place, measure in enumerate(measures):
+        held, own = fixed[:, place], free[:, place]
+        if np.isfinite(held).all() and np.isfinite(own).all():
+            added = float(own.var(ddof=1) - held.var(ddof=1))
+            deviation[measure.key] = math.sqrt(max(added, 0.0) * share)
+            shift[measure.key] = float((own - held).mean()) * share
+    return Refits(deviation, shift)
+
+
+def side_before(prepared: Prepared) -> SideRows:
+    """Return rows as they were predicted."""
+    rows = prepared.rows
+    labels = rows.labels if isinstance(rows, LogitSet) else None
+    return SideRows(prepared.event, prepared.probabilities, labels)
+
+
+def side_after(
+    prepared: Prepared, event: Event, fitted: FittedScoreMap | FittedVectorMap
+) -> SideRows:
+    """Return rows as a calibrator leaves them."""
+    rows = prepared.rows
+    if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
+        table = fitted.predict_proba(rows.logits)
+        return SideRows(event.outcomes(table, rows.labels), table, rows.labels)
+    if isinstance(fitted, FittedScoreMap):
+        scores = calibrated_scores(fitted, prepared)
+        return SideRows(EventScores(scores, prepared.event.hits))
+    raise TypeError(fitted)
+
+
+def _drawn(side: SideRows, drawn: Labels) -> SideRows:
+    table, labels = side.probabilities, side.labels
+    if table is None or labels is None:
+        return SideRows(side.event.rows(drawn))
+    return SideRows(side.event.rows(drawn), table[drawn], labels[drawn])
+
+
+def _values(
+    measures: Sequence[Measure], before: SideRows, side: SideRows, options: Options
+) -> list[float]:
+    """Measure one side; NaN without probabilities of the classes, and of what has no change."""
+    event, found = side.event, []
+    counted = tally(event.scores, event.hits, event.rest)
+    was, now, labels = before.probabilities, side.probabilities, side.labels
+    both = None if was is None or now is None else (was, now)
+    for one in measures:
+        if isinstance(one, EventMeasure):
+            found.append(float(one.compute(counted, options)))
+        elif not isinstance(one, ClassMeasure) or one.is_tested_only or both is None:
+            found.append(math.nan)
+        else:
+            found.append(math.nan if labels is None else one.after(*both, labels, options))
+    return found

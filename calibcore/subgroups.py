@@ -1,0 +1,491 @@
+"""Subgroups of the rows, each evaluated by itself: where a model is miscalibrated."""
+
+from dataclasses import fields, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.auditing import AuditResult
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.cumulative import cumulative_curves
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import Comparison, Comparisons, SetResult, Side, evaluate
+from calibcore.events import Event
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, prepare
+from calibcore.inference.groups import GroupGaps, stays_off
+from calibcore.inference.multiple_testing import gap_p_values, holm
+from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
+from calibcore.reliability import binned_of, binomial_interval
+from calibcore.results import result_class
+from calibcore.splits import Split
+from calibcore.validation import Floats, Hits, Labels
+
+LEAST_ROWS = 30
+"""A slice with fewer rows is shown, but not evaluated."""
+
+Places = NDArray[np.intp]
+RowOrder = Literal["errors", "scores", "file"]
+
+
+@result_class
+class SliceShares:
+    """A share of the rows of each slice, with its interval.
+
+    Attributes
+    ----------
+    share : ndarray of float64, shape (n_slices,)
+        NaN in a slice without rows.
+    low, high : ndarray of float64, shape (n_slices,)
+        Ends of its Wilson interval of 95%; NaN in a slice without rows.
+    """
+
+    share: Floats
+    low: Floats
+    high: Floats
+
+
+@result_class
+class SliceScreen:
+    """Every slice of one set by itself, and whether chance explains how far it is off.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (n_slices,)
+        Rows of each slice.
+    mean_score : ndarray of float64, shape (n_slices,)
+        Mean score; NaN in a slice without rows, as all that follows.
+    frequency : SliceShares
+        Observed frequency of the event.
+    ks_error : ndarray of float64, shape (n_slices,)
+        Largest absolute gap of the slice's own running totals, in probability units.
+    p_value : ndarray of float64, shape (n_slices,)
+        Of the KS error, in the limit of many rows; NaN where the slice is not evaluated.
+    adjusted : ndarray of float64, shape (n_slices,)
+        Careful with few rows, and adjusted by `calibcore.inference.holm` for the slices that are
+        evaluated; NaN elsewhere.
+    least : int
+        A slice with fewer rows is not evaluated.
+    remains : ndarray of bool, shape (n_slices,)
+        Which slices were off before calibration and keep most of that mean gap, as of `since`.
+    """
+
+    rows: Labels
+    mean_score: Floats
+    frequency: SliceShares
+    ks_error: Floats
+    p_value: Floats
+    adjusted: Floats
+    least: int
+    remains: NDArray[np.bool_]
+
+    @property
+    def n_slices(self) -> int:
+        """Number of slices, those without rows among them."""
+        return self.rows.size
+
+    @property
+    def mean_gap(self) -> Floats:
+        """Mean score less observed frequency: above 0 where scores are too high."""
+        return self.mean_score - self.frequency.share
+
+    @property
+    def gap_low(self) -> Floats:
+        """Lower end of the interval of the mean gap, the scores as they are.
+
+        Wilson's interval of the frequency, which is a little wide for rows of different scores.
+        """
+        return self.mean_score - self.frequency.high
+
+    @property
+    def gap_high(self) -> Floats:
+        """Upper end of the interval of the mean gap."""
+        return self.mean_score - self.frequency.low
+
+    @property
+    def widest(self) -> int | None:
+        """The slice with the largest mean gap, of those with enough rows; None where none has."""
+        enough = self.rows >= max(self.least, 1)
+        gaps = np.where(enough, np.abs(np.nan_to_num(self.mean_gap)), -1.0)
+        return int(gaps.argmax()) if enough.any() else None
+
+    @cached_property
+    def evaluated(self) -> NDArray[np.bool_]:
+        """Which slices are evaluated."""
+        return ~np.isnan(self.adjusted)
+
+    def off(self, level: float = 0.05) -> NDArray[np.bool_]:
+        """Return which slices are off; with this probability any is, if the scores are true.
+
+        One that `remains` is off whatever its p-value: what chance may explain is not gone.
+        """
+        return np.asarray((self.adjusted < level) | self.remains)
+
+    def since(self, before: "SliceScreen", level: float = 0.05) -> "SliceScreen":
+        """Return the same slices, with those that `before` calibration were off and still are."""
+        left = stays_off(before.mean_gap, self.mean_gap, before.ks_error)
+        return replace(self, remains=before.off(level) & left)
+
+    def order(self, level: float = 0.05) -> Places:
+        """List the slices that have rows, worst first.
+
+        Notes
+        -----
+        Those that are flagged, then those with enough rows, then the small ones; of each, the
+        largest KS error first. So a small slice, far off by
+        chance alone, cannot head the list.
+        """
+        kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
+        found = np.lexsort((-np.nan_to_num(self.ks_error), kind))
+        return found[self.rows[found] > 0]
+
+
+def screen_slices(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    places: ArrayLike,
+    *,
+    n_slices: int,
+    least: int = LEAST_ROWS,
+    evaluate: bool = True,
+) -> SliceScreen:
+    """Test the calibration of every subgroup of rows, adjusted for the number of tests.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event (y_prob), in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened (y_true of the event).
+    places : array_like of int, shape (n_samples,)
+        Slice of each row, from 0.
+    n_slices : int
+        Number of slices; some may have no rows.
+    least : int, default 30
+        Slices with fewer rows are not evaluated.
+    evaluate : bool, default True
+        Whether any is. If the slices were made with the truth in hand, such as the true class, a
+        perfectly calibrated model looks miscalibrated in them too, and no p-value means anything.
+
+    Returns
+    -------
+    SliceScreen
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range, a slice that is not one of ``n_slices``, or not one a row.
+
+    Notes
+    -----
+    Slice k is `calibcore.cumulative.cumulative_curves` of its rows. P-values as in
+    `calibcore.inference.screen_classes`: that of its curves, and adjusted the larger of it and a
+    tail corrected for skew. The slices are as given before any label was seen.
+
+    References
+    ----------
+    Gupta et al., ICLR 2021, eqs. 9-12; Holm 1979.
+
+    Examples
+    --------
+    >>> found = screen_slices([0.9] * 80, [1] * 40 + [0] * 40, [0] * 40 + [1] * 40, n_slices=3)
+    >>> found.mean_gap.round(2).tolist(), found.off().tolist()
+    ([-0.1, 0.9, nan], [False, True, False])
+    """
+    checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    least = validation.whole_number(least, "least", least=0)
+    members = _members(places, checked_scores.size, n_slices)
+    rows = np.array([chosen.size for chosen in members])
+    mean_score, gap, variance, skew = np.full((4, n_slices), np.nan)
+    for k, chosen in enumerate(members):
+        if chosen.size == 0:
+            continue
+        of_slice = checked_scores[chosen]
+        curves = cumulative_curves(of_slice, checked_hits[chosen])
+        mean_score[k], gap[k] = curves.cum_score[-1], curves.ks_error
+        spread = of_slice * (1 - of_slice)
+        variance[k], skew[k] = spread.sum(), spread @ np.abs(1 - 2 * of_slice)
+    p_value, adjusted = np.full((2, n_slices), np.nan)
+    enough = rows >= max(least, 1)
+    if evaluate and enough.any():
+        p_value[enough], careful = gap_p_values(
+            gap[enough], rows[enough], variance[enough], skew[enough]
+        )
+        adjusted[enough] = holm(careful)
+    shares = slice_shares(checked_hits, places, n_slices=n_slices)
+    remains = np.zeros(n_slices, dtype=np.bool_)
+    return SliceScreen(rows, mean_score, shares, gap, p_value, adjusted, least, remains)
+
+
+def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> SliceShares:
+    """Return the share of the rows of each slice that are flagged.
+
+    Parameters
+    ----------
+    flags : array_like of {0, 1}, shape (n_samples,)
+        Such as whether the row was classified rightly.
+    places, n_slices
+        As for `screen_slices`.
+
+    Returns
+    -------
+    SliceShares
+
+    Raises
+    ------
+    CalibrationInputError
+        Flags other than 0 and 1, a slice that is not one of ``n_slices``, or not one a row.
+
+    Examples
+    --------
+    >>> slice_shares([1, 1, 0, 1], [0, 0, 1, 1], n_slices=2).share.tolist()
+    [1.0, 0.5]
+    """
+    flagged = validation.real_array(flags, "flags")
+    if flagged.ndim != 1 or not np.isin(flagged, (0, 1)).all():
+        raise CalibrationInputError("flags", "other values than 0 and 1", "0 or 1 for each row")
+    members = _members(places, flagged.size, n_slices)
+    rows = np.array([chosen.size for chosen in members], dtype=np.float64)
+    found = np.array([flagged[chosen].sum() for chosen in members])
+    low, high = binomial_interval(found, rows)
+    with np.errstate(invalid="ignore"):  # a slice without rows has no share: 0 / 0 is NaN
+        return SliceShares(found / rows, low, high)
+
+
+def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:
+    """Return the rows of each slice, in their order."""
+    n_slices = validation.whole_number(n_slices, "n_slices", least=1)
+    where = validation.real_array(places, "places")
+    if where.shape != (n_samples,) or where.size == 0:
+        wanted = f"one for each of {n_samples:,} rows"
+        raise CalibrationInputError("places", f"shape {where.shape}", wanted)
+    wanted = f"whole numbers from 0 to {n_slices - 1}"
+    if where.dtype.kind not in "biu":
+        raise CalibrationInputError("places", f"values of type {where.dtype}", wanted)
+    if not 0 <= where.min() <= where.max() < n_slices:
+        raise CalibrationInputError("places", f"{where.min()} to {where.max()}", wanted)
+    order = np.argsort(where, kind="stable")
+    return np.split(order, np.searchsorted(where[order], np.arange(1, n_slices)))
+
+
+def reevaluate(
+    fitted: FittedScoreMap | FittedVectorMap | None,
+    split: Split[LogitSet] | Split[EventScores],
+    *,
+    event: Event,
+    n_bins: int = 15,
+    in_folds: bool = False,
+    crossed: FoldedScoreMap | FoldedVectorMap | None = None,
+) -> AuditResult:
+    """Evaluate what is fitted already, perhaps on a part of the rows.
+
+    Parameters
+    ----------
+    fitted : FittedScoreMap, FittedVectorMap or None
+        As it is.
+    split : Split
+        The rows to evaluate on.
+    event : Event
+        What the scores are about; a map of scores was fitted to this event's.
+    n_bins : int, default 15
+        Bins of the reliability diagram and of the binned measures.
+    in_folds : bool, default False
+        Both sets are of the same rows, those of the test set evaluated by folds.
+    crossed : FoldedScoreMap or FoldedVectorMap, optional
+        The fits by which they are, for the very rows of the test set.
+
+    Returns
+    -------
+    AuditResult
+        With the same fit.
+    """
+    options, of_test = Options(n_bins=n_bins), fitted if crossed is None else crossed
+    test = calibration = evaluate(prepare(split.test, event), event, of_test, options)
+    if not in_folds:
+        calibration = evaluate(prepare(split.calibration, event), event, fitted, options)
+    return AuditResult(
+        calibration=calibration,
+        test=test,
+        fitted=fitted,
+        same_data=split.same_data,
+        in_folds=in_folds,
+        crossed=crossed,
+    )
+
+
+OWN_BINS = ("sweep_ece",)
+"""Keys of binned measures that choose the number of bins themselves."""
+
+
+def rebin(
+    result: AuditResult, split: Split[LogitSet] | Split[EventScores], *, n_bins: int
+) -> AuditResult:
+    """Evaluate the same rows in another number of bins, and keep all that has none.
+
+    Parameters are the evaluation, its rows, and the bins; returns what `reevaluate` gives, in a
+    small part of the time.
+    """
+    options = Options(n_bins=n_bins)
+    test = calibration = _rebinned(result.test, split.test, result.of_test, options)
+    if result.calibration is not result.test:
+        calibration = _rebinned(result.calibration, split.calibration, result.fitted, options)
+    asked = result.asked and replace(result.asked, options=options)
+    return replace(result, calibration=calibration, test=test, asked=asked)
+
+
+def _rebinned(
+    evaluated: SetResult,
+    rows: LogitSet | EventScores,
+    fitted: FittedScoreMap | FittedVectorMap | None,
+    options: Options,
+) -> SetResult:
+    before, after = (
+        replace(side, binned=binned_of(side.counted, n_bins=options.n_bins))
+        for side in (evaluated.before, evaluated.after)
+    )
+    if evaluated.after is evaluated.before:
+        after = before
+
+    def value(measure: Measure, was: float | None, side: Side, by: object) -> float | None:
+        if isinstance(measure, EventMeasure):
+            return float(measure.compute(side.counted, options))
+        if isinstance(measure, ClassMeasure) and isinstance(rows, LogitSet) and was is not None:
+            if isinstance(by, FittedVectorMap):
+                return measure.compute(by.predict_proba(rows.logits), rows.labels, options)
+            return measure.compute(rows.probabilities, rows.labels, options)
+        return None
+
+    def again(row: Comparison) -> Comparison:
+        if row.measure.group != "binned" or row.measure.key in OWN_BINS:
+            return row
+        was = value(row.measure, row.before, before, None)
+        return replace(row, before=was, after=value(row.measure, row.after, after, fitted))
+
+    comparisons = Comparisons(lambda some: [again(evaluated.compare(one.key)) for one in some])
+    return replace(evaluated, before=before, after=after, comparisons=comparisons)
+
+
+def rows_in_range(
+    scores: Floats,
+    hits: Hits,
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    above: bool = False,
+    order: RowOrder = "errors",
+) -> Places:
+    """List the rows of a range of scores, hits and misses alike.
+
+    Parameters
+    ----------
+    scores, hits : ndarray, shape (n_samples,)
+        Of an event.
+    low, high : float
+        Lowest and highest score listed.
+    above : bool, default False
+        Whether ``low`` itself is left out, as from a bin.
+    order : {"errors", "scores", "file"}, default "errors"
+        First the rows for which the event did not happen, highest score first, then those for
+        which it did, likewise; or all by score, the highest first; or as they stand. Of equal
+        ones, the earlier row is first.
+
+    Returns
+    -------
+    ndarray of int
+        Places of the rows.
+
+    Examples
+    --------
+    >>> rows_in_range(np.array([0.9, 0.8, 0.7, 0.2]), np.array([1, 0, 0, 0]), low=0.5).tolist()
+    [1, 2, 0]
+    """
+    inside = (scores > low) if above else (scores >= low)
+    places = np.flatnonzero(inside & (scores <= high))
+    if order == "file":
+        return places
+    places = places[np.argsort(-scores[places], kind="stable")]
+    if order == "scores":
+        return places
+    missed = hits[places] == 0
+    return np.concatenate([places[missed], places[~missed]])
+
+
+# Slices of one grouping, tested jointly with the groups of all other groupings ----------------
+
+
+@result_class
+class JointScreen(SliceScreen):
+    """Slices whose test is of the mean gap, adjusted for all groups of all groupings."""
+
+    low: Floats
+    high: Floats
+    """Ends of the interval of the mean gap. Those of the slices that are tested hold at once with
+    about 95%; of the others, each by itself; shape (n_slices,).
+    """
+    differs: NDArray[np.bool_]
+    """Whether a slice is flagged and its gap larger than that of other rows with such scores; shape
+    (n_slices,).
+    """
+    n_tests: int
+    """Groups that the p-values are adjusted for, those of other groupings among them."""
+
+    @property
+    def gap_low(self) -> Floats:
+        """Lower end of the interval of the mean gap."""
+        return self.low
+
+    @property
+    def gap_high(self) -> Floats:
+        """Upper end of the interval of the mean gap."""
+        return self.high
+
+    def order(self, level: float = 0.05) -> Places:
+        """List the slices that have rows, worst first, as `GroupGaps.worst` does.
+
+        Notes
+        -----
+        Those that are flagged, then the others with enough rows, and the small ones; of each, the
+        largest mean gap first.
+        """
+        kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
+        found = np.lexsort((-np.abs(np.nan_to_num(self.mean_gap)), kind))
+        return found[self.rows[found] > 0]
+
+
+def joint_screen(
+    screen: SliceScreen, gaps: GroupGaps, grouping: int, level: float = 0.05
+) -> JointScreen:
+    """Put the joint test in place of the test of each slice by itself.
+
+    ``screen``: every slice by itself. ``gaps``: all groups of all groupings of the same rows.
+    ``grouping``: which of the groupings the slices are. ``level``: at which a slice is said to
+    differ from other rows.
+
+    Slices that are not tested jointly, as they are small or hold all rows, are not tested.
+
+    Examples
+    --------
+    >>> from calibcore.inference import group_gaps
+    >>> from calibcore.subgroups import screen_slices
+    >>> scores, hits, places = [0.5] * 80, [0] * 40 + [1] * 40, [0] * 40 + [1] * 40
+    >>> alone = screen_slices(scores, hits, places, n_slices=2)
+    >>> found = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
+    >>> found.off().tolist(), found.differs.tolist(), found.n_tests
+    ([True, True], [True, True], 2)
+    """
+    chosen = gaps.grouping == grouping
+    place = gaps.place[chosen]
+    low, high = screen.gap_low.copy(), screen.gap_high.copy()
+    low[place], high[place] = gaps.low[chosen], gaps.high[chosen]
+    p_value, adjusted = np.full((2, screen.n_slices), np.nan)
+    p_value[place] = adjusted[place] = gaps.adjusted[chosen]
+    differs = np.zeros(screen.n_slices, dtype=np.bool_)
+    differs[place] = gaps.own(level)[chosen]
+    kept = {field.name: getattr(screen, field.name) for field in fields(SliceScreen)}
+    remains = np.zeros(screen.n_slices, dtype=np.bool_)
+    remains[place] = gaps.remains[chosen]
+    kept |= {"p_value": p_value, "adjusted": adjusted, "remains": remains}
+    return JointScreen(**kept, low=low, high=high, differs=differs, n_tests=gaps.n_groups)

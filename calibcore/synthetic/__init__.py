@@ -1,0 +1,38 @@
+"""Models whose truth is known: to draw rows from, and to compare what is computed with."""
+
+from calibcore.synthetic.against import CalibratorAgainstTruth, calibrators_against
+from calibcore.synthetic.study import (
+    EstimatorStudy,
+    Redraws,
+    redraw_estimates,
+    redraws,
+    sturges_bins,
+)
+from calibcore.synthetic.truth import MapDistance, Population, Truth
+from calibcore.synthetic.world import (
+    Drawn,
+    HandCurve,
+    LogOddsCurve,
+    NormalScores,
+    World,
+    zhang_world,
+)
+
+__all__ = [
+    "CalibratorAgainstTruth",
+    "Drawn",
+    "EstimatorStudy",
+    "HandCurve",
+    "LogOddsCurve",
+    "MapDistance",
+    "NormalScores",
+    "Population",
+    "Redraws",
+    "Truth",
+    "World",
+    "calibrators_against",
+    "redraw_estimates",
+    "redraws",
+    "sturges_bins",
+    "zhang_world",
+]

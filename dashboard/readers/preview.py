@@ -1,0 +1,151 @@
+"""What is shown of a file beside its numbers: first rows, and columns that both sets have."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from calibcore.data import LogitSet
+from dashboard.readers.records import (
+    Array,
+    ColumnUse,
+    Contents,
+    Preview,
+    RawSet,
+    Role,
+    SliceColumn,
+    by_number,
+)
+from dashboard.readers.refusal import plain, visible
+
+_ROWS, _CLASSES, _COLUMNS, _CELL, _LIKELY = 10, 20, 20, 60, 3
+
+
+def preview_of(contents: Contents) -> Preview:
+    """Show the first rows of arrays, of many classes the first few."""
+    raw = next(iter(contents.sets.values()), None)
+    if not isinstance(raw, RawSet):
+        return Preview()
+    shown: list[tuple[str, ColumnUse, Sequence[object]]] = []
+    if raw.table is not None:
+        table = raw.table[:, np.newaxis] if raw.table.ndim == 1 else raw.table
+        names = raw.headings or raw.class_names or ()
+        for k, column in enumerate(_first(table).T[:_CLASSES]):
+            name = names[k] if k < len(names) else f"class {k if raw.table.ndim > 1 else 1}"
+            shown.append((name, "class", column.tolist()))
+    if raw.labels is not None:
+        shown.append(("label", "label", _labels(raw)))
+    for column in raw.columns[:_COLUMNS]:
+        values = _first(column.values).tolist()
+        texts = column.categories
+        cells = values if texts is None else [texts[code] for code in values]
+        shown.append((column.name, "slice", cells))
+    return Preview(
+        tuple(visible(name, _CELL) for name, _, _ in shown),
+        tuple(use for _, use, _ in shown),
+        rows := tuple(
+            zip(*([_cell(value) for value in cells] for _, _, cells in shown), strict=True)
+        ),
+        tuple(range(raw.first_row, raw.first_row + len(rows))),
+    )
+
+
+def perhaps_labels(raw: RawSet, preview: Preview) -> tuple[str, ...]:
+    """Name columns beside a table without labels that may hold them, at most three.
+
+    They have two values or more, and no more than there are classes; first those that come nearest
+    to the number of classes. The preview tells of columns that were left out.
+    """
+    table = np.asarray(raw.table)
+    n_classes = 2 if table.ndim == 1 else table.shape[1]
+    kinds = {column.name: _n_kinds(column) for column in raw.columns}
+    for place, (name, use) in enumerate(zip(preview.headings, preview.uses, strict=True)):
+        cells = [row[place] for row in preview.rows]
+        if use == "left out" and len(different := {*cells} - {""}) < len(cells):
+            kinds[name] = len(different)
+    likely = [name for name, count in kinds.items() if 1 < count <= n_classes]
+    return tuple(sorted(likely, key=lambda name: -kinds[name])[:_LIKELY])
+
+
+def _n_kinds(column: SliceColumn) -> int:
+    if column.categories is not None:
+        return len({*column.categories} - {""})
+    known = column.values[np.isfinite(column.values)]
+    return len(np.unique(known)) if np.array_equal(known, np.rint(known)) else 0
+
+
+def shared_columns(
+    columns: Mapping[Role, Sequence[SliceColumn]],
+) -> tuple[dict[str, dict[str, SliceColumn]], tuple[str, ...]]:
+    """Keep the columns that all sets have, with the same categories, and name the others."""
+    by_name = {role: {column.name: column for column in part} for role, part in columns.items()}
+    kept: dict[str, dict[str, SliceColumn]] = {role: {} for role in columns}
+    left = []
+    for name in dict.fromkeys(name for part in by_name.values() for name in part):
+        parts = {role: part[name] for role, part in by_name.items() if name in part}
+        kinds = {column.categories is None for column in parts.values()}
+        if len(parts) < len(by_name) or len(kinds) > 1:
+            why = "of another kind in one set" if len(kinds) > 1 else "not in both sets"
+            left.append(f"Column {plain(name, 40)} cannot be used for grouping: {why}.")
+            continue
+        for role, column in _alike(parts).items():
+            kept[role][name] = column
+    return kept, tuple(left)
+
+
+def besides_prediction(
+    columns: dict[str, dict[str, SliceColumn]], sets: Mapping[Role, LogitSet]
+) -> tuple[dict[str, dict[str, SliceColumn]], tuple[str, ...]]:
+    """Leave out columns that repeat the predicted class, or whether it is right; name them."""
+    predicted = np.concatenate([rows.logits.argmax(axis=1) for rows in sets.values()])
+    right = predicted == np.concatenate([rows.labels for rows in sets.values()])
+    repeats = {"whether the predicted class is right": right, "the predicted class": predicted}
+    left = {}
+    for name in next(iter(columns.values()), {}):
+        values = np.concatenate([columns[role][name].values for role in sets])
+        for what, known in repeats.items():
+            if _one_to_one(values, known):
+                left[name] = f"Column {plain(name, 40)} says {what}, so it is no subgroup."
+    return {
+        role: {name: column for name, column in part.items() if name not in left}
+        for role, part in columns.items()
+    }, tuple(left.values())
+
+
+def _one_to_one(first: Array, second: Array) -> bool:
+    kinds, places = np.unique(first, return_inverse=True)
+    pairs = places.astype(np.int64) * (second.max() + 1) + second
+    return 1 < len(kinds) == len(np.unique(second)) == len(np.unique(pairs))
+
+
+def _alike(parts: Mapping[Role, SliceColumn]) -> dict[Role, SliceColumn]:
+    """Count the categories of both sets alike."""
+    texts = [column.categories for column in parts.values() if column.categories is not None]
+    together = tuple(sorted({text for part in texts for text in part}, key=by_number))
+    place = {text: k for k, text in enumerate(together)}
+    return {
+        role: column
+        if column.categories is None or column.categories == together
+        else SliceColumn(
+            column.name,
+            np.array([place[text] for text in column.categories], dtype=np.int16)[column.values],
+            together,
+        )
+        for role, column in parts.items()
+    }
+
+
+def _first(values: Array) -> Array:
+    return values[:_ROWS]
+
+
+def _labels(raw: RawSet) -> list[object]:
+    values = _first(np.atleast_1d(np.asarray(raw.labels)))
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if raw.label_texts is not None and values.ndim == 1:
+        return [raw.label_texts[int(code)] for code in values]
+    return [value if values.ndim == 1 else str(value) for value in values.tolist()]
+
+
+def _cell(value: object) -> str:
+    return visible(f"{value:.6g}" if isinstance(value, float) else str(value), _CELL)

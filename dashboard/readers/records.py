@@ -1,0 +1,429 @@
+"""What a format hands over, and what its columns are taken for: the nouns of reading.
+
+bytes -> formats (in the worker) -> `Table` | `Arrays` -> recognition -> `Reading` -> `Upload`
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypedDict, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dashboard.readers.refusal import FileError, quoted
+
+_DIGITS = re.compile(r"(\d*)(\D*)")
+
+ColumnRole = Literal[
+    "outcome",
+    "score",
+    "class",
+    "prediction",
+    "correct",
+    "ranked class",
+    "ranked score",
+    "id",
+    "set",
+    "group",
+    "date",
+    "left out",
+]
+"""What a column is for.
+
+``outcome`` is the true class, ``score`` the one score of the event (or of the prediction, beside
+``prediction`` or ``correct``), ``class`` the value of one class, ``correct`` whether the prediction
+was right, ``ranked class`` and ``ranked score`` the k most probable classes and their values in the
+order of the columns, ``set`` calibration or test, ``group`` a column to filter and to group by, and
+``date`` one of which the month is such a group.
+"""
+
+ROLES: tuple[ColumnRole, ...] = get_args(ColumnRole)
+
+
+@dataclass(frozen=True, eq=False)
+class Odd:
+    """Cells of a column of numbers that are no numbers."""
+
+    rows: NDArray[np.int64]  # counted from 0, ascending
+    codes: NDArray[np.int32]  # the text of each by its place among the texts
+    texts: tuple[str, ...]  # the different ones, "" for a blank cell
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a table, or an array of an archive.
+
+    Numbers are bool, int, uint or float, in the type of the file, of any float16 to float64, NaN
+    where a cell is odd; of text, ``values`` has the place of each in ``texts``, as int32. A second
+    axis holds the items of a list in each cell. Dates are texts in ISO 8601.
+    """
+
+    name: str  # as the file has it, "" where it has none; parts of nested names joined by dots
+    values: NDArray[Any]
+    texts: tuple[str, ...] | None = None  # the different ones by their first rows, "" for a blank
+    odd: Odd | None = None  # cells that are no numbers, where most are
+    percents: int = 0  # cells with a percent sign, which is dropped without dividing the number
+    commas: int = 0  # cells with a decimal comma
+    unread: str = ""  # why the column was not kept, such as "objects"; its values are then empty
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the column holds texts."""
+        return self.texts is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of one length, as a text, a sheet, a Parquet file or JSON records hold them.
+
+    The file itself would number the first row ``first_row``: of text and sheets it is the line from
+    the top of the file, else 1. Numbered so too are the rows of ``cut``, which have too few cells
+    or too many. ``among``: which of the file's rows these are, where some were passed over.
+    """
+
+    columns: tuple[Column, ...]  # of one length, but for those that were not kept
+    n_rows: int
+    first_row: int = 1
+    among: NDArray[np.bool_] | None = None
+    cut: NDArray[np.int64] | None = None
+    named: bool = True  # by the file; else they are called "column 1", "column 2", ...
+    shown: tuple[tuple[str, ...], ...] = ()  # at most ten first rows, cells as the file has them
+    found: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays:
+    """Arrays of any lengths, as npz, safetensors, PyTorch, pickles and JSON objects hold them.
+
+    A bare array has no name, parts of a nested tuple are called "0.0", "0.1", "1.0", "1.1", and
+    parts of a dictionary "calibration.logits".
+    """
+
+    arrays: tuple[Column, ...]
+    found: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+Parsed = Table | Arrays
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the columns of a table were taken for."""
+
+    roles: tuple[ColumnRole, ...]  # one a column
+    reasons: tuple[str, ...]  # one short phrase a column; "" where the user said so
+    class_names: tuple[str, ...] = ()  # headings of classes without what all of them share
+    event: str | None = None  # the value of the outcome that the score is of, where it is known
+    found: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+def cell_of(column: Column, row: int) -> str:
+    """Return a cell as the file has it, a number with six digits.
+
+    Examples
+    --------
+    >>> cell_of(Column("risk", np.array([12.5]), commas=1, percents=1), 0)
+    '12,5%'
+    """
+    if column.unread:
+        return ""
+    odd = column.odd
+    if odd is not None and row in odd.rows:
+        return odd.texts[int(odd.codes[np.searchsorted(odd.rows, row)])]
+    value = column.values[row]
+    if column.texts is not None and value.ndim == 0:
+        return column.texts[int(value)]
+    if value.dtype.kind != "f" or value.ndim:
+        return str(value)
+    number = f"{value:.6g}%" if column.percents else f"{value:.6g}"
+    return number.replace(".", ",") if column.commas else number
+
+
+def rows_at(column: Column, places: NDArray[np.intp]) -> Column:
+    """Return the cells at some different places, in their order."""
+    if column.unread:
+        return column
+    odd = column.odd
+    if odd is not None:
+        new = np.full(len(column.values), -1)
+        new[places] = np.arange(len(places))
+        rows = new[odd.rows]
+        by_row = np.argsort(rows)[int(np.count_nonzero(rows < 0)) :]
+        odd = Odd(rows[by_row].astype(np.int64), odd.codes[by_row], odd.texts)
+    return replace(column, values=column.values[places], odd=odd)
+
+
+def table_at(table: Table, places: NDArray[np.intp]) -> Table:
+    """Return the rows at some different places, in their order."""
+    among = table.among
+    if len(places) < table.n_rows:
+        kept = np.zeros(table.n_rows, np.bool_)
+        kept[places] = True
+        if among is None:
+            among = kept
+        else:
+            among = among.copy()
+            among[table.among] = kept
+    columns = tuple(rows_at(column, places) for column in table.columns)
+    return replace(table, columns=columns, n_rows=len(places), among=among, shown=())
+
+
+def by_number(text: str) -> tuple[bool, bool, list[tuple[float, str]]]:
+    """Return a key that sorts texts by their numbers, words by letters, the blank one last.
+
+    Examples
+    --------
+    >>> sorted(["60+", "<18", "", "100+", "ward B", "18-59", "ward A"], key=by_number)
+    ['<18', '18-59', '60+', '100+', 'ward A', 'ward B', '']
+    """
+    parts = [(float(digits or "inf"), rest) for digits, rest in _DIGITS.findall(text)]
+    return not text, text[:1] not in {"<", "≤"}, parts
+
+
+# What a format hands over: bare arrays by set, before anything is taken for anything ----------
+
+
+Array = NDArray[Any]
+Role = Literal["calibration", "test", "rows"]
+ValuesKind = Literal["logits", "probabilities", "scores"]
+
+SET_NAMES: Mapping[Role, str] = {"calibration": "calibration set", "test": "test set", "rows": ""}
+"""How a set is called in a sentence; one that stands alone needs no name."""
+
+MAX_ROWS = 10_000_000
+"""As many rows as a file of any format may have, which is far more than an audit needs."""
+
+
+ColumnUse = Literal[
+    "class", "label", "prediction", "score", "hit", "slice", "set", "left out", "undecided"
+]
+"""What a column or an array of a file was taken for."""
+
+
+def check_rows(n_rows: int) -> None:
+    """Refuse more rows than are read."""
+    if n_rows > MAX_ROWS:
+        raise FileError("file", f"{n_rows:,} rows", f"at most {MAX_ROWS:,}")
+
+
+def picked(array: Array, chosen: NDArray[np.bool_]) -> Array:
+    """Take the rows of a mask, without a copy where they stand together."""
+    count, start = int(np.count_nonzero(chosen)), int(chosen.argmax())
+    if count and chosen[start : start + count].all():
+        return array[start : start + count]
+    return array[chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class SliceColumn:
+    """A further column, by which the rows of a set can be grouped."""
+
+    name: str  # as the file has it, fit to show
+    values: Array  # numbers, NaN for a blank cell; of text, the place of each row's category
+    categories: tuple[str, ...] | None = None  # the different texts, "" for a blank cell
+
+    def rows(self, chosen: NDArray[np.bool_]) -> "SliceColumn":
+        """Keep the rows of a mask."""
+        return replace(self, values=picked(self.values, chosen))
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The first rows of a file, at most ten, as they were read and fit to show."""
+
+    headings: tuple[str, ...] = ()  # of many classes the first few only
+    uses: tuple[ColumnUse, ...] = ()  # what each column was taken for
+    rows: tuple[tuple[str, ...], ...] = ()
+    numbers: tuple[int, ...] = ()  # of each row, as refusals name it
+    of_samples: bool = True  # each is a row of the set; else several were put together to one
+    refused: bool = False  # not the first rows of all, but the first that cannot be used
+    roles: tuple[ColumnRole, ...] = ()  # what each column is for, of a table; empty of arrays
+    reasons: tuple[str, ...] = ()  # why, one short phrase each, as in `Reading`
+
+
+@dataclass(frozen=True, eq=False)
+class RawSet:
+    """One set as it stands in a file; a lone piece has only a table or only labels.
+
+    The table is of logits or probabilities, a column a class, or the score of class 1. Labels are
+    as found: numbers from 0 or from 1, whole decimals, one-hot; of text, places among their texts.
+    """
+
+    table: Array | None
+    labels: Array | None
+    class_names: tuple[str, ...] | None = None  # of the score of class 1 the name of its column
+    first_row: int = 1  # how the file itself would number it, for refusals that name rows
+    label_texts: tuple[str, ...] | None = None
+    label_name: str | None = None  # what refusals call the column of the labels
+    headings: tuple[str, ...] | None = None  # whole, of which class names may be a part
+    columns: tuple[SliceColumn, ...] = ()  # what else is known of each row
+    predicted: SliceColumn | None = None  # the predictions that the file has beside a table
+    among: NDArray[np.bool_] | None = None  # which rows of the file, where they are not all of it
+    ids: tuple[Column, ...] = ()  # what names the rows
+    divided: bool = False  # the values had percent signs, and were divided by 100
+    top_one: bool = False  # of a lone piece: each value is the score of the predicted class
+
+    def __post_init__(self) -> None:
+        """Take the only column of a table for the row of scores that it is."""
+        if self.table is not None and self.table.ndim == 2 and self.table.shape[1] == 1:
+            object.__setattr__(self, "table", self.table[:, 0])
+
+    def rows(self, chosen: NDArray[np.bool_]) -> "RawSet":
+        """Keep the rows of a mask."""
+        return replace(
+            self,
+            table=None if self.table is None else picked(self.table, chosen),
+            labels=None if self.labels is None else picked(self.labels, chosen),
+            columns=tuple(column.rows(chosen) for column in self.columns),
+            predicted=None if self.predicted is None else self.predicted.rows(chosen),
+            among=_within(self.among, chosen),
+            ids=_named(self.ids, chosen),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RawEvent:
+    """The top-1 score of each row, and whether the prediction was right; else as in `RawSet`."""
+
+    scores: Array
+    hits: Array
+    first_row: int = 1
+    columns: tuple[SliceColumn, ...] = ()
+    n_classes: int | None = None  # predicted or true in any row, where the file has them
+    among: NDArray[np.bool_] | None = None
+    numbers: tuple[Array, ...] | None = None  # true and predicted classes called by numbers
+    ids: tuple[Column, ...] = ()
+
+    def rows(self, chosen: NDArray[np.bool_]) -> "RawEvent":
+        """Keep the rows of a mask."""
+        numbers = self.numbers
+        return replace(
+            self,
+            numbers=None if numbers is None else tuple(picked(part, chosen) for part in numbers),
+            scores=picked(self.scores, chosen),
+            hits=picked(self.hits, chosen),
+            columns=tuple(column.rows(chosen) for column in self.columns),
+            among=_within(self.among, chosen),
+            ids=_named(self.ids, chosen),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """All that one file, or several together, holds, with sentences as in `Upload`."""
+
+    sets: Mapping[Role, RawSet | RawEvent]  # what was taken for values and labels
+    found: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    uses: Mapping[str, ColumnUse] = field(default_factory=dict)  # of every column or array
+    preview: Preview | None = None  # None where the arrays themselves are to be shown
+
+
+class Choices(TypedDict, total=False):
+    """What `Options` takes, for functions that pass it on."""
+
+    values: Literal["auto", "logits", "probabilities", "percentages", "none"]
+    first_label: Literal["auto", 0, 1]
+    class_names: tuple[str, ...]
+    header: bool | None
+    sets: Literal["auto", "one"]
+    prevalence: float | None
+    roles: tuple[tuple[str, ColumnRole], ...]
+    event: str | None
+    leave_out: bool
+    together: tuple[str, ...]
+    split_at: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the user overrules what a file is taken for; FileError for a choice that is none.
+
+    Of several files, ``together`` says what they are of one another; empty where that is detected.
+    ``("rows",)``: parts of one table. ``("sets", *names)``: the named files, or without names the
+    first, are the calibration set, the others the test set. ``("models",)``: the first is read
+    alone. ``("without", *names)``: the named files are left out. Others than those that are there
+    are passed over.
+    """
+
+    values: Literal["auto", "logits", "probabilities", "percentages", "none"] = "auto"
+    first_label: Literal["auto", 0, 1] = "auto"
+    class_names: tuple[str, ...] = ()  # in their order; labels that are text are matched to them
+    header: bool | None = None  # whether the first row of a text table names the columns
+    sets: Literal["auto", "one"] = "auto"  # whether a column that tells two sets is followed
+    prevalence: float | None = None  # of class 1, or of right predictions, where it will be used
+    roles: tuple[tuple[str, ColumnRole], ...] = ()  # by name; what is not named is detected
+    event: str | None = None  # of an outcome of two values, the one that the score is of
+    leave_out: bool = False  # rows that cannot be used, instead of asking about them
+    together: tuple[str, ...] = ()
+    split_at: tuple[str, ...] = ()  # a column of dates, and the first month or year to test on
+
+    def __post_init__(self) -> None:
+        """Refuse choices outside what is offered."""
+        for name, value, allowed in (
+            ("values", self.values, ("auto", "logits", "probabilities", "percentages", "none")),
+            ("first_label", self.first_label, ("auto", 0, 1)),
+            ("sets", self.sets, ("auto", "one")),
+        ):
+            if value not in allowed:
+                raise FileError(name, quoted(value), f"one of {', '.join(map(str, allowed))}")
+        if self.together and self.together[0] not in _TOGETHER:
+            wanted = f"one of {', '.join(_TOGETHER)}"
+            raise FileError("together", quoted(self.together[0]), wanted)
+        for _, role in self.roles:
+            if role not in ROLES:
+                raise FileError("roles", quoted(role), f"one of {', '.join(ROLES)}")
+        if self.prevalence is not None and not 0 < self.prevalence < 1:
+            raise FileError("prevalence", f"{self.prevalence:g}", "a share between 0 and 1")
+
+
+_TOGETHER = ("rows", "sets", "models", "without")
+
+DEFAULTS = Options()
+
+
+def _within(whole: NDArray[np.bool_] | None, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mark among all rows of the file those that are chosen among some of them."""
+    if whole is None:
+        return chosen
+    marks = whole.copy()
+    marks[whole] = chosen
+    return marks
+
+
+def _named(ids: tuple[Column, ...], chosen: NDArray[np.bool_]) -> tuple[Column, ...]:
+    return tuple(rows_at(column, np.flatnonzero(chosen)) for column in ids)
+
+
+def row_list(bad: NDArray[np.bool_], first_row: int) -> str:
+    """Return in how many rows something is wrong, and which come first.
+
+    Rows of a text or of a sheet are numbered from its top, as an editor and a spreadsheet number
+    them, which is said; rows of arrays and of JSON are numbered from 1.
+    """
+    rows = np.flatnonzero(bad)
+    numbers = ", ".join(str(int(row) + first_row) for row in rows[:3])
+    many = "rows" if len(rows) > 1 else "row"
+    first = f"first in {many} {numbers}" if len(rows) > 3 else f"{many} {numbers}"
+    return f"in {len(rows):,} {many} ({first})" + (" of the file" if first_row > 1 else "")
+
+
+def rows_of_file(bad: NDArray[np.bool_], raw: RawSet | RawEvent) -> str:
+    """Return as `row_list` which rows of a set are meant, by their numbers in the file."""
+    return row_list(bad if raw.among is None else _within(raw.among, bad), raw.first_row)
+
+
+def rows_of_sets(marks: Mapping[Role, NDArray[np.bool_]], sets: Mapping[Role, RawSet]) -> str:
+    """Return which rows of one set, or of two, are meant."""
+    parts = {role: rows_of_file(bad, sets[role]) for role, bad in marks.items() if bad.any()}
+    if len(sets) == 1:
+        return next(iter(parts.values()), "in no row")
+    return " and ".join(f"{said} of the {SET_NAMES[role]}" for role, said in parts.items())

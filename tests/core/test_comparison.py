@@ -1,0 +1,388 @@
+"""Cross-fitting beside folds fitted by hand, and who wins."""
+
+import math
+from typing import Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibcore import metrics
+from calibcore.auditing import audit
+from calibcore.calibrators import (
+    FittedScoreMap,
+    FittedVectorMap,
+    HistogramBinning,
+    IsotonicCalibration,
+    OneVsRest,
+    PooledScores,
+    ScoreMap,
+    SplineCalibration,
+    TemperatureScaling,
+    VectorMap,
+    VectorScaling,
+)
+from calibcore.comparison import (
+    Contestant,
+    Standing,
+    can_rank,
+    cross_fit,
+    penalty,
+    pick,
+    ranked,
+)
+from calibcore.cumulative import ks_error
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import Comparison
+from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.fitting import FoldedScoreMap, FoldedVectorMap
+from calibcore.metrics import METRICS, Measure
+from calibcore.probabilities import softmax
+from calibcore.splits import Folds, Split, deal_folds
+
+SCORE_MAPS: list[ScoreMap] = [IsotonicCalibration(), SplineCalibration(), HistogramBinning()]
+VECTOR_MAPS: list[VectorMap] = [
+    TemperatureScaling(),
+    VectorScaling(),
+    OneVsRest(IsotonicCalibration()),
+]
+EVENTS = [TopR(1), TopR(2), WithinTopR(2), OneClass(1)]
+
+each_event = pytest.mark.parametrize("event", EVENTS, ids=str)
+
+
+def draw_rows(rng: np.random.Generator, n_samples: int, n_classes: int = 4) -> LogitSet:
+    """Overconfident rows: labels drawn from the softmax of logits half as large."""
+    logits = 4 * rng.normal(size=(n_samples, n_classes))
+    labels = (logits / 2 + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    return LogitSet(logits.astype(np.float32), labels)
+
+
+def named(key: str) -> Measure:
+    return next(measure for measure in METRICS if measure.key == key)
+
+
+# Folds --------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=60), st.integers(2, 12), st.integers(0, 9))
+def test_folds_share_out_every_class(labels: list[int], n_folds: int, seed: int) -> None:
+    n_folds = min(n_folds, len(labels))
+    rows = LogitSet(np.zeros((len(labels), 4)), labels)
+    fold = deal_folds(rows, n_folds=n_folds, seed=seed)
+    sizes = np.bincount(fold, minlength=n_folds)
+    assert sizes.size == n_folds
+    assert sizes.max() - sizes.min() <= 1
+    for label in set(labels):
+        of_class = np.bincount(fold[np.array(labels) == label], minlength=n_folds)
+        assert of_class.max() - of_class.min() <= 1
+    assert fold.tolist() == deal_folds(rows, n_folds=n_folds, seed=seed).tolist()
+
+
+def test_folds_of_event_scores_share_out_the_hits_and_the_seed_counts() -> None:
+    rows = EventScores(np.linspace(0, 1, 40), [1] * 20 + [0] * 20)
+    fold = deal_folds(rows)
+    assert np.bincount(fold[:20]).tolist() == np.bincount(fold[20:]).tolist() == [4] * 5
+    assert fold.tolist() != deal_folds(rows, seed=1).tolist()
+
+
+@pytest.mark.parametrize("n_folds", [1, 4])
+def test_a_number_of_folds_out_of_range_is_refused(n_folds: int) -> None:
+    rows = EventScores([0.1, 0.2, 0.3], [0, 1, 0])
+    with pytest.raises(CalibrationInputError, match=f"n_folds: {n_folds}.*from 2 to 3"):
+        deal_folds(rows, n_folds=n_folds)
+    with pytest.raises(CalibrationInputError, match="rows: 1 row"):
+        deal_folds(EventScores([0.1], [0]))
+
+
+# Beside folds fitted by hand ----------------------------------------------------------------
+
+
+def fitted_by_hand(
+    calibrator: ScoreMap | VectorMap,
+    rows: LogitSet,
+    event: TopR | WithinTopR | OneClass,
+    out: Folds,
+) -> FittedScoreMap | FittedVectorMap:
+    logits = np.array([row for row, left in zip(rows.logits, out, strict=True) if not left])
+    labels = [label for label, left in zip(rows.labels, out, strict=True) if not left]
+    if isinstance(calibrator, VectorMap):
+        return calibrator.fit(logits, labels)
+    seen = event.outcomes(softmax(logits), labels)
+    return calibrator.fit(seen.scores, seen.hits)
+
+
+@each_event
+@pytest.mark.parametrize("calibrator", SCORE_MAPS, ids=lambda made: type(made).__name__)
+def test_score_maps_are_those_of_the_other_folds(
+    calibrator: ScoreMap, event: TopR | WithinTopR | OneClass, rng: np.random.Generator
+) -> None:
+    rows = draw_rows(rng, 120)
+    fold = deal_folds(rows, n_folds=4)
+    found = cross_fit(rows, event=event, calibrator=calibrator, fold=fold).evaluated
+    plain = event.outcomes(rows.probabilities, rows.labels)
+    for row in range(rows.n_samples):
+        fitted = fitted_by_hand(calibrator, rows, event, fold == fold[row])
+        assert isinstance(fitted, FittedScoreMap)
+        (wanted,) = fitted.predict(plain.scores[row : row + 1])
+        assert found.after.event.scores[row] == wanted
+    assert found.before.event.scores.tolist() == plain.scores.tolist()
+    assert found.compare("ks_error").after == ks_error(found.after.event.scores, plain.hits)
+    assert found.compare("nll").after is None
+    assert found.changed_decisions == 0
+
+
+@each_event
+@pytest.mark.parametrize("calibrator", VECTOR_MAPS, ids=lambda made: type(made).__name__)
+def test_vector_maps_are_those_of_the_other_folds(
+    calibrator: VectorMap, event: TopR | WithinTopR | OneClass, rng: np.random.Generator
+) -> None:
+    rows = draw_rows(rng, 120)
+    fold = deal_folds(rows, n_folds=3, seed=7)
+    crossed = cross_fit(rows, event=event, calibrator=calibrator, fold=fold)
+    wanted = np.empty((120, 4))
+    for row in range(rows.n_samples):
+        fitted = fitted_by_hand(calibrator, rows, event, fold == fold[row])
+        assert isinstance(fitted, FittedVectorMap)
+        wanted[row] = fitted.predict_proba(rows.logits[row : row + 1])[0]
+    assert isinstance(crossed.fitted, FoldedVectorMap)
+    np.testing.assert_allclose(crossed.fitted.predict_proba(rows.logits), wanted, rtol=1e-12)
+    outcomes, found = event.outcomes(wanted, rows.labels), crossed.evaluated
+    pairs = {
+        "nll": metrics.nll(wanted, rows.labels),
+        "classwise_ece": metrics.classwise_ece(wanted, rows.labels),
+        "accuracy": metrics.accuracy(wanted, rows.labels),
+        "ks_error": ks_error(outcomes.scores, outcomes.hits),
+        "event_brier": metrics.event_brier(outcomes.scores, outcomes.hits),
+    }
+    for key, value in pairs.items():
+        assert found.compare(key).after == pytest.approx(value, rel=1e-9), key
+    moved = np.count_nonzero(wanted.argmax(axis=1) != rows.logits.argmax(axis=1))
+    assert found.changed_decisions == moved
+
+
+def test_event_scores_are_cross_fitted_too(rng: np.random.Generator) -> None:
+    scores = rng.random(90)
+    rows = EventScores(scores, rng.random(90) < scores**2)
+    fold = deal_folds(rows)
+    found = cross_fit(rows, event=TopR(1), calibrator=IsotonicCalibration(), fold=fold).evaluated
+    for number in range(5):
+        rest, mine = fold != number, fold == number
+        fitted = IsotonicCalibration().fit(scores[rest], rows.hits[rest])
+        assert found.after.event.scores[mine].tolist() == fitted.predict(scores[mine]).tolist()
+    with pytest.raises(CalibrationInputError, match="needs the logits of all classes"):
+        cross_fit(rows, event=TopR(1), calibrator=TemperatureScaling(), fold=fold)
+
+
+def test_pooled_scores_are_cross_fitted_where_they_are_allowed(rng: np.random.Generator) -> None:
+    rows = draw_rows(rng, 100)
+    fold, made = deal_folds(rows), PooledScores(IsotonicCalibration())
+    found = cross_fit(rows, event=TopR(1), calibrator=made, fold=fold).evaluated
+    fitted = made.fit(rows.logits[fold != 2], rows.labels[fold != 2])
+    scores = TopR(1).outcomes(rows.probabilities, rows.labels).scores[fold == 2]
+    assert found.after.event.scores[fold == 2].tolist() == fitted.predict(scores).tolist()
+    with pytest.raises(CalibrationInputError, match="within-top-r"):
+        cross_fit(rows, event=WithinTopR(2), calibrator=made, fold=fold)
+
+
+def test_doing_nothing_is_the_same_with_and_without_folds(rng: np.random.Generator) -> None:
+    rows = draw_rows(rng, 80)
+    crossed = cross_fit(rows, event=TopR(1), calibrator=None, fold=deal_folds(rows))
+    plain = audit(Split(rows, rows), event=TopR(1), calibrator=None).calibration
+    assert crossed.fitted is None
+    assert tuple(crossed.evaluated.comparisons) == tuple(plain.comparisons)
+
+
+def test_no_row_is_evaluated_by_a_map_that_saw_its_label(rng: np.random.Generator) -> None:
+    rows = draw_rows(rng, 150)
+    fold = deal_folds(rows)
+    changed = np.where(fold == 3, (rows.labels + 1) % 4, rows.labels)
+    both = [
+        cross_fit(each, event=TopR(1), calibrator=VectorScaling(), fold=fold).evaluated.after.event
+        for each in (rows, LogitSet(rows.logits, changed))
+    ]
+    assert both[0].scores[fold == 3].tolist() == both[1].scores[fold == 3].tolist()
+    assert (both[0].scores != both[1].scores)[fold != 3].all()
+
+
+def test_progress_tells_every_fold_and_can_end_the_work(rng: np.random.Generator) -> None:
+    rows = draw_rows(rng, 60)
+    told: list[float] = []
+    fold = deal_folds(rows)
+    calls = {"event": TopR(1), "calibrator": IsotonicCalibration(), "fold": fold}
+    cross_fit(rows, **calls, progress=told.append)  # type: ignore[arg-type]
+    assert told == pytest.approx([0, 0.2, 0.4, 0.6, 0.8])
+
+    def stop(share: float) -> None:
+        if share > 0.3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cross_fit(rows, **calls, progress=stop)  # type: ignore[arg-type]
+
+
+def test_folded_maps_take_no_other_rows(rng: np.random.Generator) -> None:
+    rows = draw_rows(rng, 60)
+    fold = deal_folds(rows)
+    for made in (TemperatureScaling(), IsotonicCalibration()):
+        fitted = cross_fit(rows, event=TopR(1), calibrator=made, fold=fold).fitted
+        given = rows.logits[1:] if isinstance(fitted, FoldedVectorMap) else np.full(59, 0.5)
+        assert fitted is not None
+        call = fitted.predict_proba if isinstance(fitted, FoldedVectorMap) else fitted.predict
+        with pytest.raises(CalibrationInputError, match=r"59\. Expected the 60"):
+            call(given)
+
+
+def test_some_of_the_rows_keep_their_maps(rng: np.random.Generator) -> None:
+    rows = draw_rows(rng, 90)
+    fold = deal_folds(rows)
+    some = (np.arange(90) % 7 < 3) & (fold != 4)  # of one fold, none
+    scores = TopR(1).outcomes(rows.probabilities, rows.labels).scores
+    fitted = cross_fit(rows, event=TopR(1), calibrator=VectorScaling(), fold=fold).fitted
+    assert isinstance(fitted, FoldedVectorMap)
+    wanted = fitted.predict_proba(rows.logits)[some]
+    np.testing.assert_allclose(fitted.part(some).predict_proba(rows.logits[some]), wanted, 1e-12)
+    of_scores = cross_fit(rows, event=TopR(1), calibrator=SplineCalibration(), fold=fold).fitted
+    assert isinstance(of_scores, FoldedScoreMap)
+    found = of_scores.part(some).predict(scores[some])
+    assert found.tolist() == of_scores.predict(scores)[some].tolist()
+
+
+# Who wins -----------------------------------------------------------------------------------
+
+CALIBRATORS: dict[str, ScoreMap | VectorMap | None] = {
+    "none": None,
+    "temperature": TemperatureScaling(),
+    "vector": VectorScaling(),
+    "isotonic": IsotonicCalibration(),
+    "histogram": HistogramBinning(),
+}
+
+
+def contest(split: Split[LogitSet]) -> list[Contestant]:
+    fold = deal_folds(split.calibration)
+    found = []
+    for key, made in CALIBRATORS.items():
+        crossed = cross_fit(split.calibration, event=TopR(1), calibrator=made, fold=fold)
+        plain = audit(split, event=TopR(1), calibrator=made)
+        standings = Standing.of(crossed.evaluated, crossed.fitted), Standing.of(plain.test, None)
+        found.append(Contestant(key, *standings))
+    return found
+
+
+@pytest.fixture(scope="module")
+def contestants() -> list[Contestant]:
+    rng = np.random.default_rng(3)
+    return contest(Split(draw_rows(rng, 300), draw_rows(rng, 400)))
+
+
+@pytest.mark.parametrize("key", ["event_nll", "ks_error", "auroc", "calibration_slope", "nll"])
+def test_the_winner_is_the_best_by_cross_fitting(contestants: list[Contestant], key: str) -> None:
+    measure = named(key)
+    found = pick(contestants, measure)
+    assert found is not None
+
+    def far(standing: Standing) -> float:
+        value = standing.compare(measure).after
+        if value is None:
+            return math.inf
+        return {"auroc": -value, "calibration_slope": abs(value - 1)}.get(key, value)
+
+    crossed = {one.key: far(one.crossed) for one in contestants}
+    on_test = {one.key: far(one.test) for one in contestants}
+    assert crossed[found.winner.key] == min(crossed.values())
+    assert on_test[found.on_test.key] == min(on_test.values())
+    assert found.flattery == on_test[found.winner.key] - min(on_test.values())
+    assert found.flattery >= 0
+    order = [one.key for one in ranked(contestants, measure, "test")]
+    assert [on_test[one] for one in order] == sorted(on_test.values())
+
+
+def test_labels_of_the_test_set_have_no_part_in_the_choice(rng: np.random.Generator) -> None:
+    calibration, test = draw_rows(rng, 300), draw_rows(rng, 400)
+    shuffled = LogitSet(test.logits, rng.permutation(test.labels))
+    picks = [
+        pick(contest(Split(calibration, each)), named("event_nll")) for each in (test, shuffled)
+    ]
+    first, second = picks
+    assert first is not None
+    assert second is not None
+    assert first.winner.key == second.winner.key
+    assert first.on_test.key != second.on_test.key
+
+
+def test_equals_keep_their_order_and_measures_without_direction_pick_nobody(
+    contestants: list[Contestant],
+) -> None:
+    alike = [contestants[0], Contestant("again", contestants[0].crossed, contestants[0].test)]
+    found = pick(alike, named("event_nll"))
+    assert found is not None
+    assert (found.winner.key, found.on_test.key, found.flattery) == ("none", "none", 0)
+    assert pick(contestants, named("mean_score")) is None
+    assert pick([one for one in contestants if one.key == "isotonic"], named("nll")) is None
+
+
+Better = Literal["lower", "higher", "nearer", "neither"]
+
+
+@given(st.floats(-5, 5), st.floats(-5, 5))
+def test_a_penalty_is_the_lower_the_better(first: float, second: float) -> None:
+    for measure in METRICS:
+        low, high = (penalty(measure, value) for value in (first, second))
+        match measure.better:
+            case "neither":
+                assert not can_rank(measure)
+                assert low == high == math.inf
+            case "lower":
+                assert (low < high) == (first < second)
+            case "higher":
+                assert (low < high) == (first > second)
+            case "nearer":
+                assert measure.ideal is not None
+                near = abs(first - measure.ideal), abs(second - measure.ideal)
+                assert (low < high) == (near[0] < near[1])
+
+
+@pytest.mark.parametrize(
+    ("fold", "found"),
+    [
+        ([0, 1, 0], "0, 1"),
+        ([0, 0, 0, 0], "0"),
+        ([-1, 0, 1, 3], "-1, 0, 1, 3"),
+        ([0, 2, 0, 2], "0, 2"),
+        ([0.0, 1.0, 0.0, 1.0], "0.0, 1.0"),
+        (["a", "b", "a", "b"], "a, b"),
+    ],
+)
+@pytest.mark.parametrize("calibrator", [None, HistogramBinning()])
+def test_folds_that_would_leave_rows_out_are_refused(
+    calibrator: HistogramBinning | None, fold: list[int], found: str
+) -> None:
+    rows = EventScores([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
+    with pytest.raises(CalibrationInputError, match=f"fold: {found}"):
+        cross_fit(rows, event=TopR(1), calibrator=calibrator, fold=fold)
+    cross_fit(rows, event=TopR(1), calibrator=calibrator, fold=[0, 1, 0, 1])
+
+
+def test_a_seed_below_0_is_refused() -> None:
+    with pytest.raises(CalibrationInputError, match="seed: -2"):
+        deal_folds(EventScores([0.2, 0.4], [0, 1]), n_folds=2, seed=-2)
+
+
+def test_a_test_set_that_leaves_a_measure_undefined_makes_nobody_else_the_winner() -> None:
+    slope = named("calibration_slope")
+
+    def one(key: str, crossed: float, test: float) -> Contestant:
+        standings = (
+            Standing((Comparison(slope, 1.0, value),), 0, 10, None) for value in (crossed, test)
+        )
+        return Contestant(key, *standings)
+
+    best, other = one("best", 1.1, math.nan), one("other", 1.4, 1.0)
+    assert pick([best, other], slope) is None
+    undefined = one("undefined", math.inf, 1.0), one("other", 1.4, 1.2)
+    found = pick(undefined, slope)
+    assert found is not None
+    assert (found.winner.key, found.on_test.key) == ("other", "undefined")
