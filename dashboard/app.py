@@ -12,7 +12,6 @@ from dashboard.readers import FileError
 from dashboard.scene import Scene
 from dashboard.views import (
     compare,
-    decisions,
     efficiency,
     glossary,
     ks_graphs,
@@ -26,6 +25,7 @@ from dashboard.views import (
     slices,
     teachers,
 )
+from dashboard.views.decisions import page as decisions
 
 Show = Callable[[Scene], None]
 

@@ -19,7 +19,6 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from dashboard import compute, wording
 from dashboard.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
-from dashboard.compute.decisions import kept_of
 from dashboard.compute.groups import find_groups
 from dashboard.compute.recommendations import lines_of, worst_of
 from dashboard.compute.take_home import calibrator_file
@@ -31,7 +30,8 @@ from dashboard.readers.refusal import Question
 from dashboard.report import Asked, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
-from dashboard.wording.acting import USUAL_ACCURACY, kept_lines
+from dashboard.views.decisions.document import Choices, kept_of
+from dashboard.views.decisions.words import USUAL_ACCURACY, kept_lines
 from dashboard.wording.certainty import in_the_nll
 from dashboard.wording.columns import as_read
 from dashboard.wording.imports import class_names_in
@@ -123,7 +123,7 @@ def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> Non
     typed = Typed(**{name: given[name] for name in ("title", "purpose", "model", "author")})
     costs: tuple[float, float] | None = given["costs"]
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
-    made = report_of(scene, Asked(typed, cutoff, costs), tell)
+    made = report_of(scene, Asked(typed, Choices(cutoff, costs)), tell)
     if given["report"]:
         _write(given["report"], html_of(made, brief=given["brief"]), "report")
     if given["json"]:

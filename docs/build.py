@@ -18,11 +18,11 @@ from calibcore.events import OneClass
 from calibcore.metrics import Measure
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli import main as fractile
+from dashboard.document.svg import svg_of
 from dashboard.figures import LIGHT, reliability_diagram
 from dashboard.figures.plotly_json import LightFigure, Titles
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers.records import Options
-from dashboard.report.svg import svg_of
 from dashboard.scene import Scene
 from dashboard.wording import reference as words
 from dashboard.wording.glossary import GLOSSARY, OPTIONS

@@ -2,8 +2,8 @@
 
 from html import escape
 
+from dashboard.document.style import STYLE
 from dashboard.learn.exercises import Exercise, exercises
-from dashboard.report.style import STYLE
 from dashboard.wording import teachers as words
 
 _OWN = """

@@ -7,10 +7,11 @@ import streamlit as st
 from dashboard.parts.downloads import file_name, offer_file
 from dashboard.report import Asked, Report, Typed, html_of, json_of, report_of, title_of
 from dashboard.scene import Scene
+from dashboard.views.decisions.document import Choices
 from dashboard.wording import report as words
 from dashboard.wording.rows import call_rows
 
-CUTOFF, COSTS, ACCURACY = "cutoff_in_use", "costs_in_use", "accuracy_wanted"
+DECISIONS = "decisions_in_use"
 """Where the page of decisions keeps what is chosen there."""
 
 _TRIED, _MADE = "settings_tried", "report_made"
@@ -62,14 +63,12 @@ def _show(scene: Scene) -> None:
 def _asked(scene: Scene, typed: Typed) -> Asked:
     held = st.session_state
     n_tried = len(held[_TRIED][scene.upload.digest])
-    accuracy = float(held.get(ACCURACY, 95.0)) / 100
-    return Asked(typed, held.get(CUTOFF), held.get(COSTS), accuracy, n_tried)
+    return Asked(typed, held.get(DECISIONS, Choices()), n_tried)
 
 
 def _of(scene: Scene) -> tuple[object, ...]:
     """Return what decides a report besides what is typed."""
-    chosen = (st.session_state.get(key) for key in (CUTOFF, COSTS, ACCURACY))
-    how = scene.n_resamples, scene.expert, scene.rows_are, *chosen
+    how = scene.n_resamples, scene.expert, scene.rows_are, st.session_state.get(DECISIONS)
     return (scene.upload.digest, scene.upload.options, repr(scene.settings), scene.chosen, *how)
 
 

@@ -28,13 +28,14 @@ from dashboard.compute.recommendations import (
     worst_of,
 )
 from dashboard.compute.slices import slicing_of
+from dashboard.document.blocks import Block, Cell, Report, Row, Section, Sentences, Table, Typed
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
 from dashboard.report import findings
-from dashboard.report.document import Block, Cell, Report, Row, Section, Sentences, Table, Typed
 from dashboard.report.findings import lines, section
 from dashboard.report.reference import reference_of
 from dashboard.scene import Scene
+from dashboard.views.decisions.document import Choices
 from dashboard.wording import imports
 from dashboard.wording import report as words
 from dashboard.wording.measures import listed
@@ -64,12 +65,8 @@ class Asked:
 
     typed: Typed = field(default_factory=Typed)
     """By the user."""
-    cutoff: float | None = None
-    """Of decisions on one event; None for how often the event is."""
-    costs: tuple[float, float] | None = None
-    """Of a false alarm and of a missed event, where the cut-off is theirs."""
-    accuracy: float = 0.95
-    """Wanted of predictions that are kept."""
+    decisions: Choices = field(default_factory=Choices)
+    """What the page of decisions is asked."""
     n_tried: int = 1
     """Combinations of settings that were evaluated on these data."""
     dealt: compute.Dealt = field(default_factory=compute.Dealt)
@@ -103,7 +100,7 @@ def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
         findings.graphs(scene),
         findings.measures(scene, inference, measures),
         findings.subgroups(scene),
-        findings.decisions(scene, asked.cutoff, asked.accuracy, asked.costs),
+        findings.decisions(scene, asked.decisions),
         *_calibrator(scene),
         findings.contest(scene, compared, asked.dealt),
         _limits(scene, asked),
@@ -127,8 +124,6 @@ def _compared(scene: Scene, asked: Asked, tell: Progress) -> compute.FoundContes
     if scene.split.calibration.n_samples < 2:
         return None
     keys = compute.usual(scene.upload)
-    if scene.settings.method not in keys:
-        keys.append(scene.settings.method)
     if scene.settings.method not in keys:
         keys.append(scene.settings.method)
     quick = compute.estimate_contest(scene, keys, asked.dealt) <= QUICK_SECONDS
@@ -369,10 +364,12 @@ def _rerun(scene: Scene, asked: Asked) -> Section:
         (words.VERSION, version("fractile")),
         ("Versions", versions),
     ]
-    cutoff = None if isinstance(settings.event, TopR) else asked.cutoff
+    cutoff = None if isinstance(settings.event, TopR) else asked.decisions.cutoff
     draws = scene.n_resamples
     command = (
-        words.command(upload, settings, cutoff, draws, asked.costs) if scene.sample is None else ""
+        words.command(upload, settings, cutoff, draws, asked.decisions.costs)
+        if scene.sample is None
+        else ""
     )
     told: Sentences | None = lines("command", [asked.rerun or words.rerun(command)])
     return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), told)

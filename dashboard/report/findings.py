@@ -7,30 +7,26 @@ import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.comparison import pick, ranked, sides_shown
-from calibcore.data import EventScores
-from calibcore.decisions import at_cutoff, decision_curve
 from calibcore.evaluation import Comparison, Side
-from calibcore.events import OneClass, TopR
+from calibcore.events import OneClass
 from calibcore.inference import Inference, Interval, Uncertainty
 from calibcore.metrics import Measure
 from dashboard import compute
-from dashboard.compute import decisions as deciding
 from dashboard.compute import graphs as drawing
 from dashboard.compute.contest_conclusion import RANKED_BY, conclusion_of
 from dashboard.compute.groups import find_groups, find_slices
 from dashboard.compute.recommendations import lines_of
-from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
-from dashboard.figures.plotly_json import LightFigure, Titles
-from dashboard.report.document import Block, Cell, Picture, Pictures, Row, Section, Sentences, Table
+from dashboard.document.blocks import Block, Cell, Picture, Pictures, Row, Section, Sentences, Table
+from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.tables import contest_table, measures_shown
-from dashboard.wording import acting
+from dashboard.views.decisions.document import Choices
+from dashboard.views.decisions.document import document as decisions_document
 from dashboard.wording import contest as contest_words
 from dashboard.wording import graphs as graph_words
 from dashboard.wording import report as words
 from dashboard.wording import slices as slice_words
 from dashboard.wording.measures import MARKS, Shown, finding_of, measure_rows
-from dashboard.wording.plain import plain
 from dashboard.wording.reliability import bins_caption, of_event
 from dashboard.wording.rows import say_rows
 from dashboard.wording.tiles import table_note, uncertainty_note
@@ -54,9 +50,8 @@ def section(scene: Scene, title: str, key: str, *blocks: Block | None) -> Sectio
 def lines(
     key: str, texts: Sequence[str], heading: str = "", *, large: bool = False
 ) -> Sentences | None:
-    """Return sentences of a page, without its marks; None where there are none."""
-    parts = [plain(part).strip() for text in texts for part in text.split("  \n")]
-    told = tuple(part for part in parts if part)
+    """Return sentences of a page; None where there are none."""
+    told = tuple(text for text in texts if text.strip())
     return Sentences(key, told, heading, large) if told else None
 
 
@@ -65,12 +60,6 @@ def sides_of(scene: Scene) -> list[tuple[str, Side]]:
     before, after = scene.evaluated.before, scene.evaluated.after
     first = [(words.BEFORE, before)]
     return first if after is before else [*first, (words.AFTER, after)]
-
-
-def picture(key: str, figure: go.Figure, caption: str, scene: Scene, titles: Titles) -> Picture:
-    """Return a figure as a report holds it."""
-    sent = LightFigure(figure, scene.palette, None, titles).to_dict()
-    return Picture(key, sent["layout"]["title"]["text"], plain(caption), sent)
 
 
 def diagrams(scene: Scene) -> Pictures:
@@ -85,7 +74,7 @@ def diagrams(scene: Scene) -> Pictures:
         drawn = compute.draw_reliability(scene, "after" if name == words.AFTER else "before")
         caption = bins_caption(side, expert=scene.expert)
         titles = Titles(side=name, write=title)
-        shown.append(picture(f"reliability {name.lower()}", drawn, caption, scene, titles))
+        shown.append(Picture(f"reliability {name.lower()}", caption, drawn, titles))
     return Pictures("reliability", tuple(shown))
 
 
@@ -98,8 +87,8 @@ def graphs(scene: Scene) -> Section:
 
     def panel(letter: str, of_sides: Sequence[go.Figure | None]) -> Pictures:
         shown = [
-            picture(
-                f"{letter} {name.lower()}", figure, said[letter], scene,
+            Picture(
+                f"{letter} {name.lower()}", said[letter], figure,
                 Titles(name, partial(graph_words.titled, expert=scene.expert)),
             )
             for (name, _), figure, said in zip(sides, of_sides, captions, strict=False)
@@ -227,81 +216,9 @@ def subgroups(scene: Scene) -> Section:
 # Decisions ----------------------------------------------------------------------------------
 
 
-def decisions(
-    scene: Scene,
-    cutoff: float | None,
-    accuracy: float,
-    costs: tuple[float, float] | None = None,
-) -> Section:
+def decisions(scene: Scene, choices: Choices) -> Section:
     """Return what acting on the scores comes to, at a cut-off or for a wanted accuracy."""
-    events = list(deciding.sides_of(scene).items())
-    if isinstance(scene.settings.event, TopR):
-        return section(scene, words.DECISIONS, "decisions", *_kept(scene, accuracy))
-    at = deciding.usual_cutoff(events[0][1]) / 100 if cutoff is None else cutoff
-    found = [at_cutoff(event, at) for _, event in events]
-    curves = [(name, decision_curve(event, MESH)) for name, event in events]
-    said = [
-        acting.sentence(one, scene.event_words.name, side=name)
-        for one, (name, _) in zip(found, events, strict=True)
-    ]
-    said += deciding.cutoff_lines(scene, found, costs)
-    table = Table(
-        "cut-off",
-        (f"Cut-off {100 * at:.3g}%", *(name for name, _ in events)),
-        tuple(
-            Row(name, say_rows(name), tuple(Cell(cell.text, cell.note) for cell in cells))
-            for name, cells in acting.counts_rows(found, costs)
-        ),
-    )
-    if deciding.is_usual(events[0][1], at):
-        said.append(acting.usual_sentence(at))
-    notes = [acting.reference_sentence(found[-1])]
-    if deciding.has_steps(scene):
-        notes.append(say_rows(acting.STEPS))
-    notes += [acting.use_sentence(curve, side=name) for name, curve in curves]
-    drawn = picture(
-        "decision curve", decision_graph(curves, at, scene.palette),
-        say_rows(acting.CURVE_CAPTION), scene, Titles(write=str),
-    )  # fmt: skip
-    blocks = (lines("acting", said), table, lines("use", notes), Pictures("curve", (drawn,)))
-    by = _decisions_by_group(scene, [event for _, event in events], at)
-    return section(scene, words.DECISIONS, "decisions", *blocks, *by)
-
-
-def _decisions_by_group(scene: Scene, sides: list[EventScores], at: float) -> list[Block | None]:
-    """Return the counts in the subgroups of the column that tells the most."""
-    offered = deciding.groupings_of(scene)
-    if not offered:
-        return []
-    groups = deciding.by_group(scene, offered[0], sides, at)
-    shown = groups[:MOST_SUBGROUPS]
-    rows = [
-        Row(name, name, (
-            Cell(f"{each[0].n_samples:,}", value=float(each[0].n_samples)),
-            *(
-                Cell(cell.text.replace(acting.ARROW, NO_BREAK_ARROW), cell.note)
-                for cell in acting.group_cells(each)
-            ),
-        ))
-        for name, each in shown
-    ]  # fmt: skip
-    heads = (offered[0], say_rows("Rows"), *map(say_rows, acting.GROUP_HEAD[1:]))
-    note = acting.groups_note(len(shown), len(shown))
-    cut = words.largest_shown(len(shown), len(groups))
-    return [Table("cut-off by group", heads, tuple(rows)), lines("by group", [note, cut])]
-
-
-def _kept(scene: Scene, accuracy: float) -> list[Block | None]:
-    found = deciding.kept_of(scene, accuracy)
-    curves = [(name, one.curve) for (name, _), one in zip(sides_of(scene), found, strict=True)]
-    said = acting.kept_lines(found, accuracy)
-    said.append(
-        acting.all_rows_sentence([one.aurc for _, one in curves], scene.evaluated.after.event)
-    )
-    figure = coverage_graph(curves, deciding.share_kept(found), scene.palette)
-    caption = say_rows(acting.KEPT_CAPTION)
-    drawn = picture("accuracy of what is kept", figure, caption, scene, Titles(write=str))
-    return [lines("acting", said), Pictures("kept", (drawn,))]
+    return section(scene, words.DECISIONS, "decisions", *decisions_document(scene, choices))
 
 
 # Calibrators --------------------------------------------------------------------------------

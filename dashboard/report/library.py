@@ -13,12 +13,12 @@ from calibcore.calibrators import CATALOGUE, Calibrator, Method
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.document.blocks import Typed
+from dashboard.document.html import html_of, json_of
 from dashboard.figures import LIGHT
 from dashboard.output import write_file
 from dashboard.readers import Upload
 from dashboard.report.contents import Asked, report_of
-from dashboard.report.document import Typed
-from dashboard.report.html import html_of, json_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, OptionValue, Settings
 from dashboard.wording import report as words

@@ -11,7 +11,7 @@ from calibcore.drift import MOST_SCORES
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.null_outcomes import grouped
 from calibcore.tally import Tally
-from dashboard.report.document import FORMAT
+from dashboard.document.blocks import FORMAT
 from dashboard.scene import Scene
 from dashboard.wording.events import event_option
 

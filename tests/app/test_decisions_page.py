@@ -18,7 +18,7 @@ from calibcore.events import OneClass, TopR
 from calibcore.reliability import binomial_interval
 from calibcore.selective import risk_coverage
 from calibcore.splits import cross_split
-from dashboard.wording import acting as words
+from dashboard.views.decisions import words
 from tests.app.pages import bodies, charts, open_page, open_upload
 from tests.hospital import WARDS, Discharges, discharges
 from tests.readers import files

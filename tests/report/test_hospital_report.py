@@ -16,6 +16,7 @@ from dashboard.readers.records import Options
 from dashboard.report import Asked, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import Slice
+from dashboard.views.decisions.document import Choices
 from dashboard.wording.plain import plain
 from dashboard.wording.subject import subject
 from tests.hospital import N_ROWS, SHIFT, WARDS, discharges
@@ -110,7 +111,7 @@ def test_a_report_by_ward_warns_of_groups_and_advises_the_cure() -> None:
 
 
 def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
-    usual, chosen = document(scene()), document(scene(), Asked(cutoff=0.3))
+    usual, chosen = document(scene()), document(scene(), Asked(decisions=Choices(0.3)))
     share = round(100 * discharges().back.mean())
     assert f"A cut-off of {share}% is how often the event is" in said(usual, "decisions")
     assert "is how often the event is" not in said(chosen, "decisions")
@@ -119,18 +120,20 @@ def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
 
 
 def test_decisions_are_counted_by_ward() -> None:
-    made = document(scene("platt"), Asked(cutoff=0.3))
+    made = document(scene("platt"), Asked(decisions=Choices(0.3)))
     (table,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "cut-off by group"]
-    assert table["columns"][:3] == ["ward", "Rows", "Called"]
+    assert table["columns"][:2] == ["ward", "Called"]
     _, risk, back, ward = discharges()
     after = scene("platt").evaluated.after.event.scores
     shown = {row["name"]: [cell["shown"] for cell in row["cells"]] for row in table["rows"]}
     assert shown.keys() == {*WARDS}
+    assert {row["name"]: row["note"] for row in table["rows"]} == {
+        name: f"{(ward == name).sum():,} rows" for name in WARDS
+    }
     for name, cells in shown.items():
         mine = ward == name
         missed = [int((mine & back & (scores < 0.3)).sum()) for scores in (risk, after)]
-        assert cells[0] == f"{mine.sum():,}"
-        assert cells[4] == f"{missed[0]:,}\u00a0\u2192\u00a0{missed[1]:,}"
+        assert cells[3] == f"{missed[0]:,} \u2192 {missed[1]:,}"
 
 
 def test_the_report_has_no_names_of_the_program() -> None:

@@ -23,6 +23,7 @@ from dashboard.report import Asked, Report, Typed, html_of, json_of, report_of
 from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent
+from dashboard.views.decisions.document import Choices
 from tests.hospital import discharges
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text("utf-8"))
@@ -46,7 +47,7 @@ def scene(name: str) -> Scene:
 @cache
 def report(name: str) -> Report:
     typed = Typed(purpose=HOSTILE, author="A & B")
-    return report_of(scene(name), Asked(typed, 0.3, n_tried=4), lambda _: None)
+    return report_of(scene(name), Asked(typed, Choices(0.3), n_tried=4), lambda _: None)
 
 
 def document_of(made: Report) -> dict[str, Any]:

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from dashboard.report.svg import WIDTH, svg_of
-from dashboard.report.texts import text_lines, tick_text
+from dashboard.document.svg import WIDTH, svg_of, text_lines, tick_text
 
 FONT = {"size": 12, "color": "#111"}
 

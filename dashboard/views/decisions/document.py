@@ -1,11 +1,12 @@
-"""What acting on predictions keeps, once for each set and calibrator."""
+"""What acting on a score, or on predictions, comes to."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from calibcore.data import EventScores
-from calibcore.decisions import AtCutoff, at_cutoff, at_cutoff_by_group
+from calibcore.decisions import AtCutoff, at_cutoff, at_cutoff_by_group, decision_curve
+from calibcore.events import TopR
 from calibcore.selective import (
     HeldAccuracy,
     RiskCoverage,
@@ -17,11 +18,108 @@ from calibcore.splits import deal_folds
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.groups import find_groups, looks_like_ids, most_telling
 from dashboard.compute.slices import of_evaluated, slicing_of, ways
+from dashboard.document.blocks import Block, Picture, Pictures, Row, Sentences, Table
+from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
-from dashboard.wording import acting
-from dashboard.wording.acting import Kept
+from dashboard.views.decisions import words
+from dashboard.views.decisions.words import Kept
+from dashboard.wording import commonest_class
+from dashboard.wording.classes import shortened
+from dashboard.wording.rows import rows_of, say_rows
 from dashboard.wording.slice_names import SCORES, TRUE
+
+MOST_GROUPS = 20
+"""Subgroups in the table; a page's file has all."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is chosen on the page."""
+
+    cutoff: float | None = None
+    """From 0 to 1; None for how often the event is."""
+    costs: tuple[float, float] | None = None
+    """Of a false alarm and of a missed event, where the cut-off is theirs."""
+    accuracy: float = words.USUAL_ACCURACY / 100
+    """Wanted of predictions that are kept."""
+    by: str | None = None
+    """What the subgroups are by; None for what tells the most."""
+
+
+def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
+    """Return the page: of one event what its cut-off comes to, of predictions what is kept."""
+    if isinstance(scene.settings.event, TopR):
+        return _kept_blocks(scene, choices.accuracy)
+    sides = sides_of(scene)
+    event = sides["Before"]
+    cutoff = usual_cutoff(event) / 100 if choices.cutoff is None else choices.cutoff
+    found = {side: at_cutoff(event, cutoff) for side, event in sides.items()}
+    curves = [(side, decision_curve(event, MESH)) for side, event in sides.items()]
+    side, last = [*found.items()][-1]
+    acting = [
+        words.sentence(last, scene.event_words.name, side=side),
+        *cutoff_lines(scene, [*found.values()], choices.costs),
+        *([words.usual_sentence(cutoff)] if is_usual(event, cutoff) else []),
+    ]
+    counts = words.counts_rows([*found.values()], choices.costs)
+    notes = [words.reference_sentence(last)]
+    if has_steps(scene):
+        notes.append(say_rows(words.STEPS))
+    curve = decision_graph(curves, cutoff, scene.palette)
+    caption = say_rows(words.CURVE_CAPTION)
+    return (
+        Sentences("acting", tuple(acting), headline=True),
+        Pictures("curve", (Picture("decisions curve", caption, curve),)),
+        Table(
+            "cut-off",
+            (f"Cut-off {100 * cutoff:.3g}%", *found),
+            tuple(Row(name, say_rows(name), tuple(cells)) for name, cells in counts),
+        ),
+        Sentences("reference", tuple(notes), small=True),
+        Sentences("use", tuple(words.use_sentence(one, side=name) for name, one in curves)),
+        *_group_blocks(scene, [*sides.values()], cutoff, choices.by),
+    )
+
+
+def _group_blocks(
+    scene: Scene, sides: list[EventScores], cutoff: float, by: str | None
+) -> list[Block]:
+    """Return the same counts in each subgroup, where there is something to group by."""
+    offered = groupings_of(scene)
+    if not offered:
+        return []
+    by = by if by in offered else offered[0]
+    groups = by_group(scene, by, sides, cutoff)
+    shown = groups[:MOST_GROUPS]
+    rows = tuple(
+        Row(name, shortened(name), tuple(words.group_cells(each)), rows_of(each[0].n_samples))
+        for name, each in shown
+    )
+    heads = (by, *map(say_rows, words.GROUP_HEAD[1:]))
+    note = words.groups_note(len(shown), len(groups))
+    return [
+        Table("cut-off by group", heads, rows),
+        Sentences("by group", (note,), small=True),
+    ]
+
+
+def _kept_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
+    found = kept_of(scene, wanted)
+    curves = [(side, one.curve) for side, one in zip(sides_of(scene), found, strict=True)]
+    figure = coverage_graph(curves, share_kept(found), scene.palette)
+    areas = [curve.aurc for _, curve in curves]
+    all_rows = [words.all_rows_sentence(areas, scene.evaluated.after.event)]
+    if scene.settings.event == TopR(1):
+        all_rows.append(commonest_class(scene.evaluated))
+    return (
+        Sentences("acting", tuple(words.kept_lines(found, wanted)), headline=True),
+        Pictures("kept", (Picture("decisions kept", say_rows(words.KEPT_CAPTION), figure),)),
+        Sentences("all rows", tuple(text for text in all_rows if text)),
+    )
+
+
+# Computed once for each set and calibrator ----------------------------------------------------
 
 
 def usual_cutoff(event: EventScores) -> int:
@@ -110,10 +208,10 @@ def cutoff_lines(
     """Return the same cut-off in the file's own scores, and what acting costs, for Markdown."""
     sides, lines = sides_of(scene), []
     if costs is not None:
-        lines.append(acting.cost_sentence(dict(zip(sides, found, strict=True)), costs))
+        lines.append(words.cost_sentence(dict(zip(sides, found, strict=True)), costs))
     own = as_many(sides["Before"], found[-1].called) if "After" in sides else None
     if own is not None:
-        lines.append(acting.as_many_sentence(own, scene.event_words.name))
+        lines.append(words.as_many_sentence(own, scene.event_words.name))
     return lines
 
 

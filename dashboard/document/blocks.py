@@ -1,8 +1,14 @@
-"""What a report holds: built once, then written as HTML and as JSON."""
+"""What a page or a report says: blocks, which each writer writes in its way."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
+
+from plotly import graph_objects as go
+
+from dashboard.figures import LIGHT, Palette
+from dashboard.figures.plotly_json import AS_DRAWN, LightFigure, Titles
+from dashboard.wording.plain import plain
 
 FORMAT = 1
 """Of the JSON; it grows when a field is taken away or means something else."""
@@ -43,23 +49,41 @@ class Table:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences, each a line of its own, perhaps under a heading; large for a verdict."""
+    """Sentences, each a line of its own, perhaps under a heading."""
 
     key: str
     lines: tuple[str, ...]
+    """Markdown, as a page shows them."""
     heading: str = ""
     large: bool = False
+    """Whether a report writes them as a verdict."""
+    headline: bool = False
+    """Whether a page writes the first of them as its heading."""
+    small: bool = False
+    """Whether a page writes them as small print."""
     kind: Literal["text"] = "text"
 
+    @property
+    def plain_lines(self) -> tuple[str, ...]:
+        """The sentences without the marks of a page."""
+        parts = (plain(part).strip() for text in self.lines for part in text.split("  \n"))
+        return tuple(part for part in parts if part)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure as `dashboard.figures.plotly_json` sends it, and what it shows."""
+    """A figure and what it shows."""
 
     key: str
-    title: str
     caption: str
-    sent: Mapping[str, Any]
+    """Markdown."""
+    figure: go.Figure
+    titles: Titles = AS_DRAWN
+    """How the figure's titles are written."""
+
+    def sent(self, palette: Palette) -> dict[str, Any]:
+        """Return the figure as plotly takes it."""
+        return LightFigure(self.figure, palette, None, self.titles).to_dict()
 
 
 @dataclass(frozen=True)
@@ -143,18 +167,25 @@ class Report:
 
 
 def _block(block: Block) -> dict[str, Any]:
-    if not isinstance(block, Pictures):
-        return asdict(block)
-    pictures = [
-        {
-            "key": one.key,
-            "title": one.title,
-            "caption": one.caption,
-            "drawn": [_drawn(trace) for trace in one.sent["data"]],
-        }
-        for one in block.pictures
-    ]
-    return {"key": block.key, "pictures": pictures, "kind": block.kind}
+    match block:
+        case Table():
+            return asdict(block)
+        case Sentences():
+            fields = {"key": block.key, "lines": block.plain_lines, "heading": block.heading}
+            return {**fields, "large": block.large, "kind": block.kind}
+        case Pictures():
+            pictures = [_picture(one) for one in block.pictures]
+            return {"key": block.key, "pictures": pictures, "kind": block.kind}
+
+
+def _picture(picture: Picture) -> dict[str, Any]:
+    sent = picture.sent(LIGHT)
+    return {
+        "key": picture.key,
+        "title": sent["layout"]["title"]["text"],
+        "caption": plain(picture.caption),
+        "drawn": [_drawn(trace) for trace in sent["data"]],
+    }
 
 
 def _drawn(trace: Mapping[str, Any]) -> dict[str, Any]:

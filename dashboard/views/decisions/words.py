@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from calibcore.data import EventScores
 from calibcore.decisions import AtCutoff, DecisionCurve
 from calibcore.inference import Interval
 from calibcore.selective import HeldAccuracy, KeptGroups, RiskCoverage
+from dashboard.document.blocks import Cell
 from dashboard.wording.classes import shortened
-from dashboard.wording.numbers import ci, escape_markdown, percent, span
+from dashboard.wording.numbers import MINUS, ci, escape_markdown, percent, span
 from dashboard.wording.rows import rows_of, says_rows
 from dashboard.wording.slice_names import slice_name
 from dashboard.wording.verdicts import DETECTION_LEVEL
@@ -80,15 +80,6 @@ def sentence(found: AtCutoff, name: str, *, side: str) -> str:
     )
 
 
-class Cell(NamedTuple):
-    """A count with its share."""
-
-    text: str
-    """The count, or the share where there is no room for both."""
-    note: str = ""
-    """In small letters, perhaps of several lines: share and interval; empty for none."""
-
-
 def counts_rows(
     sides: Sequence[AtCutoff], costs: tuple[float, float] | None = None
 ) -> list[tuple[str, list[Cell]]]:
@@ -152,7 +143,7 @@ def as_many_sentence(own: AtCutoff, name: str) -> str:
 
 def _counted(count: int, of: int, interval: Interval | None) -> Cell:
     share = _share(count, of, interval)
-    return Cell(f"{count:,}", f"{share.text} of {of:,}\n{share.note}") if interval else share
+    return Cell(f"{count:,}", f"{share.shown} of {of:,}\n{share.note}") if interval else share
 
 
 def _share(count: int, of: int, interval: Interval | None) -> Cell:
@@ -166,7 +157,8 @@ def _benefit(side: AtCutoff) -> Cell:
     if not side.n_events or side.cutoff in {0, 1}:
         return Cell("\u2013")
     most = side.n_events / side.n_samples
-    return Cell(f"{100 * side.net_benefit:.1f}", f"{side.net_benefit / most:.0%} of the highest")
+    shown, note = f"{100 * side.net_benefit:.2f}", f"{side.net_benefit / most:.0%} of the highest"
+    return Cell(shown.replace("-", MINUS), note.replace("-", MINUS))
 
 
 def group_cells(sides: Sequence[AtCutoff]) -> list[Cell]:
@@ -179,7 +171,7 @@ def group_cells(sides: Sequence[AtCutoff]) -> list[Cell]:
         [Cell(f"{s.in_vain:,}") for s in sides],
     )
     return [
-        Cell(ARROW.join(c.text for c in cells), ARROW.join(_ends(c.note) for c in cells if c.note))
+        Cell(ARROW.join(c.shown for c in cells), ARROW.join(_ends(c.note) for c in cells if c.note))
         for cells in columns
     ]
 

@@ -3,9 +3,10 @@
 import json
 from html import escape
 
-from dashboard.report.document import (
+from dashboard.document.blocks import (
     Block,
     Cell,
+    Picture,
     Pictures,
     Report,
     Row,
@@ -13,9 +14,11 @@ from dashboard.report.document import (
     Sentences,
     Table,
 )
-from dashboard.report.style import STYLE
-from dashboard.report.svg import svg_of
+from dashboard.document.style import STYLE
+from dashboard.document.svg import svg_of
+from dashboard.figures import LIGHT
 from dashboard.wording import report as words
+from dashboard.wording.plain import plain
 
 _MUCH = 1_700
 """Letters of one page from which on it is set smaller, so that it stays one page."""
@@ -49,7 +52,7 @@ def _kind(report: Report, *, brief: bool) -> str:
     if not brief:
         return "whole"
     told = [one for one in report.sections[0].blocks if isinstance(one, Sentences)]
-    size = len(report.subject) + sum(len(line) for one in told for line in one.lines)
+    size = len(report.subject) + sum(len(line) for one in told for line in one.plain_lines)
     return "brief dense" if size > _MUCH else "brief"
 
 
@@ -95,7 +98,7 @@ def _block(at: str, block: Block, of: str) -> str:
             kind = "large" if block.large else escape(block.key).replace(" ", "-")
             told = "".join(
                 f'<p class="{kind}" data-json="{at}/lines/{k}">{escape(line)}</p>'
-                for k, line in enumerate(block.lines)
+                for k, line in enumerate(block.plain_lines)
             )
             heading = escape(block.heading)
             head = f'<h3 data-json="{at}/heading">{heading}</h3>' if heading else ""
@@ -105,12 +108,19 @@ def _block(at: str, block: Block, of: str) -> str:
         case Pictures():
             name = at.replace("/", "-")
             shown = "".join(
-                f"<figure>{svg_of(one.sent, alt=f'{one.title}. {one.caption}', name=f'{name}-{k}')}"
-                f'<figcaption data-json="{at}/pictures/{k}/caption">{escape(one.caption)}'
-                "</figcaption></figure>"
+                _picture(f"{at}/pictures/{k}", one, f"{name}-{k}")
                 for k, one in enumerate(block.pictures)
             )
             return f'<div class="side-by-side">{shown}</div>'
+
+
+def _picture(at: str, picture: Picture, name: str) -> str:
+    sent, caption = picture.sent(LIGHT), plain(picture.caption)
+    alt = f"{sent['layout']['title']['text']}. {caption}"
+    return (
+        f"<figure>{svg_of(sent, alt=alt, name=name)}"
+        f'<figcaption data-json="{at}/caption">{escape(caption)}</figcaption></figure>'
+    )
 
 
 def _table(at: str, table: Table, label: str) -> str:

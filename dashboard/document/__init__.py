@@ -1,0 +1,1 @@
+"""What a page says, as blocks, and their writers."""

@@ -1,0 +1,1 @@
+"""What acting on a score comes to, by the cut-off."""
