@@ -201,11 +201,12 @@ class AuditResult:
         }
         return json.dumps(content, allow_nan=False)
 
-    def report(
+    def report(  # noqa: PLR0913 - what is typed into a report
         self,
         path: str | PathLike[str],
         *,
         page: bool = False,
+        compare: bool = False,
         title: str = "",
         purpose: str = "",
         model: str = "",
@@ -219,6 +220,9 @@ class AuditResult:
             Ends in ".html", or in ".json" for the same content.
         page : bool, default False
             Whether the HTML is one page, for a committee.
+        compare : bool, default False
+            Whether the usual calibrators are compared by cross-validation, where that takes less
+            than about a quarter of a minute.
         title, purpose, model, author : str, optional
             Of the report, of the audit, of the model, and who made it.
 
@@ -241,7 +245,7 @@ class AuditResult:
         for field, text in typed.items():
             if not isinstance(text, str):
                 raise CalibrationInputError(field, repr(text), "a text")
-        writers[0].load()(self, path, page=page, **typed)
+        writers[0].load()(self, path, page=page, compare=compare, **typed)
 
     def _repr_html_(self) -> str:
         """Show the measures as a table in a notebook."""

@@ -119,14 +119,22 @@ def classes_of(scene: Scene) -> BothScreens | None:
 
 
 def steps_of(
-    scene: Scene, inference: Inference | None, classes: BothScreens | None, groups: Groups
+    scene: Scene,
+    inference: Inference | None,
+    classes: BothScreens | None,
+    groups: Groups,
+    *,
+    compare: bool = True,
 ) -> list[Step]:
-    """Return the advice, of which a calibrator that is to be tried first comes last."""
+    """Return the advice, of which a calibrator that is to be tried first comes last.
+
+    ``compare``: whether calibrators may be compared for it.
+    """
     last = inference is not None or not scene.n_resamples
     # A calibrator that is not compared and leaves nothing to be detected is no worse than any.
     off = scene.evaluated.after.omnibus.p_value < DETECTION_LEVEL
     compared = off or scene.settings.method in usual(scene.upload)
-    said = recommendation_of(scene) if last and compared else None
+    said = recommendation_of(scene) if compare and last and compared else None
     found = Found(
         scene.result,
         scene.evaluated,

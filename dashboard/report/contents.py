@@ -71,6 +71,8 @@ class Asked:
     """Combinations of settings that were evaluated on these data."""
     dealt: compute.Dealt = field(default_factory=compute.Dealt)
     """The folds of the comparison of calibrators."""
+    compare: bool = True
+    """Whether calibrators are compared, where that does not take long."""
     rerun: str = ""
     """How the figures are found again, where neither the command nor the dashboard did it."""
 
@@ -95,7 +97,7 @@ def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
     compared = _compared(scene, asked, lambda done: tell(0.5 + 0.4 * done))
     tell(0.9)
     sections = (
-        _summary(scene, inference, asked.n_tried),
+        _summary(scene, inference, asked),
         _data(scene),
         findings.graphs(scene),
         findings.measures(scene, inference, measures),
@@ -120,8 +122,8 @@ def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
 
 
 def _compared(scene: Scene, asked: Asked, tell: Progress) -> compute.FoundContest | None:
-    """Compare the usual calibrators where that is quick or done already; None otherwise."""
-    if scene.split.calibration.n_samples < 2:
+    """Compare the usual calibrators where asked, if that is quick or done; None otherwise."""
+    if not asked.compare or scene.split.calibration.n_samples < 2:
         return None
     keys = compute.usual(scene.upload)
     if scene.settings.method not in keys:
@@ -136,7 +138,7 @@ def _compared(scene: Scene, asked: Asked, tell: Progress) -> compute.FoundContes
 # The page for a committee -------------------------------------------------------------------
 
 
-def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section:
+def _summary(scene: Scene, inference: Inference | None, asked: Asked) -> Section:
     """Return the verdict, its picture, the measures that matter most, and what to do."""
     said, evaluated = scene.event_words, scene.evaluated
     blocks: list[Block | None] = []
@@ -154,7 +156,7 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
     notes = [done, bridge(dict(findings.sides_of(scene))), rounded_note(evaluated.before) or ""]
     n_classes = None if scene.class_names is None else len(scene.class_names)
     short = listed(full=False, n_classes=n_classes, event=scene.settings.event)
-    steps = steps_of(scene, inference, classes_of(scene), groups)
+    steps = steps_of(scene, inference, classes_of(scene), groups, compare=asked.compare)
     return section(
         scene,
         words.SUMMARY,
@@ -167,7 +169,10 @@ def _summary(scene: Scene, inference: Inference | None, n_tried: int) -> Section
         lines("recommendations", [step.sentence for step in steps], HEADING),
         lines("warnings", _warnings(scene), words.WARNINGS),
         lines("left out", scene.upload.left_out),
-        lines("limits", [*([words.tried(n_tried)] if n_tried > 1 else []), words.SAME_KIND]),
+        lines(
+            "limits",
+            [*([words.tried(asked.n_tried)] if asked.n_tried > 1 else []), words.SAME_KIND],
+        ),
     )
 
 

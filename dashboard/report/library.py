@@ -28,13 +28,18 @@ IN_PYTHON = "rows in Python"
 
 
 def write(
-    result: AuditResult, path: str | PathLike[str], *, page: bool = False, **typed: str
+    result: AuditResult,
+    path: str | PathLike[str],
+    *,
+    page: bool = False,
+    compare: bool = False,
+    **typed: str,
 ) -> None:
     """Write the report of an audit as HTML, or as JSON where the path ends so.
 
     ``result``: of `calibcore.audit`. ``path``: ends in ".html" or ".json". ``page``: whether the
-    HTML is the one page for a committee. ``**typed``: ``title``, ``purpose``, ``model`` and
-    ``author``.
+    HTML is the one page for a committee. ``compare``: whether calibrators are compared.
+    ``**typed``: ``title``, ``purpose``, ``model`` and ``author``.
 
     Raises
     ------
@@ -48,7 +53,7 @@ def write(
         )
     scene, asked = scene_of_audit(result), result.asked
     rerun = "" if asked is None else words.in_python(asked)
-    made = report_of(scene, Asked(Typed(**typed), rerun=rerun), lambda _: None)
+    made = report_of(scene, Asked(Typed(**typed), compare=compare, rerun=rerun), lambda _: None)
     text = json_of(made) if ending == ".json" else html_of(made, brief=page)
     write_file(Path(path), text)
 

@@ -80,6 +80,20 @@ def test_two_sets_are_reported_as_two(tmp_path: Path) -> None:
     assert rows["columns"] == ["Class", "Calibration set", "Test set"]
 
 
+def test_calibrators_are_compared_where_that_is_asked(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(300)
+    result = audit(scores, rng.random(300) < scores, calibrator="platt")
+    found = []
+    for compare in (False, True):
+        result.report(tmp_path / "report.json", compare=compare)
+        document = json.loads((tmp_path / "report.json").read_text("utf-8"))
+        (section,) = [one for one in document["sections"] if one["key"] == "contest"]
+        found.append([one["key"] for one in section["blocks"]])
+    assert "contest" not in found[0]
+    assert "contest" in found[1]
+
+
 def test_json_is_what_was_measured() -> None:
     result = audited(calibrator=TemperatureScaling())
     found = json.loads(result.to_json())
