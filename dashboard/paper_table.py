@@ -234,8 +234,7 @@ def paper_latex(table: PaperTable) -> str:
       \footnotesize
       \setlength{\tabcolsep}{3pt}
       \caption{ECE (\%). Note.}
-      \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
-      \begin{tabular}{lrr}
+      \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{\begin{tabular}{lrr}
         \toprule
         Model & Uncalibrated & Spline \\
         \midrule
@@ -261,6 +260,7 @@ def paper_latex(table: PaperTable) -> str:
     heads = " & ".join(["Model", *map(latex_text, table.printed or table.columns)])
     told = [f"{table.heading}.", table.printed_note, table.note]
     caption = latex_text(" ".join(filter(None, told)))
+    narrowed = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
     return "\n".join([
         r"% \usepackage{booktabs,graphicx}",
         r"\begin{table}",
@@ -268,8 +268,7 @@ def paper_latex(table: PaperTable) -> str:
         r"  \footnotesize",
         r"  \setlength{\tabcolsep}{3pt}",
         rf"  \caption{{{caption}}}",
-        r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
-        rf"  \begin{{tabular}}{{l{'r' * len(table.columns)}}}",
+        rf"  {narrowed}{{\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
         r"    \toprule",
         rf"    {heads} \\",
         r"    \midrule",

@@ -25,7 +25,7 @@ from calibcore.metrics.kernel import (
     share_out,
     spread_of,
 )
-from calibcore.metrics.skce import skce_test
+from calibcore.metrics.pairwise import skce_test
 from calibcore.results import result_class
 from calibcore.tally import tally
 from calibcore.validation import Floats, Labels

@@ -21,7 +21,7 @@ from calibcore.metrics.measure import (
     Options,
     RowMeasure,
 )
-from calibcore.metrics.mmce import event_skce, event_skce_test, mmce
+from calibcore.metrics.pairwise import event_skce, event_skce_test, mmce, skce, skce_test
 from calibcore.metrics.plain import (
     accuracy,
     certain_misses,
@@ -41,7 +41,6 @@ from calibcore.metrics.remarks import (
     ks_is_mean_gap,
     mean_entropy,
 )
-from calibcore.metrics.skce import skce, skce_test
 from calibcore.metrics.sweep import sweep_ece
 from calibcore.probabilities import PROBABILITY_FLOOR
 

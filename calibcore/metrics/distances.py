@@ -11,8 +11,7 @@ from calibcore.metrics.classwise import (
 )
 from calibcore.metrics.kernel import kde_classwise_ece
 from calibcore.metrics.measure import ClassMeasure, EventMeasure
-from calibcore.metrics.mmce import event_skce_of, mmce_of, true_skce_of
-from calibcore.metrics.skce import skce
+from calibcore.metrics.pairwise import event_skce_of, mmce_of, skce, true_skce_of
 from calibcore.metrics.sweep import sweep_ece_of
 from calibcore.tally import Tally
 

@@ -165,6 +165,9 @@ def test_many_classes_are_drawn_and_a_lift_shows_the_map_inside() -> None:
         event="Class",
         method="One class against the rest",
     )
+    for button in page.button:
+        if button.label == "Fit it":  # where the machine is slow
+            button.click().run()
     assert not page.exception
     check_charts(page, ["Maps", "Maps", *AT_T])
     assert "One vs rest" in drawn(page, "Calibration map")

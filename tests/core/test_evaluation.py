@@ -385,7 +385,7 @@ def test_the_short_list_sorts_no_class_and_compares_no_pairs(
     def fail(*_: object, **__: object) -> None:
         raise AssertionError
 
-    for name in ("pairs_table._compare", "classwise._tallies"):
+    for name in ("pairwise._compare", "classwise._tallies"):
         monkeypatch.setattr(f"calibcore.metrics.{name}", fail)
     assert all(evaluated.compare(one.key).after is not None for one in METRICS if one.short)
     with pytest.raises(AssertionError):
@@ -400,7 +400,7 @@ def test_only_who_asks_for_them_waits_for_pairs_of_rows(
     def fail(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("calibcore.metrics.skce._compare", fail)
+    monkeypatch.setattr("calibcore.metrics.pairwise._compare", fail)
     asked = [one.key for one in METRICS if one.key != "skce"]
     for evaluated in (result.test, rebin(result, split, n_bins=9).test):
         assert None not in [evaluated.compare(key).after for key in asked]

@@ -11,7 +11,7 @@ from typing import Any
 
 from calibcore import EventScores, cumulative_curves, metrics
 from calibcore.metrics import METRICS, EventMeasure, Options
-from calibcore.metrics.mmce import WIDTH
+from calibcore.metrics.pairwise import WIDTH
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
 from tests.peers.cases import EVENTS, N_BINS, NAMES, Case, case, whole_bins

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 
 from calibcore import EventScores, OneClass
 from calibcore.metrics.kernel import MESH
-from calibcore.metrics.mmce import WIDTH
+from calibcore.metrics.pairwise import WIDTH
 from calibcore.validation import Floats
 from tests.peers.cases import Case
 from tests.peers.figures import Figure

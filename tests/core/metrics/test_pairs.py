@@ -15,7 +15,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.inference import Plan, SideRows, infer
 from calibcore.inference.classwise import drawn_labels
 from calibcore.metrics import METRICS, KernelTest
-from calibcore.metrics.mmce import (
+from calibcore.metrics.pairwise import (
     WIDTH,
     event_skce_of,
     event_skce_test_of,
@@ -235,7 +235,7 @@ def test_rows_in_blocks_are_unbiased(
     table = rng.dirichlet(np.ones(3), 640)
     drawn = drawn_labels(rng, table, 150)
     whole = metrics.skce_test(table, drawn[0], width=0.5)
-    monkeypatch.setattr("calibcore.metrics.skce._WORK", 1)
+    monkeypatch.setattr("calibcore.metrics.pairwise._WORK", 1)
     parts = [metrics.skce_test(table, labels, width=0.5) for labels in drawn]
     deviation = parts[0].deviation
     n_pairs = 640 * 639, 10 * 64 * 63  # ten blocks of 64
@@ -252,9 +252,9 @@ def test_the_order_of_rows_does_not_count(case: LogitCase, random: Random) -> No
     random.shuffle(order)
     table = softmax(case.logits)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibcore.metrics.skce._WORK", 1)
-        patch.setattr("calibcore.metrics.skce._LEAST_BLOCK", 2)
-        patch.setattr("calibcore.metrics.skce._SOME_ROWS", 4)
+        patch.setattr("calibcore.metrics.pairwise._WORK", 1)
+        patch.setattr("calibcore.metrics.pairwise._LEAST_BLOCK", 2)
+        patch.setattr("calibcore.metrics.pairwise._SOME_ROWS", 4)
         found = metrics.skce(table, case.labels)
         assert metrics.skce(table[order], case.labels[order]) == pytest.approx(
             found, abs=1e-12, nan_ok=True
@@ -271,7 +271,7 @@ def test_memory_is_bounded(rng: np.random.Generator) -> None:
         metrics.mmce(scores, labels)
         metrics.event_skce_test(scores, labels)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("calibcore.metrics.skce._WORK", 10_000_000)
+            patch.setattr("calibcore.metrics.pairwise._WORK", 10_000_000)
             metrics.skce_test(table, labels)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
