@@ -6,9 +6,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
-from dashboard import compute, leave_working_folder, stage, style, wording
+from dashboard import compute, leave_working_folder, stage, style
 from dashboard.parts import address, downloads, links, report
-from dashboard.readers import FileError
 from dashboard.scene import Scene
 from dashboard.views import (
     compare,
@@ -87,12 +86,7 @@ def main() -> None:
         with unusable:
             address.show_unusable()
     except CalibrationInputError as error:
-        st.error(
-            f"{wording.refusal(error)}\n\n{wording.NEXT_STEP}",
-            title=wording.REFUSED if isinstance(error, FileError) else wording.NOT_FITTING,
-            icon=":material/block:",
-        )
-        st.stop()
+        stage.show_refusal(error)
 
 
 def _pages(page_of: Callable[[Show], Callable[[], None]]) -> tuple[dict[str, st.Page], st.Page]:
@@ -115,5 +109,10 @@ def _teaching() -> dict[str, st.Page]:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RuntimeError as error:
+        if not stage.is_of_a_run_that_ends(error):
+            raise
+        st.rerun()
     gc.collect()  # what earlier runs have left

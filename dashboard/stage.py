@@ -1,12 +1,16 @@
 """From the controls to the scene that every page is drawn from."""
 
+import traceback
 from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.auditing import AuditResult
-from dashboard import compute, controls, style
+from calibcore.errors import CalibrationInputError
+from dashboard import compute, controls, style, wording
 from dashboard.parts import (
     downloads,
     fit_progress,
@@ -18,7 +22,7 @@ from dashboard.parts import (
     row_filter,
     rows_name,
 )
-from dashboard.readers import Upload
+from dashboard.readers import FileError, Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings
 
@@ -118,3 +122,27 @@ def _read(source: controls.Source, page: str, *, first: bool) -> Upload | None:
     if first:
         import_step.show_sample(upload, source.sample)
     return upload
+
+
+# Faults -------------------------------------------------------------------------------------
+
+
+def show_refusal(error: CalibrationInputError) -> NoReturn:
+    """Show why data or settings are not taken, and end the run."""
+    st.error(
+        f"{wording.refusal(error)}\n\n{wording.NEXT_STEP}",
+        title=wording.REFUSED if isinstance(error, FileError) else wording.NOT_FITTING,
+        icon=":material/block:",
+    )
+    st.stop()
+
+
+def is_of_a_run_that_ends(error: RuntimeError) -> bool:
+    """Return whether Streamlit failed as the run that this one replaces has not ended yet.
+
+    A click ends a run and begins the next at once, in another thread. For a moment both change the
+    state of the session, which Streamlit goes through without a lock that both know.
+    """
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    where = Path(frame.f_code.co_filename).name
+    return where == "session_state.py" and "changed size during iteration" in str(error)

@@ -11,10 +11,11 @@ from calibcore.data import LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, EventMeasure, Options, accuracy, ece
 from calibcore.tally import tally
-from dashboard import wording
+from dashboard import stage, wording
 from dashboard.compute import forget
 from dashboard.readers import Upload, read
 from dashboard.samples import samples
+from dashboard.scene import Scene
 from tests.app.pages import (
     METHODS,
     Event,
@@ -223,3 +224,38 @@ def test_many_rows_get_fewer_resamples_and_the_note_says_how_many(
         sample=SAMPLES["three_garments"].title, resamples="1000", measures="Short list"
     )
     assert any("120 resamples" in text for text in bodies(page))
+
+
+def test_a_run_that_meets_the_end_of_the_one_before_is_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prepare, runs = stage.prepare, list[str]()
+    changing = compile(
+        "for key in held:\n    held[key + 1] = 0",
+        "streamlit/runtime/state/session_state.py",
+        "exec",
+    )
+
+    def meet(page: str, *, first: bool) -> Scene | None:
+        runs.append(page)
+        if len(runs) == 1:
+            exec(changing, {"held": {0: 0}})  # noqa: S102 - as Streamlit's own code fails
+        return prepare(page, first=first)
+
+    monkeypatch.setattr(stage, "prepare", meet)
+    page = open_page()
+    check_page(page)
+    assert len(runs) == 2
+    assert page.subheader
+
+
+def test_a_fault_of_our_own_of_that_kind_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(page: str, *, first: bool) -> Scene | None:
+        held = {page: first}
+        for key in held:
+            held[f"{key} again"] = first
+        return None
+
+    monkeypatch.setattr(stage, "prepare", fail)
+    (fault,) = open_page().exception
+    assert "changed size during iteration" in fault.value
