@@ -1,11 +1,10 @@
 """Blocks as a page of Streamlit shows them."""
 
-from html import escape
-
 import streamlit as st
 
 from dashboard.document.blocks import Block, Pictures, Sentences, Table
 from dashboard.parts.graph import show_graph
+from dashboard.parts.tables import cell, table
 
 
 def write(*blocks: Block) -> None:
@@ -15,7 +14,7 @@ def write(*blocks: Block) -> None:
             case Sentences():
                 _sentences(block)
             case Table():
-                st.html(table_html(block))
+                st.html(_table(block))
             case Pictures():
                 _pictures(block)
 
@@ -36,20 +35,12 @@ def _pictures(block: Pictures) -> None:
             show_graph(one.key.capitalize(), one.figure, one.caption, titles=one.titles)
 
 
-def table_html(table: Table) -> str:
-    """Write a table as HTML."""
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in table.columns)
-    body = "".join(
-        f"<tr><th scope='row'>{escape(row.name)}{_small(row.note)}</th>"
-        + "".join(f"<td>{escape(cell.shown)}{_small(cell.note)}</td>" for cell in row.cells)
-        + "</tr>"
-        for row in table.rows
+def _table(block: Table) -> str:
+    return table(
+        "measures changes all-columns",
+        [cell(name) for name in block.columns],
+        [
+            (cell(row.name, row.note), *(cell(one.shown, one.note) for one in row.cells))
+            for row in block.rows
+        ],
     )
-    return (
-        "<table class='measures changes all-columns' tabindex='0'>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
-
-
-def _small(note: str) -> str:
-    return "".join(f"<small>{escape(line)}</small>" for line in note.splitlines())

@@ -1,12 +1,12 @@
 """What each calibrator keeps and needs, and a guideline for the choice, closed at first."""
 
 from collections.abc import Sequence
-from html import escape
 
 import streamlit as st
 
 from calibcore.comparison import Contestant
 from dashboard.parts import address
+from dashboard.parts.tables import cell, table
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.wording import choosing as words
@@ -38,17 +38,9 @@ def show(scene: Scene, offered: Sequence[str], contestants: Sequence[Contestant]
 
 
 def _table(lines: Sequence[words.Line]) -> str:
-    head = "".join(f"<th scope='col'>{escape(say_rows(name))}</th>" for name in words.HEADS)
-    body = "".join(map(_line, lines))
-    return (
-        "<table class='measures choosing' tabindex='0'><thead><tr>"
-        f"{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    heads = [cell(say_rows(name)) for name in words.HEADS]
+    return table("measures choosing", heads, map(_line, lines))
 
 
-def _line(line: words.Line) -> str:
-    each = escape(say_rows(line.each))
-    return (
-        f"<tr><th scope='row'>{escape(line.name)}<small>{escape(line.acts_on)}</small></th>"
-        f"<td>{escape(line.keeps)}</td><td>{escape(line.fits)}<small>{each}</small></td></tr>"
-    )
+def _line(line: words.Line) -> tuple[str, ...]:
+    return cell(line.name, line.acts_on), cell(line.keeps), cell(line.fits, say_rows(line.each))

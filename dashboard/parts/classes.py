@@ -11,6 +11,7 @@ from dashboard.compute.recommendations import QUICK
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.parts import address
 from dashboard.parts.paging import choose_page
+from dashboard.parts.tables import cell, coloured, table
 from dashboard.scene import Scene
 from dashboard.wording.classes import (
     FORMS,
@@ -147,27 +148,17 @@ def open_class(name: str) -> None:
 
 
 def _table(rows: list[ClassRow]) -> str:
-    head = "".join(f"<th scope='col'>{escape(say_rows(name))}</th>" for name in HEAD)
-    body = "".join(map(_line, rows))
-    return (
-        f"<table class='classes measures'><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-        "</table>"
-    )
+    heads = [cell(say_rows(name)) for name in HEAD]
+    return table("classes measures", heads, map(_line, rows), scrolls=False)
 
 
-def _line(row: ClassRow) -> str:
-    plain = "".join(f"<td>{escape(text)}</td>" for text in (row.rows, row.mean_score, row.observed))
-    return (
-        f"<tr><th scope='row'>{escape(row.name)}</th>{_cell(row.before)}{_cell(row.after)}"
-        f"{plain}</tr>"
-    )
+def _line(row: ClassRow) -> tuple[str, ...]:
+    plain = row.rows, row.mean_score, row.observed
+    return cell(row.name), _cell(row.before), _cell(row.after), *map(cell, plain)
 
 
 def _cell(side: OneSide | None) -> str:
     if side is None:
-        return "<td>\u2013</td>"
-    found = f"{side.sign} {side.verdict}"
-    return (
-        f"<td>{escape(side.ks_error)}<small><span class='{side.kind}'>{escape(found)}</span>,"
-        f" {escape(side.p_value)}</small></td>"
-    )
+        return "\u2013"
+    found = coloured(f"{side.sign} {side.verdict}", side.kind)
+    return f"{cell(side.ks_error)}<small>{found}, {escape(side.p_value)}</small>"

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 
 import streamlit as st
 
@@ -11,6 +10,7 @@ from dashboard.compute.fits import fit_seconds
 from dashboard.compute.slices import slicing_of
 from dashboard.figures.weights import MOST_CLASSES, weights_map
 from dashboard.parts.graph import show_graph
+from dashboard.parts.tables import cell, table
 from dashboard.scene import Scene
 from dashboard.wording import fitted as words
 
@@ -70,13 +70,8 @@ def _show_listed(key: str, listed: words.Listed | None) -> None:
 
 
 def _table(listed: words.Listed) -> str:
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in listed.heads)
-    body = "".join(
-        f"<tr><th scope='row'>{escape(name)}</th>"
-        f"{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-        for name, *cells in listed.rows
-    )
-    return (
-        "<table class='measures parameters' tabindex='0'><thead><tr>"
-        f"{head}</tr></thead><tbody>{body}</tbody></table>"
+    return table(
+        "measures parameters",
+        [cell(name) for name in listed.heads],
+        [[cell(text) for text in row] for row in listed.rows],
     )

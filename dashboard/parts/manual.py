@@ -14,6 +14,7 @@ from dashboard.figures.sweeps import knot_graphs, temperature_graphs
 from dashboard.parts import address
 from dashboard.parts.graph import show_graph
 from dashboard.parts.long_work import LongWork
+from dashboard.parts.tables import cell, explained, table
 from dashboard.scene import Scene
 from dashboard.wording import maps as words
 from dashboard.wording.reliability import bins_caption
@@ -97,16 +98,12 @@ def _table(here: AtTemperature, there: AtTemperature, n_rows: int) -> str:
     accuracies = here.evaluated.compare("accuracy").after, there.evaluated.compare("accuracy").after
     rows = words.temperature_rows(columns, accuracies, n_rows)
     heads = ("Measure", *words.temperature_columns(*(float(at.temperatures[0]) for at in columns)))
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
-    body = "".join(map(_line, rows))
-    return f"<table class='measures'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return table("measures", [cell(name) for name in heads], map(_line, rows), scrolls=False)
 
 
-def _line(row: words.TableRow) -> str:
-    what = escape(say_rows(row.definition))
-    name = f"<details><summary>{escape(row.name)}</summary><p>{what}</p></details>"
-    cells = "".join(f"<td>{escape(value)}</td>" for value in (row.by_hand, row.fitted))
-    return f"<tr><th scope='row'>{name}</th>{cells}</tr>"
+def _line(row: words.TableRow) -> tuple[str, ...]:
+    name = explained(row.name, escape(say_rows(row.definition)))
+    return name, cell(row.by_hand), cell(row.fitted)
 
 
 def _show_sweep(

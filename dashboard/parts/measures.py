@@ -1,5 +1,6 @@
 """The table of measures: before, after, change, and the limit if perfectly calibrated."""
 
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
@@ -10,6 +11,7 @@ from calibcore.metrics import Measure
 from dashboard import compute, wording
 from dashboard.parts import address
 from dashboard.parts.downloads import file_name, offer_table
+from dashboard.parts.tables import Part, cell, coloured, explained, table
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.wording.measures import (
@@ -130,41 +132,27 @@ def _show_table(
 
 
 def _table(rows: list[MeasureRow], groups: list[str], *, closer: bool) -> str:
-    names = (*_HEAD, *(_CLOSER if closer else ()))
-    head = "".join(
-        f"<th scope='col'>{escape(name)}</th>" if name else "<td></td>" for name in names
-    )
-    lines, last = [], ""
+    lines, last = list[Sequence[Part]](), ""
     for row, group in zip(rows, groups, strict=True):
         if group != last:
-            title = escape(GROUPS[group])
-            wide = f"colspan='{len(names)}' scope='rowgroup'"
-            lines.append(f"<tr class='group'><th {wide}>{title}</th></tr>")
+            lines.append((cell(GROUPS[group]),))
             last = group
         lines.append(_line(row, closer=closer))
-    body = "".join(lines)
-    return f"<table class='measures'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    heads = [cell(name) for name in (*_HEAD, *(_CLOSER if closer else ()))]
+    return table("measures", heads, lines, scrolls=False)
 
 
-def _line(row: MeasureRow, *, closer: bool) -> str:
-    name = (
-        f"<details><summary>{escape(row.name)}</summary>"
-        f"<p>{escape(say_rows(row.definition))} <cite>{escape(row.source)}</cite></p></details>"
-    )
-    cells = "".join(_cell(shown) for shown in (row.before, row.after, row.change))
+def _line(row: MeasureRow, *, closer: bool) -> Sequence[Part]:
+    what = f"{escape(say_rows(row.definition))} <cite>{escape(row.source)}</cite>"
+    name = explained(row.name, what)
+    cells = [_cell(shown) for shown in (row.before, row.after, row.change)]
     if not closer:
-        return f"<tr><th scope='row'>{name}</th>{cells}</tr>"
-    mark = ""
+        return name, *cells
+    sign = ""
     if row.mark is not None:
-        sign, words = MARKS[row.mark]
-        kind = row.mark.replace(" ", "-")
-        mark = f"<span class='{kind}'>{sign} {escape(words)}</span>"
-    return (
-        f"<tr><th scope='row'>{name}</th>{cells}<td class='mark'>{mark}</td>"
-        f"{_cell(row.perfect)}</tr>"
-    )
+        sign = coloured(" ".join(MARKS[row.mark]), row.mark.replace(" ", "-"))
+    return name, *cells, ("mark", sign), _cell(row.perfect)
 
 
 def _cell(shown: Shown) -> str:
-    note = f"<small>{escape(shown.note)}</small>" if shown.note else ""
-    return f"<td>{escape(shown.value)}{note}</td>"
+    return cell(shown.value, shown.note)

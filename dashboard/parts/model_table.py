@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 from importlib.metadata import version
 
 import streamlit as st
@@ -39,6 +38,7 @@ from dashboard.parts.downloads import file_name, offer_file, offer_table
 from dashboard.parts.further_files import read_further
 from dashboard.parts.graph import choose_columns_on_phones
 from dashboard.parts.long_work import LongWork, ResultPlace
+from dashboard.parts.tables import cell, table
 from dashboard.readers import Upload
 from dashboard.samples import samples
 from dashboard.scene import Scene
@@ -281,22 +281,14 @@ def _offer(scene: Scene, found: ModelTable, table: PaperTable) -> None:
         offer_file(lambda: paper_latex(table), label="LaTeX", name=f"{name}.tex", kind="text/x-tex")
 
 
-def _html(table: PaperTable, columns: str) -> str:
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in table.columns)
-    lines = [
-        f"<tr><th scope='row'>{escape(shortened(name))}<small>{escape(size)}</small></th>"
-        f"{''.join(map(_cell, cells))}</tr>"
-        for name, size, cells in table.rows
-    ]
-    return (
-        f"<table class='measures models {columns}' tabindex='0'><thead><tr>"
-        f"<th scope='col'>Model</th>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+def _html(shown: PaperTable, columns: str) -> str:
+    return table(
+        f"measures models {columns}",
+        [cell("Model"), *map(cell, shown.columns)],
+        [(cell(shortened(name), size), *map(_cell, cells)) for name, size, cells in shown.rows],
     )
 
 
-def _cell(cell: PaperCell) -> str:
-    sign = {"best": "b", "second": "u"}.get(cell.place)
-    text = f"<{sign}>{escape(cell.text)}</{sign}>" if sign else escape(cell.text)
-    level = LEVEL if cell.level else ""
-    note = f"<small>{escape(cell.note)}</small>" if cell.note else ""
-    return f"<td>{text}{level}{note}</td>"
+def _cell(one: PaperCell) -> str:
+    level = LEVEL if one.level else ""
+    return f"{cell(one.text, place=one.place)}{level}{cell('', one.note)}"

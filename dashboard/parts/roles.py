@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 from dashboard.parts import reading_choices
+from dashboard.parts.tables import cell, table
 from dashboard.readers.records import ROLES, Arrays, Column, ColumnRole, Parsed, Preview, Table
 from dashboard.readers.refusal import visible
 from dashboard.wording import escape_markdown, imports
@@ -269,30 +270,23 @@ def _table(
     columns: Sequence[_Shown], numbers: Sequence[int], taken: Sequence[str], *, headed: bool
 ) -> str:
     """Return the first rows, and next to an outcome what it was read as where that differs."""
-    head = "".join(
-        f"<th scope='col'>{escape(visible(column.name, _CELL))}<small>{_called(column.role)}"
-        "</small></th>"
+    heads = [
+        f"{cell(visible(column.name, _CELL))}<small>{_called(column.role)}</small>"
         for column in columns
-    )
-    rows = "".join(
-        f"<tr><th scope='row'>{number}</th>"
-        + "".join(_cell(column, row, taken) for column in columns)
-        + "</tr>"
+    ]
+    rows = [
+        (f"{number}", *(_cell(column, row, taken) for column in columns))
         for row, number in enumerate(numbers)
-    )
-    names = " headed" if headed else ""
-    return (
-        f"<table class='roles{names}' tabindex='0'><thead><tr><th scope='col'>{words.ROW}</th>"
-        f"{head}</tr></thead><tbody>{rows}</tbody></table>"
-    )
+    ]
+    return table(f"roles{' headed' if headed else ''}", [words.ROW, *heads], rows)
 
 
 def _cell(column: _Shown, row: int, taken: Sequence[str]) -> str:
     text = column.cells[row] if row < len(column.cells) else ""
     read_as = taken[row] if column.role in ("outcome", "correct") and row < len(taken) else ""
     if read_as in ("", text):
-        return f"<td>{escape(text)}</td>"
-    return f"<td>{escape(text)} <small>\u2192 {escape(shortened(read_as))}</small></td>"
+        return cell(text)
+    return f"{cell(text)} <small>\u2192 {escape(shortened(read_as))}</small>"
 
 
 # Arrays --------------------------------------------------------------------------------------

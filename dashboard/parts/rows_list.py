@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from html import escape
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +14,7 @@ from dashboard.compute.listed_rows import ListedRows, ScoreRange, cells_of, rows
 from dashboard.parts import address
 from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.paging import choose_page
+from dashboard.parts.tables import cell, table
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.wording import listed
@@ -168,25 +168,17 @@ def _show_table(head: list[str], lines: list[list[str | float]]) -> None:
     if len(head) > MOST_ON_PHONES:
         with st.container(key="phone_rows_hint"):
             st.markdown(f":small[{sideways(len(head))}]")
-    titles = "".join(f"<th scope='col'>{escape(name)}</th>" for name in head)
     scores = {head.index(listed.BEFORE), head.index(listed.AFTER)}
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td>{escape(_cell(cell, share=place in scores))}</td>"
-            for place, cell in enumerate(line)
-        )
-        + "</tr>"
+    rows = [
+        [cell(_text(one, share=place in scores)) for place, one in enumerate(line)]
         for line in lines
-    )
+    ]
+    heads = [cell(name) for name in head]
     with st.container(key="rows_table"):
-        st.html(
-            f"<table class='measures listed all-columns' tabindex='0'><thead><tr>{titles}</tr>"
-            f"</thead><tbody>{body}</tbody></table>"
-        )
+        st.html(table("measures listed all-columns", heads, rows, named=False))
 
 
-def _cell(cell: str | float, *, share: bool) -> str:
-    if isinstance(cell, str):
-        return shortened(cell)
-    return listed.score(cell) if share else listed.number(cell)
+def _text(held: str | float, *, share: bool) -> str:
+    if isinstance(held, str):
+        return shortened(held)
+    return listed.score(held) if share else listed.number(held)

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 
 import streamlit as st
 
@@ -20,6 +19,7 @@ from dashboard.parts.downloads import file_name, offer_table
 from dashboard.parts.further_files import read_further
 from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.long_work import LongWork
+from dashboard.parts.tables import cell, table
 from dashboard.readers import Upload
 from dashboard.samples import sample_series
 from dashboard.scene import Scene
@@ -157,23 +157,18 @@ def _show_table(scene: Scene, found: Sequence[Checkpoint], along: str) -> None:
 
 
 def _table(found: Sequence[Checkpoint], along: str, columns: str) -> str:
-    head = "".join(f"<th scope='col'>{name}</th>" for name in words.HEAD)
     lines = []
     for one in found:
-        cells = [f"{one.temperature:.2f}", percent(one.error, one.n_samples)]
+        cells = [f"{one.number:g}", f"{one.temperature:.2f}", percent(one.error, one.n_samples)]
         cells += [f"{was:.3f}<small>{now:.3f}</small>" for was, now in (one.nll, one.entropy)]
         for pair in (one.ece, one.ks_error):
             before, after = (percent(value, one.n_samples) for value in pair)
             cells += [f"{before}<small>{after}</small>"]
         before, after = (words.per_class(value, one.n_samples) for value in one.classwise_ece)
         cells += [f"{before}<small>{after}</small>"]
-        line = "".join(f"<td>{cell}</td>" for cell in cells)
-        lines.append(f"<tr><th scope='row'>{one.number:g}</th>{line}</tr>")
-    return (
-        f"<table class='measures models {columns}' tabindex='0'><thead><tr>"
-        f"<th scope='col'>{escape(shortened(along))}</th>{head}</tr></thead>"
-        f"<tbody>{''.join(lines)}</tbody></table>"
-    )
+        lines.append(cells)
+    heads = [cell(shortened(along)), *words.HEAD]
+    return table(f"measures models {columns}", heads, lines)
 
 
 def series_csv(found: Sequence[Checkpoint], along: str) -> str:

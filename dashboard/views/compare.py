@@ -19,6 +19,7 @@ from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.links import show_link
 from dashboard.parts.long_work import ResultPlace
 from dashboard.parts.panels import Panel, show_panels
+from dashboard.parts.tables import cell, coloured, table
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -312,29 +313,18 @@ def _show_diagrams(scene: Scene, shown: _Shown) -> None:
     st.markdown(f":small[{words.diagrams_note(where)}]")
 
 
-def _table(table: ContestTable, columns: str) -> str:
+def _table(shown: ContestTable, columns: str) -> str:
     """Return the table, the best in bold and the second best underlined."""
-    heads = ("Calibrator", *table.columns)
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
-    lines = [
-        f"<tr><th scope='row'>{escape(name)}</th>{''.join(_cell(*sides) for sides in cells)}</tr>"
-        for name, cells in table.rows
-    ]
-    return (
-        f"<table class='measures {columns}' tabindex='0'><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(lines)}</tbody></table>"
+    return table(
+        f"measures {columns}",
+        [cell(name) for name in ("Calibrator", *shown.columns)],
+        [(cell(name), *(_cell(*sides) for sides in cells)) for name, cells in shown.rows],
     )
 
 
 def _cell(crossed: Cell, test: Cell | None = None) -> str:
-    below = "" if test is None else f"<div>test {_marked(test)}</div>"
-    return f"<td>{_marked(crossed)}{below}</td>"
-
-
-def _marked(cell: Cell) -> str:
-    text = escape(cell.text)
-    sign = {"best": "b", "second": "u"}.get(cell.place)
-    return f"<{sign}>{text}</{sign}>" if sign else text
+    below = "" if test is None else f"<div>test {cell(test.text, place=test.place)}</div>"
+    return f"{cell(crossed.text, place=crossed.place)}{below}"
 
 
 def _changes_table(shown: _Shown, findings: Findings) -> str:
@@ -342,25 +332,22 @@ def _changes_table(shown: _Shown, findings: Findings) -> str:
     name = f"Change in {shown.measure.name}"
     sides = sides_shown(shown.contestants)
     titles = (name, *(words.CROSSED, words.TEST)[: len(sides)])
-    head = "".join(f"<th scope='col'>{escape(title)}</th>" for title in titles)
-    lines = [
-        f"<tr><th scope='row'>{escape(method_name(one.key))}</th>"
-        + "".join(_change(shown, one, findings[one.key, side], side) for side in sides)
-        + "</tr>"
-        for one in shown.contestants
-        if one.key != NO_METHOD
-    ]
-    return (
-        f"<table class='measures changes' tabindex='0'><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(lines)}</tbody></table>"
+    return table(
+        "measures changes",
+        [cell(title) for title in titles],
+        [
+            (
+                cell(method_name(one.key)),
+                *(_change(shown, one, findings[one.key, side], side) for side in sides),
+            )
+            for one in shown.contestants
+            if one.key != NO_METHOD
+        ],
     )
 
 
 def _change(shown: _Shown, one: Contestant, finding: Finding, side: EvaluatedOn) -> str:
     standing = one.on(side)
     row = standing.compare(shown.measure)
-    change, found, mark, kind = words.change_words(finding, row, standing.n_samples)
-    return (
-        f"<td>{escape(change)}<small>{escape(found)} <span class='{kind}'>{escape(mark)}</span>"
-        "</small></td>"
-    )
+    change, found, sign, kind = words.change_words(finding, row, standing.n_samples)
+    return f"{cell(change)}<small>{escape(found)} {coloured(sign, kind)}</small>"

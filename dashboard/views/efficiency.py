@@ -1,7 +1,5 @@
 """Data efficiency: the error of each calibrator with fewer calibration rows."""
 
-from html import escape
-
 import streamlit as st
 
 from calibcore.data_needed import LearningCurves, Plan, Step
@@ -11,6 +9,7 @@ from dashboard.figures.learning import learning_graph, leaves
 from dashboard.parts import address, contest_conclusion, headline
 from dashboard.parts.graph import show_graph
 from dashboard.parts.long_work import LongWork
+from dashboard.parts.tables import cell, table
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, is_variant, method_of
 from dashboard.wording import efficiency as words
@@ -157,14 +156,9 @@ def _n_test(scene: Scene) -> int:
 
 
 def _table(heads: tuple[str, ...], rows: list[words.NeedRow]) -> str:
-    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in heads)
-    body = "".join(
-        f"<tr><th scope='row'>{escape(name)}</th>"
-        + "".join(f"<td>{escape(value)}</td>" for value in values)
-        + "</tr>"
-        for name, *values in rows
-    )
-    return (
-        "<table class='measures all-columns'>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return table(
+        "measures all-columns",
+        [cell(name) for name in heads],
+        [[cell(text) for text in row] for row in rows],
+        scrolls=False,
     )

@@ -1,7 +1,6 @@
 """Models: several of them on the same rows, before and after calibrating each."""
 
 from collections.abc import Sequence
-from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -38,6 +37,7 @@ from dashboard.parts.graph import choose_columns_on_phones, show_graph
 from dashboard.parts.headline import show_subject
 from dashboard.parts.long_work import LongWork, ResultPlace
 from dashboard.parts.panels import Panel, show_panels
+from dashboard.parts.tables import cell, coloured, table
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -288,23 +288,24 @@ def _table(
     calibrated: bool,
     columns: str,
 ) -> str:
-    head = "".join(f"<th scope='col'>{escape(m.name)}</th>" for m in measures)
-    lines = []
-    for name, cells in zip(names, rows, strict=True):
-        written = (
-            f"<td>{_marked(was)}{f'<small>{_marked(now)}</small>' if calibrated else ''}</td>"
-            for was, now in cells
-        )
-        lines.append(f"<tr><th scope='row'>{escape(shortened(name))}</th>{''.join(written)}</tr>")
-    return (
-        f"<table class='measures models {columns}' tabindex='0'><thead><tr>"
-        f"<th scope='col'>Model</th>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return table(
+        f"measures models {columns}",
+        [cell("Model"), *(cell(measure.name) for measure in measures)],
+        [
+            (
+                cell(shortened(name)),
+                *(
+                    _marked(was) + (f"<small>{_marked(now)}</small>" if calibrated else "")
+                    for was, now in cells
+                ),
+            )
+            for name, cells in zip(names, rows, strict=True)
+        ],
     )
 
 
-def _marked(cell: Cell) -> str:
-    sign = {"best": "b", "second": "u"}.get(cell.place)
-    return f"<{sign}>{escape(cell.text)}</{sign}>" if sign else escape(cell.text)
+def _marked(one: Cell) -> str:
+    return cell(one.text, place=one.place)
 
 
 def _show_differences(
@@ -336,26 +337,22 @@ def _differences_table(
     rows: int,
     columns: str,
 ) -> str:
-    head = "".join(f"<th scope='col'>{escape(m.name)}</th>" for m in measures)
     lines = []
     for other, (before, after) in zip(others, pairs, strict=True):
         sides = [(words.SIDES[0], before)]
         if after is not before:
             sides.append((words.SIDES[1], after))
         for side, found in sides:
-            cells = "".join(
+            cells = (
                 # A map of scores leaves no class table, and every predicted class as it was.
                 _difference(
                     before if measure.asks_for_order and _lost(found) else found, measure, rows
                 )
                 for measure in measures
             )
-            name = f"{escape(shortened(other.name))}<small>{side}</small>"
-            lines.append(f"<tr><th scope='row'>{name}</th>{cells}</tr>")
-    return (
-        f"<table class='measures differences {columns}' tabindex='0'><thead><tr>"
-        f"<th scope='col'>Model</th>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    )
+            lines.append((cell(shortened(other.name), side), *cells))
+    heads = [cell("Model"), *(cell(measure.name) for measure in measures)]
+    return table(f"measures differences {columns}", heads, lines)
 
 
 def _lost(found: Inference) -> bool:
@@ -366,10 +363,7 @@ def _lost(found: Inference) -> bool:
 def _difference(found: Inference, measure: Measure, rows: int) -> str:
     finding = found.find(measure.key)
     value, interval, said, kind = words.difference_cell(finding, measure, rows)
-    return (
-        f"<td>{escape(value)}<small>{escape(interval)}</small>"
-        f"<small><span class='{kind}'>{escape(said)}</span></small></td>"
-    )
+    return f"{cell(value, interval)}<small>{coloured(said, kind)}</small>"
 
 
 def _show_plane(scene: Scene, found: Sequence[Model]) -> None:

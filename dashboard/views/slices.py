@@ -1,7 +1,5 @@
 """Subgroups: worst first, one to filter all pages to, and the individual rows."""
 
-from html import escape
-
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,6 +17,7 @@ from dashboard.parts.graph import show_graph
 from dashboard.parts.headline import show_step, show_subject
 from dashboard.parts.paging import choose_page
 from dashboard.parts.row_filter import choose_part
+from dashboard.parts.tables import cell, coloured, table
 from dashboard.scene import Scene
 from dashboard.wording import listed
 from dashboard.wording import slices as words
@@ -206,15 +205,11 @@ def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Pl
 
 
 def _slice_table(rows: list[words.SliceRow], *, expert: bool) -> str:
-    head = "".join(f"<th scope='col'>{name}</th>" for name in words.HEAD)
-    body = "".join(_slice_line(row, expert=expert) for row in rows)
-    return (
-        f"<table class='measures slices all-columns' tabindex='0'><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
+    lines = [_slice_line(row, expert=expert) for row in rows]
+    return table("measures slices all-columns", words.HEAD, lines)
 
 
-def _slice_line(row: words.SliceRow, *, expert: bool) -> str:
+def _slice_line(row: words.SliceRow, *, expert: bool) -> tuple[str, ...]:
     sides = [row.before] if row.after is None else [row.before, row.after]
     gaps = ARROW.join(side.gap for side in sides)
     intervals = ARROW.join(side.interval.replace(" ", NO_BREAK) for side in sides)
@@ -222,20 +217,19 @@ def _slice_line(row: words.SliceRow, *, expert: bool) -> str:
     found = [_verdict(side, expert=expert) for side in sides]
     if len(set(found)) < len(found):
         found = [f"{found[0]} {words.BOTH_SIDES}"]
-    cells = (
-        f"{escape(gaps)}<small>{escape(intervals)}</small>",
-        f"{escape(errors)}<small>{ARROW.join(found)}</small>",
-        f"{escape(row.right) or NOTHING}<small>{escape(row.right_interval)}</small>",
+    return (
+        cell(row.name, row.rows),
+        cell(gaps, intervals),
+        f"{cell(errors)}<small>{ARROW.join(found)}</small>",
+        cell(row.right or NOTHING, row.right_interval),
     )
-    name = f"{escape(row.name)}<small>{escape(row.rows)}</small>"
-    return f"<tr><th scope='row'>{name}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def _verdict(side: words.OneSide, *, expert: bool) -> str:
     text = f"{side.sign} {side.verdict}"
     if expert and side.p_value:
         text += f", {side.p_value}"
-    return f"<span class='{side.kind}'>{escape(text)}</span>"
+    return coloured(text, side.kind)
 
 
 # The rows -----------------------------------------------------------------------------------

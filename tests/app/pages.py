@@ -17,6 +17,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, Measure, RowMeasure
 from calibcore.splits import deal_folds
 from dashboard import wording
+from dashboard.parts.long_work import RUN
 from dashboard.parts.old_addresses import OLD_WORDS
 from dashboard.settings import NO_METHOD
 from tests.readers import files
@@ -147,6 +148,16 @@ def may_repeat(measure: Measure) -> bool:
     """Tell whether it is left out where it would repeat another: accuracies, class-wise ECEs."""
     several = isinstance(measure, RowMeasure) and (measure.first or 1) > 1
     return several or measure.key in ("classwise_ece", "max_classwise_ece")
+
+
+def go_on(page: AppTest) -> AppTest:
+    """Begin what waits for a click where the machine is slow."""
+    for label in ("Fit it", RUN):
+        for button in page.button:
+            if button.label == label:
+                button.click().run()
+                break
+    return page
 
 
 def check_charts(page: AppTest, sides: list[str]) -> None:
