@@ -333,6 +333,11 @@ QUESTIONS = (
         *_FIRST_OF, rows=N, events=EVENTS, score="pd_v2",
     ),
     _question(
+        "recalibrated.csv",
+        {"score_old": RISK, "score_new": [f"{70 * p:.1f}%" for p in RISK], "default": Y},
+        *_FIRST_OF, rows=N, events=EVENTS, score="score_old",
+    ),
+    _question(
         "weights.csv", {"sample_weight": [1, 10] * (N // 2), "p": RISK, "y": Y},
         rows=N, events=EVENTS, score="p", groups=(), says=("is not used as a weight",),
     ),

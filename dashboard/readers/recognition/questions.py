@@ -39,6 +39,9 @@ _WEAK = 3.0
 
 _MOST_ANSWERS, _MOST_SCORES = 5, 12
 
+_ROUNDED = 0.0051
+"""So far a share may be from the same in whole percent."""
+
 
 def roles_of(hypothesis: Hypothesis) -> dict[int, ColumnRole]:
     """Return the roles that matter."""
@@ -65,12 +68,17 @@ def same_roles_beside(first: Hypothesis, second: Hypothesis) -> bool:
 
 
 def one_order(first: Feature, second: Feature) -> bool:
-    """Return whether two columns of numbers put the rows in one order, of other numbers."""
+    """Return whether a column beside shares says the same: as percent, or in the same order."""
+    if first.is_share == second.is_share:
+        return False
     one, two = (table_of([f], first.rows)[:, 0] for f in (first, second))
     known = np.isfinite(one) & np.isfinite(two)
+    other = second if first.is_share else first
+    if other.low >= 0 and other.high <= 100:  # a recalibrated score has the same order
+        shares, hundreds = (one, two) if first.is_share else (two, one)
+        return bool((np.abs(hundreds[known] / 100 - shares[known]) < _ROUNDED).all())
     order = np.lexsort((two[known], one[known]))
-    rises = bool((np.diff(two[known][order]) >= -1e-6).all())
-    return rises and first.is_share != second.is_share
+    return bool((np.diff(two[known][order]) >= -1e-6).all())
 
 
 def say_the_same(first: Scores, second: Scores, features: Sequence[Feature]) -> bool:
