@@ -29,7 +29,7 @@ from benchmarks.users import processor_seconds, server_on
 from dashboard.learn.laboratory import Chosen
 from dashboard.learn.lesson import Lesson
 from dashboard.learn.lessons import LESSONS
-from dashboard.wording.laboratory import DRAW, DRAW_MANY, NUMBERS
+from dashboard.texts.laboratory import DRAW, DRAW_MANY, NUMBERS
 from tests.browser.server import running_dashboard
 from tests.browser.settled import settle
 

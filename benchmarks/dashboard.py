@@ -16,7 +16,7 @@ from urllib.parse import urlparse
 from playwright.sync_api import Browser, CDPSession, Page, WebSocket, sync_playwright
 
 from benchmarks.users import processor_seconds, server_on
-from dashboard.wording.contest import RANK_BY
+from dashboard.texts.comparison import RANK_BY
 from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.server import running_dashboard
 from tests.browser.settled import settle

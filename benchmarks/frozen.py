@@ -23,9 +23,9 @@ from streamlit.util import calc_hash
 
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.app import PAGES
-from dashboard.cli import main
-from dashboard.compute import contest_conclusion
-from dashboard.views import compare as comparison
+from dashboard.cli.main import main
+from dashboard.compute import comparison as contest_conclusion
+from dashboard.views.calibrators import page as comparison
 
 # What takes long is computed, not asked about: that depends on the machine.
 comparison.ASK_FROM = contest_conclusion.QUICK_SECONDS = math.inf

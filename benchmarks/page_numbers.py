@@ -19,12 +19,12 @@ from typing import Any
 from tests.app.pages import bodies, charts, open_page
 
 SAMPLES = (
-    "Fashion CNN, trained too long",
-    "Who survives a crash, naive Bayes",
-    "Three garments that look alike",
+    "fashion_cnn_overconfident",
+    "crash_survival",
+    "three_garments",
 )
 PAGES = ("overview", "ks", "reliability", "compare", "maps", "efficiency", "slices", "models")
-WORDINGS = ("Plain", "Expert")
+WORDINGS = ("plain", "expert")
 _NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?(?![\w#])")
 _ARRAYS = ("x", "y", "z", "error_x", "error_y", "customdata")
 

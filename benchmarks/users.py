@@ -20,7 +20,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.server import running_dashboard
 
-QUERY = "resamples=0&sample=Country+from+a+city%27s+name%2C+100+classes"
+QUERY = "resamples=0&sample=city_country_100"
 CONTROL = "set"
 CHOICES = ("Calibration set", "Test set")
 

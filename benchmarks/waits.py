@@ -20,7 +20,7 @@ from pyarrow.parquet import write_table
 from benchmarks.dashboard import browsing, open_page
 from benchmarks.data import draw_events, draw_table
 from benchmarks.readme import SPEED, replace
-from dashboard.wording.contest import EVERY
+from dashboard.texts.comparison import EVERY
 from tests.browser.server import running_dashboard
 from tests.browser.settled import settle
 

@@ -7,24 +7,20 @@ import streamlit as st
 
 from calibcore.errors import CalibrationInputError
 from dashboard import compute, leave_working_folder, stage, style
-from dashboard.parts import address, downloads, links, report
 from dashboard.scene import Scene
-from dashboard.views import (
-    compare,
-    efficiency,
-    glossary,
-    ks_graphs,
-    laboratory,
-    learn,
-    maps,
-    models,
-    overview,
-    own,
-    reliability,
-    slices,
-    teachers,
-)
+from dashboard.views.calibrators import page as compare
+from dashboard.views.data_needed import page as efficiency
 from dashboard.views.decisions import page as decisions
+from dashboard.views.glossary import page as glossary
+from dashboard.views.ks_graphs import page as ks_graphs
+from dashboard.views.learn import laboratory, own, teachers
+from dashboard.views.learn import page as learn
+from dashboard.views.maps import page as maps
+from dashboard.views.models import page as models
+from dashboard.views.overview import page as overview
+from dashboard.views.reliability import page as reliability
+from dashboard.views.subgroups import page as slices
+from dashboard.widgets import address, downloads, links, report
 
 Show = Callable[[Scene], None]
 

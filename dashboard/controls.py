@@ -10,12 +10,11 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from calibcore.calibrators import Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
-from dashboard import wording
+from dashboard import texts
 from dashboard.compute import SourceFile, forget
-from dashboard.compute.laboratory import source_of
-from dashboard.compute.slices import methods_for
+from dashboard.compute.learn import source_of
+from dashboard.compute.split import methods_for
 from dashboard.headless import opening_event
-from dashboard.parts import address, evaluation
 from dashboard.readers import FORMATS, Upload
 from dashboard.samples import Sample, samples
 from dashboard.settings import (
@@ -26,7 +25,10 @@ from dashboard.settings import (
     Settings,
     first_class,
 )
-from dashboard.wording import choosing, imports, models
+from dashboard.texts import choosing
+from dashboard.texts import opening as imports
+from dashboard.views.models import words as models
+from dashboard.widgets import address, evaluation
 
 RANKS = 5
 """Ranks up to which each has a button of its own; more are counted up and down."""
@@ -186,7 +188,7 @@ def _kept(brought_as: str) -> str:
 def _show_kept(brought_as: str, place: int, source: SourceFile) -> None:
     """Show the name of a file, and a button that takes it away."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(wording.escape_markdown(source.name), width="stretch")
+        st.markdown(texts.escape_markdown(source.name), width="stretch")
         st.button(
             imports.REMOVE,
             key=f"remove_{brought_as}_{place}_{source.digest}",
@@ -276,7 +278,7 @@ def _choose_method(
     key = address.choose(
         st.selectbox,
         "Calibrator",
-        {key: wording.method_name(key) for key in (*offered, NO_METHOD)},
+        {key: texts.method_name(key) for key in (*offered, NO_METHOD)},
         key="method",
         default=next(iter(offered)),
     )
@@ -309,7 +311,7 @@ def _choose_options(
 def _choose_option(
     method: Method, option: WholeNumber | Choice | Switch
 ) -> tuple[str, OptionValue]:
-    label, text = wording.OPTIONS[method.key, option.name]
+    label, text = texts.OPTIONS[method.key, option.name]
     key = f"{method.key}_{option.name}"
     value: OptionValue
     match option:
@@ -328,7 +330,7 @@ def _choose_option(
             value = address.choose(
                 st.selectbox,
                 label,
-                {word: wording.CHOICES.get(word, word) for word in option.allowed},
+                {word: texts.CHOICES.get(word, word) for word in option.allowed},
                 key=key,
                 default=option.default,
                 help=text,

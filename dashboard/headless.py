@@ -9,7 +9,7 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import Progress
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
-from dashboard.compute.by_date import split_by_date
+from dashboard.compute.periods import split_by_date
 from dashboard.figures import LIGHT
 from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
 from dashboard.readers.records import Options, RawSet
@@ -117,7 +117,7 @@ def scene_of(
         no column; what `calibcore.audit` refuses.
     """
     from dashboard import compute  # noqa: PLC0415 - imports Streamlit, which takes long
-    from dashboard.compute.slices import groupings, methods_for  # noqa: PLC0415 - the same
+    from dashboard.compute.split import groupings, methods_for  # noqa: PLC0415 - the same
 
     offered = {one.key: one for one in methods_for(upload)}
     if method != NO_METHOD and method not in offered:

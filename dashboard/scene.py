@@ -11,9 +11,9 @@ from dashboard.figures import Palette
 from dashboard.readers import Upload
 from dashboard.samples import Sample
 from dashboard.settings import SetChoice, Settings
-from dashboard.wording.events import EventWords, event_words, outcome_name
-from dashboard.wording.rows import rows as rows_name
-from dashboard.wording.sentences import WHOLE_SET
+from dashboard.texts.events import EventWords, event_words, outcome_name
+from dashboard.texts.rows import rows as rows_name
+from dashboard.texts.sentences import WHOLE_SET
 
 
 @dataclass(frozen=True)

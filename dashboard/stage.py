@@ -10,21 +10,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.auditing import AuditResult
 from calibcore.errors import CalibrationInputError
-from dashboard import compute, controls, style, wording
-from dashboard.parts import (
-    downloads,
-    fit_progress,
-    graph,
-    grouping,
-    import_step,
-    panel,
-    paper_settings,
-    row_filter,
-    rows_name,
-)
+from dashboard import compute, controls, style, texts
+from dashboard.opening import step as import_step
 from dashboard.readers import FileError, Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings
+from dashboard.widgets import downloads, fit_progress, graph, panel
+from dashboard.widgets import filter as grouping
+from dashboard.widgets import filter as row_filter
+from dashboard.widgets import filter as rows_name
+from dashboard.widgets import papers as paper_settings
 
 
 def prepare(page: str, *, first: bool) -> Scene | None:
@@ -130,8 +125,8 @@ def _read(source: controls.Source, page: str, *, first: bool) -> Upload | None:
 def show_refusal(error: CalibrationInputError) -> NoReturn:
     """Show why data or settings are not taken, and end the run."""
     st.error(
-        f"{wording.refusal(error)}\n\n{wording.NEXT_STEP}",
-        title=wording.REFUSED if isinstance(error, FileError) else wording.NOT_FITTING,
+        f"{texts.refusal(error)}\n\n{texts.NEXT_STEP}",
+        title=texts.REFUSED if isinstance(error, FileError) else texts.NOT_FITTING,
         icon=":material/block:",
     )
     st.stop()

@@ -17,17 +17,17 @@ from calibcore.evaluation import Side
 from calibcore.events import OneClass
 from calibcore.metrics import Measure
 from calibcore.samples import SAMPLES_FOLDER
-from dashboard.cli import main as fractile
+from dashboard.cli.main import main as fractile
 from dashboard.document.svg import svg_of
 from dashboard.figures import LIGHT, reliability_diagram
 from dashboard.figures.plotly_json import LightFigure, Titles
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers.records import Options
 from dashboard.scene import Scene
-from dashboard.wording import reference as words
-from dashboard.wording.glossary import GLOSSARY, OPTIONS
-from dashboard.wording.measures import held_note
-from dashboard.wording.reliability import bins_caption
+from dashboard.texts.glossary import GLOSSARY, OPTIONS
+from dashboard.texts.measures import held_note
+from dashboard.texts.reliability import bins_caption
+from dashboard.views.glossary import reference as words
 
 ROOT = Path(__file__).parents[1]
 

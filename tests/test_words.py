@@ -30,7 +30,7 @@ RETIRED = {
     "95%, without a space": r"\d[ \u00a0]%(?![\w{(])",
 }
 
-FROM_OUTSIDE = ("dashboard/readers/recognition/vocabulary.py", "dashboard/parts/old_addresses.py")
+FROM_OUTSIDE = ("dashboard/readers/recognition/vocabulary.py",)
 """Words of users' files, and of links that were printed before."""
 
 

@@ -1,18 +1,19 @@
 """The only place that keeps results; everything is keyed by digest and settings."""
 
 from dashboard.compute.cache import forget
-from dashboard.compute.contest import (
+from dashboard.compute.comparison import (
     Dealt,
     FoundContest,
     advice_of,
     contest_closer,
     contestants,
     estimate_contest,
+    group_of,
     run_contest,
     seconds_of,
     usual,
 )
-from dashboard.compute.contest_settings import group_of
+from dashboard.compute.figures import draw_classes, draw_reliability, draw_slices, draw_sweep
 from dashboard.compute.files import (
     SourceFile,
     parsed,
@@ -23,13 +24,7 @@ from dashboard.compute.files import (
     taken_as,
 )
 from dashboard.compute.fits import Estimate, estimate, run_audit
-from dashboard.compute.pictures import (
-    draw_classes,
-    draw_reliability,
-    draw_slices,
-    draw_sweep,
-)
-from dashboard.compute.slices import evaluated_split, part_of, split_of
+from dashboard.compute.split import evaluated_split, part_of, split_of
 from dashboard.compute.uncertainty import Screening, closer_look, screen
 
 __all__ = [

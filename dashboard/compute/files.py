@@ -11,8 +11,8 @@ import streamlit as st
 from calibcore.data import EventScores, LogitSet
 from calibcore.splits import Split
 from calibcore.validation import Labels
-from dashboard.compute.by_date import split_by_date
 from dashboard.compute.cache import key_of, once
+from dashboard.compute.periods import split_by_date
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
 from dashboard.readers.records import DEFAULTS, Array, Arrays, Column, RawEvent, RawSet, Role
 from dashboard.readers.records import Parsed as Held
@@ -21,7 +21,7 @@ from dashboard.readers.together import ways_of
 from dashboard.readers.upload import Rows
 from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
-from dashboard.wording.imports import (
+from dashboard.texts.opening import (
     MAX_UPLOAD,
     READING,
     RIGHT,

@@ -32,7 +32,7 @@ from dashboard.compute.processes import (
     side_by_side_seconds,
     timed,
 )
-from dashboard.compute.slices import evaluated_rows, evaluated_split, whole_split
+from dashboard.compute.split import evaluated_rows, evaluated_split, whole_split
 from dashboard.readers import Upload
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene

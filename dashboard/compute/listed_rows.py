@@ -11,7 +11,7 @@ from calibcore.subgroups import Places, RowOrder, rows_in_range
 from calibcore.validation import Floats, Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import row_names, row_numbers
-from dashboard.compute.slices import of_evaluated, said_classes
+from dashboard.compute.split import of_evaluated, said_classes
 from dashboard.readers import SliceColumn
 from dashboard.readers.records import Array, Role
 from dashboard.scene import Scene

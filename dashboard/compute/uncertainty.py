@@ -16,7 +16,7 @@ from calibcore.reliability import BinnedReliability, classwise_reliability
 from calibcore.splits import Folds
 from calibcore.validation import Floats, Labels
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.slices import evaluated_rows, whole_split
+from dashboard.compute.split import evaluated_rows, whole_split
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS, NO_METHOD, Settings, method_by_key

@@ -8,7 +8,7 @@ from plotly import graph_objects as go
 
 from dashboard.figures import LIGHT, Palette
 from dashboard.figures.plotly_json import AS_DRAWN, LightFigure, Titles
-from dashboard.wording.plain import plain
+from dashboard.texts.numbers import plain
 
 FORMAT = 1
 """Of the JSON; it grows when a field is taken away or means something else."""

@@ -17,8 +17,8 @@ from dashboard.document.blocks import (
 from dashboard.document.style import STYLE
 from dashboard.document.svg import svg_of
 from dashboard.figures import LIGHT
-from dashboard.wording import report as words
-from dashboard.wording.plain import plain
+from dashboard.texts import report as words
+from dashboard.texts.numbers import plain
 
 _MUCH = 1_700
 """Letters of one page from which on it is set smaller, so that it stays one page."""

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from dashboard.figures.layout import round_step
-from dashboard.wording.numbers import MINUS
+from dashboard.texts.numbers import MINUS
 
 _TAG = re.compile(r"<(/?)(b|br|span)(?: style=\"([^\"]*)\")?/?>")
 _FORMAT = re.compile(r"\.(\d+)~([%g])")

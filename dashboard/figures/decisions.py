@@ -12,7 +12,7 @@ from dashboard.figures.intervals import MARGIN, LineEnd, Look, name_ends
 from dashboard.figures.layout import HEIGHT, base_layout, share_axis
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
-from dashboard.wording.rows import say_rows
+from dashboard.texts.rows import say_rows
 
 MESH = np.linspace(0.005, 0.995, 199)
 """Cut-offs of the curve."""

@@ -8,7 +8,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from dashboard.figures.drawing import Drawing
-from dashboard.wording.numbers import MINUS
+from dashboard.texts.numbers import MINUS
 
 
 class Sketch:

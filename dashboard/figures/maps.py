@@ -15,8 +15,8 @@ from dashboard.figures.intervals import MARGIN, LineEnd, Look, looks, name_ends
 from dashboard.figures.layout import HEIGHT, base_layout, pp_ticks, share_axis, unit_range
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
-from dashboard.wording.numbers import ci
-from dashboard.wording.rows import rows_of
+from dashboard.texts.numbers import ci
+from dashboard.texts.rows import rows_of
 
 TALL = HEIGHT + 100
 """Pixels of a graph with a histogram below."""

@@ -11,7 +11,7 @@ from plotly import graph_objects as go
 from dashboard.figures.drawing import Drawing
 from dashboard.figures.graphs import Mark
 from dashboard.figures.palette import Palette
-from dashboard.wording.rows import say_rows
+from dashboard.texts.rows import say_rows
 
 DIGITS = 6
 """Decimals of the points of a line: a fifth of a pixel where an axis is 0.001 long."""

@@ -12,8 +12,8 @@ from calibcore.validation import Floats
 from dashboard.figures.curves import FREQUENCY, add_isotonic, add_smoothed, name_above, points
 from dashboard.figures.layout import HEIGHT, Sketch, base_layout, share_axis
 from dashboard.figures.palette import Palette
-from dashboard.wording.numbers import percent
-from dashboard.wording.rows import rows_of
+from dashboard.texts.numbers import percent
+from dashboard.texts.rows import rows_of
 
 Diagram = Literal["bins", "plot", "isotonic", "smoothed"]
 

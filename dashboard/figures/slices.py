@@ -11,7 +11,7 @@ from calibcore.subgroups import Places, SliceScreen
 from calibcore.validation import Floats
 from dashboard.figures.layout import Sketch, base_layout, harmless, pp_ticks, share_axis, wrapped
 from dashboard.figures.palette import Palette
-from dashboard.wording.rows import rows_of, say_rows
+from dashboard.texts.rows import rows_of, say_rows
 
 ROW, NAME_WIDTH, NAME_SIGNS = 50, 150, 22
 """Pixels of a row, as in the table next to it, and of the names; signs of a name on a line."""

@@ -13,7 +13,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import ece, event_brier, event_nll
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats
-from dashboard.wording.numbers import MINUS
+from dashboard.texts.numbers import MINUS
 
 Row = tuple[str, ...]
 

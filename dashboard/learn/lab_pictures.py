@@ -14,8 +14,8 @@ from dashboard.figures.thinning import thin
 from dashboard.learn import pictures
 from dashboard.learn.laboratory import N_BINS, N_HANDLES, Chosen, Found
 from dashboard.learn.lesson import Picture
-from dashboard.wording.laboratory import calibrator_name
-from dashboard.wording.numbers import percent, pp
+from dashboard.texts.laboratory import calibrator_name
+from dashboard.texts.numbers import percent, pp
 
 CLICK_STEPS = 21
 """Places above each handle that can be clicked."""

@@ -11,7 +11,7 @@ from dashboard.learn import pictures
 from dashboard.learn.lesson import Picture
 from dashboard.learn.own import Answer, Found
 from dashboard.learn.questions import N_QUESTIONS
-from dashboard.wording.numbers import percent, pp
+from dashboard.texts.numbers import percent, pp
 
 NORMAL_95 = 1.96
 """Standard deviations from the mean that hold 95% of a normal distribution."""

@@ -4,7 +4,7 @@ from html import escape
 
 from dashboard.document.style import STYLE
 from dashboard.learn.exercises import Exercise, exercises
-from dashboard.wording import teachers as words
+from dashboard.texts import learn as words
 
 _OWN = """
 .exercise { break-inside: avoid; margin: 1.2em 0; } .solutions { break-before: page; }

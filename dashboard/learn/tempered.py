@@ -13,8 +13,8 @@ from calibcore.tally import tally
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Picture
-from dashboard.wording.numbers import detected_points, percent
-from dashboard.wording.verdicts import NOT_DETECTED, Finding, finding
+from dashboard.texts.numbers import detected_points, percent
+from dashboard.texts.verdicts import NOT_DETECTED, Finding, finding
 
 N_BINS = 10
 

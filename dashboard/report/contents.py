@@ -14,12 +14,8 @@ from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.inference import Inference
-from dashboard import compute, wording
-from dashboard.compute import take_home
-from dashboard.compute.contest_conclusion import QUICK_SECONDS
-from dashboard.compute.drift import find_drift
-from dashboard.compute.groups import find_groups
-from dashboard.compute.recommendations import (
+from dashboard import compute, texts
+from dashboard.compute.advice import (
     classes_of,
     findings_of,
     lines_of,
@@ -27,7 +23,9 @@ from dashboard.compute.recommendations import (
     steps_of,
     worst_of,
 )
-from dashboard.compute.slices import slicing_of
+from dashboard.compute.comparison import QUICK_SECONDS
+from dashboard.compute.split import slicing_of
+from dashboard.compute.subgroups import find_drift, find_groups
 from dashboard.document.blocks import Block, Cell, Report, Row, Section, Sentences, Table, Typed
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
@@ -35,19 +33,19 @@ from dashboard.report import findings
 from dashboard.report.findings import lines, section
 from dashboard.report.reference import reference_of
 from dashboard.scene import Scene
+from dashboard.take_home import files as take_home
+from dashboard.texts import opening as imports
+from dashboard.texts import report as words
+from dashboard.texts.advice import HEADING
+from dashboard.texts.limits import power_sentence, rounded_note
+from dashboard.texts.measures import listed
+from dashboard.texts.numbers import plain
+from dashboard.texts.opening import OF_USE, ROLES
+from dashboard.texts.rows import rows_of, say_rows
+from dashboard.texts.sentences import bridge
+from dashboard.texts.subgroups import BLANK, KNOWN_GROUPS
+from dashboard.texts.subject import subject
 from dashboard.views.decisions.document import Choices
-from dashboard.wording import imports
-from dashboard.wording import report as words
-from dashboard.wording.measures import listed
-from dashboard.wording.next_steps import HEADING
-from dashboard.wording.plain import plain
-from dashboard.wording.reach import power_sentence
-from dashboard.wording.roles import OF_USE, ROLES
-from dashboard.wording.rounded import rounded_note
-from dashboard.wording.rows import rows_of, say_rows
-from dashboard.wording.sentences import bridge
-from dashboard.wording.slice_names import BLANK, KNOWN_GROUPS
-from dashboard.wording.subject import subject
 
 MOST_CLASSES = 30
 """Classes whose rows are counted one by one."""
@@ -144,12 +142,12 @@ def _summary(scene: Scene, inference: Inference | None, asked: Asked) -> Section
     blocks: list[Block | None] = []
     found, groups, ranges = findings_of(scene), worst_of(scene), ranges_by_side(scene)
     for name, side in findings.sides_of(scene):
-        whole = wording.verdict(side, said, found[name], expert=scene.expert).sentence
+        whole = texts.verdict(side, said, found[name], expert=scene.expert).sentence
         verdict = f"{name}: {whole if name in ranges else found[name].in_sentence}"
         counted = groups.counted(after=name == words.AFTER) if name in ranges else ""
         blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))
         blocks.append(lines(f"ranges {name.lower()}", [ranges[name]] if name in ranges else []))
-    done = wording.outcome(
+    done = texts.outcome(
         scene.result, evaluated, scene.settings.method,
         expert=scene.expert, prediction=said.prediction,
     )  # fmt: skip
@@ -180,7 +178,7 @@ def _warnings(scene: Scene) -> list[str]:
     """Return what may lead to a wrong conclusion."""
     said = [*scene.upload.doubts, *scene.result.warnings]
     if scene.result.same_data:
-        said.append(say_rows(wording.SAME_DATA))
+        said.append(say_rows(texts.SAME_DATA))
     elif scene.chosen == "calibration":
         said.append(say_rows(words.FITTED_ON_THEM))
     return said
@@ -285,7 +283,7 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
     if scene.settings.group is not None:
         known = slicing_of(scene.upload, scene.settings, scene.settings.group).shown
         made["groups"] = [known[int(k)] for k in made["groups"]]
-    facts = [("Calibrator", wording.method_name(scene.settings.method))]
+    facts = [("Calibrator", texts.method_name(scene.settings.method))]
     if kept is not None:
         facts.append(("Takes", kept.takes))
     if kept is not None and kept.groups is not None:

@@ -12,25 +12,25 @@ from calibcore.events import OneClass
 from calibcore.inference import Inference, Interval, Uncertainty
 from calibcore.metrics import Measure
 from dashboard import compute
-from dashboard.compute import graphs as drawing
-from dashboard.compute.contest_conclusion import RANKED_BY, conclusion_of
-from dashboard.compute.groups import find_groups, find_slices
-from dashboard.compute.recommendations import lines_of
+from dashboard.compute.advice import lines_of
+from dashboard.compute.comparison import RANKED_BY, conclusion_of
+from dashboard.compute.subgroups import find_groups, find_slices
 from dashboard.document.blocks import Block, Cell, Picture, Pictures, Row, Section, Sentences, Table
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.tables import contest_table, measures_shown
+from dashboard.texts import comparison as contest_words
+from dashboard.texts import report as words
+from dashboard.texts.measures import MARKS, Shown, finding_of, measure_rows
+from dashboard.texts.reliability import bins_caption, of_event
+from dashboard.texts.rows import say_rows
+from dashboard.texts.tiles import table_note, uncertainty_note
+from dashboard.texts.verdicts import DETECTION_LEVEL
 from dashboard.views.decisions.document import Choices
 from dashboard.views.decisions.document import document as decisions_document
-from dashboard.wording import contest as contest_words
-from dashboard.wording import graphs as graph_words
-from dashboard.wording import report as words
-from dashboard.wording import slices as slice_words
-from dashboard.wording.measures import MARKS, Shown, finding_of, measure_rows
-from dashboard.wording.reliability import bins_caption, of_event
-from dashboard.wording.rows import say_rows
-from dashboard.wording.tiles import table_note, uncertainty_note
-from dashboard.wording.verdicts import DETECTION_LEVEL
+from dashboard.views.ks_graphs import drawing
+from dashboard.views.ks_graphs import words as graph_words
+from dashboard.views.subgroups import words as slice_words
 
 MOST_SUBGROUPS = 20
 """Subgroups that are listed for each column."""

@@ -13,15 +13,15 @@ from calibcore.calibrators import CATALOGUE, Calibrator, Method
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.cli.output import write_file
 from dashboard.document.blocks import Typed
 from dashboard.document.html import html_of, json_of
 from dashboard.figures import LIGHT
-from dashboard.output import write_file
 from dashboard.readers import Upload
 from dashboard.report.contents import Asked, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, OptionValue, Settings
-from dashboard.wording import report as words
+from dashboard.texts import report as words
 
 IN_PYTHON = "rows in Python"
 """Name of data that came from no file."""

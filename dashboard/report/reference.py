@@ -13,7 +13,7 @@ from calibcore.inference.null_outcomes import grouped
 from calibcore.tally import Tally
 from dashboard.document.blocks import FORMAT
 from dashboard.scene import Scene
-from dashboard.wording.events import event_option
+from dashboard.texts.events import event_option
 
 _FEW = 3
 """Classes that are named in a refusal."""

@@ -16,10 +16,9 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, Measure, RowMeasure
 from calibcore.splits import deal_folds
-from dashboard import wording
-from dashboard.parts.long_work import RUN
-from dashboard.parts.old_addresses import OLD_WORDS
+from dashboard import texts
 from dashboard.settings import NO_METHOD
+from dashboard.widgets.long_work import RUN
 from tests.readers import files
 
 APP = Path(__file__).parents[2] / "dashboard" / "app.py"
@@ -36,7 +35,7 @@ def open_page(path: str = "overview", **query: str | list[str]) -> AppTest:
 
 
 def open_upload(*uploaded: tuple[str, bytes], path: str = "overview", **query: str) -> AppTest:
-    page = open_page(path, data="Your file", **query)
+    page = open_page(path, data="file", **query)
     return upload(page, *uploaded)
 
 
@@ -47,14 +46,15 @@ def upload(page: AppTest, *uploaded: tuple[str, bytes]) -> AppTest:
 
 
 def choose(page: AppTest, key: str, value: object) -> AppTest:
-    """Choose a value, by its word in the address or by the text that it had there before."""
+    """Choose a value, by its word in the address."""
     in_segments = key.removesuffix("_seen") in {
         "data", "evaluation", "event", "rank", "within", "set", "values", "wording",
     }  # fmt: skip
     if key in {"rank", "within"} and key in {one.key for one in page.number_input}:
         return page.number_input(key=key).set_value(value).run()  # type: ignore[arg-type]
-    if key in OLD_WORDS:
-        value, key = OLD_WORDS[key].get(str(value), value), f"{key}_seen"
+    kinds = (page.selectbox, page.segmented_control)
+    if f"{key}_seen" in {one.key for kind in kinds for one in kind}:
+        key = f"{key}_seen"
     if in_segments:
         return page.segmented_control(key=key).set_value(value).run()
     return page.selectbox(key=key).set_value(value).run()
@@ -101,7 +101,7 @@ def bodies(page: AppTest) -> list[str]:
 
 def before_after(before: float, after: float, n_samples: int) -> str:
     """Write two shares as a tile does."""
-    was, now = wording.percent(before, n_samples), wording.percent(after, n_samples)
+    was, now = texts.percent(before, n_samples), texts.percent(after, n_samples)
     return was if was == now else f"{was.removesuffix('%')} \u2192 {now}"
 
 

@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calibcore.calibrators import CATALOGUE, Choice
+from calibcore.calibrators import CATALOGUE
 from dashboard import stage
-from dashboard.compute.laboratory import source_of
-from dashboard.parts import address
-from dashboard.parts.old_addresses import MOVED, OLD_WORDS
-from dashboard.parts.reading_choices import read_address
-from dashboard.samples import samples
+from dashboard.compute.learn import source_of
+from dashboard.opening.choices import read_address
 from dashboard.settings import is_variant, options_of
+from dashboard.widgets import address
 from tests.app.pages import APP, choose, measure_cells, open_page, turn_to
 
 DASHBOARD = Path(__file__).parents[2] / "dashboard"
@@ -50,53 +48,19 @@ def test_no_two_controls_share_a_word_of_the_address() -> None:
     assert [key for key, times in counted.items() if times > 1] == []
 
 
-def test_words_of_old_addresses_are_words_of_now() -> None:
-    methods = {method.key for method in CATALOGUE}
-    assert set(OLD_WORDS["method"].values()) < {"none", *methods}
-    assert set(MOVED.values()) < methods
-    assert set(OLD_WORDS["sample"].values()) <= {sample.name for sample in samples()}
-    for method in CATALOGUE:
-        for option in method.options:
-            if isinstance(option, Choice):
-                words = OLD_WORDS.get(f"{method.key}_{option.name}")
-                assert words is None or set(option.allowed) <= set(words.values())
-
-
-@pytest.mark.parametrize(
-    ("method", "event"), [("Platt scaling", "Class"), ("platt", "class")], ids=["texts", "words"]
-)
-def test_an_address_opens_what_it_names(method: str, event: str) -> None:
-    page = open_page(sample="crash_survival", method=method, event=event, **{"class": "died"})
+def test_an_address_opens_what_it_names() -> None:
+    page = open_page(sample="crash_survival", method="platt", event="class", **{"class": "died"})
     assert page.selectbox(key="method_seen").value == "platt"
     assert page.segmented_control(key="event_seen").value == "class"
     assert page.selectbox(key="class").value == "died"
     assert not page.warning
 
 
-def test_a_choice_that_became_a_calibrator_opens_as_it() -> None:
-    page = open_page(sample="three_garments", method="one_vs_rest", one_vs_rest_score_map="bbq")
-    assert page.selectbox(key="method_seen").value == "one_vs_rest_bbq"
-    assert not page.warning
-    assert page.run().query_params["method"] == "one_vs_rest_bbq"
-    assert choose(page, "method", "one_vs_rest").query_params["method"] == "one_vs_rest"
-
-
 def test_a_choice_is_a_short_word_in_the_address_and_its_default_is_left_out() -> None:
-    page = choose(open_page(), "method", "Temperature scaling")
+    page = choose(open_page(), "method", "temperature")
     assert page.query_params["method"] == "temperature"
-    page = choose(page, "method", "Spline")
+    page = choose(page, "method", "spline")
     assert page.query_params.get("method", "") == ""
-
-
-@pytest.mark.parametrize(
-    "asked",
-    ["Isotonic, one class against the rest (IROvA)", "one_vs_rest_isotonic"],
-    ids=["the text of before, with a comma", "the word"],
-)
-def test_a_single_one_of_several_is_understood(asked: str) -> None:
-    page = open_page("efficiency", sample="three_garments", learners=asked)
-    assert page.multiselect(key="learners_seen").value == ["one_vs_rest_isotonic"]
-    assert not [one for one in page.warning if "address asks for" in one.value]
 
 
 @pytest.mark.parametrize(

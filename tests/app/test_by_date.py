@@ -8,11 +8,11 @@ import pytest
 
 from calibcore.calibrators import PlattScaling
 from calibcore.events import OneClass
-from dashboard.compute.by_date import LEAST, split_by_date, splits_by_date
+from dashboard.cli.terminal import options_of
+from dashboard.compute.periods import LEAST, split_by_date, splits_by_date
 from dashboard.readers import FileError, Upload, read
 from dashboard.settings import NO_METHOD, Settings
-from dashboard.terminal import options_of
-from dashboard.wording.report import command
+from dashboard.texts.report import command
 from tests.app.pages import bodies, measure_cells, open_upload
 from tests.app.test_periods import drifting
 

@@ -13,13 +13,13 @@ from calibcore.calibrators import ByGroup, PlattScaling
 from calibcore.data import with_groups
 from calibcore.metrics import METRICS
 from calibcore.splits import Split, deal_folds
-from dashboard import wording
-from dashboard.compute.contest_settings import group_of
-from dashboard.compute.slices import groupings, methods_for, slicing_of, ways, whole_split
+from dashboard import texts
+from dashboard.compute.comparison import group_of
+from dashboard.compute.split import groupings, methods_for, slicing_of, ways, whole_split
 from dashboard.readers import read
 from dashboard.scene import Scene
 from dashboard.settings import Settings
-from dashboard.wording.slice_names import CALIBRATE_BY, KNOWN_GROUPS
+from dashboard.texts.subgroups import CALIBRATE_BY, KNOWN_GROUPS
 from tests.app.pages import bodies, measure_cells, open_page, open_upload, turn_to
 from tests.app.test_maps_page import drawn, values
 from tests.hospital import discharges
@@ -78,7 +78,7 @@ def test_months_do_not_come_again_so_they_are_no_groups_and_the_telling_column_c
         asked.append(group_of(scene, key))
         return asked[-1]
 
-    monkeypatch.setattr("dashboard.compute.contest_settings.group_of", noted)
+    monkeypatch.setattr("dashboard.compute.comparison.group_of", noted)
     page = open_upload(("export.csv", export.data), path="compare", methods="by_group")
     assert not page.exception
     assert {one for one in asked if one} == {"ward"}
@@ -149,8 +149,8 @@ def test_other_methods_have_no_groups(hospital: Hospital) -> None:
     page = open_hospital(hospital, method="spline")
     assert not [one for one in page.selectbox if one.label == CALIBRATE_BY]
     assert not any(f"warning: {KNOWN_GROUPS}" in body for body in bodies(page))
-    sample = open_page(sample="Three garments that look alike")
-    assert wording.method_name("by_group") not in sample.selectbox(key="method_seen").options
+    sample = open_page(sample="three_garments")
+    assert texts.method_name("by_group") not in sample.selectbox(key="method_seen").options
 
 
 @pytest.mark.parametrize("path", ["ks", "reliability", "maps", "efficiency", "slices"])

@@ -1,6 +1,6 @@
 """What each calibrator keeps and needs, and Zhang's guideline, on the page of calibrators."""
 
-from dashboard.wording import choosing as words
+from dashboard.texts import choosing as words
 from tests.app.pages import bodies, open_page
 
 
@@ -36,7 +36,7 @@ def test_one_score_a_row_has_no_guideline() -> None:
     rows = b"confidence,correct\n" + b"".join(
         f"0.{k % 90 + 10},{k % 3 // 2}\n".encode() for k in range(60)
     )
-    page = open_page("compare", data="Your file")
+    page = open_page("compare", data="file")
     page.file_uploader(key="upload_0").set_value([("one.csv", rows, "text/csv")]).run()
     assert words.ONE_SCORE in bodies(page)
     assert words.ADD not in [button.label for button in page.button]

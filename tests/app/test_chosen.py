@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.parts.reading_choices import assigned, read_address, write_address
+from dashboard.opening.choices import assigned, read_address, write_address
 from dashboard.readers import Options
 from dashboard.readers.records import ROLES
 
@@ -40,7 +40,7 @@ def test_the_address_gives_back_every_choice(choices: dict[str, Any]) -> None:
 
 def test_what_is_detected_is_not_in_the_address() -> None:
     assert write_address(Options()) == {}
-    assert read_address({"values": "Auto", "data": "Your file"}) == (Options(), ())
+    assert read_address({"values": "Auto", "data": "file"}) == (Options(), ())
 
 
 @pytest.mark.parametrize(

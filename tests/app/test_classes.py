@@ -22,11 +22,10 @@ from calibcore.inference import ClassScreen, screen_classes
 from calibcore.metrics import ece
 from calibcore.reliability import binned_reliability
 from calibcore.splits import Split
-from dashboard.parts import classes
 from dashboard.readers import read
 from dashboard.samples import samples
-from dashboard.wording import escape_markdown, percent
-from dashboard.wording.classes import (
+from dashboard.texts import escape_markdown, percent
+from dashboard.texts.classes import (
     HEADING,
     NO_CLASSES,
     NO_CLASSES_LEFT,
@@ -34,10 +33,11 @@ from dashboard.wording.classes import (
     opened,
     page_label,
 )
-from dashboard.wording.numbers import p_words
-from dashboard.wording.off_ranges import ranges_sentence
-from dashboard.wording.reach import power_sentence
-from dashboard.wording.reliability import ranges_help
+from dashboard.texts.limits import power_sentence
+from dashboard.texts.numbers import p_words
+from dashboard.texts.reliability import ranges_help
+from dashboard.texts.verdicts import ranges_sentence
+from dashboard.views.reliability import classes
 from tests.app.pages import (
     MARKUP,
     bodies,
@@ -75,7 +75,7 @@ def lines(page: AppTest) -> dict[str, list[str]]:
     }
 
 
-def open_table(title: str, method: str = "Temperature scaling", **query: str) -> AppTest:
+def open_table(title: str, method: str = "temperature", **query: str) -> AppTest:
     return open_page("reliability", sample=title, method=method, classes_as="table", **query)
 
 
@@ -156,17 +156,17 @@ def test_neither_event_nor_bins_change_the_classes() -> None:
     page = open_table(GARMENTS.title)
     before = table(page)
     assert before
-    choose(page, "event", "Class")
+    choose(page, "event", "class")
     assert table(page) == before
     page.number_input(key="bins").set_value(40).run()
     assert table(page) == before
-    choose(page, "set", "Calibration set")
+    choose(page, "set", "calibration")
     assert table(page) != before
     assert any("(calibration set, adjusted for 3 tests)" in text for text in bodies(page))
 
 
 def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
-    page = open_table(GARMENTS.title, method="Spline")
+    page = open_table(GARMENTS.title, method="spline")
     shown = lines(page)
     assert len(shown) == 3
     assert {after for _, after, *_ in shown.values()} == {DASH}
@@ -260,7 +260,7 @@ def numbers(values: Any) -> list[float]:
 
 def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
     page = open_page(
-        "reliability", sample=CITIES.title, method="Temperature scaling", bins="7", classes_page="2"
+        "reliability", sample=CITIES.title, method="temperature", bins="7", classes_page="2"
     )
     assert not page.exception
     before, after, names = both_screens(CITIES.name)
@@ -285,7 +285,7 @@ def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
 
 
 def test_a_name_opens_its_class_as_the_event() -> None:
-    page = open_page("reliability", sample=GARMENTS.title, method="Temperature scaling")
+    page = open_page("reliability", sample=GARMENTS.title, method="temperature")
     name = list(pictures(page))[1]
     test = sets(GARMENTS.name)[1]
     k = test.class_names.index(name)
@@ -303,20 +303,18 @@ def test_a_name_opens_its_class_as_the_event() -> None:
     assert drawn(pictures(page)[name], "observed frequency")[0][0] == pytest.approx(before[0])
 
 
-@pytest.mark.parametrize("method", ["Spline", "None (leave as it is)"])
+@pytest.mark.parametrize("method", ["spline", "none"])
 def test_one_picture_a_class_where_nothing_is_left_or_changed(method: str) -> None:
     page = open_page("reliability", sample=GARMENTS.title, method=method)
     shown = pictures(page)
     assert len(shown) == 3
     assert {len(drawn(chart, "observed frequency")) for chart in shown.values()} == {1}
     said = [text for text in bodies(page) if "Only before: this calibrator" in text]
-    assert len(said) == (method == "Spline")
+    assert len(said) == (method == "spline")
 
 
 def test_a_page_beyond_the_last_is_the_last() -> None:
-    page = open_page(
-        "reliability", sample=CITIES.title, method="Temperature scaling", classes_page="9"
-    )
+    page = open_page("reliability", sample=CITIES.title, method="temperature", classes_page="9")
     assert page.number_input(key="classes_page").label == page_label(9)
     assert len(pictures(page)) == 100 - 8 * 12
     page.segmented_control(key="classes_as_seen").set_value("table").run()
@@ -334,9 +332,7 @@ def test_a_page_beyond_the_last_is_the_last() -> None:
 def test_an_absent_class_and_very_few_rows_are_drawn(rng: np.random.Generator) -> None:
     some = made_set(rng, 8, 4)
     absent = LogitSet(some.logits, np.minimum(some.labels, 2))
-    page = open_upload(
-        ("m.npz", npz_of(absent, absent)), path="reliability", method="Temperature scaling"
-    )
+    page = open_upload(("m.npz", npz_of(absent, absent)), path="reliability", method="temperature")
     assert not page.exception
     assert not page.error
     assert len(pictures(page)) == 4
@@ -353,7 +349,7 @@ def test_the_smallest_gap_is_said_below_the_tiles() -> None:
 
 
 def test_the_error_is_drawn_by_the_number_of_bins() -> None:
-    page = open_page("reliability", sample=GARMENTS.title, method="Temperature scaling", bins="20")
+    page = open_page("reliability", sample=GARMENTS.title, method="temperature", bins="20")
     assert not page.exception
     shown = [chart for chart in charts(page) if "ECE by number of bins" in chart.alt]
     assert [chart.alt.split(":")[0] for chart in shown] == ["Before", "After"]
@@ -379,7 +375,7 @@ def test_the_bins_are_those_of_the_settings() -> None:
 
 
 def test_ranges_of_scores_stand_below_the_pictures() -> None:
-    page = open_page("reliability", sample=GARMENTS.title, method="Temperature scaling")
+    page = open_page("reliability", sample=GARMENTS.title, method="temperature")
     calibration, test = sets(GARMENTS.name)
     result = audit(Split(calibration, test), event=TopR(1), calibrator=TemperatureScaling())
     sides = result.test.before, result.test.after
@@ -387,6 +383,6 @@ def test_ranges_of_scores_stand_below_the_pictures() -> None:
     listed = f"- **Before:** {said[0]}\n- **After:** {said[1]}"
     (shown,) = [one for one in page.markdown if one.value == listed]
     assert shown.help == ranges_help(*sides)
-    overview = open_page(sample=GARMENTS.title, method="Temperature scaling")
+    overview = open_page(sample=GARMENTS.title, method="temperature")
     for sentence in said:  # the same on both pages
         assert any(sentence in text for text in bodies(overview))

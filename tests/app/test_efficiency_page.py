@@ -11,8 +11,8 @@ from calibcore import Split, TopR
 from calibcore.calibrators import IsotonicCalibration, PlattScaling, TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.data_needed import Plan, learning_curves, learning_sizes
-from dashboard.parts.long_work import RUN
-from dashboard.wording import efficiency as words
+from dashboard.views.data_needed import words
+from dashboard.widgets.long_work import RUN
 from tests.app.pages import bodies, charts, check_charts, made_set, npz_of, open_upload, turn_to
 from tests.app.test_maps_page import drawn, top_scores, values
 
@@ -37,11 +37,11 @@ def run(page: AppTest) -> AppTest:
 
 @pytest.fixture(autouse=True)
 def _all_is_expensive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.views.efficiency.ASK_FROM", 0.0)
+    monkeypatch.setattr("dashboard.views.data_needed.page.ASK_FROM", 0.0)
 
 
 def test_what_takes_a_few_seconds_is_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.views.efficiency.ASK_FROM", 8.0)
+    monkeypatch.setattr("dashboard.views.data_needed.page.ASK_FROM", 8.0)
     page = opened(small(420), "temperature")
     check_charts(page, GRAPHS)
     assert words.NOTHING_YET not in bodies(page)
@@ -57,7 +57,7 @@ def test_nothing_expensive_starts_unasked() -> None:
 
 def test_the_curves_are_the_core_s() -> None:
     rows = small()
-    page = run(opened(rows, "temperature", "platt", method="None (leave as it is)"))
+    page = run(opened(rows, "temperature", "platt", method="none"))
     assert not page.exception
     check_charts(page, GRAPHS)
     plan = Plan(learning_sizes(rows[0]), 5)
@@ -76,7 +76,7 @@ def test_the_curves_are_the_core_s() -> None:
 
 def test_another_method_is_added_to_what_is_kept() -> None:
     rows = small(300)
-    page = run(opened(rows, "temperature", method="None (leave as it is)"))
+    page = run(opened(rows, "temperature", method="none"))
     check_charts(page, GRAPHS)
     page.multiselect(key="learners_seen").set_value(["temperature", "isotonic"]).run()
     assert words.STOPPED in bodies(page)
@@ -95,7 +95,7 @@ def test_another_method_is_added_to_what_is_kept() -> None:
 
 
 def test_other_draws_are_other_work() -> None:
-    page = run(opened(small(200), "platt", method="None (leave as it is)"))
+    page = run(opened(small(200), "platt", method="none"))
     check_charts(page, GRAPHS)
     page.segmented_control(key="draws").set_value(10).run()
     assert charts(page) == []
@@ -105,14 +105,14 @@ def test_other_draws_are_other_work() -> None:
 
 
 def test_the_chosen_calibrator_is_there_with_its_options() -> None:
-    page = run(opened(small(120), "temperature", method="Histogram binning", histogram_n_bins="3"))
+    page = run(opened(small(120), "temperature", method="histogram", histogram_n_bins="3"))
     assert not page.exception
     assert "Histogram" in drawn(page, "Accuracy")
     assert any("NLL of the event" in chart.alt for chart in charts(page))
 
 
 def test_what_is_drawn_although_it_is_not_listed_is_said() -> None:
-    page = opened(small(300), "temperature", method="Platt scaling")
+    page = opened(small(300), "temperature", method="platt")
     text = words.with_chosen("platt")
     assert any(text in body for body in bodies(page))
     page.multiselect(key="learners_seen").set_value(["temperature", "platt"]).run()
@@ -151,6 +151,6 @@ def test_a_tiny_file_says_what_is_missing(method: str) -> None:
 
 
 def test_no_calibrator_at_all_is_said() -> None:
-    page = opened(small(), method="None (leave as it is)")
+    page = opened(small(), method="none")
     assert not page.exception
     assert words.NO_METHODS in bodies(page)

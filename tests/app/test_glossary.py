@@ -2,10 +2,10 @@
 
 from calibcore.calibrators import CATALOGUE
 from calibcore.metrics import METRICS
-from dashboard.wording import reference
-from dashboard.wording.glossary import GLOSSARY
-from dashboard.wording.numbers import escape_markdown
-from dashboard.wording.sentences import method_name
+from dashboard.texts.glossary import GLOSSARY
+from dashboard.texts.numbers import escape_markdown
+from dashboard.texts.sentences import method_name
+from dashboard.views.glossary import reference
 from tests.app.pages import open_page
 
 

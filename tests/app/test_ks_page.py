@@ -14,10 +14,10 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.readers import read
 from dashboard.samples import samples
-from dashboard.views.ks_graphs import SETS, WHICH
-from dashboard.wording import graphs as words
-from dashboard.wording import percent
-from dashboard.wording.numbers import pp
+from dashboard.texts import percent
+from dashboard.texts.numbers import pp
+from dashboard.views.ks_graphs import words
+from dashboard.views.ks_graphs.page import SETS, WHICH
 from tests.app.pages import (
     MARKUP,
     bodies,
@@ -32,7 +32,7 @@ from tests.app.pages import (
 )
 from tests.readers import files
 
-GARMENTS = "Three garments that look alike"
+GARMENTS = "three_garments"
 GAP = ["Before", "After"]
 PAIR = ["Before"] * 2 + ["After"] * 2
 FOUR = GAP + PAIR + PAIR
@@ -137,7 +137,7 @@ def test_the_event_that_is_looked_at_is_no_second_one() -> None:
 
 
 def test_two_events_on_two_sets_show_two_graphs_of_each() -> None:
-    page = open_page("ks", sample=GARMENTS, both_sets="true", second="Top-2")
+    page = open_page("ks", sample=GARMENTS, both_sets="true", second="top_2")
     check_fine(page, (GAP + PAIR) * 4 + FIT)
     control = page.segmented_control(key="graphs_few_seen")
     assert control.options == list(WHICH.values())[1:]
@@ -157,7 +157,7 @@ def test_the_address_chooses_graphs() -> None:
     [
         {},
         {"both_sets": "true"},
-        {"both_sets": "true", "second": "Top-2", "fractile": "30"},
+        {"both_sets": "true", "second": "top_2", "fractile": "30"},
         {"second": "Class Bag", "fractile": "70"},
     ],
     ids=str,
@@ -218,7 +218,7 @@ def test_the_address_sets_the_cursor() -> None:
 
 
 def test_the_spline_is_drawn_with_the_knots_of_the_panel() -> None:
-    page = open_page("ks", sample=GARMENTS, spline_n_knots="9", spline_fit_to="Hits")
+    page = open_page("ks", sample=GARMENTS, spline_n_knots="9", spline_fit_to="hits")
     check_fine(page, FOUR + FIT)
     seen = outcomes(TopR(1), sets()["calibration"])
     fitted = SplineCalibration(n_knots=9, fit_to="hits").fit(seen.scores, seen.hits)
@@ -262,14 +262,14 @@ def test_few_rows_and_a_class_that_never_comes(rng: np.random.Generator) -> None
     check_fine(page, FOUR + FIT)
     absent = LogitSet(test.logits, np.minimum(test.labels, 1))
     page = open_upload(
-        ("absent.npz", npz_of(calibration, absent)), path="ks", event="Class", **{"class": "2"}
+        ("absent.npz", npz_of(calibration, absent)), path="ks", event="class", **{"class": "2"}
     )
     check_fine(page, FOUR + FIT)
 
 
 def test_five_rows_say_which_graphs_are_missing(rng: np.random.Generator) -> None:
     data = npz_of(made_set(rng, 50), made_set(rng, 5))
-    page = open_upload(("five.npz", data), path="ks", fractile="50", wording="Expert")
+    page = open_upload(("five.npz", data), path="ks", fractile="50", wording="expert")
     check_fine(page, GAP + PAIR + FIT)
     assert sum(words.TOO_FEW in text for text in bodies(page)) == 4
 
@@ -279,16 +279,16 @@ def test_an_event_that_the_calibrator_refuses_is_said(rng: np.random.Generator) 
     page = open_upload(
         ("some.npz", data),
         path="ks",
-        method="Isotonic, all classes pooled (IRM)",
+        method="pooled_isotonic",
         pooled_isotonic_normalised="false",
-        second="Within top-2",
+        second="within_2",
     )
     assert page.selectbox(key="method_seen").value == "pooled_isotonic"
     check_fine(page, FOUR)
     assert any("within" in info.value for info in page.info)
 
 
-@pytest.mark.parametrize("wording", ["Plain", "Expert"])
+@pytest.mark.parametrize("wording", ["plain", "expert"])
 def test_class_names_from_a_file_are_shown_as_they_are(
     rng: np.random.Generator, wording: str
 ) -> None:
@@ -297,7 +297,7 @@ def test_class_names_from_a_file_are_shown_as_they_are(
     page = open_upload(
         ("some.npz", data),
         path="ks",
-        event="Class",
+        event="class",
         wording=wording,
         both_sets="true",
         second=f"Class {names[1]}",

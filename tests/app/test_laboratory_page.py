@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.compute.laboratory import TURNS, finished_study
+from dashboard.compute.learn import TURNS, finished_study
 from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, found_of, redraws_of
-from dashboard.parts.long_work import RUN
-from dashboard.wording import estimators
-from dashboard.wording import laboratory as words
+from dashboard.texts import laboratory as estimators
+from dashboard.texts import laboratory as words
+from dashboard.widgets.long_work import RUN
 from tests.app.pages import open_page
 
 
@@ -91,7 +91,7 @@ def test_errors_of_estimates_are_computed_after_a_click() -> None:
     assert not page.exception
     study = finished_study(PRESETS["zhang"], 30)
     assert study is not None
-    assert estimators.conclusion(study) in shown(page)
+    assert estimators.estimators_conclusion(study) in shown(page)
     assert RUN not in [one.label for one in page.button]
     assert estimators.heads(study) == tuple(page.table[-1].value.columns)
 

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.learn.lesson import Lesson, NumberGuess, start_of
 from dashboard.learn.lessons import LESSONS, find, luck
-from dashboard.wording import learn as words
+from dashboard.texts import learn as words
 from tests.app.pages import open_page
 
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)

@@ -2,14 +2,14 @@
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard.parts.long_work import ASK_FROM, RUN, STOP
+from dashboard.widgets.long_work import ASK_FROM, RUN, STOP
 
 
 def page_of(seconds: float, *, ask_from: float = ASK_FROM) -> AppTest:
     def script(seconds: float, ask_from: float) -> None:
         import streamlit as st  # noqa: PLC0415 - the script is run alone
 
-        from dashboard.parts.long_work import LongWork  # noqa: PLC0415 - the same
+        from dashboard.widgets.long_work import LongWork  # noqa: PLC0415 - the same
 
         work = LongWork(("sums", 7))
         if work.agreed(seconds, "Adding", ask_from=ask_from):

@@ -16,8 +16,8 @@ from calibcore.curves import knot_sweep
 from calibcore.data import EventScores, LogitSet
 from calibcore.fitting import prepare
 from dashboard.samples import samples
-from dashboard.wording import maps as words
-from dashboard.wording import percent
+from dashboard.texts import percent
+from dashboard.views.maps import words
 from tests.app.pages import (
     MARKUP,
     bodies,
@@ -33,7 +33,7 @@ from tests.app.pages import (
     turn_to,
 )
 
-GARMENTS = "Three garments that look alike"
+GARMENTS = "three_garments"
 AT_T = ["Temperature", "Temperature", "Temperature", "Hand", "Fitted"]
 KNOTS = "Knots of the spline"
 
@@ -84,7 +84,7 @@ def test_a_score_map_shows_its_curve_and_its_correction() -> None:
 
 
 def test_a_vector_map_shows_a_cloud_and_three_classes_a_triangle() -> None:
-    page = open_page("maps", sample=GARMENTS, method="Temperature scaling")
+    page = open_page("maps", sample=GARMENTS, method="temperature")
     assert not page.exception
     check_charts(page, ["Maps", "Maps", "Triangle", "Triangle", *AT_T])
     _, test = sample_sets(GARMENTS)
@@ -152,9 +152,7 @@ def test_knots_are_moved_by_hand() -> None:
 
 @pytest.mark.parametrize("method", ["None (leave as it is)", "Histogram binning"])
 def test_two_classes_and_nothing_chosen_are_drawn(method: str) -> None:
-    page = open_page(
-        "maps", sample="Who survives a crash, naive Bayes", event="Class", method=method
-    )
+    page = open_page("maps", sample="crash_survival", event="class", method=method)
     assert not page.exception
     check_charts(page, ["Maps", "Maps", *AT_T])
 
@@ -162,9 +160,9 @@ def test_two_classes_and_nothing_chosen_are_drawn(method: str) -> None:
 def test_many_classes_are_drawn_and_a_lift_shows_the_map_inside() -> None:
     page = open_page(
         "maps",
-        sample="Country from a city's name, 100 classes",
-        event="Class",
-        method="One class against the rest",
+        sample="city_country_100",
+        event="class",
+        method="one_vs_rest",
     )
     assert not go_on(page).exception
     check_charts(page, ["Maps", "Maps", *AT_T])
@@ -206,9 +204,7 @@ def test_names_from_a_file_are_shown_as_they_are() -> None:
     rng = np.random.default_rng(3)
     rows = made_set(rng, 300)
     names = ("<b>bold</b>", "$x$ [a](http://b.c)", "**c** <img src=x>")
-    page = open_upload(
-        ("names.npz", npz_of(rows, rows, names)), path="maps", method="Vector scaling"
-    )
+    page = open_upload(("names.npz", npz_of(rows, rows, names)), path="maps", method="vector")
     assert not page.exception
     for text in bodies(page):
         assert not MARKUP.search(text)

@@ -5,13 +5,13 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore.calibrators import CATALOGUE, Choice, Method, WholeNumber
 from calibcore.events import TopR
-from dashboard import wording
+from dashboard import texts
 from dashboard.compute import forget
 from dashboard.settings import NO_METHOD, Settings
 from tests.app.pages import bodies, charts, choose, open_page, tile
 
-SAMPLE = "Three garments that look alike"
-HUNDRED = "Country from a city's name, 100 classes"
+SAMPLE = "three_garments"
+HUNDRED = "city_country_100"
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ def test_every_option_has_its_words_and_its_default(method: Method) -> None:
     made = Settings(TopR(1), method=method.key).calibrator()
     assert made == method.make()
     for option in method.options:
-        label, text = wording.OPTIONS[method.key, option.name]
+        label, text = texts.OPTIONS[method.key, option.name]
         assert label
         assert text.endswith(".")
         if isinstance(option, Choice):
             assert option.default in option.allowed
-            assert all(word in wording.CHOICES for word in option.allowed)
+            assert all(word in texts.CHOICES for word in option.allowed)
             for word in option.allowed:
                 method.make(**{option.name: word})
         if isinstance(option, WholeNumber):
@@ -56,7 +56,7 @@ def test_rows_of_pooled_isotonic_may_stay_unnormalised_for_one_class_at_a_time()
     page.toggle(key="pooled_isotonic_normalised").set_value(False).run()
     normalised = open_page(sample=HUNDRED, method=method.name)
     assert tile(page, "KS error") != tile(normalised, "KS error")
-    choose(page, "event", "Within")
+    choose(page, "event", "within")
     assert not page.exception
     assert not page.error
     assert not [toggle for toggle in page.toggle if toggle.key == "pooled_isotonic_normalised"]
@@ -68,9 +68,9 @@ def test_names_and_keys_are_their_own() -> None:
 
 
 def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.parts.fit_progress.ASK_FROM", 0.0)
+    monkeypatch.setattr("dashboard.widgets.fit_progress.ASK_FROM", 0.0)
     forget()  # what other tests have fitted
-    page = open_page(sample=SAMPLE, method="Vector scaling")
+    page = open_page(sample=SAMPLE, method="vector")
     assert "Vector scaling is not fitted yet (test set)." in " ".join(bodies(page))
     before = tile(page, "KS error")
     assert "\u2192" not in before
@@ -78,8 +78,8 @@ def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch
     assert step.startswith("**Fit Vector scaling.** Press *Fit it* on this page")
     (said,) = [str(info.value) for info in page.info]
     assert said.startswith("Vector scaling on 1,500 rows of 3 classes will take about ")
-    assert said.endswith(f"of memory. {wording.NOT_FITTED}")
-    maps = open_page("maps", sample=SAMPLE, method="Vector scaling")
+    assert said.endswith(f"of memory. {texts.NOT_FITTED}")
+    maps = open_page("maps", sample=SAMPLE, method="vector")
     assert "Vector scaling is not fitted yet, so scores are unchanged." in [
         head.value for head in maps.subheader
     ]
@@ -97,8 +97,8 @@ def test_a_stopped_fit_asks_again() -> None:
 
         from calibcore.events import TopR  # noqa: PLC0415 - the same
         from dashboard.compute import Estimate  # noqa: PLC0415
-        from dashboard.parts import address, fit_progress  # noqa: PLC0415
         from dashboard.settings import Settings  # noqa: PLC0415
+        from dashboard.widgets import address, fit_progress  # noqa: PLC0415
 
         address.follow()
         dear = Settings(TopR(1), st.session_state.get("method", "dirichlet"))

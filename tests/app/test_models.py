@@ -15,12 +15,12 @@ from calibcore import LogitSet, TopR, audit
 from calibcore.calibrators import SplineCalibration
 from calibcore.cumulative import ks_error
 from calibcore.splits import Split
-from dashboard import wording
+from dashboard import texts
 from dashboard.readers import read
 from dashboard.samples import Sample, samples
 from dashboard.settings import NO_METHOD
-from dashboard.views.models import models_csv
-from dashboard.wording.models import NO_MATES, NO_RESAMPLES, NO_SAMPLES
+from dashboard.views.models.page import models_csv
+from dashboard.views.models.words import NO_MATES, NO_RESAMPLES, NO_SAMPLES
 from tests.app.pages import (
     MARKUP,
     bodies,
@@ -70,7 +70,7 @@ def test_samples_of_the_same_rows_are_compared() -> None:
         assert rows[title][0].split() == [f"{100 * before:.1f}%", f"{100 * after:.1f}%"]
     best = min(errors, key=lambda title: errors[title][0])
     assert page.subheader[0].value.startswith(
-        f"Lowest KS error before: {wording.escape_markdown(best)} ("
+        f"Lowest KS error before: {texts.escape_markdown(best)} ("
     )
     assert len(charts(page)) == 1 + len(FASHION)
     assert all(len(chart.alt) > 20 for chart in charts(page))
@@ -79,7 +79,7 @@ def test_samples_of_the_same_rows_are_compared() -> None:
 
 
 def test_a_sample_alone_says_what_is_missing() -> None:
-    page = open_page("models", sample="Three garments that look alike")
+    page = open_page("models", sample="three_garments")
     assert not page.exception
     assert NO_MATES in said(page)
     assert not charts(page)
@@ -104,7 +104,7 @@ def test_intervals_are_those_of_the_same_rows() -> None:
         gap = 100 * (error_of(sample)[0] - error_of(FASHION[0])[0])
         assert cells[0].startswith(f"\u2212{abs(gap):.1f} pp")
         assert "\u25b2 better" in cells[0]
-    assert wording.escape_markdown(FASHION[0].title) in said(page)
+    assert texts.escape_markdown(FASHION[0].title) in said(page)
 
 
 def test_a_map_of_scores_leaves_the_difference_of_accuracies() -> None:
@@ -130,7 +130,7 @@ def test_a_part_of_the_rows_is_that_of_the_first_model() -> None:
     rows = table(page)
     for sample, one in zip(FASHION, sets, strict=True):
         right = float((one.logits.argmax(axis=1) == one.labels)[mine].mean())
-        assert rows[sample.title][-1].strip() == wording.percent(right, int(mine.sum()))
+        assert rows[sample.title][-1].strip() == texts.percent(right, int(mine.sum()))
 
 
 # Files --------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def test_one_set_is_split_alike_in_every_file() -> None:
     assert (split.test.labels == other.test.labels).all()
     for one, cells in zip((split.test, other.test), table(page).values(), strict=True):
         right = float((one.logits.argmax(axis=1) == one.labels).mean())
-        assert cells[-1].strip() == wording.percent(right, 150)
+        assert cells[-1].strip() == texts.percent(right, 150)
     # A file with both sets does not fit to one with a single set.
     bring(page, ("both.npz", npz_of(*sets(0))))
     assert any("one set of rows as in the first model" in str(e.value) for e in page.error)
@@ -265,7 +265,7 @@ def test_further_files_are_read_as_the_user_reads_the_first() -> None:
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_few_rows_open(n_classes: int) -> None:
     first = sets(7, 8, n_classes)
-    page = open_upload(("a.npz", npz_of(*first)), path="models", event="Class", **{"class": "1"})
+    page = open_upload(("a.npz", npz_of(*first)), path="models", event="class", **{"class": "1"})
     bring(page, ("b.npz", npz_of(again(first[0], 1), again(first[1], 2))))
     assert not page.exception
     assert list(table(page)) == ["a.npz", "b.npz"]

@@ -18,12 +18,12 @@ from calibcore.inference import Plan, infer
 from calibcore.metrics import METRICS
 from calibcore.splits import Split
 from dashboard.app import PAGES
-from dashboard.parts.downloads import offer_table
-from dashboard.parts.measures import measures_csv
-from dashboard.wording.imports import FIRST_ROWS
-from dashboard.wording.measures import MARKS
-from dashboard.wording.next_steps import HEADING
-from dashboard.wording.numbers import NO_BREAK
+from dashboard.texts.advice import HEADING
+from dashboard.texts.measures import MARKS
+from dashboard.texts.numbers import NO_BREAK
+from dashboard.texts.opening import FIRST_ROWS
+from dashboard.views.overview.page import measures_csv
+from dashboard.widgets.downloads import offer_table
 from tests.app.pages import (
     bodies,
     charts,
@@ -40,7 +40,7 @@ from tests.app.pages import (
 from tests.readers import files
 
 OPENINGS = "Turn on|Use|Calibrate|Try|Collect|Check|Evaluate|Upload|Fit"
-GARMENTS = "Three garments that look alike"
+GARMENTS = "three_garments"
 
 
 def steps(page: AppTest) -> list[str]:
@@ -90,15 +90,15 @@ def test_without_resamples_tiles_show_the_change_alone() -> None:
     ("query", "opening", "address"),
     [
         (
-            {"sample": GARMENTS, "method": "Temperature scaling"},
+            {"sample": GARMENTS, "method": "temperature"},
             "**Check subgroups first",
             "slices",
         ),
-        ({"sample": GARMENTS, "method": "None (leave as it is)"}, "**Calibrate the", "compare"),
+        ({"sample": GARMENTS, "method": "none"}, "**Calibrate the", "compare"),
         (
             {
-                "sample": "Synthetic: labels drawn from the scores",
-                "method": "None (leave as it is)",
+                "sample": "perfect_synthetic",
+                "method": "none",
             },
             "**Use the uncalibrated",
             "slices",
@@ -129,12 +129,12 @@ def test_the_spline_that_overshoots_is_told_of_its_switch() -> None:
 
 
 def test_rows_that_were_fitted_on_give_no_advice() -> None:
-    (step,) = steps(open_page(set="Calibration set"))
+    (step,) = steps(open_page(set="calibration"))
     assert step.startswith("**Evaluate on the test set")
 
 
 def test_experts_read_statistics_and_others_do_not() -> None:
-    plain, expert = (" ".join(bodies(open_page(wording=w))) for w in ("Plain", "Expert"))
+    plain, expert = (" ".join(bodies(open_page(wording=w))) for w in ("plain", "expert"))
     for term in ("Brownian", "p < 0.001", "\u221aN", "Kuiper/"):
         assert term in expert
         assert term not in plain
@@ -144,7 +144,7 @@ def test_experts_read_statistics_and_others_do_not() -> None:
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_small_files_open(n_rows: int, n_classes: int, rng: np.random.Generator) -> None:
     data = npz_of(made_set(rng, n_rows, n_classes), made_set(rng, n_rows, n_classes))
-    page = open_upload(("small.npz", data), resamples="200", wording="Expert")
+    page = open_upload(("small.npz", data), resamples="200", wording="expert")
     check_page(page)
     assert 1 <= len(steps(page)) <= 3
 
@@ -169,7 +169,7 @@ def risks(n_rows: int = 4000) -> bytes:
 def test_a_file_of_one_score_opens_on_its_class() -> None:
     page = open_page(resamples="200")
     assert page.segmented_control(key="event_seen").value == "top"
-    choose(page, "data", "Your file")
+    choose(page, "data", "file")
     upload(page, ("risks.csv", risks()))
     check_page(page)
     assert page.segmented_control(key="event_seen").value == "class"
@@ -177,30 +177,30 @@ def test_a_file_of_one_score_opens_on_its_class() -> None:
     (verdict,) = [h.value for h in page.subheader if r"died \= 1, mean score" in h.value]
     assert "Before: scores too high] by " in verdict
     # Whoever evaluates the top prediction is told of the class and led back to it.
-    choose(page, "event", "Top-r")
+    choose(page, "event", "top")
     assert any("Before: miscalibrated in subgroups, not det" in h.value for h in page.subheader)
     (first, *_) = steps(page)
     assert first.startswith("**Check died \\= 1.**")
     page.button(key="open_next_again").click().run()
     assert page.segmented_control(key="event_seen").value == "class"
-    choose(page, "data", "Sample")
+    choose(page, "data", "sample")
     assert page.segmented_control(key="event_seen").value == "top"
 
 
 def test_what_is_looked_at_stays_where_it_was_chosen() -> None:
-    page = open_page(sample=GARMENTS, event="Class")
-    choose(page, "data", "Your file")
+    page = open_page(sample=GARMENTS, event="class")
+    choose(page, "data", "file")
     upload(page, ("risks.csv", risks()))
-    choose(page, "data", "Sample")
+    choose(page, "data", "sample")
     assert page.segmented_control(key="event_seen").value == "class"
-    told = open_upload(("risks.csv", risks()), event="Top-r")
+    told = open_upload(("risks.csv", risks()), event="top")
     assert told.segmented_control(key="event_seen").value == "top"
-    crash = open_page(sample="Who survives a crash, naive Bayes")
+    crash = open_page(sample="crash_survival")
     assert crash.segmented_control(key="event_seen").value == "class"
     assert crash.selectbox(key="class").value == "died"
     assert crash.metric[3].label == "AUROC of the score"
     assert not [text for text in bodies(crash) if text.startswith(":small[Always the commonest")]
-    assert choose(crash, "event", "Top-r").metric[3].label == "Accuracy"
+    assert choose(crash, "event", "top").metric[3].label == "Accuracy"
 
 
 def test_the_accuracy_of_top_1_scores_has_the_interval_of_their_frequency() -> None:
@@ -225,7 +225,7 @@ def test_pictures_and_tables_are_named_after_what_they_hold(rng: np.random.Gener
     for name, side in zip(names, ("before", "after"), strict=True):
         about = r"_top_prediction_300_\d{4}_\d\d_\d\d_fractile_\d+_\d+_\d+"
         assert re.fullmatch(f"{stem}_{side}_reliability{about}", name.lower())
-    choose(page, "set", "Calibration set")
+    choose(page, "set", "calibration")
     (chart, _) = charts(page)
     assert "_calibration_set_" in chart.config
 

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.learn import own
 from dashboard.learn.own import LEVELS, Answer
 from dashboard.learn.questions import N_QUESTIONS, Question
-from dashboard.wording import own as words
+from dashboard.views.learn import own_words as words
 from tests.app.pages import bodies, charts, open_page, turn_to
 
 SEED = 7

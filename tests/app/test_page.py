@@ -11,7 +11,7 @@ from calibcore.data import LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, EventMeasure, Options, accuracy, ece
 from calibcore.tally import tally
-from dashboard import stage, wording
+from dashboard import stage, texts
 from dashboard.compute import forget
 from dashboard.readers import Upload, read
 from dashboard.samples import samples
@@ -58,9 +58,9 @@ def choices(name: str) -> list[tuple[Event, list[tuple[str, object]]]]:
     if len(names) > 2:
         found += [
             (TopR(2), [("rank", 2)]),
-            (WithinTopR(2), [("event", "Within")]),
+            (WithinTopR(2), [("event", "within")]),
         ]
-    return [*found, (OneClass(last), [("event", "Class"), ("class", names[last])])]
+    return [*found, (OneClass(last), [("event", "class"), ("class", names[last])])]
 
 
 @pytest.mark.parametrize("name", [FIRST, "city_country_100", "three_garments", "crash_survival"])
@@ -88,7 +88,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
     gaps = [ece(side.scores, side.hits, n_bins=15) for side in (before, after)]
     assert tile(page, "ECE, equal-width bins") == before_after(gaps[0], gaps[1], test.n_samples)
     right = accuracy(test.probabilities, test.labels)
-    assert tile(page, "Accuracy") == wording.percent(right, test.n_samples)
+    assert tile(page, "Accuracy") == texts.percent(right, test.n_samples)
     evaluated = measure_cells(page)
     for measure in METRICS:
         sides = {"Before": (before, test.probabilities), "After": (after, calibrated)}
@@ -99,10 +99,10 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
             else:
                 value = measure.after(test.probabilities, probabilities, test.labels, options)
             wanted = {
-                "share": wording.percent(value, test.n_samples),
+                "share": texts.percent(value, test.n_samples),
                 "rows": f"{value:,.0f}",
-                "small": f"{round(value, 5) + 0:.5f}".replace("-", wording.MINUS),
-            }.get(measure.unit, f"{value:.3f}".replace("-", wording.MINUS))
+                "small": f"{round(value, 5) + 0:.5f}".replace("-", texts.MINUS),
+            }.get(measure.unit, f"{value:.3f}".replace("-", texts.MINUS))
             assert evaluated.loc[measure.name, column] == wanted
     sentences = " ".join(bodies(page))
     assert f"T = {fitted.temperature:.3g}" in sentences
@@ -132,9 +132,9 @@ def test_intervals_appear_when_they_are_asked_for() -> None:
 def test_switching_the_sample_keeps_what_fits_and_drops_what_does_not() -> None:
     page = choose(open_page(sample=SAMPLES["city_country_100"].title), "rank", 50)
     check_page(choose(page, "sample", SAMPLES["crash_survival"].title))
-    page = choose(choose(page, "event", "Class"), "class", "died")
+    page = choose(choose(page, "event", "class"), "class", "died")
     check_page(choose(page, "sample", SAMPLES[FIRST].title))
-    page = choose(choose(page, "event", "Within"), "within", 9)
+    page = choose(choose(page, "event", "within"), "within", 9)
     check_page(choose(page, "sample", SAMPLES["three_garments"].title))
     check_page(choose(page, "sample", SAMPLES["crash_survival"].title))
 
@@ -145,27 +145,27 @@ def test_switching_the_sample_keeps_what_fits_and_drops_what_does_not() -> None:
 def test_the_set_switch_says_that_the_rows_were_fitted_on() -> None:
     calibration, test = sets(FIRST)
     page = open_page()
-    assert wording.FITTED_HERE not in bodies(page)
+    assert texts.FITTED_HERE not in bodies(page)
     assert f":small[Test set, {test.n_samples:,} rows]" in bodies(page)
-    choose(page, "set", "Calibration set")
+    choose(page, "set", "calibration")
     check_page(page)
-    assert wording.FITTED_HERE in bodies(page)
+    assert texts.FITTED_HERE in bodies(page)
     assert f":small[Calibration set, {calibration.n_samples:,} rows]" in bodies(page)
     both = ks_before_after(calibration, calibration, TopR(1), "spline")
     assert tile(page, "KS error") == before_after(*both, calibration.n_samples)
     assert not any("test set" in text for text in bodies(page) if "KS error" in text)
-    choose(page, "set", "Test set")
-    assert wording.FITTED_HERE not in bodies(page)
+    choose(page, "set", "test")
+    assert texts.FITTED_HERE not in bodies(page)
 
 
 def test_the_address_sets_everything() -> None:
     name = "three_garments"
     page = open_page(
         sample=SAMPLES[name].title,
-        event="Class",
-        method="Temperature scaling",
+        event="class",
+        method="temperature",
         bins="20",
-        set="Calibration set",
+        set="calibration",
         **{"class": "Shirt"},
     )
     check_page(page)
@@ -174,7 +174,7 @@ def test_the_address_sets_everything() -> None:
     both = ks_before_after(calibration, calibration, OneClass(k), "temperature")
     assert tile(page, "KS error") == before_after(*both, calibration.n_samples)
     event = outcomes(OneClass(k), calibration)
-    binned = wording.percent(ece(event.scores, event.hits, n_bins=20), calibration.n_samples)
+    binned = texts.percent(ece(event.scores, event.hits, n_bins=20), calibration.n_samples)
     assert measure_cells(page).loc["ECE, equal-width bins", "Before"] == binned
 
 
@@ -183,8 +183,8 @@ def test_the_address_sets_the_splines_options() -> None:
     page = open_page(
         sample=SAMPLES["three_garments"].title,
         spline_n_knots="10",
-        spline_runout="Cubic",
-        spline_fit_to="Hits",
+        spline_runout="cubic",
+        spline_fit_to="hits",
         spline_constrained="true",
     )
     check_page(page)
@@ -200,8 +200,8 @@ def test_the_address_sets_the_splines_options() -> None:
     [
         {"rank": "99"},
         {"rank": "x", "method": "nonsense", "event": "nonsense"},
-        {"event": "Class", "class": "<b>no such class</b>"},
-        {"event": "Within", "within": "0"},
+        {"event": "class", "class": "<b>no such class</b>"},
+        {"event": "within", "within": "0"},
         {"bins": "-4"},
         {"bins": "1e99"},
         {"sample": "no such sample"},

@@ -7,7 +7,7 @@ from calibcore.comparison import can_rank
 from calibcore.data_needed import LEARNED
 from calibcore.metrics import METRICS
 from dashboard.settings import is_variant, method_of, options_of
-from dashboard.wording import papers as words
+from dashboard.widgets import papers as words
 from tests.app.pages import open_page, turn_to
 
 METHODS = {method.key: method for method in CATALOGUE}

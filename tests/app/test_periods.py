@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.compute.periods import in_time, periods_of
 from dashboard.readers import SliceColumn
-from dashboard.wording.drift import TOGETHER
+from dashboard.texts.advice import TOGETHER
 from tests.app.pages import bodies, open_upload, turn_to
 from tests.app.test_slices import tables
 from tests.hospital import discharges

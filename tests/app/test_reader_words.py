@@ -10,9 +10,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dashboard import compute
-from dashboard.wording import LOOKING_CLOSER, escape_markdown
-from dashboard.wording.numbers import percent
-from dashboard.wording.rows import REFUSED, ROWS, call_rows, rows_of, say_rows
+from dashboard.texts import LOOKING_CLOSER, escape_markdown
+from dashboard.texts.numbers import percent
+from dashboard.texts.rows import REFUSED, ROWS, call_rows, rows_of, say_rows
 from tests.app.pages import bodies, charts, open_page, open_upload
 
 NAME = "readmitted_30d = Yes"

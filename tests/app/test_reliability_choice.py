@@ -60,7 +60,7 @@ def test_bins_come_first_and_each_way_can_be_chosen() -> None:
         for chart in diagrams(page):
             assert f"Reliability {title}" in chart.alt
             assert "399 resamples, seed 0" not in chart.alt
-    choose(page, "wording", "Expert")
+    choose(page, "wording", "expert")
     for way in WAYS:
         choose_way(page, way)
         said = ["399 resamples, seed 0" in chart.alt for chart in diagrams(page)]
@@ -81,7 +81,7 @@ def test_an_unknown_way_in_the_address_draws_bins() -> None:
 
 def test_the_choice_outlives_another_sample_and_set() -> None:
     page = choose_way(open_page("reliability", sample=SAMPLE.title), "Smoothed")
-    choose(page, "set", "Calibration set")
+    choose(page, "set", "calibration")
     assert all("smoothed" in chart.alt for chart in diagrams(page))
     page.selectbox(key="sample_seen").set_value(samples()[-1].title).run()
     assert all("smoothed" in chart.alt for chart in diagrams(page))

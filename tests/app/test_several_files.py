@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from dashboard.wording import imports as words
-from dashboard.wording import several
+from dashboard.texts import opening as several
+from dashboard.texts import opening as words
 from tests.app.pages import bodies, check_page, open_upload, tile
 
 N = 240

@@ -26,8 +26,9 @@ from calibcore.calibrators.catalogue import Calibrator
 from calibcore.fitting import fit, fit_folds, prepare
 from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Folds, deal_folds
-from dashboard.compute import contest, fits, forget, processes
-from dashboard.compute.contest import Dealt, run_contest
+from dashboard.compute import comparison as contest
+from dashboard.compute import fits, forget, processes
+from dashboard.compute.comparison import Dealt, run_contest
 from dashboard.compute.processes import FitJob, fit_side_by_side, n_processes, saves_time
 from dashboard.headless import scene_of
 from dashboard.readers import read
@@ -222,7 +223,7 @@ def test_little_work_one_core_and_large_tables_are_left_alone(
 def test_a_comparison_side_by_side_shows_the_same_figures(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sample = {"sample": "Three garments that look alike", "methods": "vector,matrix,platt"}
+    sample = {"sample": "three_garments", "methods": "vector,matrix,platt"}
     forget()  # a fit of another test may have lost its time
     alone = open_page("compare", **sample)
 

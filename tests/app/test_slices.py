@@ -16,19 +16,19 @@ from calibcore import TopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.fitting import fit
 from calibcore.subgroups import screen_slices
-from dashboard import wording
+from dashboard import texts
 from dashboard.compute import fits, forget
 from dashboard.compute.listed_rows import ListedRows
-from dashboard.parts.rows_list import lines_of
 from dashboard.readers import read
 from dashboard.samples import samples
 from dashboard.settings import NO_METHOD
 from dashboard.tables import csv_of
-from dashboard.wording import listed
-from dashboard.wording.events import event_words
-from dashboard.wording.numbers import pp
-from dashboard.wording.slice_names import ALL_ROWS
-from dashboard.wording.slices import ALL_GROUPINGS, NOT_BY_TRUTH
+from dashboard.texts import listed
+from dashboard.texts.events import event_words
+from dashboard.texts.numbers import pp
+from dashboard.texts.subgroups import ALL_ROWS
+from dashboard.views.subgroups.words import ALL_GROUPINGS, NOT_BY_TRUTH
+from dashboard.widgets.rows_list import lines_of
 from tests.app.pages import (
     MARKUP,
     before_after,
@@ -92,11 +92,11 @@ def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
         k = names.index(line[0])
         gap = pp(found.mean_gap[k], found.rows[k], signed=True).removesuffix(" pp")
         assert line[1].startswith(f"{gap} \u2192 ")
-        assert line[3] == wording.percent(event.hits[places == k].mean(), found.rows[k])
+        assert line[3] == texts.percent(event.hits[places == k].mean(), found.rows[k])
     assert "of 4 before, " in page.subheader[0].value
 
 
-@pytest.mark.parametrize("method", ["None", "Temperature scaling"])
+@pytest.mark.parametrize("method", ["none", "temperature"])
 def test_the_page_names_the_subgroup_that_overview_names(method: str) -> None:
     overview = open_page(sample=CRASH.title, method=method)
     lines = re.findall(r"\*\*Worst subgroup[^*]*:\*\* (.*?) by (\S+) percentage", said(overview))
@@ -112,7 +112,7 @@ def test_the_page_names_the_subgroup_that_overview_names(method: str) -> None:
 
 @pytest.mark.parametrize("by", ["Predicted class", "True class", "Score, 5 ranges", "sex"])
 def test_every_way_opens(by: str) -> None:
-    page = open_page("slices", sample=CRASH.title, slices_by=by, event="Class", **{"class": "died"})
+    page = open_page("slices", sample=CRASH.title, slices_by=by, event="class", **{"class": "died"})
     assert not page.exception
     (table,) = tables(page, "slices")
     assert len(table) == (5 if by.startswith("Score") else 2)
@@ -151,7 +151,7 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[object]) -> None:
-    page = open_page(sample=CITIES.title, method="Temperature scaling")
+    page = open_page(sample=CITIES.title, method="temperature")
     assert fitted == [TemperatureScaling()]
     page.number_input(key="bins").set_value(20).run()
     page.number_input(key="rank").set_value(2).run()
@@ -181,7 +181,7 @@ def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object
     # The fit on all rows is the one that was made before.
     assert len(fitted) == 1
     # The other set, by the same fit.
-    choose(page, "set", "Calibration set")
+    choose(page, "set", "calibration")
     of_fit = column_of("age_band", "calibration") == "60+"
     assert f"{of_fit.sum():,} of {of_fit.size:,} rows." in said(page)
     assert len(fitted) == 1

@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose
 from calibcore import audit
 from calibcore.calibrators import ByGroup, PlattScaling, TemperatureScaling
 from calibcore.export.calibrator_file import CalibratorFile
-from dashboard.wording import listed
-from dashboard.wording import take_home as words
+from dashboard.take_home import words
+from dashboard.texts import listed
 from tests.app.pages import bodies, open_upload
 from tests.cli.spreadsheet import Workbook
 from tests.hospital import Discharges, discharges

@@ -14,10 +14,10 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.metrics import METRICS, ClassMeasure, accuracy
 from calibcore.splits import split_rows
-from dashboard import wording
+from dashboard import texts
 from dashboard.readers import FileError, read
 from dashboard.settings import NO_METHOD
-from dashboard.wording import imports
+from dashboard.texts import opening as imports
 from tests.app.pages import (
     MARKUP,
     METHODS,
@@ -43,7 +43,7 @@ from tests.readers import files
 
 
 def test_nothing_uploaded_says_what_to_bring() -> None:
-    page = open_page(data="Your file")
+    page = open_page(data="file")
     assert not page.exception
     assert not page.error
     assert not charts(page)
@@ -59,7 +59,7 @@ def test_an_uploaded_file_shows_its_numbers(rng: np.random.Generator) -> None:
     assert any("500 calibration \u00b7 700 test rows" in one.label for one in page.expander)
     right = f"{100 * accuracy(test.probabilities, test.labels):.1f}%"
     sentence = f"Test set: 700 rows, labels 0, 1, 2, accuracy {right}."
-    assert any(f"- {wording.escape_markdown(sentence)}\n" in f"{text}\n" for text in bodies(page))
+    assert any(f"- {texts.escape_markdown(sentence)}\n" in f"{text}\n" for text in bodies(page))
     for method in METHODS:
         if page.selectbox(key="method_seen").value != method:
             choose(page, "method", method)
@@ -111,7 +111,7 @@ def test_one_changed_cell_of_a_large_array_changes_the_result(rng: np.random.Gen
     calibration, test = made_set(rng, 20, 1000), made_set(rng, 500, 1000)
     assert test.logits.size >= 500_000
     shown = set()
-    page = open_page(data="Your file")
+    page = open_page(data="file")
     for row in (None, 123, 499):
         logits = test.logits.copy()
         if row is not None:
@@ -155,22 +155,22 @@ def test_forgotten_data_are_gone() -> None:
 def test_a_look_at_a_sample_loses_no_file() -> None:
     page = open_upload(("good.npz", files.GOOD["good.npz"]))
     mine = tile(page, "KS error")
-    choose(page, "data", "Sample")
+    choose(page, "data", "sample")
     check_page(page)
     assert tile(page, "KS error") != mine
-    choose(page, "data", "Your file")
+    choose(page, "data", "file")
     check_page(page)
     assert tile(page, "KS error") == mine
-    assert wording.escape_markdown("good.npz") in {one.value for one in page.sidebar.markdown}
+    assert texts.escape_markdown("good.npz") in {one.value for one in page.sidebar.markdown}
     first, second = (made_set(np.random.default_rng(i), 90) for i in (1, 2))
     upload(page, ("better.npz", npz_of(first, second)))
-    assert wording.escape_markdown("good.npz") in bodies(page)
+    assert texts.escape_markdown("good.npz") in bodies(page)
     take_away(page, "good.npz")
-    assert wording.escape_markdown("good.npz") not in bodies(page)
+    assert texts.escape_markdown("good.npz") not in bodies(page)
     check_page(page)
     assert tile(page, "KS error") != mine
-    choose(page, "data", "Sample")
-    choose(page, "data", "Your file")
+    choose(page, "data", "sample")
+    choose(page, "data", "file")
     (button,) = [button for button in page.button if button.label == "Forget my data"]
     button.click().run()
     assert not charts(page)
@@ -192,8 +192,8 @@ def test_files_of_one_name_are_numbered_and_taken_away_one_by_one() -> None:
     data = [files.npz(logits=rows.logits, labels=rows.labels) for rows in (one, other)]
     page = open_upload(("preds.npz", data[0]), ("preds.npz", data[1]), together="sets:preds.npz")
     check_page(page)
-    choose(page, "data", "Sample")
-    choose(page, "data", "Your file")
+    choose(page, "data", "sample")
+    choose(page, "data", "file")
     check_page(page)
     assert files_kept(page) == ["preds.npz", "preds (2).npz"]
     take_away(page, "preds (2).npz")
@@ -206,11 +206,11 @@ def test_files_of_one_name_are_numbered_and_taken_away_one_by_one() -> None:
 def test_the_other_half_can_come_after_a_look_at_a_sample() -> None:
     rows = made_set(np.random.default_rng(5), 400)
     halves = {"logits.npy": files.npy(rows.logits), "labels.npy": files.npy(rows.labels)}
-    page = open_page(data="Your file")
+    page = open_page(data="file")
     for name, data in halves.items():
         upload(page, (name, data))
-        choose(page, "data", "Sample")
-        choose(page, "data", "Your file")
+        choose(page, "data", "sample")
+        choose(page, "data", "file")
     check_page(page)
     both = ks_crossed(rows, TopR(1))
     assert tile(page, "KS error") == before_after(*both, 400)
@@ -223,8 +223,8 @@ def test_the_other_half_can_come_after_a_look_at_a_sample() -> None:
 
 def test_a_file_that_comes_again_takes_the_place_of_the_first() -> None:
     page = open_upload(("good.npz", files.GOOD["good.npz"]))
-    choose(page, "data", "Sample")
-    choose(page, "data", "Your file")
+    choose(page, "data", "sample")
+    choose(page, "data", "file")
     first, second = (made_set(np.random.default_rng(i), 90) for i in (1, 2))
     upload(page, ("good.npz", npz_of(first, second)))
     check_page(page)
@@ -240,12 +240,12 @@ def top_1_csv(rng: np.random.Generator, n_samples: int) -> tuple[bytes, EventSco
 
 def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.Generator) -> None:
     data, rows = top_1_csv(rng, 600)
-    page = open_upload(("top1.csv", data), event="Within", method="Temperature scaling")
+    page = open_upload(("top1.csv", data), event="within", method="temperature")
     check_page(page)
     keys = {control.key for control in page.segmented_control}
     assert not keys & {"event", "rank", "within"}
     offered = [method.name for method in CATALOGUE if method.acts_on == "event"]
-    assert page.selectbox(key="method_seen").options == [*offered, wording.method_name(NO_METHOD)]
+    assert page.selectbox(key="method_seen").options == [*offered, texts.method_name(NO_METHOD)]
     assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1)), 600)
     table = measure_cells(page)
     for measure in METRICS:
@@ -278,8 +278,8 @@ def check_refusal(page: AppTest) -> None:
     assert not charts(page)
     assert not page.metric
     (error,) = page.error
-    assert error.proto.title in (wording.REFUSED, wording.NOT_FITTING)
-    assert error.value.endswith((wording.NEXT_STEP, imports.FIX_STEP))
+    assert error.proto.title in (texts.REFUSED, texts.NOT_FITTING)
+    assert error.value.endswith((texts.NEXT_STEP, imports.FIX_STEP))
     assert "Traceback" not in error.value
     assert 'File "' not in error.value
 
@@ -302,7 +302,7 @@ def test_a_broken_file_is_refused_in_words(name: str) -> None:
     check_refusal(page)
     with pytest.raises(FileError) as refused:
         read(name, BROKEN[name]).split()
-    said = wording.escape_markdown(str(refused.value))
+    said = texts.escape_markdown(str(refused.value))
     assert page.error[0].value.partition("\n\n")[0] == said
     assert not any(MARKUP.search(text) for text in bodies(page))
 
@@ -333,11 +333,11 @@ def test_no_file_runs_code(tmp_path: Path) -> None:
 
 
 def test_what_needs_no_file_stays_in_the_address_while_one_is_refused() -> None:
-    page = open_upload(("a.csv", files.GOOD["good.csv"]), set="Calibration set")
+    page = open_upload(("a.csv", files.GOOD["good.csv"]), set="calibration")
     upload(page, ("b.csv", b"a,b\n1,2\nx,y\n"))
     assert not charts(page)
     assert page.query_params["resamples"] in ("0", ["0"])
-    assert page.query_params["set"] in ("Calibration set", ["Calibration set"])
+    assert page.query_params["set"] in ("calibration", ["calibration"])
 
 
 def test_after_a_refusal_the_next_file_is_read() -> None:
@@ -345,7 +345,7 @@ def test_after_a_refusal_the_next_file_is_read() -> None:
     check_refusal(page)
     check_page(upload(page, ("good.npz", WHOLE)))
     check_refusal(upload(page, ("garbage.npz", BROKEN["garbage.npz"])))
-    choose(page, "data", "Sample")
+    choose(page, "data", "sample")
     check_page(page)
 
 
@@ -380,11 +380,11 @@ def test_class_names_are_shown_as_they_are(
     rng: np.random.Generator, escaped: Callable[[AppTest, str], None]
 ) -> None:
     calibration, test = made_set(rng, 200, len(HOSTILE)), made_set(rng, 200, len(HOSTILE))
-    page = open_upload(("m.npz", npz_of(calibration, test, HOSTILE)), event="Class")
+    page = open_upload(("m.npz", npz_of(calibration, test, HOSTILE)), event="class")
     for name in page.selectbox(key="class").options:
         choose(page, "class", name)
         escaped(page, name)
-        called = f"class {wording.escape_markdown(name)}, mean score "
+        called = f"class {texts.escape_markdown(name)}, mean score "
         assert any(called in heading.value for heading in page.subheader)
 
 
@@ -402,7 +402,7 @@ def test_a_lone_piece_asks_for_its_other_half(rng: np.random.Generator) -> None:
         file = io.BytesIO()
         np.save(file, array)
         files.append((name, file.getvalue()))
-    for alone, asked in zip(files, (imports.WITHOUT_LABELS, wording.LABELS_ALONE), strict=True):
+    for alone, asked in zip(files, (imports.WITHOUT_LABELS, texts.LABELS_ALONE), strict=True):
         page = open_upload(alone)
         assert not page.error
         assert [note.value for note in page.info] == [asked]

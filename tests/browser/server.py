@@ -23,7 +23,7 @@ def running_dashboard() -> Iterator[str]:
     command = [
         sys.executable,
         "-c",
-        "from dashboard.cli import main; main()",
+        "from dashboard.cli.main import main; main()",
         "serve",
         "--",
         f"--server.port={port}",

@@ -49,7 +49,7 @@ def findings(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=LONG)])
 def test_no_page_has_a_finding(open_page: OpenPage, scheme: str) -> None:
-    page = open_page(address_of(GARMENTS, method="Temperature scaling"), scheme=scheme)
+    page = open_page(address_of(GARMENTS, method="temperature"), scheme=scheme)
     settle(page)
     ground = page.get_by_test_id("stApp").evaluate("node => getComputedStyle(node).backgroundColor")
     assert ground == ("rgb(14, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)")
@@ -73,8 +73,8 @@ OTHER_STATES = {
         GARMENTS, "models", models_view="table", table_models=CRASH, methods="temperature,beta"
     ),
     "many slices": address_of(CITIES, "slices"),
-    "three classes": address_of(GARMENTS, "maps", method="Matrix scaling", wording="Expert"),
-    "nothing uploaded": "?data=Your+file",
+    "three classes": address_of(GARMENTS, "maps", method="matrix", wording="expert"),
+    "nothing uploaded": "?data=file",
 }
 
 
@@ -89,7 +89,7 @@ def test_no_other_state_has_a_finding(open_page: OpenPage, state: str, scheme: s
 
 
 def test_a_question_and_the_roles_of_columns_have_no_finding(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0", scheme="dark")
+    page = open_page("?data=file&resamples=0", scheme="dark")
     bring(page, export()[0])
     expect(page.locator("table.roles")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 900})

@@ -35,7 +35,7 @@ def listed_in_file(page: Page) -> list[dict[str, str]]:
 @pytest.mark.parametrize("diagram", ["bins", "plot"])
 def test_a_click_on_a_bin_lists_all_its_rows(open_page: OpenPage, diagram: str) -> None:
     data, scores, hits = risks()
-    address = f"?data=Your+file&resamples=0&bins={BINS}&reliability={diagram}&rows_are=patients"
+    address = f"?data=file&resamples=0&bins={BINS}&reliability={diagram}&rows_are=patients"
     page = open_page(f"reliability{address}")
     page.locator("input[type=file]").set_input_files(
         {"name": "risks.csv", "mimeType": "text/csv", "buffer": data}
@@ -65,7 +65,7 @@ def test_a_click_on_a_bin_lists_all_its_rows(open_page: OpenPage, diagram: str) 
 
 def test_a_range_replaces_the_bin_without_a_mouse(open_page: OpenPage) -> None:
     data, scores, _ = risks()
-    page = open_page("reliability?data=Your+file&resamples=0&rows_are=patients", width=390)
+    page = open_page("reliability?data=file&resamples=0&rows_are=patients", width=390)
     page.locator("input[type=file]").set_input_files(
         {"name": "risks.csv", "mimeType": "text/csv", "buffer": data}
     )

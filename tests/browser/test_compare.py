@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from dashboard.settings import USUAL, method_by_key
-from dashboard.wording import contest as words
-from dashboard.wording.sentences import method_name
+from dashboard.texts import comparison as words
+from dashboard.texts.sentences import method_name
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import begin_long_work, settle
 
@@ -21,8 +21,8 @@ HUNDRED = "Country+from+a+city%27s+name%2C+100+classes"
 
 
 def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPage) -> None:
-    few = "methods=Temperature+scaling&methods=Spline+on+every+rank"
-    page = open_page(f"compare?sample=Three+garments+that+look+alike&resamples=0&{few}")
+    few = "methods=temperature&methods=per_rank"
+    page = open_page(f"compare?sample=three_garments&resamples=0&{few}")
     rows = page.locator(".st-key-contest_table tbody tr")
     expect(rows).to_have_count(3)
     expect(page.get_by_role("figure", name=re.compile("^Calibrators"))).to_be_visible()
@@ -44,7 +44,7 @@ def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPag
 
 
 def test_a_comparison_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
-    page = open_page(f"compare?sample={HUNDRED}&resamples=0&folds=6&methods=Gaussian+process")
+    page = open_page(f"compare?sample={HUNDRED}&resamples=0&folds=6&methods=gaussian_process")
     page.get_by_role("button", name=re.compile("Start|Stop")).first.wait_for()
     start = page.get_by_role("button", name="Start")
     if start.is_visible():

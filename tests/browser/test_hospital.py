@@ -46,7 +46,7 @@ def export() -> tuple[bytes, int]:
 @pytest.mark.parametrize("width", [1440, 390])
 def test_from_an_export_to_the_verdict(open_page: OpenPage, width: int) -> None:
     data, n_back = export()
-    page = open_page("?data=Your+file&resamples=0")
+    page = open_page("?data=file&resamples=0")
     page.locator("input[type=file]").set_input_files(
         {"name": "readmissions.csv", "mimeType": "text/csv", "buffer": data}
     )

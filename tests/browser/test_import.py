@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Dialog, Locator, Page, Request, expect
 
 from dashboard.app import PAGES
-from dashboard.wording import imports as words
-from dashboard.wording import templates
-from dashboard.wording.listed import DOWNLOAD
+from dashboard.texts import opening as templates
+from dashboard.texts import opening as words
+from dashboard.texts.listed import DOWNLOAD
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle, stand_still
 
@@ -87,7 +87,7 @@ def hovered(page: Page, plot: Locator, point: Locator) -> str:
 
 
 def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
-    page = open_page(f"?data=file&event=Class&resamples=0&slices_by={COLUMN}")
+    page = open_page(f"?data=file&event=class&resamples=0&slices_by={COLUMN}")
     heard: list[str] = []
 
     def note_dialog(dialog: Dialog) -> None:

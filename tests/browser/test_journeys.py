@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from calibcore import LogitSet, Split, TopR, WithinTopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
-from dashboard.wording import percent
+from dashboard.texts import percent
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
 
@@ -107,7 +107,7 @@ def _temperature(split: Split[LogitSet]) -> float:
 
 
 def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file")
+    page = open_page("?data=file")
     table = np.zeros((20, 3))
     table[4, 1] = -np.inf
     file = io.BytesIO()
@@ -169,7 +169,7 @@ def test_a_phone_shows_one_side_at_a_time_and_nothing_wider_than_itself(
 
 
 def test_names_from_a_file_are_shown_as_they_are(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&event=Class")
+    page = open_page("?data=file&event=class")
     names = ["<b>bold</b>", "*star* http://example.org/x", "$x^2$ {says}"]
     file = io.BytesIO()
     rng = np.random.default_rng(3)
@@ -192,7 +192,7 @@ def test_names_from_a_file_are_shown_as_they_are(open_page: OpenPage) -> None:
     expect(page.get_by_test_id("stMain").locator("a[href*=example]")).to_have_count(0)
 
 
-LONG_FIT = "?sample=Country+from+a+city%27s+name%2C+100+classes&method=Gaussian+process"
+LONG_FIT = "?sample=city_country_100&method=gaussian_process"
 
 
 def begin(page: Page) -> None:
@@ -245,7 +245,7 @@ def test_a_fit_goes_on_while_another_page_is_opened(open_page: OpenPage) -> None
 
 
 def test_measures_get_intervals_and_words_and_their_names_open(open_page: OpenPage) -> None:
-    page = open_page("?sample=Three+garments+that+look+alike&method=Temperature+scaling")
+    page = open_page("?sample=three_garments&method=temperature")
     row = page.locator("table.measures").first.locator("tr", has_text="KS error")
     expect(row.locator("td").first.locator("small")).to_have_text(re.compile(r"[\d.]+\u2013[\d.]+"))
     expect(row.locator(".mark")).to_have_text("\u25b2 better")

@@ -6,14 +6,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from calibcore import TopR, cumulative_curves
-from dashboard.wording import percent
+from dashboard.texts import percent
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
 from tests.browser.test_journeys import choose, split_of
 
 pytestmark = pytest.mark.browser
 
-GARMENTS = "sample=Three+garments+that+look+alike&resamples=0"
+GARMENTS = "sample=three_garments&resamples=0"
 
 GRAPHS = '[class*="_graphs"] .js-plotly-plot .plot-container'
 
@@ -81,7 +81,7 @@ def test_what_to_do_next_leads_to_a_page_that_keeps_the_choices(open_page: OpenP
 
 
 def test_tiles_get_their_words_from_the_table(open_page: OpenPage) -> None:
-    page = open_page("?sample=Three+garments+that+look+alike&resamples=200")
+    page = open_page("?sample=three_garments&resamples=200")
     row = page.locator("table.measures").first.locator("tr", has_text="KS error")
     expect(row.locator(".mark")).to_have_text("\u25b2 better")
     tile = page.get_by_test_id("stMetric").filter(has_text="KS error")

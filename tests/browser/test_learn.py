@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, found_of
 from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
-from dashboard.parts.long_work import RUN, STOP
-from dashboard.wording import laboratory as lab
-from dashboard.wording import learn as words
+from dashboard.texts import laboratory as lab
+from dashboard.texts import learn as words
+from dashboard.widgets.long_work import RUN, STOP
 from tests.browser.conftest import LONG, OpenPage
 from tests.browser.settled import click, settle
 from tests.browser.test_accessibility import findings

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from calibcore import LogitSet, metrics
 from calibcore.calibrators import FittedTemperature
-from dashboard.parts.long_work import RUN
-from dashboard.wording.efficiency import STOPPED
+from dashboard.views.data_needed.words import STOPPED
+from dashboard.widgets.long_work import RUN
 from tests.browser.conftest import OpenPage
 
 SAMPLES = Path(__file__).parents[2] / "sample_logits"
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_the_temperature_is_moved_by_hand(open_page: OpenPage) -> None:
-    address = "maps?sample=Three+garments+that+look+alike&method=Temperature+scaling"
+    address = "maps?sample=three_garments&method=temperature"
     page = open_page(f"{address}&hand_t=1.06")
     expect(page.get_by_role("heading", name=re.compile("lowers nearly all scores"))).to_be_visible()
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(9, timeout=60_000)
@@ -42,8 +42,7 @@ def test_the_temperature_is_moved_by_hand(open_page: OpenPage) -> None:
 
 def test_learning_curves_start_on_a_click_and_can_be_stopped(open_page: OpenPage) -> None:
     page = open_page(
-        "efficiency?method=None+%28leave+as+it+is%29&draws=30"
-        "&learners=Temperature+scaling&learners=Matrix+scaling",
+        "efficiency?method=none&draws=30&learners=temperature&learners=matrix",
         scheme="dark",
     )
     start = page.get_by_role("button", name=RUN)

@@ -11,8 +11,8 @@ from tests.browser.settled import settle
 
 pytestmark = pytest.mark.browser
 
-CITIES = "reliability?sample=Country+from+a+city%27s+name%2C+100+classes&resamples=0"
-GARMENTS = "reliability?sample=Three+garments+that+look+alike&resamples=0"
+CITIES = "reliability?sample=city_country_100&resamples=0"
+GARMENTS = "reliability?sample=three_garments&resamples=0"
 
 
 def address(page: Page) -> dict[str, list[str]]:
@@ -53,7 +53,7 @@ def test_the_setting_is_the_number_of_bins(open_page: OpenPage) -> None:
 
 
 def test_a_class_is_opened_from_its_picture_and_the_address_keeps_it(open_page: OpenPage) -> None:
-    page = open_page(f"{CITIES}&method=Temperature+scaling&classes_page=2")
+    page = open_page(f"{CITIES}&method=temperature&classes_page=2")
     settle(page)  # until then the pictures of another page may stand there
     opener = page.locator("[class*=st-key-open_] button").nth(3)
     name = opener.inner_text()

@@ -93,7 +93,7 @@ def test_a_sample_s_report_is_read_from_disk_offline(
 
 def test_from_an_export_to_the_report(open_page: OpenPage, tmp_path: Path) -> None:
     data, _ = export()
-    page = open_page("?data=Your+file&resamples=200")
+    page = open_page("?data=file&resamples=200")
     page.locator("input[type=file]").set_input_files(
         {"name": "readmissions.csv", "mimeType": "text/csv", "buffer": data}
     )

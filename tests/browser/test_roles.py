@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from dashboard.wording import imports as words
-from dashboard.wording import roles as role_words
+from dashboard.texts import opening as role_words
+from dashboard.texts import opening as words
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle, turn_to
 from tests.browser.test_hospital import N_MISSING, N, export
@@ -57,7 +57,7 @@ def asked(page: Page) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_two_columns_that_matter_are_in_sight(open_page: OpenPage, width: int) -> None:
-    page = open_page("?data=Your+file&resamples=0")
+    page = open_page("?data=file&resamples=0")
     bring(page, export()[0])
     page.set_viewport_size({"width": width, "height": 900})
     settle(page)
@@ -79,7 +79,7 @@ def test_the_two_columns_that_matter_are_in_sight(open_page: OpenPage, width: in
 
 
 def test_nothing_says_to_scroll_where_all_columns_fit(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0")
+    page = open_page("?data=file&resamples=0")
     bring(page, b"risk,back\n" + b"\n".join([b"0.2,no", b"0.7,yes", b"0.4,no"] * 99))
     expect_verdict(page)
     page.locator("[class*=st-key-import_step] summary").click()
@@ -88,7 +88,7 @@ def test_nothing_says_to_scroll_where_all_columns_fit(open_page: OpenPage) -> No
 
 
 def test_the_verdict_is_on_the_first_screen_and_the_details_are_closed(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0&leave_out=1")
+    page = open_page("?data=file&resamples=0&leave_out=1")
     bring(page, export()[0])
     expect_verdict(page)
     box = page.locator(".st-key-verdict").bounding_box()
@@ -98,7 +98,7 @@ def test_the_verdict_is_on_the_first_screen_and_the_details_are_closed(open_page
 
 
 def test_rows_left_out_are_said_on_every_page_and_can_be_put_back(open_page: OpenPage) -> None:
-    page = open_page("?data=Your+file&resamples=0&leave_out=1")
+    page = open_page("?data=file&resamples=0&leave_out=1")
     bring(page, export()[0])
     expect_verdict(page)
     turn_to(page, "Reliability")
@@ -114,7 +114,7 @@ def test_two_selects_set_roles_right(open_page: OpenPage) -> None:
     """As if the wrong columns had been detected, which the address says here."""
     data, n_back = export()
     wrong = "outcome:sex~score:length_of_stay"
-    page = open_page(f"?data=Your+file&resamples=0&leave_out=1&roles={wrong}")
+    page = open_page(f"?data=file&resamples=0&leave_out=1&roles={wrong}")
     bring(page, data)
     question = page.locator(".st-key-import_question")
     expect(question).to_be_visible()
@@ -137,7 +137,7 @@ def test_two_selects_set_roles_right(open_page: OpenPage) -> None:
 
 def test_the_event_is_the_other_outcome_by_one_click(open_page: OpenPage) -> None:
     data, n_back = export()
-    page = open_page("?data=Your+file&resamples=0&leave_out=1")
+    page = open_page("?data=file&resamples=0&leave_out=1")
     bring(page, data)
     expect_verdict(page)
     page.locator("[class*=st-key-import_step] summary").click()
@@ -153,7 +153,7 @@ def test_the_event_is_the_other_outcome_by_one_click(open_page: OpenPage) -> Non
 def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> None:
     """The other event, then the other class of it, each opened again at the address it left."""
     data, _ = export()
-    page = open_page("?data=Your+file&resamples=0&leave_out=1")
+    page = open_page("?data=file&resamples=0&leave_out=1")
     bring(page, data)
     expect_verdict(page)
     page.locator("[class*=st-key-import_step] summary").click()
@@ -173,7 +173,7 @@ def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> N
 
 def test_what_the_address_says_wrongly_is_named(open_page: OpenPage) -> None:
     query = "leave_out=1&values=odds&roles=outcome:readmitted_30d~group:towm"
-    page = open_page(f"?data=Your+file&resamples=0&{query}")
+    page = open_page(f"?data=file&resamples=0&{query}")
     bring(page, export()[0])
     alert = page.get_by_role("alert").filter(has_text="Address of the page")
     expect(alert).to_contain_text('"odds" is not used')

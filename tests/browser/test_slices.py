@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from dashboard.wording.listed import DOWNLOAD
+from dashboard.texts.listed import DOWNLOAD
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
 

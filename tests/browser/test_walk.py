@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from calibcore import TopR, audit
 from calibcore.calibrators import SplineCalibration
 from dashboard.app import PAGES
-from dashboard.parts.long_work import RUN
-from dashboard.wording import percent
+from dashboard.texts import percent
+from dashboard.widgets.long_work import RUN
 from tests.browser.conftest import LONG, OpenPage
 from tests.browser.settled import begin_long_work, click, settle, stand_still, turn_to
 from tests.browser.test_journeys import choose_method, split_of

@@ -17,11 +17,10 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.cumulative import ks_error
 from calibcore.metrics import METRICS
 from calibcore.samples import SAMPLES_FOLDER
-from dashboard.cli import main
+from dashboard.cli.commands import SUBGROUP, Condition
+from dashboard.cli.main import main
 from dashboard.compute import forget
-from dashboard.conditions import SUBGROUP, Condition
-from dashboard.wording.numbers import percent
-from dashboard.wording.plain import plain
+from dashboard.texts.numbers import percent, plain
 from tests.app.pages import measure_cells, open_upload
 from tests.hospital import Discharges, discharges
 from tests.tickets import tickets
@@ -273,7 +272,7 @@ def test_what_two_files_are_is_an_option_where_nothing_says_so(tmp_path: Path) -
 
 
 def test_the_command_runs_alone_and_says_nothing_but_the_audit(export: str) -> None:
-    command = [sys.executable, "-W", "error", "-c", "from dashboard.cli import main; main()"]
+    command = [sys.executable, "-W", "error", "-c", "from dashboard.cli.main import main; main()"]
     done = subprocess.run(
         [*command, "audit", export, "--resamples", "0", "--fail-if", "ks_error>1%"],
         capture_output=True, check=False, encoding="utf-8",

@@ -20,7 +20,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
 )
 from calibcore.samples import SAMPLES_FOLDER
-from dashboard.cli import main
+from dashboard.cli.main import main
 from dashboard.compute import forget
 from dashboard.readers import read
 from tests.hospital import Discharges, discharges

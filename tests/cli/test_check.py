@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from calibcore.metrics import mean_gap
-from dashboard.cli import main
+from dashboard.cli.main import main
 from dashboard.report.reference import read_reference
 
 JOB = Path(__file__).parents[2] / "docs" / "check-batch.yml"

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from dashboard.cli import main
+from dashboard.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 

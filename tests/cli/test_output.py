@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from dashboard import terminal
-from dashboard.cli import main
-from dashboard.commands import BROKEN, CANNOT, STOPPED, UNREAD
-from dashboard.output import are_one_file, table_of, write_file
+from dashboard.cli import terminal
+from dashboard.cli.commands import BROKEN, CANNOT, STOPPED, UNREAD
+from dashboard.cli.main import main
+from dashboard.cli.output import are_one_file, table_of, write_file
 
-COMMAND = "from dashboard.cli import main; main()"
+COMMAND = "from dashboard.cli.main import main; main()"
 
 
 @pytest.fixture

@@ -32,9 +32,9 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.score_table import TABLE_ACCURACY
 from calibcore.grouping import Grouping
 from calibcore.splits import Split
-from dashboard.cli import main
-from dashboard.wording import workbook as words
-from dashboard.workbook import N_ROWS, workbook_of
+from dashboard.cli.main import main
+from dashboard.take_home import workbook as words
+from dashboard.take_home.workbook import N_ROWS, workbook_of
 from tests.cli.spreadsheet import Workbook
 
 MAPS: list[ScoreMap] = [

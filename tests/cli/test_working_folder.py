@@ -13,10 +13,10 @@ from tests.browser.server import running_dashboard
 
 NAMES = "queue", "random", "json", "numpy", "pickle", "struct", "sitecustomize", "click", "pandas"
 
-COMMAND = "from dashboard.cli import main; main()"
+COMMAND = "from dashboard.cli.main import main; main()"
 
 PROCESSES = """
-from dashboard.cli import main
+from dashboard.cli.main import main
 from dashboard.compute.processes import pool
 from dashboard.readers.worker import parse_apart
 print(len(parse_apart("rows.csv", open("rows.csv", "rb").read()).columns))

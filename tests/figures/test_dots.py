@@ -34,8 +34,8 @@ from calibcore.splits import Split, deal_folds
 from dashboard.figures import DARK, LIGHT
 from dashboard.figures.ranking import CROSSED, TEST, _axis, dot_plot
 from dashboard.settings import NO_METHOD
-from dashboard.wording import contest as words
-from dashboard.wording import method_name
+from dashboard.texts import comparison as words
+from dashboard.texts import method_name
 from tests.figures.conftest import Keep
 from tests.figures.made import MINUS, Figure, pct, texts, trace
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from calibcore.inference import Drift
-from dashboard.wording.drift import TOGETHER, drift_line
+from dashboard.texts.advice import TOGETHER, drift_line
 
 MONTHS = ("Jan 2025", "Feb 2025", "Mar 2025")
 FOUND = Drift(0.001, -4.0, 2, 0.003, -0.041, 400, 300, 1000, 0)

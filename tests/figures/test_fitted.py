@@ -16,7 +16,7 @@ from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.calibrators.temperature import FittedTemperature
 from dashboard.figures import LIGHT
 from dashboard.figures.weights import weights_map
-from dashboard.wording import fitted as words
+from dashboard.views.maps import words
 
 NAMES = ("cat", "<b>dog</b>", "owl")
 W = np.array([[1.0, -0.25, 0.5], [0.0, 2.0, 0.25], [-1.0, 0.0, 1.5]])

@@ -7,7 +7,7 @@ from calibcore.evaluation import Side
 from dashboard.figures import mark_rows
 from dashboard.figures.gap import gap_graph
 from dashboard.figures.palette import LIGHT
-from dashboard.wording.graphs import gap_caption
+from dashboard.views.ks_graphs.words import gap_caption
 from tests.figures.conftest import Keep
 from tests.figures.made import result_of, side_of, trace
 

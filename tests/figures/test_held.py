@@ -10,7 +10,7 @@ from calibcore.inference.coverage import HELD
 from calibcore.inference.findings import Finding, Reference, Uncertainty
 from calibcore.inference.intervals import Interval
 from calibcore.metrics import METRICS
-from dashboard.wording.measures import ABOVE, LEAST_HELD, held_note, measure_rows, narrow_note
+from dashboard.texts.measures import ABOVE, LEAST_HELD, held_note, measure_rows, narrow_note
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 

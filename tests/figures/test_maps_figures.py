@@ -30,7 +30,7 @@ from dashboard.figures.maps import (
 from dashboard.figures.sweeps import CALIBRATION, TEST, knot_graphs, temperature_graphs
 from dashboard.figures.triangle import triangle
 from dashboard.settings import NO_METHOD
-from dashboard.wording.maps import shift_caption
+from dashboard.views.maps.words import shift_caption
 from tests.figures.conftest import Keep
 from tests.figures.made import Figure, events, result_of, texts, trace
 

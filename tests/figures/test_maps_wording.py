@@ -11,7 +11,9 @@ from calibcore.data_needed import LEARNED, LearningCurve, LearningCurves, Learni
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import EntropyIsNll
 from dashboard.settings import NO_METHOD
-from dashboard.wording import efficiency, maps
+from dashboard.texts.glossary import SHORT_NAMES
+from dashboard.views.data_needed import words as efficiency
+from dashboard.views.maps import words as maps
 from tests.figures.made import MINUS, pct
 
 # Maps -----------------------------------------------------------------------------------------
@@ -69,9 +71,9 @@ def test_curves_that_fall_are_named() -> None:
 
 
 def test_every_method_has_a_short_name_of_its_own() -> None:
-    assert set(maps.SHORT_NAMES) == {NO_METHOD, *(method.key for method in CATALOGUE)}
-    assert len(set(maps.SHORT_NAMES.values())) == len(maps.SHORT_NAMES)
-    assert max(map(len, maps.SHORT_NAMES.values())) <= 12
+    assert set(SHORT_NAMES) == {NO_METHOD, *(method.key for method in CATALOGUE)}
+    assert len(set(SHORT_NAMES.values())) == len(SHORT_NAMES)
+    assert max(map(len, SHORT_NAMES.values())) <= 12
 
 
 def test_rows_are_named_after_the_event() -> None:

@@ -16,12 +16,12 @@ from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.models import plane_figure
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.tables import models_table
-from dashboard.wording import measured
-from dashboard.wording import models as words
-from dashboard.wording.certainty import raised_nll
-from dashboard.wording.glossary import OPTIONS
-from dashboard.wording.numbers import p_words
-from dashboard.wording.sentences import across_half
+from dashboard.texts import measured
+from dashboard.texts.glossary import OPTIONS
+from dashboard.texts.numbers import p_words
+from dashboard.texts.sentences import across_half
+from dashboard.texts.tiles import raised_nll
+from dashboard.views.models import words
 from tests.figures.conftest import Keep
 from tests.figures.made import pct, texts, trace
 

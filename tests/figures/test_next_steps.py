@@ -28,14 +28,20 @@ from calibcore.splits import Split
 from calibcore.subgroups import joint_screen, screen_slices
 from dashboard.app import PAGES
 from dashboard.settings import NO_METHOD
-from dashboard.wording.correction import Corrected, with_correction
-from dashboard.wording.events import event_words
-from dashboard.wording.groups import Groups, worst_lines
-from dashboard.wording.next_steps import MOST_STEPS, next_steps
-from dashboard.wording.sentences import both_sides_line, findings, verdict
-from dashboard.wording.slices import HowSaid, conclusion, slice_rows
-from dashboard.wording.step import TOP, Found, Step
-from dashboard.wording.verdicts import finding_of
+from dashboard.texts.advice import (
+    MOST_STEPS,
+    TOP,
+    Corrected,
+    Found,
+    Step,
+    next_steps,
+    with_correction,
+)
+from dashboard.texts.events import event_words
+from dashboard.texts.sentences import both_sides_line, findings, verdict
+from dashboard.texts.subgroups import Groups, worst_lines
+from dashboard.texts.verdicts import finding_of
+from dashboard.views.subgroups.words import HowSaid, conclusion, slice_rows
 from tests.figures.made import blocks, events, logit_result, result_of
 
 OVER = blocks((0.9, 1000, 800))

@@ -10,7 +10,10 @@ import pytest
 from calibcore.inference import Interval
 from calibcore.metrics import METRICS, Measure
 from calibcore.models import TableCell
-from dashboard.paper_table import (
+from dashboard.settings import is_variant, options_of, variant_key
+from dashboard.texts import method_name
+from dashboard.views.models import table_words as words
+from dashboard.views.models.as_printed import (
     PaperCell,
     PaperTable,
     latex_text,
@@ -19,9 +22,6 @@ from dashboard.paper_table import (
     paper_latex,
     paper_markdown,
 )
-from dashboard.settings import is_variant, options_of, variant_key
-from dashboard.wording import method_name
-from dashboard.wording import model_table as words
 
 HOSTILE = "=1+1|<b>_x_</b>\\input{a}%&#$~^\n[a](b)"
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from calibcore.series import Checkpoint
-from dashboard.compute.series import numbers_in
 from dashboard.figures import DARK, LIGHT
 from dashboard.figures.series import PANELS, series_graph
-from dashboard.wording import series as words
+from dashboard.views.models import series_words as words
+from dashboard.views.models.results import numbers_in
 
 SPREAD = np.where(np.arange(10_000) < 5000, 0.5, -0.5)
 

@@ -10,10 +10,10 @@ from calibcore.inference import group_gaps
 from calibcore.subgroups import SliceScreen, joint_screen, screen_slices, slice_shares
 from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.slices import ROW, period_plot, score_histogram, slice_plot
-from dashboard.wording import listed
-from dashboard.wording import slice_names as names_of
-from dashboard.wording import slices as words
-from dashboard.wording.events import event_words
+from dashboard.texts import listed
+from dashboard.texts import subgroups as names_of
+from dashboard.texts.events import event_words
+from dashboard.views.subgroups import words
 from tests.figures.conftest import Keep
 from tests.figures.made import MINUS, pct, texts, trace
 

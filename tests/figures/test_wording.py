@@ -23,25 +23,26 @@ from calibcore.inference import Finding, Inference, Interval, Plan, Reference, U
 from calibcore.metrics import METRICS, calibration_intercept, calibration_slope
 from calibcore.splines import Runout
 from calibcore.splits import Split
-from dashboard import wording
+from dashboard import texts
 from dashboard.settings import NO_METHOD
-from dashboard.wording.glossary import OPTIONS
-from dashboard.wording.graphs import band_note
-from dashboard.wording.listed import decided_note
-from dashboard.wording.measures import GROUPS, Shown, finding_of, listed, measure_rows
-from dashboard.wording.numbers import MINUS, amount, detected_points, null_source, pp, span
-from dashboard.wording.reach import power_sentence
-from dashboard.wording.reliability import (
+from dashboard.texts.glossary import OPTIONS
+from dashboard.texts.limits import power_sentence
+from dashboard.texts.listed import decided_note
+from dashboard.texts.measures import GROUPS, Shown, finding_of, listed, measure_rows
+from dashboard.texts.numbers import MINUS, amount, detected_points, null_source, pp, span
+from dashboard.texts.reliability import (
     bins_caption,
     isotonic_caption,
     plot_caption,
     smoothed_caption,
 )
-from dashboard.wording.sentences import both_sides_line, bridge
-from dashboard.wording.verdicts import evidence
+from dashboard.texts.sentences import both_sides_line, bridge
+from dashboard.texts.verdicts import evidence
+from dashboard.views.ks_graphs import words as graphs
+from dashboard.views.ks_graphs.words import band_note
 from tests.figures.made import blocks, logit_result, pct, result_of, side_of
 
-TOP_1 = wording.event_words(TopR(1), None)
+TOP_1 = texts.event_words(TopR(1), None)
 
 
 # Verdicts -----------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ SIDES = {"over": OVER, "under": UNDER, "mixed": MIXED, "undetected": UNDETECTED}
 
 
 def test_scores_above_the_observed_frequency() -> None:
-    found = wording.verdict(OVER, TOP_1)
+    found = texts.verdict(OVER, TOP_1)
     assert (found.found.word, found.found.colour) == ("Overconfident", "red")
     assert found.sentence == (
         "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct."
@@ -64,7 +65,7 @@ def test_scores_above_the_observed_frequency() -> None:
 
 
 def test_scores_below_the_observed_frequency() -> None:
-    found = wording.verdict(UNDER, TOP_1)
+    found = texts.verdict(UNDER, TOP_1)
     assert (found.found.word, found.found.colour) == ("Underconfident", "blue")
     assert found.sentence == (
         "Underconfident by 15.0 percentage points: mean score 60.0%, but 75.0% correct."
@@ -73,7 +74,7 @@ def test_scores_below_the_observed_frequency() -> None:
 
 def test_scores_too_high_here_and_too_low_there() -> None:
     # Mean score 0.6 and frequency 0.6, yet after the first half the totals are 0.15 and 0.25.
-    found = wording.verdict(MIXED, TOP_1)
+    found = texts.verdict(MIXED, TOP_1)
     assert (found.found.word, found.found.colour) == (
         "Over- and underconfident",
         "violet",
@@ -85,34 +86,34 @@ def test_scores_too_high_here_and_too_low_there() -> None:
 
 
 def test_nothing_detected() -> None:
-    found = wording.verdict(UNDETECTED, TOP_1)
+    found = texts.verdict(UNDETECTED, TOP_1)
     assert (found.found.word, found.found.colour) == ("No miscalibration detected", "gray")
     assert found.sentence == ("No miscalibration detected: mean score 82.5%, 82.0% correct.")
 
 
 def test_a_score_without_information_is_named_first() -> None:
-    found = wording.verdict(CONSTANT, TOP_1)
+    found = texts.verdict(CONSTANT, TOP_1)
     assert found.sentence == (
         "Constant score for all rows. No miscalibration detected: mean score 80.0%, 70.0% correct."
     )
-    said = wording.verdict(CHANCE, TOP_1).sentence
+    said = texts.verdict(CHANCE, TOP_1).sentence
     assert re.match(
         r"Ranking not shown better than chance \(AUROC 95% CI 0\.\d\d\u20130\.\d\d\)\. No misc",
         said,
     )
-    wrong = wording.verdict(blocks((0.8, 1000, 500)), TOP_1)
+    wrong = texts.verdict(blocks((0.8, 1000, 500)), TOP_1)
     assert wrong.found.word == "Overconfident"
 
 
 def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
-    found = [wording.verdict(side, TOP_1).found for side in SIDES.values()]
+    found = [texts.verdict(side, TOP_1).found for side in SIDES.values()]
     for part in ("word", "icon", "colour"):
         assert len({getattr(one, part) for one in found}) == 4
 
 
 @pytest.mark.parametrize("hit", [0, 1])
 def test_certain_rows_have_a_verdict(hit: int) -> None:
-    found = wording.verdict(side_of([1.0] * 50, [hit] * 50), TOP_1)
+    found = texts.verdict(side_of([1.0] * 50, [hit] * 50), TOP_1)
     assert found.found.word == ("Constant score" if hit else "Overconfident")
 
 
@@ -123,7 +124,7 @@ def test_certain_rows_have_a_verdict(hit: int) -> None:
 )
 def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]) -> None:
     side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
-    said, curves = wording.verdict(side, TOP_1), side.curves
+    said, curves = texts.verdict(side, TOP_1), side.curves
     found = said.found
     assert (found.colour == "gray") == (side.omnibus.p_value >= 0.05)
     if found.word in {"Overconfident", "Underconfident"}:
@@ -138,8 +139,8 @@ def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
     # 12 misses where 4 are expected: 0.02 percentage points, yet above the 95% limit under perfect
     # calibration.
     side = blocks((0.9999, 40_000, 39_988))
-    assert side.omnibus.p_value < wording.DETECTION_LEVEL
-    assert "by 0.0 " not in wording.verdict(side, TOP_1).sentence
+    assert side.omnibus.p_value < texts.DETECTION_LEVEL
+    assert "by 0.0 " not in texts.verdict(side, TOP_1).sentence
 
 
 @pytest.mark.parametrize(
@@ -155,20 +156,20 @@ def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
     ],
 )
 def test_each_event_is_named(event: TopR | WithinTopR | OneClass, sentence: str) -> None:
-    words = wording.event_words(event, ("Coat", "Shirt"))
+    words = texts.event_words(event, ("Coat", "Shirt"))
     wanted = sentence.format("10.0 percentage points")
-    assert wording.verdict(OVER, words).sentence == wanted
+    assert texts.verdict(OVER, words).sentence == wanted
 
 
 @pytest.mark.parametrize("name", ["{says}", "{was!r}", "{0.__class__}", "}{", "{", "a{}b"])
 def test_a_class_name_is_never_filled_in(name: str) -> None:
-    words = wording.event_words(OneClass(0), (name, "other"))
-    sentence = wording.verdict(OVER, words).sentence
-    assert f": class {wording.escape_markdown(name)}, mean score 90.0%" in sentence
+    words = texts.event_words(OneClass(0), (name, "other"))
+    sentence = texts.verdict(OVER, words).sentence
+    assert f": class {texts.escape_markdown(name)}, mean score 90.0%" in sentence
 
 
 def test_a_class_without_a_name_is_called_by_its_number() -> None:
-    assert wording.event_words(OneClass(3), None).means.startswith("class 3, mean score")
+    assert texts.event_words(OneClass(3), None).means.startswith("class 3, mean score")
 
 
 # What the calibrator did --------------------------------------------------------------------
@@ -182,19 +183,19 @@ def outcome_case(request: pytest.FixtureRequest) -> tuple[str, AuditResult]:
 def test_the_outcome_says_set_method_and_numbers(outcome_case: tuple[str, AuditResult]) -> None:
     method, result = outcome_case
     for where, evaluated in (("test set", result.test), ("calibration set", result.calibration)):
-        sentence = wording.outcome(result, evaluated, method)
+        sentence = texts.outcome(result, evaluated, method)
         assert where in sentence
-        assert wording.set_name(result, evaluated) == where
+        assert texts.set_name(result, evaluated) == where
         if method == NO_METHOD:
             assert sentence.startswith("No calibrator chosen")
             continue
         n_samples = evaluated.n_samples
         for side in (evaluated.before, evaluated.after):
-            assert wording.percent(side.curves.ks_error, n_samples) in sentence
+            assert texts.percent(side.curves.ks_error, n_samples) in sentence
         assert " \u2192 " in sentence
         kept = evaluated.compare("accuracy").before
         assert kept is not None
-        assert f"Predicted classes and accuracy ({wording.percent(kept, n_samples)})" in sentence
+        assert f"Predicted classes and accuracy ({texts.percent(kept, n_samples)})" in sentence
     if method == "temperature":
         assert re.search(r"Temperature scaling \(T = [23]\.\d+\)", sentence)
 
@@ -206,15 +207,14 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
         event=TopR(1),
         calibrator=TemperatureScaling(),
     )
-    sentence = wording.outcome(result, result.test, "temperature")
+    sentence = texts.outcome(result, result.test, "temperature")
     before, after = (side.curves for side in (result.test.before, result.test.after))
     p_value = result.test.after.omnibus.p_value
     assert after.ks_error > before.ks_error
-    assert (
-        f"{wording.percent(before.ks_error, 20)} \u2192 {wording.percent(after.ks_error, 20)}"
-        in (sentence)
+    assert f"{texts.percent(before.ks_error, 20)} \u2192 {texts.percent(after.ks_error, 20)}" in (
+        sentence
     )
-    assert p_value < wording.DETECTION_LEVEL
+    assert p_value < texts.DETECTION_LEVEL
     assert f"{evidence(p_value)} of miscalibration" in sentence
     line = both_sides_line(result, result.test, TOP_1)
     assert re.search(
@@ -225,37 +225,35 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
 def test_changed_decisions_are_counted() -> None:
     evaluated = logit_result("temperature").test
     changed = SetResult(evaluated.before, evaluated.after, evaluated.comparisons, 1234)
-    assert wording.decisions(changed).startswith("1,234 predicted classes changed, accuracy stays ")
+    assert texts.decisions(changed).startswith("1,234 predicted classes changed, accuracy stays ")
     accuracy = evaluated.compare("accuracy")
     others = (one for one in evaluated.comparisons if one is not accuracy)
     better = replace(changed, comparisons=(replace(accuracy, after=1.0), *others))
-    assert re.search("accuracy .* \u2192 100", wording.decisions(better))
-    assert wording.tiles(changed)[-1].note == "1,234 predicted classes changed"
-    assert wording.tiles(evaluated)[-1].note == "predictions unchanged"
+    assert re.search("accuracy .* \u2192 100", texts.decisions(better))
+    assert texts.tiles(changed)[-1].note == "1,234 predicted classes changed"
+    assert texts.tiles(evaluated)[-1].note == "predictions unchanged"
 
 
 def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
     evaluated = logit_result("spline").test
-    shown = wording.measured(
-        evaluated.compare("accuracy"), evaluated.compare("accuracy").after, 2000
-    )
+    shown = texts.measured(evaluated.compare("accuracy"), evaluated.compare("accuracy").after, 2000)
     crossed = replace(evaluated, past_half=1234)
-    assert wording.decisions(crossed) == (
+    assert texts.decisions(crossed) == (
         "1,234 scores crossed 50%, but predicted classes are not updated, so accuracy stays"
         f" {shown}"
     )
-    assert wording.tiles(crossed)[-1].note == "predictions unchanged"  # said above the tiles
+    assert texts.tiles(crossed)[-1].note == "predictions unchanged"  # said above the tiles
     result = replace(logit_result("spline"), test=crossed)
-    assert "crossed 50%" in wording.outcome(result, crossed, "spline")
-    assert "50%" not in wording.outcome(result, crossed, "spline", prediction=False)
-    assert "predicted" not in wording.outcome(result, crossed, "spline", prediction=False)
-    assert wording.decisions(replace(evaluated, past_half=1)).startswith("1 score crossed")
+    assert "crossed 50%" in texts.outcome(result, crossed, "spline")
+    assert "50%" not in texts.outcome(result, crossed, "spline", prediction=False)
+    assert "predicted" not in texts.outcome(result, crossed, "spline", prediction=False)
+    assert texts.decisions(replace(evaluated, past_half=1)).startswith("1 score crossed")
     for none in (0, None):
-        assert wording.decisions(replace(evaluated, past_half=none)).startswith(
+        assert texts.decisions(replace(evaluated, past_half=none)).startswith(
             "predicted classes and"
         )
     said = decided_note(crossed)
-    assert said.endswith(f"In all 2,000 rows, {wording.sentences.across_half(1234)}.")
+    assert said.endswith(f"In all 2,000 rows, {texts.sentences.across_half(1234)}.")
     assert decided_note(evaluated) == ""
     changed = decided_note(replace(evaluated, changed_decisions=5))
     assert changed.endswith("Calibration changes 5 of them.")
@@ -264,7 +262,7 @@ def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
 def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
     result = logit_result("spline")
     assert result.calibration.after.omnibus.p_value > 0.05
-    assert "no miscalibration" not in wording.outcome(result, result.calibration, "spline")
+    assert "no miscalibration" not in texts.outcome(result, result.calibration, "spline")
     line = both_sides_line(result, result.calibration, TOP_1)
     assert "After: fitted on these rows" in line
     assert "no miscalibration" not in line
@@ -277,44 +275,44 @@ def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
 def test_tiles_show_the_results_numbers(outcome_case: tuple[str, AuditResult]) -> None:
     method, result = outcome_case
     evaluated = result.test
-    tiles = wording.tiles(evaluated)
+    tiles = texts.tiles(evaluated)
     nll = "event_nll" if method == "spline" else "nll"
     for tile, key in zip(tiles, ("ks_error", "ece", nll, "accuracy"), strict=True):
         row = evaluated.compare(key)
-        before = wording.measured(row, row.before, evaluated.n_samples)
-        after = wording.measured(row, row.after, evaluated.n_samples)
+        before = texts.measured(row, row.before, evaluated.n_samples)
+        after = texts.measured(row, row.after, evaluated.n_samples)
         wanted = f"{before.removesuffix(pct(''))} \u2192 {after}" if before != after else before
         assert tile.value == wanted
-        assert tile.definition.startswith(wording.GLOSSARY[key])
+        assert tile.definition.startswith(texts.GLOSSARY[key])
 
 
 def test_captions_read_the_result() -> None:
     # 500 rows at 0.3 with 250 hits, 500 at 0.9 with 350: the gap is widest half way.
-    assert wording.cumulative_caption(MIXED) == (
+    assert graphs.cumulative_caption(MIXED) == (
         f"Largest gap {MINUS}10.0 pp (scores too low), at {pct('50.0')} of rows. {pct('95')} limit"
         " if perfectly calibrated: 2.7 pp."
     )
-    assert "gap +10.0 pp (scores too high)," in wording.cumulative_caption(OVER)
-    assert "too" not in wording.cumulative_caption(UNDETECTED)
-    assert wording.warped_caption(OVER) == f"Mean score {pct('90.0')}, observed {pct('80.0')}."
-    assert wording.fractile_caption(OVER) == f"Median score {pct('90.0')}."
-    assert wording.score_caption(blocks((0.5, 5, 3))) == "Too few rows for this graph."
+    assert "gap +10.0 pp (scores too high)," in graphs.cumulative_caption(OVER)
+    assert "too" not in graphs.cumulative_caption(UNDETECTED)
+    assert graphs.warped_caption(OVER) == f"Mean score {pct('90.0')}, observed {pct('80.0')}."
+    assert graphs.fractile_caption(OVER) == f"Median score {pct('90.0')}."
+    assert graphs.score_caption(blocks((0.5, 5, 3))) == "Too few rows for this graph."
 
 
 def test_the_grey_region_is_explained() -> None:
     said = "Grey: 95% band if perfectly calibrated."
     assert {band_note(side) for side in SIDES.values()} == {said}
-    assert "band under perfect calibration" in wording.HOW_TO_READ
+    assert "band under perfect calibration" in texts.HOW_TO_READ
 
 
 @pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
 def test_the_limit_in_the_caption_is_that_of_the_ks_error(side: Side) -> None:
     limit = pp(side.curves.ks_null_95, side.event.n_samples)
-    assert wording.cumulative_caption(side).endswith(f"if perfectly calibrated: {limit}.")
+    assert graphs.cumulative_caption(side).endswith(f"if perfectly calibrated: {limit}.")
 
 
 def test_certain_scores_leave_no_room_for_chance() -> None:
-    said = wording.cumulative_caption(side_of([1.0] * 50, [1] * 50))
+    said = graphs.cumulative_caption(side_of([1.0] * 50, [1] * 50))
     assert said.endswith("if perfectly calibrated: 0 pp.")
 
 
@@ -324,13 +322,13 @@ def test_one_row_is_a_row_and_shows_no_more_than_it_can(*, expert: bool) -> None
     evaluated = audit(rows, event=TopR(1), calibrator=None).test
     side = evaluated.before
     power = power_sentence(side, 1, expert=expert)
-    said = (wording.below_tiles(evaluated, expert=expert), power, plot_caption(side, expert=expert))
+    said = (texts.below_tiles(evaluated, expert=expert), power, plot_caption(side, expert=expert))
     for sentence in said:
         assert not re.search(r"\b1 rows|1 scores", sentence)
-    assert wording.percent(0.7, 1) in said[0]
+    assert texts.percent(0.7, 1) in said[0]
     assert "70.0 percentage points" in power
     assert ("finds no shift" if expert else "cannot detect") in power
-    assert wording.cumulative_caption(side).endswith("if perfectly calibrated: 70.0 pp.")
+    assert graphs.cumulative_caption(side).endswith("if perfectly calibrated: 70.0 pp.")
 
 
 def test_where_the_limit_comes_from_is_said_as_it_is() -> None:
@@ -348,11 +346,11 @@ def test_infinity_is_a_sign_and_has_its_reason() -> None:
     row = evaluated.compare("calibration_slope")
     assert row.before is not None
     assert math.isinf(row.before)
-    assert wording.measured(row, row.before, 4) == "\u221e"
-    assert wording.measured(row, -row.before, 4) == f"{MINUS}\u221e"
+    assert texts.measured(row, row.before, 4) == "\u221e"
+    assert texts.measured(row, -row.before, 4) == f"{MINUS}\u221e"
     assert amount(math.inf, "number", 4, signed=True) == "+\u221e"
-    assert "\u221e: not finite" in wording.table_note(evaluated, METRICS)
-    assert "\u221e" not in wording.table_note(result_of(500).test, METRICS)
+    assert "\u221e: not finite" in texts.table_note(evaluated, METRICS)
+    assert "\u221e" not in texts.table_note(result_of(500).test, METRICS)
 
 
 @pytest.mark.parametrize(
@@ -371,7 +369,7 @@ def test_the_knots_that_are_tried_are_those_that_are_said(runout: Runout, said: 
 
 @given(st.lists(st.floats(0, 1), min_size=6, max_size=30))
 def test_half_of_the_rows_do_score_as_high_as_said(scores: list[float]) -> None:
-    said = wording.fractile_caption(side_of(scores, [1] * len(scores)))
+    said = graphs.fractile_caption(side_of(scores, [1] * len(scores)))
     (number,) = re.findall(r"score ([\d.]+)", said)
     assert 2 * sum(score >= float(number) / 100 - 1e-12 for score in scores) >= len(scores)
 
@@ -387,9 +385,9 @@ def test_the_table_has_one_row_a_measure() -> None:
     assert [row.name for row in rows] == [measure.name for measure in METRICS]
     for row, shown in zip(evaluated.comparisons, rows, strict=True):
         n_samples = evaluated.n_samples
-        assert shown.before == Shown(wording.measured(row, row.before, n_samples))
-        assert shown.after == Shown(wording.measured(row, row.after, n_samples))
-        assert shown.change == Shown(wording.measured_change(row, n_samples))
+        assert shown.before == Shown(texts.measured(row, row.before, n_samples))
+        assert shown.after == Shown(texts.measured(row, row.after, n_samples))
+        assert shown.change == Shown(texts.measured_change(row, n_samples))
         assert shown.mark is None
     assert [row.name for row in measure_rows(evaluated, None, listed(full=False))] == [
         measure.name for measure in METRICS if measure.short
@@ -427,19 +425,19 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
     measure = next(measure for measure in METRICS if measure.key == "ks_error")
     (shown,) = measure_rows(result.test, inference, (measure,))
     assert shown.before.note == "4.1\u20135.9"
-    assert shown.change.note == f"{wording.MINUS}1.0 to +2.0"
+    assert shown.change.note == f"{texts.MINUS}1.0 to +2.0"
     # The limit of its own test, as everywhere; never the mean of what was drawn.
     limit = result.test.after.curves.ks_null_95
-    assert shown.perfect == Shown(f"< {wording.percent(limit, result.test.n_samples)}")
+    assert shown.perfect == Shown(f"< {texts.percent(limit, result.test.n_samples)}")
     assert shown.mark == "no evidence"
-    note = wording.uncertainty_note(inference)
+    note = texts.uncertainty_note(inference)
     assert "95% CI (200 resamples" in note
-    assert "200 resamples, seed 7" in wording.uncertainty_note(inference, expert=True)
+    assert "200 resamples, seed 7" in texts.uncertainty_note(inference, expert=True)
     for expert in (False, True):
-        assert "is held fixed" in wording.uncertainty_note(inference, expert=expert)
-        repeated = wording.uncertainty_note(replace(inference, fits="repeated"), expert=expert)
+        assert "is held fixed" in texts.uncertainty_note(inference, expert=expert)
+        repeated = texts.uncertainty_note(replace(inference, fits="repeated"), expert=expert)
         assert "refitt" in repeated
-        unknown = wording.uncertainty_note(replace(inference, fits="unknown"), expert=expert)
+        unknown = texts.uncertainty_note(replace(inference, fits="unknown"), expert=expert)
         assert "Changes have no 95% CI" in unknown
 
 
@@ -453,7 +451,7 @@ def test_the_ks_error_has_one_limit_under_perfect_calibration(n_samples: int) ->
     limit = row.perfect.value.removeprefix("< ").removesuffix("%")
     for expert in (False, True):
         assert re.search(
-            rf"\b{limit}%( \(After\))? in ", wording.below_tiles(evaluated, expert=expert)
+            rf"\b{limit}%( \(After\))? in ", texts.below_tiles(evaluated, expert=expert)
         )
 
 
@@ -478,40 +476,40 @@ def test_of_two_classes_no_measure_is_listed_that_repeats_another() -> None:
 
 def test_every_measure_has_a_definition() -> None:
     for measure in METRICS:
-        text = wording.GLOSSARY[measure.key]
+        text = texts.GLOSSARY[measure.key]
         assert text[0].isupper()
         assert text.endswith(".")
 
 
 def test_every_option_has_its_words() -> None:
     offered = {(method.key, option.name) for method in CATALOGUE for option in method.options}
-    assert set(wording.OPTIONS) == offered
-    for label, text in wording.OPTIONS.values():
+    assert set(texts.OPTIONS) == offered
+    for label, text in texts.OPTIONS.values():
         assert label
         assert text.endswith(".")
     for method in CATALOGUE:
         for option in method.options:
             if isinstance(option, Choice):
-                assert set(option.allowed) <= set(wording.CHOICES)
+                assert set(option.allowed) <= set(texts.CHOICES)
 
 
 def test_every_method_has_a_name_of_its_own() -> None:
     keys = [*(method.key for method in CATALOGUE), NO_METHOD]
-    assert len({wording.method_name(key) for key in keys}) == len(keys)
+    assert len({texts.method_name(key) for key in keys}) == len(keys)
 
 
 def sentences_of(side: Side) -> list[str]:
     captions = [
-        wording.cumulative_caption(side),
-        wording.warped_caption(side),
-        wording.fractile_caption(side),
-        wording.score_caption(side),
+        graphs.cumulative_caption(side),
+        graphs.warped_caption(side),
+        graphs.fractile_caption(side),
+        graphs.score_caption(side),
         bins_caption(side),
         band_note(side),
         isotonic_caption(side),
         smoothed_caption(side),
     ]
-    found = wording.verdict(side, TOP_1)
+    found = texts.verdict(side, TOP_1)
     return [*captions, found.found.word, found.sentence]
 
 
@@ -521,11 +519,11 @@ def said_of_results() -> list[str]:
         result = logit_result(method, n_test=n_test)
         for evaluated in (result.test, result.calibration):
             said += [
-                wording.outcome(result, evaluated, method),
-                wording.table_note(evaluated, METRICS),
+                texts.outcome(result, evaluated, method),
+                texts.table_note(evaluated, METRICS),
             ]
-            said += [wording.decisions(evaluated), wording.below_tiles(evaluated)]
-            said += [f"{tile.name} {tile.note}" for tile in wording.tiles(evaluated)]
+            said += [texts.decisions(evaluated), texts.below_tiles(evaluated)]
+            said += [f"{tile.name} {tile.note}" for tile in texts.tiles(evaluated)]
     return said
 
 
@@ -550,10 +548,10 @@ def test_nothing_is_called_significant() -> None:
 
 
 def test_confidence_is_the_top_1_score_alone() -> None:
-    shown = [*said_of_results(), *wording.GLOSSARY.values(), wording.HOW_TO_READ]
-    shown += [text for pair in wording.OPTIONS.values() for text in pair]
+    shown = [*said_of_results(), *texts.GLOSSARY.values(), texts.HOW_TO_READ]
+    shown += [text for pair in texts.OPTIONS.values() for text in pair]
     named = "for the top prediction also called confidence."
-    assert wording.GLOSSARY["score"].endswith(named)
+    assert texts.GLOSSARY["score"].endswith(named)
     for text in shown:
         rest = text.removesuffix(named)
         assert not re.search(r"(?i)\bconfidence\b(?!\s(band|interval))", rest), text
@@ -575,11 +573,11 @@ def test_the_reference_of_every_measure_is_a_95_percent_limit() -> None:
         assert known.after is not None
         reference, comparison = known.after.reference, evaluated.compare(measure.key)
         lower, upper, *central = (
-            wording.measured(comparison, end, 400)
+            texts.measured(comparison, end, 400)
             for end in (reference.lower, reference.upper, *reference.central)
         )
         if measure.key == "ks_error":
-            upper = wording.percent(evaluated.after.curves.ks_null_95, 400)
+            upper = texts.percent(evaluated.after.curves.ks_null_95, 400)
         sign = "\u2264" if measure.unit == "rows" else "<"
         expected = {"lower": f"{sign} {upper}", "higher": f"> {lower}", "nearer": span(*central)}
         assert row.perfect.value == expected[measure.better]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibcore.calibrators import PlattScaling
-from dashboard.compute.laboratory import file_of
+from dashboard.compute.learn import file_of
 from dashboard.figures import LIGHT
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn import data

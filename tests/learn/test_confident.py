@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dashboard.compute.maps import temperatures
 from dashboard.learn import data
 from dashboard.learn.lesson import Shown, start_of
 from dashboard.learn.lessons.confident import LESSON, ROW, TEMPERATURES
 from dashboard.learn.tempered import Tempered, at_temperature, fitted_temperature
+from dashboard.views.maps.results import temperatures
 from tests import reference
 
 

@@ -5,11 +5,11 @@ import pytest
 
 from calibcore.synthetic import EstimatorStudy, Redraws, redraw_estimates, zhang_world
 from calibcore.synthetic.study import ESTIMATES
-from dashboard.compute.laboratory import finished_study, study_of, study_seconds
+from dashboard.compute.learn import finished_study, study_of, study_seconds
 from dashboard.figures import LIGHT
 from dashboard.figures.estimators import error_graph
 from dashboard.learn.laboratory import Chosen
-from dashboard.wording import estimators as words
+from dashboard.texts import laboratory as words
 
 STUDY = EstimatorStudy(
     tuple(redraw_estimates(zhang_world(0.5, -1.5), n, 30, seed=0) for n in (64, 256, 1_024))
@@ -82,7 +82,7 @@ def test_the_conclusion_by_hand(errors: dict[str, list[float]], told: str) -> No
     study = made(ks_error=[0.04] * n_sizes, smooth_ece=[0.03] * n_sizes, **errors)
     told = told.format(name="ECE (15 equal-width bins)")
     assert (
-        words.conclusion(study)
+        words.estimators_conclusion(study)
         == f"{told} By their own truths: Smooth ECE 3.00 pp and KS error 4.00 pp."
     )
 

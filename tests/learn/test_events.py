@@ -25,7 +25,7 @@ from dashboard.learn.lessons.events import (
     verdict,
     worst_class,
 )
-from dashboard.wording.events import event_name
+from dashboard.texts.events import event_name
 from tests import reference
 
 AFTER = "ensemble_temperature"

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.learn.exercises import Exercise, exercises
 from dashboard.learn.sheet import sheet
-from dashboard.wording import teachers
+from dashboard.texts import learn as teachers
 
 SEEDS = range(20)
 

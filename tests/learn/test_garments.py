@@ -13,7 +13,7 @@ from calibcore.data import EventScores
 from dashboard.learn import data, garments, own
 from dashboard.learn.own import Answer
 from dashboard.learn.questions import Question
-from dashboard.wording import own as words
+from dashboard.views.learn import own_words as words
 from tests import reference
 
 

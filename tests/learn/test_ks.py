@@ -9,7 +9,7 @@ from calibcore import metrics
 from dashboard.learn import data
 from dashboard.learn.lesson import start_of
 from dashboard.learn.lessons import ks
-from dashboard.wording.numbers import percent
+from dashboard.texts.numbers import percent
 from tests import reference
 from tests.learn.reference import Rows, at_temperature, ks_error
 

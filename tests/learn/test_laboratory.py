@@ -14,7 +14,7 @@ from calibcore.calibrators import IsotonicCalibration
 from calibcore.cumulative import ks_error
 from calibcore.data import LogitSet
 from calibcore.metrics import METRICS, ece
-from dashboard.compute.laboratory import FILE, file_of, source_of
+from dashboard.compute.learn import FILE, file_of, source_of
 from dashboard.figures import LIGHT
 from dashboard.learn import lab_pictures
 from dashboard.learn.laboratory import (
@@ -34,7 +34,7 @@ from dashboard.learn.laboratory import (
 )
 from dashboard.learn.lesson import Picture
 from dashboard.readers import read
-from dashboard.wording import laboratory as words
+from dashboard.texts import laboratory as words
 
 
 def numbers() -> dict[str, st.SearchStrategy[int]]:

@@ -13,7 +13,7 @@ from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.learn import garments, own, own_pictures
 from dashboard.learn.own import LETTERS, LEVELS, Answer
 from dashboard.learn.questions import N_QUESTIONS
-from dashboard.wording import own as words
+from dashboard.views.learn import own_words as words
 from tests import reference
 from tests.reference_reliability import wilson
 

@@ -16,9 +16,9 @@ from dashboard.readers.records import Options
 from dashboard.report import Asked, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import Slice
+from dashboard.texts.numbers import plain
+from dashboard.texts.subject import subject
 from dashboard.views.decisions.document import Choices
-from dashboard.wording.plain import plain
-from dashboard.wording.subject import subject
 from tests.hospital import N_ROWS, SHIFT, WARDS, discharges
 
 

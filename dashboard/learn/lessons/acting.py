@@ -14,7 +14,7 @@ from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
 from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
-from dashboard.wording.numbers import MINUS, ci
+from dashboard.texts.numbers import MINUS, ci
 
 KEY = "acting"
 

@@ -12,7 +12,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
-from dashboard.wording.numbers import percent
+from dashboard.texts.numbers import percent
 
 KEY = "bins"
 

@@ -19,7 +19,7 @@ from dashboard.learn.tempered import (
     sentence,
     verdict,
 )
-from dashboard.wording.numbers import percent
+from dashboard.texts.numbers import percent
 
 KEY = "confident"
 

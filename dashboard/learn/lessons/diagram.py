@@ -13,7 +13,7 @@ from calibcore.results import result_class
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
-from dashboard.wording.numbers import ci, difference, percent, points, pp, span
+from dashboard.texts.numbers import ci, difference, percent, points, pp, span
 
 KEY = "diagram"
 

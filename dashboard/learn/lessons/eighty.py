@@ -8,7 +8,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import pictures
 from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
-from dashboard.wording.numbers import span
+from dashboard.texts.numbers import span
 
 KEY = "eighty"
 

@@ -15,7 +15,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.wording.numbers import of_100, percent
+from dashboard.texts.numbers import of_100, percent
 
 KEY = "events"
 

@@ -16,8 +16,8 @@ from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
 from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
-from dashboard.wording.numbers import MINUS, ci, detected_points, percent, points, pp, span
-from dashboard.wording.verdicts import DETECTION_LEVEL, finding
+from dashboard.texts.numbers import MINUS, ci, detected_points, percent, points, pp, span
+from dashboard.texts.verdicts import DETECTION_LEVEL, finding
 
 KEY = "groups"
 

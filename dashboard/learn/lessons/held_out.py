@@ -14,7 +14,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.wording.numbers import amount, percent
+from dashboard.texts.numbers import amount, percent
 
 KEY = "held_out"
 

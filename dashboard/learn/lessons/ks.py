@@ -13,7 +13,7 @@ from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.wording.numbers import percent, pp
+from dashboard.texts.numbers import percent, pp
 
 KEY = "ks"
 

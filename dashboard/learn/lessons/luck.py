@@ -14,7 +14,7 @@ from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.wording.numbers import of_100, p_words, percent
+from dashboard.texts.numbers import of_100, p_words, percent
 
 KEY = "luck"
 

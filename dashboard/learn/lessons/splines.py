@@ -16,7 +16,7 @@ from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.wording.numbers import amount, of_100, percent, points
+from dashboard.texts.numbers import amount, of_100, percent, points
 
 KEY = "splines"
 

@@ -15,7 +15,7 @@ from dashboard.learn.tempered import (
     row,
     sentence,
 )
-from dashboard.wording.numbers import percent
+from dashboard.texts.numbers import percent
 
 KEY = "training"
 

@@ -13,7 +13,7 @@ from calibcore.results import result_class
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.wording.numbers import percent
+from dashboard.texts.numbers import percent
 
 KEY = "useful"
 

@@ -16,21 +16,25 @@ from calibcore.selective import (
 )
 from calibcore.splits import deal_folds
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.groups import find_groups, looks_like_ids, most_telling
-from dashboard.compute.slices import of_evaluated, slicing_of, ways
+from dashboard.compute.split import of_evaluated, slicing_of, ways
+from dashboard.compute.subgroups import find_groups, looks_like_ids, most_telling
 from dashboard.document.blocks import Block, Picture, Pictures, Row, Sentences, Table
 from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
+from dashboard.texts import commonest_class
+from dashboard.texts.classes import shortened
+from dashboard.texts.rows import rows_of, say_rows
+from dashboard.texts.subgroups import SCORES, TRUE
 from dashboard.views.decisions import words
 from dashboard.views.decisions.words import Kept
-from dashboard.wording import commonest_class
-from dashboard.wording.classes import shortened
-from dashboard.wording.rows import rows_of, say_rows
-from dashboard.wording.slice_names import SCORES, TRUE
 
 MOST_GROUPS = 20
 """Subgroups in the table; a page's file has all."""
+
+
+IN_USE = "decisions_in_use"
+"""Where a session keeps what is chosen on the page, for its report."""
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,16 @@ import streamlit as st
 from calibcore.data import EventScores
 from calibcore.decisions import at_cutoff, cutoff_of_costs
 from calibcore.events import TopR
-from dashboard.parts import address, report
-from dashboard.parts.blocks import write
-from dashboard.parts.downloads import file_name, offer_table
-from dashboard.parts.headline import show_subject
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
+from dashboard.texts.rows import say_rows
 from dashboard.views.decisions import document as decisions
 from dashboard.views.decisions import words
 from dashboard.views.decisions.document import Choices, document
-from dashboard.wording.rows import say_rows
+from dashboard.widgets import address
+from dashboard.widgets.blocks import write
+from dashboard.widgets.downloads import file_name, offer_table
+from dashboard.widgets.headline import show_subject
 
 
 def show(scene: Scene) -> None:
@@ -47,7 +47,7 @@ def show(scene: Scene) -> None:
 
 def _remember(choices: Choices) -> Choices:
     """Keep what is chosen for the report, and return it."""
-    st.session_state[report.DECISIONS] = choices
+    st.session_state[decisions.IN_USE] = choices
     return choices
 
 

@@ -1,0 +1,200 @@
+"""``fractile check``: a new batch beside an audited one, row by row where these are the same."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+
+from calibcore.data import LogitSet
+from calibcore.drift import BatchComparison, compare_batches, compare_pairs
+from calibcore.errors import CalibrationInputError
+from dashboard.cli import check_words as words
+from dashboard.cli.output import Lines
+from dashboard.cli.pairing import Batch, Matched, match
+from dashboard.cli.terminal import options_of
+from dashboard.compute.files import row_numbers
+from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
+from dashboard.readers.records import Role
+from dashboard.report.reference import Reference, read_reference, reference_of
+from dashboard.scene import Scene
+from dashboard.texts.numbers import plain
+from dashboard.texts.subject import subject
+
+REPORT = ".json"
+"""Ending of an audit's report; any other file holds the audited rows."""
+
+N_OUTCOMES = 2
+
+_AS_DETECTED = {"outcome": None, "score": None, "columns": (), "files_are": None}
+
+
+def check_files(given: Mapping[str, Any]) -> bool:
+    """Compare files with an audit, print what changed, and return whether the command fails.
+
+    It does where anything changed, or where the power is below what is asked for.
+
+    ``given``: the command's options by their names; what is not given is as in the audit.
+
+    Raises
+    ------
+    CalibrationInputError
+        Whatever cannot be read, or has not the audited event.
+    """
+    audited, rows = _audited(given)
+    scene = _scene_like(audited, given["files"], _as_audited(given, audited.reading))
+    found, how = _compared(audited, rows, scene, given["change"])
+    console = Lines()
+    console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
+    for text in (f"Against: {audited.subject}", how):
+        console.print(escape(text), soft_wrap=True)
+    style = "bold red" if found.moved else "bold" if words.too_few(found) else None
+    console.print(escape(words.conclusion(found)), style=style, soft_wrap=True)
+    console.table(words.head(found), [words.cells(row, found) for row in found.rows])
+    for text in (words.power(found), words.note(found)):
+        console.print(escape(text), soft_wrap=True)
+    least = given["min_power"]
+    lacks = least is not None and found.power < least
+    if lacks:
+        console.print(escape(words.too_little_power(found, least)), style="bold red")
+    return bool(found.moved) or lacks
+
+
+def _compared(
+    audited: Reference, rows: Batch | str, scene: Scene, size: float
+) -> tuple[BatchComparison, str]:
+    """Return the comparison, and a sentence on whether it is of pairs, and why."""
+    if isinstance(rows, Batch):
+        found = match(rows, new := _batch(scene))
+        if isinstance(found, Matched):
+            return compare_pairs(found.reference, found.new, size=size), words.paired(found)
+        rows = words.unmatched(found, rows.file, new.file)
+    counted = scene.evaluated.before.counted
+    return compare_batches(audited.counted, counted, size=size), words.two_samples(rows)
+
+
+# The audited rows ---------------------------------------------------------------------------
+
+
+def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
+    """Return what was audited and its rows, or why these are not at hand."""
+    path: Path = given["against"]
+    if path.suffix.lower() == REPORT:
+        audited = _read(path)
+        return audited, _rows_of(audited, given)
+    if given["audited"]:
+        raise CalibrationInputError("audited", str(given["audited"][0]), "a report after --against")
+    scene = _scene([path], given)
+    held = reference_of(scene)
+    counted = scene.evaluated.before.counted
+    names = tuple(scene.class_names or ())
+    return (
+        Reference(plain(subject(scene)), held["reading"], counted, classes=names),
+        _batch(scene),
+    )
+
+
+def _rows_of(audited: Reference, given: Mapping[str, Any]) -> Batch | str:
+    """Return the rows of a report's files, or why they cannot be used.
+
+    Raises
+    ------
+    CalibrationInputError
+        Files that were named as the audited ones and are others.
+    """
+    named: Sequence[Path] = given["audited"]
+    if named and digest_of_paths(named) != audited.digest:
+        found = " and ".join(path.name for path in named)
+        raise CalibrationInputError("audited", f"{found}, of another SHA-256", words.AUDITED_FILES)
+    files = named or _sought(audited, given["against"].parent)
+    if isinstance(files, str):
+        return files
+    ids = [text for text in given["columns"] if text.rpartition("=")[2] == "id"]
+    reading = {**given, **_AS_DETECTED, **audited.reading}
+    try:
+        scene = _scene(files, {**reading, "columns": [*reading["columns"], *ids]})
+    except CalibrationInputError as error:
+        return words.unread(audited.files, error)
+    counted = scene.evaluated.before.counted
+    return _batch(scene) if audited.holds(counted) else words.read_otherwise(audited.files)
+
+
+def _sought(audited: Reference, folder: Path) -> list[Path] | str:
+    """Return a report's files from the working folder, or from that of the report; or why not."""
+    if not audited.files:
+        return words.NO_FILE
+    others = False
+    for place in (Path(), folder):
+        files = [place / Path(name).name for name in audited.files]
+        if all(path.is_file() for path in files):
+            if digest_of_paths(files) == audited.digest:
+                return files
+            others = True
+    return words.other_files(audited.files) if others else words.not_here(audited.files)
+
+
+# Reading ------------------------------------------------------------------------------------
+
+
+def _scene_like(audited: Reference, files: Sequence[Path], reading: Mapping[str, Any]) -> Scene:
+    """Read a batch of the audited event, which may have happened in none of its rows, or in all.
+
+    Of two outcomes, such a batch names but one; the audit tells the other.
+    """
+    try:
+        scene = _scene(files, reading)
+        audited.check(scene)
+    except CalibrationInputError:
+        if len(audited.classes) != N_OUTCOMES:
+            raise
+        with suppress(CalibrationInputError):
+            scene = _scene(files, reading, audited.classes)
+            if len({*scene.evaluated.before.event.hits.tolist()}) == 1:
+                audited.check(scene)
+                return scene
+        raise
+    return scene
+
+
+def _scene(
+    files: Sequence[Path], reading: Mapping[str, Any], classes: tuple[str, ...] = ()
+) -> Scene:
+    options = options_of(reading)
+    upload = read_paths(files, replace(options, class_names=options.class_names or classes))
+    return scene_of(
+        upload, event=event_of(upload, reading["event"]), n_resamples=0, progress=lambda _: None
+    )
+
+
+def _batch(scene: Scene) -> Batch:
+    """Return the rows that a scene evaluates."""
+    upload, rows, event = scene.upload, scene.rows, scene.evaluated.before.event
+    role: Role = "rows" if upload.rows is not None else "test"
+    return Batch(
+        upload.name,
+        event,
+        upload.ids[role],
+        frozenset(name for name, its in upload.options.roles if its == "id"),
+        row_numbers(upload)[role],
+        rows.labels if isinstance(rows, LogitSet) else event.hits,
+        upload.class_names,
+    )
+
+
+def _as_audited(given: Mapping[str, Any], audited: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how files are read: as the audited one, but for what is given, and never split."""
+    named = [role for role in ("outcome", "score") if given[role] is not None]
+    columns = [text for text in audited.get("columns", ()) if text.rpartition("=")[2] not in named]
+    kept = {name: given[name] or value for name, value in audited.items() if name in given}
+    kept["split_at"] = given["split_at"]
+    return {**given, **kept, "columns": [*columns, *given["columns"]]}
+
+
+def _read(path: Path) -> Reference:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CalibrationInputError("against", str(path), "the JSON of a report") from error
+    return read_reference(text)

@@ -1,0 +1,242 @@
+"""Words of the comparison of a new batch with an audited one."""
+
+import math
+from collections.abc import Sequence
+
+from calibcore.drift import LEVEL, BatchComparison, Moved
+from calibcore.errors import CalibrationInputError
+from calibcore.metrics import METRICS
+from dashboard.cli.pairing import FEWEST, MATCHING, Matched, Unmatched
+from dashboard.texts.numbers import amount, percent, span
+from dashboard.texts.rows import rows_of
+
+_UNITS = {measure.key: measure.unit for measure in METRICS}
+
+_NONE = "\u2013"
+
+_MOST_FINER = 3
+
+NO_FILE = "the report does not name the audited file"
+AUDITED_FILES = "the files that the report names"
+
+
+# Pairs, or two samples ----------------------------------------------------------------------
+
+
+def paired(found: Matched) -> str:
+    """Return how many rows are pairs, and which are not compared."""
+    n_pairs = found.new.n_samples
+    text = f"Paired: {n_pairs:,} of {found.n_new:,} row IDs match (column {found.column})."
+    alone = [
+        f"{rows_of(count)} {where}"
+        for count, where in (
+            (found.n_new - n_pairs, "of the new batch"),
+            (found.n_reference - n_pairs, "of the audited file"),
+        )
+        if count
+    ]
+    return f"{text} Not compared: {' and '.join(alone)}." if alone else text
+
+
+def two_samples(why: str) -> str:
+    """Return that other rows are compared, and why."""
+    return f"Two samples: {why}."
+
+
+def unmatched(found: Unmatched, audited: str, new: str) -> str:
+    """Return why the rows of two files are no pairs."""
+    match found.why:
+        case "none":
+            return f"no column of row IDs is in both {audited} and {new}"
+        case "repeated":
+            return f"row IDs repeat in {found.file} (column {found.column})"
+        case "counted":
+            return (
+                f"column {found.column} only counts the rows; if it names them in both files, add"
+                f' --column "{found.column}=id"'
+            )
+    if not found.n_matched:
+        return f"no row IDs in common with {audited} (column {found.column})"
+    least = str(FEWEST) if found.n_matched < FEWEST else f"{MATCHING:.0%}"
+    return (
+        f"{found.n_matched:,} of {found.n_new:,} row IDs match (column {found.column}), fewer than"
+        f" {least}"
+    )
+
+
+def not_here(files: Sequence[str]) -> str:
+    """Return that audited files were not found."""
+    return f"{_and(files)}, which the report names, {_is(files)} not here; --audited says where"
+
+
+def other_files(files: Sequence[str]) -> str:
+    """Return that files of the names of the audited ones are others."""
+    return f"{_and(files)} here {_is(files)} not what was audited (another SHA-256)"
+
+
+def unread(files: Sequence[str], error: CalibrationInputError) -> str:
+    """Return that audited files cannot be read."""
+    return f"{_and(files)} cannot be read as in the audit ({error})"
+
+
+def read_otherwise(files: Sequence[str]) -> str:
+    """Return that the rows of the audited files are others when read by the report's options."""
+    return f"the audit evaluated other rows of {_and(files)}"
+
+
+def _and(files: Sequence[str]) -> str:
+    return " and ".join(files)
+
+
+def _is(files: Sequence[str]) -> str:
+    return "is" if len(files) == 1 else "are"
+
+
+# What was found -----------------------------------------------------------------------------
+
+
+def head(found: BatchComparison) -> tuple[str, ...]:
+    """Return the heads of the table."""
+    changed = "frequency" if found.changed_outcomes is None else "outcomes"
+    expected = () if found.changed_outcomes == 0 else (f"If only the {changed} changed",)
+    return "Measure", "Audited", "Now", "Change", "Adjusted p", *expected, "Detectable"
+
+
+def too_few(found: BatchComparison) -> bool:
+    """Return whether a batch has too few rows to show the change that is asked about."""
+    return not found.moved and found.power < _POWER
+
+
+def too_little_power(found: BatchComparison, least: float) -> str:
+    """Return that the power is below the least that was asked for."""
+    return f"Fails: power {found.power:.0%}, below {least:.0%}"
+
+
+def _size(found: BatchComparison) -> str:
+    return f"{100 * found.size:.3g} percentage points"
+
+
+_POWER = 0.8
+"""Power from which on "no change detected" stands alone."""
+
+_TOO_FEW = "Too few rows ({}) to show a change of the mean gap by {}."
+
+
+def conclusion(found: BatchComparison) -> str:
+    """Return what has changed, and whether the frequency of the event explains it."""
+    if not found.moved:
+        few = too_few(found)
+        least = min(row.adjusted for row in found.rows)
+        text = f"No change detected (smallest adjusted p = {least:.2g})."
+        return f"{_TOO_FEW.format(rows_of(found.n_new), _size(found))} {text}" if few else text
+    text = f"Changed: {', '.join(row.name for row in found.moved)}."
+    beyond = ", ".join(row.name for row in found.beyond_the_frequency)
+    rate_moved = found.find("hit_rate").adjusted < LEVEL
+    if found.changed_outcomes == 0:
+        return f"{text} All outcomes are the same as audited: the scores changed."
+    if found.changed_outcomes is not None and (beyond or not rate_moved):
+        what = f"which does not explain: {beyond}" if beyond else "which can explain it"
+        changed = f"{found.changed_outcomes:,} of {rows_of(found.n_new)}"
+        return f"{text} The outcome changed in {changed}, {what}."
+    if beyond and rate_moved:
+        return f"{text} The frequency of the event changed too, but does not explain: {beyond}."
+    if beyond:
+        return f"{text} The frequency of the event does not explain it."
+    return f"{text} {_of_frequency(found)}" if rate_moved else text
+
+
+def _of_frequency(found: BatchComparison) -> str:
+    """Return that the event's frequency changed, and what that alone would show."""
+    rate, gap = found.find("hit_rate"), found.find("mean_gap")
+    was, now = percent(rate.reference, found.n_reference), percent(rate.new, found.n_new)
+    text = f"The event became {'more' if rate.change > 0 else 'less'} frequent: {was} \u2192 {now}."
+    if math.isnan(gap.expected):
+        return text
+    shown = _value(gap, gap.expected, found.n_new, signed=True)
+    by = "it" if found.changed_outcomes is None else "the new outcomes"
+    return (
+        f"{text} That alone can explain what else changed: with {by}, the audited scores would show"
+        f" a mean gap of {shown}."
+    )
+
+
+def power(found: BatchComparison) -> str:
+    """Return what change so many rows would have shown."""
+    size = _size(found)
+    chance = f"{100 * found.power:.0f}%"
+    here = f"{rows_of(found.n_new).capitalize()} now, {found.n_reference:,} audited"
+    if found.changed_outcomes is not None:
+        here = f"{rows_of(found.n_new).capitalize()}, now and as audited"
+    return (
+        f"{here}: a change of the mean gap by {size} would have been detected with probability"
+        f" {chance}."
+    )
+
+
+def note(found: BatchComparison) -> str:
+    """Return how to read the table."""
+    texts = [
+        "Change: now minus audited, 95% CI; none for the KS error, which noise only raises.",
+        "p: adjusted for all measures (Holm).",
+        "Detectable: the change that would have been detected with 80% power.",
+    ]
+    if found.changed_outcomes is None:
+        texts.insert(2, _IF_FREQUENCY)
+    elif found.changed_outcomes:
+        texts.insert(2, _IF_OUTCOMES)
+    if found.changed_outcomes is not None:
+        texts[1] = "p: by swapping audited and new rows, adjusted for all measures (Holm)."
+    return " ".join(texts)
+
+
+_IF_FREQUENCY = (
+    "If only the frequency changed: what the audited scores would show at the event's new one; *"
+    " where that does not explain what is seen."
+)
+
+_IF_OUTCOMES = (
+    "If only the outcomes changed: what the audited scores would show with the new outcomes; *"
+    " where that does not explain what is seen."
+)
+
+
+def cells(row: Moved, found: BatchComparison) -> tuple[str, ...]:
+    """Return a row of the table under `head`."""
+    n_rows, same = found.n_new, found.changed_outcomes == 0
+    first = row.name, _value(row, row.reference, n_rows), _value(row, row.new, n_rows)
+    if same and row.key == "hit_rate":
+        return *first, "same outcomes", _NONE, _NONE
+    finer = 0 if found.changed_outcomes is None else _finer(row, n_rows)
+    change = _value(row, row.change, n_rows, signed=True, finer=finer)
+    if row.interval is not None:
+        ends = row.interval.low, row.interval.high
+        low, high = (_written(row, end, n_rows, signed=True, finer=finer) for end in ends)
+        change += f" ({span(low, high)})"
+    expected = _NONE if math.isnan(row.expected) else _value(row, row.expected, n_rows)
+    visible = _value(row, row.visible, n_rows, signed=True, finer=finer)
+    return (
+        *first,
+        change,
+        f"{row.adjusted:.2g}",
+        *(() if same else (expected + ("*" if row.beyond < LEVEL else ""),)),
+        visible.removeprefix("+"),
+    )
+
+
+def _finer(row: Moved, n_rows: int) -> int:
+    """Count the decimals beyond the usual ones with which the detectable change has two digits."""
+    texts = (amount(row.visible, _UNITS[row.key], n_rows, finer=k) for k in range(_MOST_FINER))
+    return next((k for k, text in enumerate(texts) if len(text.lstrip("0.")) > 1), 0)
+
+
+def _value(row: Moved, value: float, n_rows: int, *, signed: bool = False, finer: int = 0) -> str:
+    """Write a value with its unit; signed, a difference."""
+    text = _written(row, value, n_rows, signed=signed, finer=finer)
+    if _UNITS[row.key] != "share":
+        return text
+    return f"{text} pp" if signed or row.key == "mean_gap" else f"{text}%"
+
+
+def _written(row: Moved, value: float, n_rows: int, *, signed: bool, finer: int) -> str:
+    signs = signed or row.key == "mean_gap"
+    return amount(value, _UNITS[row.key], n_rows, signed=signs, finer=finer)

@@ -1,0 +1,250 @@
+"""What all commands share: codes, keys in their help, completion, files read and written."""
+
+import errno
+import math
+import operator
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import click
+import click.shell_completion
+
+from calibcore.errors import CalibrationInputError
+from calibcore.metrics import METRICS
+
+HOLDS, CANNOT, BROKEN, STOPPED, UNREAD = 1, 2, 3, 130, 141
+"""Codes: a condition holds; what cannot be read, written, or was asked for in vain; a fault of the
+program; stopped from the keyboard; nobody reads the output, as in ``fractile audit x.csv | head``.
+"""
+
+
+class Commands(click.Group):
+    """All commands; whatever happens to them, code 1 says that a condition holds."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command, and end with a code that says what happened."""
+        from dashboard.cli import output  # noqa: PLC0415 - for those that print
+
+        output.prepare()
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except KeyboardInterrupt:
+            click.echo("Stopped.", err=True)
+            code = STOPPED
+        except BrokenPipeError:
+            code = UNREAD
+        except OSError as error:
+            click.echo(f"Error: {error.strerror or error}", err=True)
+            code = CANNOT
+        except Exception:  # noqa: BLE001 - is shown whole
+            traceback.print_exc()
+            code = BROKEN
+        output.discard()
+        sys.exit(code)
+
+
+class WithKeys(click.Command):
+    """A command whose help lists what its options may be."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, then the keys."""
+        from calibcore.calibrators import CATALOGUE  # noqa: PLC0415 - takes a second
+        from calibcore.metrics import METRICS  # noqa: PLC0415 - the same
+        from dashboard.readers.records import ROLES  # noqa: PLC0415 - the same
+
+        super().format_options(ctx, formatter)
+        own = {option.name for option in self.params}
+        keys: dict[str, list[str]] = {
+            "calibrator": [one.key for one in CATALOGUE],
+            "columns": list(ROLES),
+            "fail_if": [SUBGROUP, *(one.key for one in METRICS)],
+        }
+        heads = {"calibrator": "Calibrators", "columns": "Roles", "fail_if": "Figures"}
+        with formatter.section("Keys"):
+            formatter.write_dl([
+                (heads[name], ", ".join(known)) for name, known in keys.items() if name in own
+            ])  # fmt: skip
+
+
+class Key(click.ParamType[str]):
+    """Key of a calibrator, which a shell can complete."""
+
+    name = "key"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        """List the keys that begin so."""
+        from calibcore.calibrators import CATALOGUE  # noqa: PLC0415 - takes a second
+
+        del ctx, param
+        keys = (one.key for one in CATALOGUE)
+        return [
+            click.shell_completion.CompletionItem(key) for key in keys if key.startswith(incomplete)
+        ]
+
+
+def resamples(ctx: click.Context, param: click.Parameter, value: int) -> int:
+    """Check how many draws are asked for."""
+    del ctx, param
+    if value and value < _FEWEST_RESAMPLES:
+        raise click.BadParameter(f"{value}. Expected 0, or from {_FEWEST_RESAMPLES} to 10000.")
+    return value
+
+
+_FEWEST_RESAMPLES = 20
+
+
+class Written(click.Path):
+    """A file that a command writes, of one of some kinds; every other path is one that it reads."""
+
+    def __init__(self, *endings: str) -> None:
+        super().__init__(path_type=Path)
+        self.endings = endings
+
+
+def check_outputs(command: click.Context) -> None:
+    """Refuse to write over what the command reads or writes too, in no folder, or another kind.
+
+    So no file of a foreign kind is replaced. Devices and pipes take anything.
+    """
+    from dashboard.cli.output import are_one_file, is_stream  # noqa: PLC0415 - rich takes a while
+
+    of_files = [one for one in command.command.params if isinstance(one.type, click.Path)]
+    named = [
+        (option, path)
+        for option in sorted(of_files, key=lambda one: isinstance(one.type, Written))
+        for path in _paths(command.params[option.name or ""])
+    ]
+    for (_, other), (option, out) in combinations(named, 2):
+        if isinstance(option.type, Written) and are_one_file(out, other):
+            found = f"{out}, the same file as {other}"
+            raise CalibrationInputError(option.name or "", found, "another file")
+    for option, out in named:
+        if not isinstance(option.type, Written) or is_stream(out):
+            continue
+        if out.suffix.lower() not in option.type.endings:
+            wanted = f"a name ending in {', '.join(option.type.endings)}"
+            raise CalibrationInputError(option.name or "", f"the ending {out.suffix!r}", wanted)
+        if out.is_dir() or not out.parent.is_dir():
+            why = os.strerror(errno.EISDIR if out.is_dir() else errno.ENOENT)
+            raise CalibrationInputError(option.name or "", f"{out} ({why})", "a place to write to")
+
+
+def _paths(given: Path | tuple[Path, ...] | None) -> tuple[Path, ...]:
+    return given if isinstance(given, tuple) else () if given is None else (given,)
+
+
+SUBGROUP = "subgroup.gap"
+"""Largest mean gap of a subgroup that chance does not explain, without its sign; 0 without one."""
+
+_SIGNS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+_RANGES = {
+    "mean_gap": (-1.0, 1.0), "brier": (0.0, 2.0), "calibration_gain": (-2.0, 2.0),
+    "auroc": (0.0, 1.0), "observed_expected_ratio": (0.0, math.inf),
+}  # fmt: skip
+_USUAL = {
+    "share": (0.0, 1.0), "squared": (0.0, 1.0), "small": (-2.0, 2.0),
+    "number": (-math.inf, math.inf),
+}  # fmt: skip
+"""Least and largest value of a measure, by its key or else its unit; of others from 0."""
+
+_WRITTEN = re.compile(r"\s*([\w.]+)\s*(>=|<=|>|<)\s*([^\s%]+)(\s*%)?\s*")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One figure compared with a limit.
+
+    Examples
+    --------
+    >>> Condition.parse("ks_error > 3%").holds({"ks_error": 0.04})
+    True
+    """
+
+    name: str
+    """Key of a measure, or `SUBGROUP`."""
+    sign: str
+    """How it is compared."""
+    limit: float
+    """With what."""
+
+    @classmethod
+    def parse(cls, text: str) -> "Condition":
+        """Read a condition.
+
+        Raises
+        ------
+        CalibrationInputError
+            Another form, no such measure, or a limit that is no number, or one that the measure
+            never reaches: ``ks_error>3`` is 3% mistyped, and would never hold.
+        """
+        found = _WRITTEN.fullmatch(text)
+        if found is None:
+            raise CalibrationInputError("condition", repr(text), 'one such as "ks_error>0.03"')
+        name, sign, number, percent = found.groups()
+        known = [measure.key for measure in METRICS]
+        if name not in {*known, SUBGROUP}:
+            wanted = f"{SUBGROUP} or one of {', '.join(known)}"
+            raise CalibrationInputError("condition", repr(name), wanted)
+        try:
+            limit = float(number) / (100 if percent else 1)
+        except ValueError:
+            limit = math.nan
+        if math.isnan(limit):
+            raise CalibrationInputError("condition", repr(number), "a number after the sign")
+        low, high = _range_of(name)
+        if not (low <= limit <= high and math.isfinite(limit)):
+            raise CalibrationInputError(
+                "condition", f"{name} {sign} {number}{percent or ''}", _expected(low, high)
+            )
+        return cls(name, sign, limit)
+
+    def holds(self, figures: Mapping[str, float | None]) -> bool:
+        """Return whether it holds.
+
+        Raises
+        ------
+        CalibrationInputError
+            The data leave the figure undefined, so that nothing can be said.
+        """
+        value = figures.get(self.name)
+        if value is None or math.isnan(value):
+            raise CalibrationInputError(
+                "condition", f"{self.name}, which these data leave undefined", "another measure"
+            )
+        return _SIGNS[self.sign](value, self.limit)
+
+    def __str__(self) -> str:
+        """Write it as it was read."""
+        return f"{self.name} {self.sign} {self.limit:g}"
+
+
+def _range_of(name: str) -> tuple[float, float]:
+    """Return the least and the largest value of a figure."""
+    units = {measure.key: measure.unit for measure in METRICS} | {SUBGROUP: "share"}
+    return _RANGES.get(name, _USUAL.get(units[name], (0.0, math.inf)))
+
+
+def _expected(low: float, high: float) -> str:
+    if math.isfinite(high):
+        return f"a limit from {low:g} to {high:g}, or a percentage such as 3%"
+    return "a finite limit" if math.isinf(low) else f"a finite limit from {low:g}"

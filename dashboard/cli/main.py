@@ -1,0 +1,370 @@
+"""The ``fractile`` command: the dashboard, an audit, and a calibrator fitted and applied."""
+
+# ruff: noqa: E402 - before anything else is imported, nothing is from the working folder
+
+from dashboard import leave_working_folder
+
+leave_working_folder()
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from calibcore.errors import CalibrationInputError
+from dashboard.cli.commands import (
+    CANNOT,
+    HOLDS,
+    Commands,
+    Key,
+    WithKeys,
+    Written,
+    check_outputs,
+    resamples,
+)
+
+Result = TypeVar("Result")
+
+_EXAMPLES = {
+    "main": (
+        "\b\n"
+        "Examples:\n"
+        "  fractile\n"
+        "  fractile serve -- --server.port 9000\n"
+        "  fractile audit predictions.csv --outcome readmitted --score risk\n"
+        "  fractile fit predictions.csv --calibrator spline --out calibrator.json\n"
+        "  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
+        "  fractile check march.csv --against audit.json\n"
+    ),
+    "serve": ("\b\nExample:\n  fractile serve -- --server.port 9000 --server.headless true\n"),
+    "audit": (
+        "\b\n"
+        "Codes:\n"
+        "  0  done\n"
+        "  1  a condition holds\n"
+        "  2  the files cannot be read, or an option does not fit them\n"
+        "  other codes: it did not get to an answer\n"
+        "\n"
+        "\b\n"
+        "Examples:\n"
+        "  fractile audit predictions.csv\n"
+        "  fractile audit predictions.csv --outcome readmitted --score risk --event Yes\n"
+        "  fractile audit logits.npz --calibrator temperature --all\n"
+        "  fractile audit predictions.csv --report report.html --json audit.json\n"
+        '  fractile audit batch.parquet --fail-if "ks_error>3%" --fail-if "subgroup.gap>0.05"\n'
+    ),
+    "fit": (
+        "\b\n"
+        "Examples:\n"
+        "  fractile fit predictions.csv --calibrator spline --out calibrator.json\n"
+        "  fractile fit predictions.csv --calibrator by_group --group ward --out calibrator.json\n"
+        "  fractile fit predictions.csv --calibrator platt --out calibrator.py\n"
+        "  fractile fit predictions.csv --calibrator isotonic --out calibrator.xlsx\n"
+        "  fractile fit logits.npz --calibrator vector --out calibrator.onnx\n"
+    ),
+    "check": (
+        "\b\n"
+        "Codes:\n"
+        "  0  no change detected\n"
+        "  1  a measure changed, or the power is below --min-power\n"
+        "  2  the files cannot be read, or an option does not fit them\n"
+        "  other codes: it did not get to an answer\n"
+        "\n"
+        "\b\n"
+        "Examples:\n"
+        "  fractile audit january.csv --json audit.json\n"
+        "  fractile check march.csv --against audit.json\n"
+        "  fractile check march.csv --against audit.json --change 0.05 --min-power 0.8\n"
+        "  fractile check rescored.csv --against january.csv\n"
+        "  fractile check rescored.csv --against audit.json --audited january.csv\n"
+    ),
+    "calibrate": (
+        "\b\nExample:\n  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
+    ),
+}
+"""Of every command, below its options; click keeps the lines of what follows its mark."""
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"max_content_width": 100},
+    epilog=_EXAMPLES["main"],
+)
+@click.version_option(version("fractile"), prog_name="fractile")
+@click.pass_context
+def main(context: click.Context) -> None:
+    """See whether a classifier's probabilities can be believed.
+
+    Without a command, the dashboard opens in the browser. For completion in bash:
+    eval "$(_FRACTILE_COMPLETE=bash_source fractile)"; other shells: zsh_source, fish_source.
+    """
+    if context.invoked_subcommand is None:
+        _serve(())
+
+
+@main.command(context_settings={"ignore_unknown_options": True}, epilog=_EXAMPLES["serve"])
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def serve(options: tuple[str, ...]) -> None:
+    """Open the dashboard; OPTIONS after -- are Streamlit's."""
+    _serve(options)
+
+
+def _serve(options: Sequence[str]) -> None:
+    # Of several fits at once, those with threads waiting for each other take ten times as long.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from streamlit.web import cli  # noqa: PLC0415 - half a second, not for whoever imports this
+
+    sys.argv = ["streamlit", "run", str(Path(__file__).parent / "app.py"), *options]
+    cli.main()
+
+
+_FILE = click.Path(path_type=Path)
+
+_READING: tuple[Callable[[Any], Any], ...] = (
+    click.argument("files", nargs=-1, required=True, type=_FILE),
+    click.option("--outcome", metavar="COLUMN", help="What came true, or the true class."),
+    click.option("--score", metavar="COLUMN", help="The score of one event."),
+    click.option(
+        "--column",
+        "columns",
+        metavar="NAME=ROLE",
+        multiple=True,
+        help="What another column is: id, group, class, prediction, ... Repeatable.",
+    ),
+    click.option(
+        "--values",
+        type=click.Choice(["logits", "probabilities", "percentages"]),
+        help="What the values are, where the file leaves it open.",
+    ),
+    click.option(
+        "--first-label", type=click.Choice(["0", "1"]), help="The number of the first class."
+    ),
+    click.option(
+        "--class-names",
+        metavar="NAMES",
+        help="Names of the classes in their order, separated by commas.",
+    ),
+    click.option(
+        "--files-are",
+        type=click.Choice(["parts", "sets", "models"]),
+        help="Several files: parts of one table, a calibration and a test set, or models of the"
+        " same rows. Of sets and models, the first is the calibration set, or the one read.",
+    ),
+    click.option(
+        "--split-at",
+        metavar="[COLUMN=]PERIOD",
+        help="Fit on the rows before a period, such as 2025-10, 2025-Q4 or 2025,"
+        " and evaluate those from it on; of several columns of dates, booked=2025-10.",
+    ),
+    click.option("--leave-out", is_flag=True, help="Leave out rows that cannot be used."),
+    click.option(
+        "--event",
+        metavar="EVENT",
+        help="top-1, within-2, a class, or of two outcomes the one the score is of.",
+    ),
+)
+"""How a file is read, for every command that reads one."""
+
+
+def _reads_files(command: Callable[..., None]) -> Callable[..., None]:
+    return _with(_READING, command)
+
+
+def _with(
+    options: Sequence[Callable[[Any], Any]], command: Callable[..., None]
+) -> Callable[..., None]:
+    for one in reversed(options):
+        command = one(command)
+    return command
+
+
+_GROUP = click.option(
+    "--group", metavar="COLUMN", help="Groups, for a calibrator that knows groups: by_group."
+)
+
+_REPORT: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--report",
+        metavar="HTML",
+        type=Written(".html", ".htm"),
+        help="Write the report to a file.",
+    ),
+    click.option("--page", "brief", is_flag=True, help="Of the report, the one page."),
+    click.option(
+        "--json", metavar="JSON", type=Written(".json"), help="Write the report for programs."
+    ),
+    click.option("--title", default="", help="Of the report."),
+    click.option("--purpose", default="", help="What is to be decided, for the report."),
+    click.option("--model", default="", help="Name and version of the model, for the report."),
+    click.option("--author", default="", help="Who made the report."),
+    click.option(
+        "--cutoff",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Of decisions on one event, for the report; by default the event's frequency.",
+    ),
+    click.option(
+        "--costs",
+        metavar="ALARM MISS",
+        nargs=2,
+        type=click.FloatRange(0, min_open=True),
+        help="Of a false alarm and a missed event, for the report; they set the cut-off.",
+    ),
+)
+"""What the report of an audit is to hold, and where it is written."""
+
+
+def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
+    return _with(_REPORT, command)
+
+
+@main.command(cls=WithKeys, epilog=_EXAMPLES["audit"])
+@_reads_files
+@click.option(
+    "--calibrator", metavar="KEY", type=Key(), help="Fit and evaluate it, such as spline; or none."
+)
+@_GROUP
+@click.option(
+    "--fail-if",
+    "fail_if",
+    metavar="CONDITION",
+    multiple=True,
+    help='Exit with code 1 where it holds, such as "ks_error>0.03". Repeatable.',
+)
+@click.option(
+    "--resamples",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(0, 10_000),
+    callback=resamples,
+    help="Draws of the rows for 95% CIs: 20 or more, or 0 for none.",
+)
+@click.option("--all", "full", is_flag=True, help="Every measure, not the short list.")
+@_writes_report
+def audit(
+    fail_if: tuple[str, ...],
+    full: bool,  # noqa: FBT001 - click gives flags so
+    **given: Any,
+) -> None:
+    """Print the verdict and measures of FILES; write a report.
+
+    The figures are those of the dashboard, one set cross-validated as there.
+
+    Conditions are of scores before calibration, or after it where a calibrator is named: the key of
+    any measure, and subgroup.gap, the largest mean gap of a subgroup that chance does not explain.
+    A limit may be a percentage.
+    """
+    from dashboard.cli.terminal import audit_files  # noqa: PLC0415 - takes a second
+
+    held = _done(lambda: audit_files(given, fail_if, full=full))
+    sys.exit(HOLDS if held else 0)
+
+
+@main.command(epilog=_EXAMPLES["check"])
+@_reads_files
+@click.option(
+    "--against",
+    metavar="FILE",
+    required=True,
+    type=_FILE,
+    help="Report of `audit --json`, or the audited rows.",
+)
+@click.option(
+    "--audited",
+    metavar="FILE",
+    multiple=True,
+    type=_FILE,
+    help="The audited rows of a report, where they are not beside it. Repeatable.",
+)
+@click.option(
+    "--change",
+    default=0.02,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Of the mean gap: the power to have detected it is printed.",
+)
+@click.option(
+    "--min-power",
+    "min_power",
+    type=click.FloatRange(0, 1),
+    help="Exit with code 1 where the power to detect that change is below it, such as 0.8.",
+)
+def check(**given: Any) -> None:
+    """Print whether a new batch in FILES behaves as the audited one.
+
+    The files are read as the audited one was unless an option says otherwise, and their scores
+    compared as they are. What a change of the event's frequency explains is said.
+
+    Where 9 of 10 new rows have the row ID of an audited row, these are compared pair by pair, which
+    shows smaller changes; otherwise as two samples. Either is said. The audited file is sought by
+    the name in the report, in this folder and in that of the report, and used if it is unchanged.
+    """
+    from dashboard.cli.check import check_files  # noqa: PLC0415 - takes a second
+
+    changed = _done(lambda: check_files(given))
+    sys.exit(HOLDS if changed else 0)
+
+
+@main.command(cls=WithKeys, epilog=_EXAMPLES["fit"])
+@_reads_files
+@click.option(
+    "--calibrator", metavar="KEY", type=Key(), required=True, help="Such as spline or temperature."
+)
+@_GROUP
+@click.option(
+    "--out",
+    required=True,
+    type=Written(".json", ".py", ".onnx", ".xlsx"),
+    help="File to write: .json, .py, .onnx or .xlsx.",
+)
+def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
+    """Fit a calibrator and keep it as a file.
+
+    It is fitted on all rows of the calibration set of FILES, or of their only set. The file says
+    what it takes, of which classes, on which data it was fitted and how it did; fractile calibrate
+    applies it. One that ends in .py is Python that needs numpy alone; one that ends in .xlsx is a
+    workbook in which scores are typed or pasted.
+    """
+    from dashboard.cli.terminal import fit_files  # noqa: PLC0415 - takes a second
+
+    click.echo(_done(lambda: fit_files(reading, calibrator, group, out)))
+
+
+@main.command(epilog=_EXAMPLES["calibrate"])
+@_reads_files
+@click.option("--with", "calibrator", required=True, type=_FILE, help="Its file.")
+@click.option(
+    "--out",
+    required=True,
+    type=Written(".csv", ".parquet", ".npz"),
+    help="File to write: .csv, .parquet, .npz.",
+)
+def calibrate(calibrator: Path, out: Path, **reading: Any) -> None:
+    """Apply a kept calibrator to new rows.
+
+    FILES need no outcomes; their rows keep order, number and row IDs. The column that was in
+    percent for the fit is read so again, and what is in percent is written in percent. Other
+    classes than those fitted on, or values that do not look like what the calibrator takes, are
+    refused. A calibrator by group reads each row's group from the column that it was fitted by.
+    """
+    from dashboard.cli.terminal import calibrate_files  # noqa: PLC0415 - takes a second
+
+    click.echo(_done(lambda: calibrate_files(reading, calibrator, out)))
+
+
+def _done(work: Callable[[], Result]) -> Result:
+    """Do the work of a command, or say in a sentence why it cannot be done."""
+    # Streamlit's caches serve without its server, but say that there is none.
+    os.environ["STREAMLIT_LOGGER_LEVEL"] = "error"
+    try:
+        check_outputs(click.get_current_context())
+        return work()
+    except CalibrationInputError as error:
+        from dashboard.cli.terminal import explained  # noqa: PLC0415 - is imported by now
+
+        click.echo(explained(error), err=True)
+        sys.exit(CANNOT)

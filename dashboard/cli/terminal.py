@@ -1,0 +1,291 @@
+"""What the command prints: progress, an audit's verdict and measures, and refusals."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from calibcore.calibrators.base import Progress
+from calibcore.decisions import cutoff_of_costs
+from calibcore.errors import CalibrationInputError
+from calibcore.events import OneClass, TopR
+from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.export.numpy_code import numpy_code
+from dashboard import compute, texts
+from dashboard.cli.commands import SUBGROUP, Condition
+from dashboard.cli.output import Lines, write_file
+from dashboard.compute.advice import lines_of, worst_of
+from dashboard.compute.subgroups import find_groups
+from dashboard.headless import event_of, is_rank, read_paths, scene_of
+from dashboard.readers.records import Options
+from dashboard.readers.refusal import Question
+from dashboard.report import Asked, Typed, html_of, json_of, report_of
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
+from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
+from dashboard.take_home.files import calibrator_file
+from dashboard.take_home.words import unfitted
+from dashboard.take_home.workbook import workbook_of
+from dashboard.texts.measures import MARKS, Shown, listed, measure_rows
+from dashboard.texts.numbers import plain
+from dashboard.texts.opening import as_read, class_names_in
+from dashboard.texts.sentences import both_sides_line
+from dashboard.texts.subject import subject
+from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
+from dashboard.views.decisions.document import Choices, kept_of
+from dashboard.views.decisions.words import USUAL_ACCURACY, kept_lines
+
+_FILES_ARE = {"rows": "parts", "sets": "sets", "without": "models"}
+_TOGETHER = {"parts": ("rows",), "sets": ("sets",), "models": ("models",)}
+_FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
+
+
+def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool) -> bool:
+    """Read, fit, evaluate and print; return whether a condition holds.
+
+    ``given``: the command's options by their names: how ``files`` are read, what is fitted, and
+    what is written. ``fail_if``: see `dashboard.cli.commands.Condition`. ``full``: whether every
+    measure is listed.
+
+    Raises
+    ------
+    CalibrationInputError
+        Whatever cannot be read, or was asked for in vain.
+    """
+    conditions = [Condition.parse(text) for text in fail_if]
+    _check_report(given)
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    quiet, console = not sys.stderr.isatty(), Console(stderr=True)
+    with Bar(*columns, console=console, transient=True, disable=quiet) as progress:
+        task = progress.add_task("Reading", total=1.0)
+
+        def stage(name: str) -> None:
+            progress.update(task, description=name, completed=0.0)
+
+        def tell(share: float) -> None:
+            progress.update(task, completed=share)
+
+        files: Sequence[Path] = given["files"]
+        upload = read_paths(files, options_of(given))
+        event = event_of(upload, given["event"])
+        stage("Fitting")
+        scene = scene_of(
+            upload, event=event, progress=tell, method=given["calibrator"] or NO_METHOD,
+            group=given["group"], n_resamples=given["resamples"],
+        )  # fmt: skip
+        stage("Finding intervals")
+        n_classes = None if upload.class_names is None else len(upload.class_names)
+        measures = listed(full=full, n_classes=n_classes, event=event)
+        inference = compute.closer_look(scene, measures, tell) if scene.n_resamples else None
+        if given["report"] or given["json"]:
+            stage("Writing the report")
+            _write_report(scene, given, tell)
+    console = Lines()
+    rows = measure_rows(scene.evaluated, inference, measures)
+    _print_head(console, scene)
+    console.table(*_table(rows, calibrated=scene.result.of_test is not None))
+    _print_notes(console, scene)
+    figures = figures_of(scene) if conditions else {}
+    holding = [one for one in conditions if one.holds(figures)]
+    for one in holding:
+        console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)
+    return bool(holding)
+
+
+def _print_notes(console: Lines, scene: Scene) -> None:
+    notes = [NOT_SEPARATION] if isinstance(scene.settings.event, OneClass) else []
+    notes += [in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)]
+    notes += [f"Warning: {escape(warning)}" for warning in scene.result.warnings]
+    for note in filter(None, notes):
+        console.print(note, soft_wrap=True)
+
+
+def _check_report(given: Mapping[str, Any]) -> None:
+    """Refuse what a report is to hold without one."""
+    told = next((name for name in ("title", "purpose", "model", "author") if given[name]), None)
+    if given["costs"] and given["cutoff"] is not None:
+        raise CalibrationInputError("cutoff", "costs too, which set it", "one of the two")
+    if given["brief"] and not given["report"]:
+        raise CalibrationInputError("page", "no report to be a page of", "--report too")
+    if told is not None and not (given["report"] or given["json"]):
+        raise CalibrationInputError(told, "no report to hold it", "--report or --json too")
+
+
+def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> None:
+    typed = Typed(**{name: given[name] for name in ("title", "purpose", "model", "author")})
+    costs: tuple[float, float] | None = given["costs"]
+    cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
+    made = report_of(scene, Asked(typed, Choices(cutoff, costs)), tell)
+    if given["report"]:
+        _write(given["report"], html_of(made, brief=given["brief"]), "report")
+    if given["json"]:
+        _write(given["json"], json_of(made), "json")
+
+
+def _onnx(kept: CalibratorFile) -> bytes:
+    try:
+        from calibcore.export.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        wanted = 'onnx to be installed: pip install "fractile[onnx]"'
+        raise CalibrationInputError("out", "an ONNX model", wanted) from error
+    written: bytes = onnx_model(kept).SerializeToString()
+    return written
+
+
+def _write(out: Path, held: str | bytes, option: str) -> None:
+    try:
+        write_file(out, held)
+    except OSError as error:
+        why = f" ({error.strerror})" if error.strerror else ""
+        raise CalibrationInputError(option, f"{out}{why}", "a place to write to") from error
+
+
+def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: Path) -> str:
+    """Fit a calibrator, write its file, and say so."""
+    upload = read_paths(reading["files"], options_of(reading))
+    event = event_of(upload, reading["event"])
+    scene = scene_of(upload, event=event, method=method, group=group, progress=lambda _: None)
+    kept = calibrator_file(scene)
+    if kept is None:
+        raise CalibrationInputError("calibrator", method, "one of the catalogue, to be fitted")
+    match out.suffix.lower():
+        case ".onnx":
+            _write(out, _onnx(kept), "out")
+        case ".py":
+            _write(out, numpy_code(kept), "out")
+        case ".xlsx":
+            name, words = texts.method_name(method), scene.event_words
+            in_percent = upload.in_percent
+            book = workbook_of(kept, name, words.plain, in_percent=in_percent)
+            _write(out, book, "out")
+        case _:
+            _write(out, kept.to_json(), "out")
+    return f"{out}: {texts.method_name(method)}, fitted on {kept.n_rows:,} rows"
+
+
+def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> str:
+    """Calibrate every row of files, write them, and say so."""
+    try:
+        kept = CalibratorFile.from_json(calibrator.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
+    files: Sequence[Path] = reading["files"]
+    upload = rows_for(kept, options_of(reading), lambda options: read_paths(files, options))
+    frame = calibrated_rows(upload, kept)
+    _write(out, frame_bytes(frame, out.suffix.lower()), "out")
+    return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, kept))])
+
+
+def options_of(reading: Mapping[str, Any]) -> Options:
+    """Return how files are to be read, from the command's options."""
+    columns: Sequence[str] = reading["columns"]
+    roles = [text.rpartition("=")[::2] for text in columns]
+    wrong = next((text for text, (name, _) in zip(columns, roles, strict=True) if not name), None)
+    if wrong is not None:
+        raise CalibrationInputError("column", repr(wrong), "NAME=ROLE")
+    roles += [(reading[role], role) for role in ("outcome", "score") if reading[role] is not None]
+    event, several = reading["event"], reading["files_are"]
+    if several and len(reading["files"]) == 1:
+        raise CalibrationInputError("files-are", f"{several}, but one file", "several files")
+    return Options(
+        class_names=class_names_in(reading["class_names"] or ""),
+        together=_TOGETHER[several] if several else tuple(reading.get("together", ())),
+        values=reading["values"] or "auto",
+        first_label=_FIRST[reading["first_label"]],
+        roles=cast("Any", tuple(roles)),  # checked by `Options`
+        event=None if event is None or is_rank(event) else event,
+        leave_out=reading["leave_out"],
+        split_at=tuple(reading["split_at"].rpartition("=")[::2]) if reading.get("split_at") else (),
+    )
+
+
+def figures_of(scene: Scene) -> dict[str, float | None]:
+    """Return the figures that conditions are about, after calibration where there is one."""
+    found: dict[str, float | None] = {
+        row.measure.key: row.after for row in scene.evaluated.comparisons
+    }
+    side = find_groups(scene).after
+    worst = side.worst()
+    found[SUBGROUP] = 0.0 if worst is None else float(np.abs(side.gap[worst]))
+    return found
+
+
+def explained(error: CalibrationInputError) -> str:
+    """Return a refusal, and for a question the option that answers it in each way."""
+    if not isinstance(error, Question):
+        return f"Error: {plain(texts.refusal(error))}"
+    ways = [(_as_options(answer.change), answer) for answer in error.answers]
+    # Of several sets or models, the first is what the option gives.
+    first = dict(reversed(ways))
+    ways = [way for way in ways if first[way[0]] is way[1]]
+    lines = [
+        f"  {options}  ({answer.said}. {answer.why})"
+        if options
+        else f"  {answer.said}. {answer.why}"
+        for options, answer in ways
+    ]
+    return "\n".join([f"Error: {error.field}: {error.found}. {error.ask}", *lines])
+
+
+def _as_options(change: Mapping[str, Any]) -> str:
+    """Write an answer as the command's options; empty for what only the dashboard offers."""
+    written = []
+    for name, value in change.items():
+        match name:
+            case "roles":
+                written += [f'--column "{column}={role}"' for column, role in value]
+            case "values" | "event" | "first_label" if value != "none":
+                written.append(f'--{name.replace("_", "-")} "{value}"')
+            case "leave_out":
+                written.append("--leave-out")
+            case "class_names" if not any("," in class_name for class_name in value):
+                written.append(f'--class-names "{",".join(value)}"')
+            case "together":
+                written.append(f"--files-are {_FILES_ARE[value[0]]}")
+            case _:
+                return ""
+    return " ".join(written)
+
+
+def _print_head(console: Console, scene: Scene) -> None:
+    console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
+    left = (text for text in scene.upload.found if text.startswith("Left out"))
+    for text in (*as_read(scene.upload), *left):
+        console.print(escape(plain(text)), soft_wrap=True)
+    words = scene.event_words
+    line = both_sides_line(
+        scene.result, scene.evaluated, words, groups=worst_of(scene), ranges=True
+    )
+    for text in (line, *lines_of(scene), *_decisions(scene)):
+        console.print(escape(plain(text)), soft_wrap=True)
+
+
+def _decisions(scene: Scene) -> list[str]:
+    """Return the threshold for the accuracy that the page of decisions opens with."""
+    if not isinstance(scene.settings.event, TopR):
+        return []
+    wanted = USUAL_ACCURACY / 100
+    return [" ".join(kept_lines(kept_of(scene, wanted), wanted))]
+
+
+def _table(rows: Sequence[Any], *, calibrated: bool) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and rows of the table of measures."""
+    sides = ["Before", "After", "Change", ""] if calibrated else ["Value"]
+    found = []
+    for row in rows:
+        cells = [row.name, _cell(row.before)]
+        if calibrated:
+            mark = MARKS[row.mark][1] if row.mark else ""
+            cells += [_cell(row.after), _cell(row.change), mark]
+        found.append([*cells, _cell(row.perfect)])
+    return ["Measure", *sides, "95% limit if perfectly calibrated"], found
+
+
+def _cell(shown: Shown) -> str:
+    return f"{shown.value} ({shown.note})" if shown.note else shown.value

@@ -1,0 +1,217 @@
+"""Whether calibration by group would correct the worst subgroup."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import SetResult
+from calibcore.inference import ClassScreen, Inference
+from dashboard.compute.cache import key_of, once
+from dashboard.compute.comparison import Conclusion, group_of, recommendation_of, usual
+from dashboard.compute.fits import run_audit
+from dashboard.compute.periods import splits_by_date
+from dashboard.compute.split import groupings, of_evaluated
+from dashboard.compute.subgroups import FoundDrift, find_drift, find_groups, is_of_two
+from dashboard.compute.uncertainty import screen
+from dashboard.scene import Scene
+from dashboard.settings import method_by_key
+from dashboard.texts.advice import (
+    BY_GROUP,
+    Corrected,
+    Found,
+    Step,
+    drift_line,
+    drift_step,
+    drifts,
+    next_steps,
+    with_correction,
+)
+from dashboard.texts.events import outcome_name
+from dashboard.texts.sentences import FITTED, findings
+from dashboard.texts.subgroups import BLANK, Groups, worst_lines
+from dashboard.texts.verdicts import DETECTION_LEVEL, Finding, ranges_sentence
+
+_MOST_ROWS = 200_000
+"""Up to so many rows the fit is made unasked; it takes a second."""
+
+
+def find_correction(scene: Scene) -> Corrected | None:
+    """Calibrate by the column of the worst subgroup, and look at that subgroup again.
+
+    Returns None where no subgroup has a fault of its own, where its grouping is none that a
+    calibrator can be told, and where the mean gap does not fall by half or the NLL rises.
+    """
+    looked_at = scene.chosen == "test" and not scene.result.same_data
+    if not looked_at or scene.settings.method == BY_GROUP or scene.evaluated.n_samples > _MOST_ROWS:
+        return None
+    key = key_of(scene.upload, replace(scene.settings, n_bins=15))
+    return once("corrections", key, lambda: _find(scene))
+
+
+def _find(scene: Scene) -> Corrected | None:
+    found = find_groups(scene)
+    own = found.after.own()
+    if not own.any():
+        return None
+    worst = int(np.argmax(np.where(own, np.abs(found.after.gap), -1.0)))
+    by, name = found.name(found.after, worst)
+    result = _calibrated_by(scene, by)
+    if result is None or _raises_nll(result, scene.evaluated):
+        return None
+    slicing = found.slicings[int(found.after.grouping[worst])]
+    mine = of_evaluated(scene, slicing.places[scene.chosen]) == found.after.place[worst]
+    event = result.after.event
+    corrected = float(event.scores[mine].mean() - event.hits[mine].mean())
+    gap = float(found.after.gap[worst])
+    helps = 2 * abs(corrected) <= abs(gap)
+    return Corrected(by, name, int(mine.sum()), gap, corrected) if helps else None
+
+
+def _calibrated_by(scene: Scene, by: str) -> SetResult | None:
+    if by not in groupings(scene.upload):
+        return None
+    options = tuple((option.name, option.default) for option in method_by_key(BY_GROUP).options)
+    settings = replace(scene.settings, method=BY_GROUP, options=options, group=by)
+    try:
+        return run_audit(scene.upload, settings, lambda _: None).test
+    except CalibrationInputError:  # it cannot be fitted to these rows, so there is no advice
+        return None
+
+
+def _raises_nll(result: SetResult, than: SetResult) -> bool:
+    new, old = (one.compare("event_nll").after for one in (result, than))
+    return new is not None and old is not None and new > old
+
+
+QUICK = 4_000_000
+"""Cells of the table that are evaluated unasked: they take a fifth of a second."""
+
+BothScreens = tuple[ClassScreen, ClassScreen | None]
+
+
+def worst_of(scene: Scene) -> Groups:
+    """Return what is known of the subgroups of all groupings."""
+    found = find_groups(scene)
+    words = scene.event_words
+    return Groups(found.before, found.after, found.name, words.prediction, _drifts(scene))
+
+
+def _drifts(scene: Scene) -> tuple[bool, bool]:
+    """Return whether scores drift over dates, before and after calibration."""
+    found = find_drift(scene)
+    if found is None:
+        return False, False
+    before = drifts(found.before)
+    return before, before if found.after is None else drifts(found.after)
+
+
+def findings_of(scene: Scene) -> dict[str, Finding]:
+    """Return the verdict of each side, on the whole and its subgroups, by its name."""
+    return findings(scene.result, scene.evaluated, scene.event_words, worst_of(scene))
+
+
+def ranges_by_side(scene: Scene) -> dict[str, str]:
+    """Return at which scores each side is miscalibrated, where it is not fitted on these rows."""
+    sides = {"Before": scene.evaluated.before, "After": scene.evaluated.after}
+    return {
+        name: ranges_sentence(sides[name])
+        for name, found in findings_of(scene).items()
+        if found is not FITTED
+    }
+
+
+def lines_of(scene: Scene) -> list[str]:
+    """Return the worst subgroup on both sides, and the drift over dates if it is detected."""
+    return [*worst_lines(worst_of(scene), expert=scene.expert), *_drift_lines(scene)]
+
+
+def _drift_lines(scene: Scene) -> list[str]:
+    found = find_drift(scene)
+    if found is None or not found.detected:
+        return []
+    groups, sides = worst_of(scene), (found.before, found.after)
+    alone = any(
+        drifts(side) and not groups.worst(after=after)
+        for side, after in zip(sides, (False, True), strict=True)
+    )
+    by, shown = found.slicing.by, found.slicing.shown
+    return [drift_line(by, shown, sides, expert=scene.expert, alone=alone)]
+
+
+def advice_text(said: Conclusion) -> str:
+    """Return why a calibrator is advised, or that none is."""
+    return f"{said.why} {said.level}".strip() if said.advised else said.head
+
+
+def advised_group(scene: Scene, said: Conclusion) -> str:
+    """Return the column of the groups that the advised calibrator is told; empty for none."""
+    return (group_of(scene, said.advised) or "") if said.advised else ""
+
+
+def drift_step_of(scene: Scene, found: FoundDrift | None) -> Step | None:
+    """Advise to look at recent rows where scores drift; not where these alone are shown."""
+    only = scene.settings.only
+    if found is None or not found.detected or (only is not None and only.by == found.slicing.by):
+        return None
+    one = found.before if found.before.p_value < DETECTION_LEVEL else found.after
+    if one is None:
+        raise AssertionError(found)
+    slicing = found.slicing
+    dated = [name for name in slicing.open_to_all if name != BLANK]
+    since = slicing.names[one.since]
+    if since not in dated:
+        return None
+    until = dated[-1] if dated[-1] != since else ""
+    split_at = (slicing.by, since)
+    offered = not scene.upload.options.split_at and split_at in splits_by_date(scene.upload)
+    return drift_step(
+        slicing.by, slicing.shown[one.since], (since, until), split_at if offered else ()
+    )
+
+
+def classes_of(scene: Scene) -> BothScreens | None:
+    """Return the tests of every class where that is quick; None where one class mirrors another."""
+    names = scene.class_names
+    if names is None or scene.evaluated.n_samples * len(names) > QUICK:
+        return None
+    if is_of_two(scene):
+        return None
+    found = screen(scene)
+    return None if found is None else (found.before, found.after)
+
+
+def steps_of(
+    scene: Scene,
+    inference: Inference | None,
+    classes: BothScreens | None,
+    groups: Groups,
+    *,
+    compare: bool = True,
+) -> list[Step]:
+    """Return the advice, of which a calibrator that is to be tried first comes last.
+
+    ``compare``: whether calibrators may be compared for it.
+    """
+    last = inference is not None or not scene.n_resamples
+    # A calibrator that is not compared and leaves nothing to be detected is no worse than any.
+    off = scene.evaluated.after.omnibus.p_value < DETECTION_LEVEL
+    compared = off or scene.settings.method in usual(scene.upload)
+    said = recommendation_of(scene) if compare and last and compared else None
+    found = Found(
+        scene.result,
+        scene.evaluated,
+        scene.settings.method,
+        inference,
+        classes,
+        scene.settings.event,
+        scene.class_names,
+        scene.waiting,
+        dict(scene.settings.options).get("constrained") is True,
+        groups,
+        outcome_name(scene.upload),
+        *(("", "") if said is None else (said.advised, advice_text(said))),
+        drift=drift_step_of(scene, find_drift(scene)),
+        advised_group="" if said is None else advised_group(scene, said),
+    )
+    return with_correction(next_steps(found), find_correction(scene) if last else None)

@@ -1,0 +1,92 @@
+"""Figures drawn once for each result and theme."""
+
+from dataclasses import replace
+from typing import Literal
+
+from plotly import graph_objects as go
+
+from calibcore.metrics.binned import BinSweep, sweep_bins
+from calibcore.subgroups import Places
+from dashboard.compute.cache import key_of, once
+from dashboard.compute.subgroups import FoundSlices
+from dashboard.compute.uncertainty import class_bins
+from dashboard.figures import (
+    SweepFigures,
+    class_picture,
+    reliability_diagram,
+    sweep_figures,
+)
+from dashboard.figures.slices import period_plot, slice_plot
+from dashboard.scene import Scene
+from dashboard.settings import CLASS_BINS
+from dashboard.texts.rows import rows
+
+SideChoice = Literal["before", "after"]
+
+
+def draw_reliability(scene: Scene, side: SideChoice) -> go.Figure:
+    """Draw the reliability diagram in bins of one side of one set."""
+
+    def make() -> go.Figure:
+        shown, beside = scene.evaluated.before, scene.evaluated.after
+        if side == "after":
+            shown, beside = beside, shown
+        return reliability_diagram(shown, beside, scene.palette)
+
+    return once("diagrams", (*_key(scene), side), make)
+
+
+def draw_sweep(scene: Scene) -> SweepFigures:
+    """Draw the error against the number of bins on one set."""
+    any_bins = _key(scene, n_bins=CLASS_BINS)[:2]
+
+    def swept() -> tuple[BinSweep, BinSweep]:
+        evaluated = scene.evaluated
+        before = sweep_bins(evaluated.before.counted)
+        after = (
+            before if evaluated.after is evaluated.before else sweep_bins(evaluated.after.counted)
+        )
+        return before, after
+
+    def make() -> SweepFigures:
+        before, after = once("swept bins", any_bins, swept)
+        return sweep_figures(before, after, scene.settings.n_bins, scene.palette)
+
+    return once("sweeps", _key(scene), make)
+
+
+def draw_classes(scene: Scene, classes: tuple[int, ...]) -> tuple[go.Figure, ...]:
+    """Draw a small picture of each of a few classes of one set; none where there are no classes."""
+
+    def make() -> tuple[go.Figure, ...]:
+        found = class_bins(scene)
+        if found is None:
+            return ()
+        before, after = found
+        beside = None if after is before else after
+        return tuple(
+            class_picture(before.of_class(k), beside and beside.of_class(k), scene.palette)
+            for k in classes
+        )
+
+    return once("class pictures", (*_key(scene, n_bins=CLASS_BINS), classes), make)
+
+
+def draw_slices(scene: Scene, found: FoundSlices, shown: Places) -> go.Figure:
+    """Draw the mean gaps of some slices of one set; of periods of time, of all."""
+    slicing = found.slicing
+    after = None if found.after is found.before else found.after
+
+    def make() -> go.Figure:
+        if slicing.in_time:
+            return period_plot((found.before, after), slicing.shown, scene.palette)
+        return slice_plot((found.before, after), slicing.shown, shown, scene.palette)
+
+    key = (*_key(scene, n_bins=CLASS_BINS), slicing.by, tuple(shown.tolist()))
+    return once("slice plots", key, make)
+
+
+def _key(scene: Scene, n_bins: int | None = None) -> tuple[object, ...]:
+    """Return what decides a figure; with a number of bins, one that heeds no other."""
+    settings = scene.settings if n_bins is None else replace(scene.settings, n_bins=n_bins)
+    return key_of(scene.upload, settings), scene.chosen, scene.palette, rows()

@@ -1,0 +1,349 @@
+"""Subgroups of the rows: by class, by score, by further columns of the file; and a filter."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.binning import equal_ranges, round_ranges
+from calibcore.calibrators import CATALOGUE, Method
+from calibcore.calibrators.base import FittedVectorMap
+from calibcore.data import EventScores, LogitSet, with_groups
+from calibcore.events import TopR
+from calibcore.fitting import prepare
+from calibcore.grouping import Grouping
+from calibcore.splits import Split
+from calibcore.subgroups import Places
+from calibcore.validation import Labels
+from dashboard.compute.cache import key_of, once
+from dashboard.compute.files import plain_split
+from dashboard.compute.periods import in_time
+from dashboard.readers import SliceColumn, Upload
+from dashboard.scene import Part, Scene
+from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice
+from dashboard.texts.subgroups import (
+    BLANK,
+    COLUMN,
+    PREDICTED,
+    SCORES,
+    TRUE,
+    category_names,
+    cut_names,
+    nth_range,
+    range_names,
+    score_ranges,
+    shown_range,
+    slice_name,
+)
+
+FEW_VALUES = 10
+"""A column of numbers with at most so many different ones is grouped by its values."""
+
+NUMBER_RANGES = 5
+"""Ranges, at most, into which other columns of numbers are cut."""
+
+SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
+
+Rows = LogitSet | EventScores
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Slicing:
+    """One way to group the rows of both sets."""
+
+    by: str
+    """What they are grouped by."""
+    names: tuple[str, ...]
+    """Of the subgroups, all different, for the address."""
+    shown: tuple[str, ...]
+    """What each subgroup holds, as it is written; text of the file, to be escaped."""
+    places: Mapping[SetChoice, Places]
+    """Subgroup of each row; shape (n_samples,)."""
+    fair: bool = True
+    """Whether the subgroups were made without the true class, so that perfectly calibrated scores
+    are calibrated in each.
+    """
+    in_time: bool = False
+    """Whether the subgroups are periods of time, ascending; those without a date come last."""
+    grouping: Grouping | None = None
+    """How the rows of another table are grouped alike, by their values in the same column."""
+
+    @cached_property
+    def open_to_all(self) -> list[str]:
+        """Names of the subgroups with rows in both sets, so that all pages can show them."""
+        counts = [np.bincount(self.places[name], minlength=len(self.names)) for name in SETS]
+        return [
+            name
+            for name, n_fit, n_test in zip(self.names, *counts, strict=True)
+            if n_fit and n_test
+        ]
+
+
+def ways(upload: Upload) -> list[str]:
+    """Return what rows can be grouped by, the columns of the file first."""
+    classes = [PREDICTED, TRUE] if upload.class_names is not None else []
+    return [*_columns(upload), *classes, *SCORES]
+
+
+def _columns(upload: Upload) -> dict[str, str]:
+    """Return the further columns that both sets have: the name of each here, and its own."""
+    sets = [upload.columns.get(name, {}) for name in upload.sets]
+    known = [name for name in sets[0] if all(name in columns for columns in sets)] if sets else []
+    taken = {PREDICTED, TRUE, *SCORES}
+    return {COLUMN.format(name=name) if name in taken else name: name for name in known}
+
+
+def slicing_of(upload: Upload, settings: Settings, by: str) -> Slicing:
+    """Group all rows of both sets, whatever the filter."""
+    if by in SCORES:
+        settings = replace(settings, method=NO_METHOD, options=(), n_bins=15, only=None)
+        key = key_of(upload, settings), by
+        return once("slicings", key, lambda: _by_score(upload, settings, by))
+    settings = _split_alone(settings)
+    return once("slicings", (key_of(upload, settings), by), lambda: _by(upload, settings, by))
+
+
+def _split_alone(settings: Settings) -> Settings:
+    """Keep what decides the split and nothing else."""
+    share, seed = settings.calibration_share, settings.seed
+    return Settings(TopR(1), NO_METHOD, calibration_share=share, seed=seed)
+
+
+def _by_score(upload: Upload, settings: Settings, by: str) -> Slicing:
+    split = plain_split(upload, settings)
+    events = [prepare(rows, settings.event).event for rows in (split.calibration, split.test)]
+    scores = [event.scores for event in events]
+    found = equal_ranges(np.concatenate(scores), SCORES[by])
+    n_ranges = found.low.size
+    return Slicing(
+        by,
+        tuple(nth_range(k, n_ranges) for k in range(n_ranges)),
+        score_ranges(found.low.tolist(), found.high.tolist()),
+        _by_set(found.places, scores[0].size),
+    )
+
+
+def _by(upload: Upload, settings: Settings, by: str) -> Slicing:
+    split, names = plain_split(upload, settings), upload.class_names
+    if by in {PREDICTED, TRUE} and names is not None:
+        classes = {
+            name: _classes(rows, by)
+            for name, rows in zip(SETS, (split.calibration, split.test), strict=True)
+        }
+        return Slicing(by, names, names, classes, fair=by == PREDICTED)
+    share, seed = settings.calibration_share, settings.seed
+    columns = upload.split_columns(calibration_share=share, seed=seed)
+    name = _columns(upload)[by]
+    return _by_column(by, [columns[one][name] for one in SETS])
+
+
+def _classes(rows: Rows, by: str) -> Places:
+    if not isinstance(rows, LogitSet):
+        return np.zeros(rows.n_samples, dtype=np.intp)
+    return rows.labels.astype(np.intp) if by == TRUE else rows.logits.argmax(axis=1)
+
+
+def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
+    values = np.concatenate([column.values for column in columns])
+    n_fit = columns[0].values.size
+    texts = columns[0].categories
+    periods = in_time(replace(columns[0], values=values))
+    if periods is not None:
+        of_sets = _by_set(periods.places, n_fit)
+        return Slicing(by, periods.names, periods.shown, of_sets, in_time=True)
+    if texts is not None:
+        names = category_names(texts)
+        known = Grouping(tuple(map(_unless_blank, names)), columns[0].name)
+        of_sets = _by_set(values.astype(np.intp), n_fit)
+        return Slicing(by, names, names, of_sets, grouping=known)
+    different = np.unique(values[~np.isnan(values)])
+    cuts: tuple[float, ...] | None = None
+    if different.size <= FEW_VALUES:
+        places = np.searchsorted(different, values)  # NaN comes after all
+        names = range_names(different.tolist(), different.tolist())
+    else:
+        found = round_ranges(values, NUMBER_RANGES)
+        places = np.where(found.places < 0, found.cuts.size + 1, found.places)
+        cuts = tuple(found.cuts.tolist())
+        if cuts:
+            names = cut_names(cuts, whole=found.whole)
+        else:
+            names = range_names(different[:1].tolist(), different[-1:].tolist())
+    if np.isnan(values).any():
+        names = (*names, BLANK)
+    each = Grouping.of(values).names if cuts is None else tuple(map(_unless_blank, names))
+    known = Grouping(each, columns[0].name, cuts)
+    shown = tuple(map(shown_range, names))
+    return Slicing(by, names, shown, _by_set(places, n_fit), grouping=known)
+
+
+def _unless_blank(name: str) -> str:
+    return "" if name == BLANK else name
+
+
+def _by_set(places: Places, n_fit: int) -> dict[SetChoice, Places]:
+    return {"calibration": places[:n_fit], "test": places[n_fit:]}
+
+
+# Groups that a calibrator knows ----------------------------------------------------------------
+
+_ROWS_A_GROUP = 20
+"""Rows that a group has on average, at least; other columns name rows."""
+
+
+def groupings(upload: Upload) -> list[str]:
+    """Return the columns of the file by which a calibrator can be told groups."""
+    sets = list(upload.sets.items())
+    n_rows = min((rows.n_samples for _, rows in sets), default=0)
+
+    def find() -> list[str]:
+        return [
+            by
+            for by, name in _columns(upload).items()
+            if all(_tells_groups(upload.columns[one][name], n_rows) for one, _ in sets)
+        ]
+
+    return once("groupings", key_of(upload, Settings(TopR(1)))[:3], find)
+
+
+def _tells_groups(column: SliceColumn, n_rows: int) -> bool:
+    """Return whether a column holds groups: not one value, nor a number for each row, nor dates.
+
+    A month that is over will not come again, so no new row is of it.
+    """
+    if in_time(column) is not None:
+        return False
+    if column.categories is not None:
+        return 2 <= len(column.categories) <= n_rows / _ROWS_A_GROUP
+    values = column.values.astype(np.float64)
+    different = np.unique(values[~np.isnan(values)])
+    numbered = different.size == n_rows and bool((different == np.floor(different)).all())
+    return different.size > 1 and not numbered and n_rows >= 2 * _ROWS_A_GROUP
+
+
+def methods_for(upload: Upload) -> list[Method]:
+    """Return the methods that fit the data."""
+    known = bool(groupings(upload))
+    return [
+        method
+        for method in CATALOGUE
+        if (upload.class_names or method.acts_on == "event") and (known or not method.knows_groups)
+    ]
+
+
+def whole_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+    """Return both sets, whatever part of them is evaluated, and the groups that are chosen."""
+    plain = plain_split(upload, settings)
+    if settings.group is None:
+        return plain
+    slicing = slicing_of(upload, settings, settings.group)
+    key = key_of(upload, replace(_split_alone(settings), group=settings.group))
+    return once("grouped splits", key, lambda: grouped(plain, slicing.places))
+
+
+def grouped(
+    split: Split[LogitSet] | Split[EventScores], places: Mapping[SetChoice, Places]
+) -> Split[LogitSet] | Split[EventScores]:
+    """Tell of every row of both sets the group it belongs to."""
+    fit, evaluated = (places[name] for name in SETS)
+    same, fold = split.same_data, split.fold
+    match split.calibration, split.test:
+        case LogitSet() as rows, LogitSet() as test:
+            return Split(with_groups(rows, fit), with_groups(test, evaluated), same, fold)
+        case EventScores() as scores, EventScores() as events:
+            return Split(with_groups(scores, fit), with_groups(events, evaluated), same, fold)
+    raise AssertionError(split)
+
+
+# A filter of the rows ------------------------------------------------------------------------
+
+
+def evaluated_rows(upload: Upload, settings: Settings, chosen: SetChoice) -> Mask | None:
+    """Return which rows of a set are evaluated; None for all."""
+    if settings.only is None:
+        return None
+    return _rows_of(slicing_of(upload, settings, settings.only.by), settings.only, chosen)
+
+
+def _rows_of(slicing: Slicing, only: Slice, chosen: SetChoice) -> Mask:
+    first, last = _ends(slicing, only)
+    places = slicing.places[chosen]
+    return np.asarray((places >= first) & (places <= last))
+
+
+def _ends(slicing: Slicing, only: Slice) -> tuple[int, int]:
+    """Return the first and the last subgroup that is kept: one, or a span of periods."""
+    first = slicing.names.index(only.value)
+    return first, slicing.names.index(only.until) if only.until else first
+
+
+def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | None:
+    """Describe which rows of a set are evaluated; None for all."""
+    mask = evaluated_rows(upload, settings, chosen)
+    if settings.only is None or mask is None:
+        return None
+    found = slicing_of(upload, settings, settings.only.by)
+    first, last = (found.shown[place] for place in _ends(found, settings.only))
+    shown = first if first == last else f"{first} \u2013 {last}"
+    return Part(slice_name(found.by, shown), int(mask.sum()), mask.size)
+
+
+def evaluated_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+    """Return the rows of both sets that are evaluated."""
+    whole, only = whole_split(upload, settings), settings.only
+    if only is None:
+        return whole
+    slicing = slicing_of(upload, settings, only.by)
+    return once("parts", _part_key(upload, settings), lambda: _cut(whole, slicing, only))
+
+
+def _cut(
+    whole: Split[LogitSet] | Split[EventScores], slicing: Slicing, only: Slice
+) -> Split[LogitSet] | Split[EventScores]:
+    fitted, evaluated = (_rows_of(slicing, only, chosen) for chosen in SETS)
+    match whole.calibration, whole.test:
+        case LogitSet() as calibration, LogitSet() as test:
+            return Split(calibration.rows(fitted), test.rows(evaluated), whole.same_data)
+        case EventScores() as scores, EventScores() as events:
+            return Split(scores.rows(fitted), events.rows(evaluated), whole.same_data)
+    raise AssertionError(whole)
+
+
+def split_of(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+    """Return all calibration rows, to fit on, and the test rows to evaluate."""
+    whole = whole_split(upload, settings)
+    if settings.only is None:
+        return whole
+    match whole.calibration, evaluated_split(upload, settings).test:
+        case LogitSet() as calibration, LogitSet() as test:
+            return Split(calibration, test, whole.same_data)
+        case EventScores() as scores, EventScores() as events:
+            return Split(scores, events, whole.same_data)
+    raise AssertionError(whole)
+
+
+def _part_key(upload: Upload, settings: Settings) -> object:
+    return key_of(upload, replace(settings, method=NO_METHOD, options=(), n_bins=15))
+
+
+# What belongs to the rows that are evaluated --------------------------------------------------
+
+
+def of_evaluated(scene: Scene, values: NDArray[Any]) -> NDArray[Any]:
+    """Select what belongs to the rows that are evaluated."""
+    mask = evaluated_rows(scene.upload, scene.settings, scene.chosen)
+    return values if mask is None else values[mask]
+
+
+def said_classes(scene: Scene, *, calibrated: bool) -> Labels | None:
+    """Return the class predicted for each row; None where there are no classes."""
+    rows, fitted = scene.rows, scene.calibrated_by
+    if not isinstance(rows, LogitSet):
+        return None
+    if calibrated and isinstance(fitted, FittedVectorMap):
+        return np.asarray(fitted.predict_proba(rows.logits).argmax(axis=1))
+    return np.asarray(rows.logits.argmax(axis=1))

@@ -1,0 +1,204 @@
+"""Subgroups of every grouping at once, before and after calibration."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibcore.data import EventScores, LogitSet
+from calibcore.events import OneClass, TopR
+from calibcore.inference import Drift, GroupGaps, drift_test, group_gaps
+from calibcore.subgroups import SliceScreen, SliceShares, joint_screen, screen_slices, slice_shares
+from calibcore.validation import Labels
+from dashboard.compute.cache import key_of, once
+from dashboard.compute.split import Slicing, of_evaluated, said_classes, slicing_of, ways
+from dashboard.scene import Scene
+from dashboard.texts.subgroups import BLANK, PREDICTED, SCORES
+from dashboard.texts.verdicts import DETECTION_LEVEL
+
+_DIFFERENT = 0.95
+"""Share of rows with a value of their own from which whole numbers are taken for ids."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoundGroups:
+    """The subgroups of every grouping that was made without the outcomes, jointly tested."""
+
+    slicings: tuple[Slicing, ...]
+    """The groupings."""
+    before: GroupGaps
+    """Uncalibrated."""
+    after: GroupGaps
+    """Calibrated; the same object where nothing was fitted."""
+
+    def name(self, found: GroupGaps, k: int) -> tuple[str, str]:
+        """Return what a subgroup is grouped by, and its name; text of the file."""
+        slicing = self.slicings[int(found.grouping[k])]
+        return slicing.by, slicing.shown[int(found.place[k])]
+
+
+def find_groups(scene: Scene) -> FoundGroups:
+    """Test the subgroups of all columns, and of predicted classes that are no ranges of scores."""
+    key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
+    return once("groups", key, lambda: _find(scene))
+
+
+def _find(scene: Scene) -> FoundGroups:
+    ranges = {*SCORES, PREDICTED} if is_of_two(scene) else SCORES
+    found = [
+        slicing_of(scene.upload, scene.settings, by)
+        for by in ways(scene.upload)
+        if by not in ranges
+    ]
+    kept = tuple(one for one in found if one.fair and not looks_like_ids(scene, one.by))
+    places = [of_evaluated(scene, one.places[scene.chosen]) for one in kept]
+
+    def tested(event: EventScores) -> GroupGaps:
+        return group_gaps(event.scores, event.hits, places)
+
+    evaluated = scene.evaluated
+    before = tested(evaluated.before.event)
+    same = evaluated.after is evaluated.before
+    after = before if same else tested(evaluated.after.event).since(before)
+    return FoundGroups(kept, before, after)
+
+
+def is_of_two(scene: Scene) -> bool:
+    """Return whether scores are of one of two classes: the other's, and the prediction, mirror it.
+
+    Rows predicted to be the class are then those with a score above one half.
+    """
+    names = scene.class_names
+    return names is not None and len(names) == 2 and isinstance(scene.settings.event, OneClass)
+
+
+def looks_like_ids(scene: Scene, by: str) -> bool:
+    """Return whether a column holds whole numbers of which nearly every row has its own."""
+    columns = next(iter(scene.upload.columns.values()), {})
+    column = columns.get(by)
+    if column is None or column.categories is not None:
+        return False
+    values = column.values[~np.isnan(column.values.astype(np.float64))]
+    whole = values.size > 0 and bool((values == np.rint(values)).all())
+    return whole and np.unique(values).size >= _DIFFERENT * values.size
+
+
+def most_telling(scene: Scene) -> str:
+    """Return what to group rows by first: as the worst subgroup is, else as the likeliest is.
+
+    One that has a fault of its own comes before others: a predicted class often has that of scores.
+    """
+    found, offered = find_groups(scene), ways(scene.upload)
+    side = found.after if found.before.worst() is None else found.before
+    for chosen in (side.own(), side.off()):
+        if chosen.any():
+            return found.name(side, int(np.argmax(np.where(chosen, np.abs(side.gap), -1.0))))[0]
+    if side.n_groups:
+        return found.name(side, int(np.argmin(side.adjusted)))[0]
+    return next((by for by in offered if not looks_like_ids(scene, by)), offered[0])
+
+
+# What the page shows -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class FoundSlices:
+    """Every subgroup of the chosen set."""
+
+    slicing: Slicing
+    """How the rows are grouped."""
+    before: SliceScreen
+    """Uncalibrated; a `JointScreen` where the groups are among those of `find_groups`."""
+    after: SliceScreen
+    """Calibrated; the same object where nothing was fitted."""
+    right: SliceShares | None
+    right_after: SliceShares | None
+    """Accuracy; None where it is not known."""
+
+
+def find_slices(scene: Scene, by: str) -> FoundSlices:
+    """Evaluate every subgroup of the chosen set."""
+    key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen, by
+    return once("slices", key, lambda: _find_slices(scene, by))
+
+
+def _find_slices(scene: Scene, by: str) -> FoundSlices:
+    slicing, evaluated = slicing_of(scene.upload, scene.settings, by), scene.evaluated
+    groups = find_groups(scene)
+    places = of_evaluated(scene, slicing.places[scene.chosen])
+    n_slices = len(slicing.names)
+
+    def screened(
+        event: EventScores, gaps: GroupGaps, before: SliceScreen | None = None
+    ) -> SliceScreen:
+        alone = screen_slices(
+            event.scores, event.hits, places, n_slices=n_slices, evaluate=slicing.fair
+        )
+        if before is not None:
+            alone = alone.since(before)
+        known = [one.by for one in groups.slicings]
+        return joint_screen(alone, gaps, known.index(by)) if by in known else alone
+
+    def share(flags: NDArray[np.bool_] | None) -> SliceShares | None:
+        return None if flags is None else slice_shares(flags, places, n_slices=n_slices)
+
+    before = screened(evaluated.before.event, groups.before)
+    same = evaluated.after is evaluated.before
+    after = before if same else screened(evaluated.after.event, groups.after, before)
+    said = [said_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
+    right, right_after = (share(_right(scene, classes)) for classes in said)
+    return FoundSlices(slicing, before, after, right, right_after)
+
+
+def _right(scene: Scene, said: Labels | None) -> NDArray[np.bool_] | None:
+    if said is not None and isinstance(scene.rows, LogitSet):
+        return np.asarray(said == scene.rows.labels)
+    if scene.settings.event == TopR(1):
+        return scene.evaluated.before.event.hits.astype(np.bool_)
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class FoundDrift:
+    """The drift over one column of dates."""
+
+    slicing: Slicing
+    """Its periods."""
+    before: Drift
+    """Uncalibrated."""
+    after: Drift | None
+    """Calibrated; None where nothing was fitted."""
+
+    @property
+    def detected(self) -> bool:
+        """Whether there is a drift on one side."""
+        sides = self.before, self.after
+        return any(one is not None and one.p_value < DETECTION_LEVEL for one in sides)
+
+
+def find_drift(scene: Scene, by: str = "") -> FoundDrift | None:
+    """Test one column of dates, or the one that drifts most; p-values count all of them."""
+    key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
+    found = once("drift", key, lambda: _find_drift(scene))
+    chosen = [one for one in found if by in ("", one.slicing.by)]
+    return min(chosen, key=lambda one: (not one.detected, one.before.p_value), default=None)
+
+
+def _find_drift(scene: Scene) -> list[FoundDrift]:
+    evaluated = scene.evaluated
+    dated = [one for one in find_groups(scene).slicings if one.in_time]
+
+    def tested(event: EventScores, slicing: Slicing) -> Drift | None:
+        periods = of_evaluated(scene, slicing.places[scene.chosen])
+        n_periods = len(slicing.names) - (slicing.names[-1] == BLANK)
+        found = drift_test(event.scores, event.hits, periods, n_periods=n_periods)
+        return found and replace(found, p_value=min(found.p_value * len(dated), 1.0))
+
+    found = []
+    for one in dated:
+        before = tested(evaluated.before.event, one)
+        same = evaluated.after is evaluated.before
+        after = None if same else tested(evaluated.after.event, one)
+        if before is not None:
+            found.append(FoundDrift(one, before, after))
+    return found

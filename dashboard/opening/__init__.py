@@ -1,0 +1,1 @@
+"""A file on its way in: what is read, asked and chosen."""

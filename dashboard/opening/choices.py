@@ -1,0 +1,538 @@
+"""How the user wants the files to be read: kept in the session, and written into the address."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+from urllib.parse import unquote
+
+import streamlit as st
+
+from calibcore.data import LogitSet
+from dashboard.compute import files
+from dashboard.compute.files import SourceFile
+from dashboard.readers import FORMATS, Options, Upload
+from dashboard.readers.records import ROLES, ColumnRole
+from dashboard.readers.refusal import FileError, Question, visible
+from dashboard.texts import escape_markdown
+from dashboard.texts import opening as several
+from dashboard.texts import opening as words
+from dashboard.texts.opening import event_of, outcome_counts
+
+_OPTIONS, _WRONG, _BY_ADDRESS = "reading_options", "reading_wrong", "reading_by_address"
+
+_MADE_FOR = "reading_made_for"
+"""Digests of the files that were there when something was chosen last."""
+
+_CLASS = "class"
+"""Where the controls keep which class is chosen."""
+
+ONE_COLUMN = frozenset({"outcome", "score", "prediction", "correct", "id", "set"})
+"""Roles that the user can give to one column only: the one that was chosen last."""
+
+_WORDS: Mapping[str, Mapping[str, Any]] = {
+    "values": {
+        "Logits": "logits",
+        "Probabilities": "probabilities",
+        "Percentages": "percentages",
+        "None": "none",
+    },
+    "first_label": {"0": 0, "1": 1},
+    "header": {"Names": True, "Data": False},
+    "sets": {"One": "one"},
+    "leave_out": {"1": True},
+}
+"""Fields of `Options` that are one of a few values, each as the address writes it."""
+
+_KEYS: Mapping[str, str] = {
+    "roles": "roles",
+    "event": "positive",  # "event" is what the pages look at
+    "values": "values",
+    "first_label": "labels_from",
+    "header": "header",
+    "sets": "sets",
+    "together": "together",
+    "leave_out": "leave_out",
+    "class_names": "class_names",
+    "prevalence": "prevalence",
+    "split_at": "split_at",
+}
+"""Each field's key in the address."""
+
+
+def write_address(options: Options) -> dict[str, str]:
+    """Return the part of the address that stands for options; nothing for what is detected.
+
+    Examples
+    --------
+    >>> write_address(Options(roles=(("risk", "score"), ("a~b", "left out")), event="Yes"))
+    {'roles': 'score:risk~left-out:a%7Eb', 'positive': 'Yes'}
+    """
+    written: dict[str, str] = {}
+    for field, key in _KEYS.items():
+        value = getattr(options, field)
+        if value == getattr(Options(), field):
+            continue
+        if field in _WORDS:
+            written[key] = next(word for word, meant in _WORDS[field].items() if meant == value)
+        elif field == "roles":
+            written[key] = "~".join(
+                f"{role.replace(' ', '-')}:{_escaped(name)}" for name, role in value
+            )
+        elif field == "together":
+            way, *names = value
+            written[key] = ":".join(filter(None, (way, "~".join(map(_escaped, names)))))
+        elif field in ("class_names", "split_at"):
+            written[key] = "~".join(_escaped(name) for name in value)
+        else:
+            written[key] = f"{100 * value:.6g}" if field == "prevalence" else str(value)
+    return written
+
+
+def read_address(query: Mapping[str, str]) -> tuple[Options, tuple[str, ...]]:
+    """Return the options that an address stands for, and a sentence for each part that is invalid.
+
+    Examples
+    --------
+    >>> read_address({"roles": "outcome:readmitted_30d~score:risk", "leave_out": "1"})[0].roles
+    (('readmitted_30d', 'outcome'), ('risk', 'score'))
+    >>> read_address({"sets": "two"})[1]
+    ('Address of the page, sets: "two" is not used. Expected One.',)
+    >>> read_address({"together": "sets:cal.csv"})[0].together
+    ('sets', 'cal.csv')
+    """
+    chosen: dict[str, Any] = {}
+    wrong = []
+    for field, key in _KEYS.items():
+        text = query.get(key, "")
+        if not text or (text == "Auto" and field in _WORDS):
+            continue
+        try:
+            chosen[field] = _READ.get(field, lambda said, field=field: _word(field, said))(text)
+        except _InvalidError as error:
+            wrong.append(words.wrong_in_address(key, error.value, error.expected))
+    return Options(**chosen), tuple(wrong)
+
+
+class _InvalidError(ValueError):
+    """A part of the address that stands for nothing."""
+
+    def __init__(self, value: str, expected: str) -> None:
+        super().__init__(value)
+        self.value = value
+        self.expected = expected
+
+
+def _escaped(name: str) -> str:
+    """Escape the two signs that the address uses itself."""
+    return name.replace("%", "%25").replace("~", "%7E")
+
+
+def _word(field: str, text: str) -> object:
+    offered = {word.lower(): value for word, value in _WORDS[field].items()}
+    if text.lower() not in offered:
+        raise _InvalidError(text, " or ".join(_WORDS[field]))
+    return offered[text.lower()]
+
+
+def _roles(text: str) -> tuple[tuple[str, ColumnRole], ...]:
+    roles: tuple[tuple[str, ColumnRole], ...] = ()
+    known = {role.replace(" ", "-"): role for role in ROLES}
+    for part in text.split("~"):
+        role, colon, name = part.partition(":")
+        if not colon or not name or role not in known:
+            raise _InvalidError(part, f"role:column, where a role is {', '.join(known)}")
+        roles = assigned(roles, unquote(name), known[role])
+    return roles
+
+
+def _together(text: str) -> tuple[str, ...]:
+    way, _, names = text.partition(":")
+    try:
+        return Options(together=(way, *(_names(names) if names else ()))).together
+    except FileError as error:
+        expected = "rows, sets:file~file or without:file~file"
+        raise _InvalidError(text, expected) from error
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(unquote(part) for part in text.split("~"))
+
+
+def _prevalence(text: str) -> float:
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = 0.0
+    if not 0 < percent < 100:
+        raise _InvalidError(text, "a percentage between 0 and 100")
+    return round(percent / 100, 8)
+
+
+def _split_at(text: str) -> tuple[str, ...]:
+    by, *first = _names(text)
+    if len(first) != 1:
+        raise _InvalidError(text, "column~month, such as booked~2025-10")
+    return by, first[0]
+
+
+_READ: Mapping[str, Callable[[str], Any]] = {
+    "roles": _roles,
+    "event": str,
+    "together": _together,
+    "class_names": _names,
+    "prevalence": _prevalence,
+    "split_at": _split_at,
+}
+
+
+def assigned(
+    roles: Sequence[tuple[str, ColumnRole]], name: str, role: ColumnRole
+) -> tuple[tuple[str, ColumnRole], ...]:
+    """Return roles with one more; it is taken from another column where only one can have it.
+
+    Examples
+    --------
+    >>> assigned((("sex", "outcome"), ("risk", "score")), "died", "outcome")
+    (('risk', 'score'), ('died', 'outcome'))
+    """
+    kept = (
+        (other, given)
+        for other, given in roles
+        if other != name and not (given == role and role in ONE_COLUMN)
+    )
+    return (*kept, (name, role))
+
+
+# The session ---------------------------------------------------------------------------------
+
+
+def start_anew(sources: Sequence[SourceFile]) -> None:
+    """Reset every choice when all files are others; one that is added changes nothing."""
+    now = {source.digest for source in sources}
+    made_for: set[str] = st.session_state.get(_MADE_FOR, set())
+    before: set[str] = made_for or st.session_state.get("files_before", now)
+    was_chosen = is_anything()
+    if not before & now:
+        reset()
+        st.session_state[_WRONG] = (words.OF_OTHER_FILES,) if was_chosen else ()
+    st.session_state["files_before"] = now
+
+
+def made_elsewhere(sources: Sequence[SourceFile]) -> bool:
+    """Return whether choices are those of an address, or of files of which some are gone."""
+    made_for: set[str] = st.session_state.get(_MADE_FOR, set())
+    return by_address() or bool(made_for - {source.digest for source in sources})
+
+
+def keep(options: Options, dropped: Sequence[Options]) -> tuple[str, ...]:
+    """Drop choices that do not fit; return a sentence for each.
+
+    Those of an address are left there, as the file that they are for may be still to come.
+    """
+    written = [pair for one in dropped for pair in write_address(one).items()]
+    sentences = tuple(words.not_followed(key, unquote(value)) for key, value in written)
+    if dropped and not by_address():
+        st.session_state.update({_OPTIONS: options, _WRONG: sentences})
+        st.session_state[_MADE_FOR] = st.session_state["files_before"]
+        current()
+        return ()
+    return sentences
+
+
+def current() -> Options:
+    """Return the choices, at first those of the address, which is kept in step with them.
+
+    The address is read once a session: what a browser sends with a quick second click is older
+    than what was chosen with the first.
+    """
+    state = st.session_state
+    if _OPTIONS not in state:
+        given = {key: st.query_params[key] for key in _KEYS.values() if key in st.query_params}
+        state[_OPTIONS], state[_WRONG] = read_address(given)
+        state[_BY_ADDRESS] = state[_OPTIONS] != Options()
+    options: Options = state[_OPTIONS]
+    written = write_address(options)
+    for key in _KEYS.values():
+        if key in written and st.query_params.get(key) != written[key]:
+            st.query_params[key] = written[key]
+        elif key not in written and key in st.query_params:
+            del st.query_params[key]
+    return options
+
+
+def change(**chosen: Any) -> None:
+    """Set fields of the options, in a callback; roles are added to those that were chosen."""
+    options: Options = st.session_state.get(_OPTIONS, Options())
+    roles = options.roles
+    for name, role in chosen.pop("roles", ()):
+        roles = assigned(roles, name, role)
+    try:
+        made = replace(options, **chosen, roles=roles)
+    except FileError:  # a control or an answer offers only what is valid
+        return
+    _look_at(options.event, made.event)
+    st.session_state.update({_OPTIONS: made, _WRONG: (), _BY_ADDRESS: False})
+    st.session_state[_MADE_FOR] = st.session_state.get("files_before", set())
+
+
+def _look_at(before: str | None, event: str | None) -> None:
+    """Select the class that is the event now, even where pages showed the other."""
+    if event != before and event is not None and _CLASS in st.session_state:
+        st.session_state[_CLASS] = event
+    elif event != before:
+        st.session_state.pop(_CLASS, None)
+
+
+def detect(name: str) -> None:
+    """Reset the role of one column to the detected one, in a callback."""
+    options: Options = st.session_state.get(_OPTIONS, Options())
+    roles = tuple((other, role) for other, role in options.roles if other != name)
+    st.session_state.update({_OPTIONS: replace(options, roles=roles), _BY_ADDRESS: False})
+
+
+def reset() -> None:
+    """Read everything as detected again."""
+    _look_at(st.session_state.get(_OPTIONS, Options()).event, None)
+    st.session_state.update({_OPTIONS: Options(), _WRONG: (), _BY_ADDRESS: False})
+    st.session_state.pop(_MADE_FOR, None)
+
+
+def by_address() -> bool:
+    """Return whether the address alone says how to read the files."""
+    return bool(st.session_state.get(_BY_ADDRESS, False))
+
+
+def wrong_in_address() -> tuple[str, ...]:
+    """Return a sentence for each part of the address that is not followed."""
+    return tuple(st.session_state.get(_WRONG, ()))
+
+
+def is_anything() -> bool:
+    """Return whether anything is chosen."""
+    return any(
+        getattr(current(), field.name) != getattr(Options(), field.name)
+        for field in fields(Options)
+    )
+
+
+_TEXT = frozenset(ending for ending, kind in FORMATS.items() if kind in ("csv", "xlsx"))
+
+_OFFERED: Mapping[str, Mapping[str, Any]] = {
+    "values": {
+        "Auto": "auto",
+        "Logits": "logits",
+        "Probabilities": "probabilities",
+        "Percentages": "percentages",
+        "None of these": "none",
+    },
+    "first_label": {"Auto": "auto", "0": 0, "1": 1},
+    "header": {"Auto": None, "Names": True, "Data": False},
+    "sets": {"Auto": "auto", "One": "one"},
+}
+"""Fields of `Options` that are chosen among a few values, which are called so."""
+
+_LABELLED = {
+    "values": ("values", words.VALUES, words.VALUES_HELP),
+    "first_label": ("labels_from", words.FIRST_LABEL, words.FIRST_LABEL_HELP),
+    "header": ("header", words.HEADER, words.HEADER_HELP),
+    "sets": ("sets", words.SETS, words.SETS_HELP),
+}
+"""Key, label and help of each."""
+
+
+def choose(sources: Sequence[SourceFile], upload: Upload | None) -> None:
+    """Show what can be chosen of files; every change is kept by `chosen` and followed at once.
+
+    ``sources``: the files. ``upload``: None where they are refused.
+    """
+    options = current()
+    one_of("values", options)
+    sets = () if upload is None else tuple(upload.sets.values())
+    if upload is None or any(isinstance(rows, LogitSet) for rows in sets):
+        one_of("first_label", options)
+    if {f".{source.name.rpartition('.')[2].lower()}" for source in sources} & _TEXT:
+        one_of("header", options)
+    _choose_together(sources, options)
+    two_sets = len(sources) == 1 and len(sets) == 2
+    if upload is None or two_sets or "set" in upload.preview.roles or options.sets == "one":
+        one_of("sets", options)
+    if not sets or any(isinstance(rows, LogitSet) for rows in sets):
+        _choose_names(options)
+    _choose_leave_out(options)
+    two = upload is not None and (upload.class_names is None or len(upload.class_names) == 2)
+    if two or options.prevalence is not None:
+        _choose_prevalence(options)
+    show_reset()
+
+
+def show_reset() -> None:
+    """Show a button that undoes every choice, where there is one."""
+    if is_anything():
+        st.button(
+            words.AS_FOUND_AGAIN,
+            key="reset_reading",
+            on_click=reset,
+            icon=":material/undo:",
+        )
+
+
+def one_of(field: str, options: Options) -> None:
+    """Show the choice of one of the few values of a field."""
+    key, label, explained = _LABELLED[field]
+    offered = _OFFERED[field]
+    now = getattr(options, field)
+    st.session_state[key] = next(word for word, value in offered.items() if value == now)
+    st.segmented_control(
+        label,
+        list(offered),
+        required=True,
+        key=key,
+        help=explained,
+        on_change=_set_word,
+        args=(field, key),
+    )
+
+
+def _set_word(field: str, key: str) -> None:
+    change(**{field: _OFFERED[field][st.session_state[key]]})
+
+
+def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
+    """Show the choice of what several files are of one another, where that is open."""
+    names = [source.name for source in sources]
+    ways, now = files.ways_together(sources, options), options.together
+    if not ways and not now:
+        return
+    offered = [(), *ways, *([now] if now and now not in ways else [])]
+    st.session_state["together"] = now
+    st.selectbox(
+        several.LABEL,
+        offered,
+        format_func=lambda way: several.way_said(way, names),
+        key="together",
+        help=several.HELP,
+        on_change=_set_together,
+    )
+
+
+def _set_together() -> None:
+    change(together=tuple(st.session_state["together"]))
+
+
+def _choose_names(options: Options) -> None:
+    if words.class_names_in(st.session_state.get("class_names", "")) != options.class_names:
+        st.session_state["class_names"] = "\n".join(options.class_names)
+    st.text_area(
+        words.CLASS_NAMES,
+        height=68,
+        placeholder=words.AS_FOUND,
+        key="class_names",
+        help=words.CLASS_NAMES_HELP,
+        on_change=_set_names,
+    )
+
+
+def _set_names() -> None:
+    change(class_names=words.class_names_in(st.session_state["class_names"] or ""))
+
+
+def _choose_leave_out(options: Options) -> None:
+    st.session_state["leave_out"] = options.leave_out
+    st.toggle(words.LEAVE_OUT, key="leave_out", help=words.LEAVE_OUT_HELP, on_change=_set_leave_out)
+
+
+def _set_leave_out() -> None:
+    change(leave_out=bool(st.session_state["leave_out"]))
+
+
+def _choose_prevalence(options: Options) -> None:
+    share = options.prevalence
+    st.session_state["prevalence"] = None if share is None else 100 * share
+    st.number_input(
+        words.PREVALENCE,
+        0.001,
+        99.999,
+        None,
+        1.0,
+        format="%.6g",
+        placeholder=words.NOT_STATED,
+        key="prevalence",
+        help=words.PREVALENCE_HELP,
+        on_change=_set_prevalence,
+    )
+
+
+def _set_prevalence() -> None:
+    percent = st.session_state["prevalence"]
+    change(prevalence=None if percent is None else percent / 100)
+
+
+_ANSWERED = "role_answered"
+_SHOWN = 60
+
+
+def show_question(
+    question: Question, *, of: str = "", answer: Callable[[Mapping[str, Any]], None] | None = None
+) -> None:
+    """Show a question to the user: a button per answer, the likeliest first.
+
+    ``question``: what is asked. ``of``: names the file, where it is not the data of all pages.
+    ``answer``: takes what an answer changes; without it, that is of the data of all pages.
+    """
+    with st.container(border=True, key=f"import_question{of}"):
+        st.subheader(words.QUESTION, anchor=False)
+        st.markdown(f"**{escape_markdown(question.ask)}**")
+        st.markdown(f":small[{escape_markdown(_sentence(question))}]")
+        for place, one in enumerate(question.answers):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.button(
+                    escape_markdown(visible(one.said, _SHOWN)),
+                    key=f"answer_{of}{place}",
+                    type="secondary" if place or not question.ranked else "primary",
+                    on_click=answer or _answer,
+                    args=(one.change,),
+                )
+                why = escape_markdown(words.reason(one.why))
+                if not place and len(question.answers) > 1 and question.ranked:
+                    why = f"**{words.LIKELIEST}** {why}"
+                st.markdown(f":small[{why}]" if why else "", width="stretch")
+
+
+def _sentence(question: Question) -> str:
+    found = question.found.rstrip(".")
+    return f"{question.field[:1].upper()}{question.field[1:]}: {found}."
+
+
+def _answer(answer: Mapping[str, object]) -> None:
+    change(**answer)
+    st.session_state[_ANSWERED] = True
+
+
+def was_answered() -> bool:
+    """Return whether a question was answered by the click that led to this run."""
+    return bool(st.session_state.pop(_ANSWERED, False))
+
+
+_EVENT = "event_of_outcome"
+
+
+def choose_event(upload: Upload) -> None:
+    """Show the choice of the outcome that the score is of."""
+    event = event_of(upload)
+    if event is None:
+        return
+    counts = outcome_counts(upload)
+    st.session_state[_EVENT] = event
+    st.segmented_control(
+        words.EVENT,
+        list(counts),
+        format_func=lambda name: words.event_choice(name, counts.get(name, 0)),
+        key=_EVENT,
+        required=True,
+        help=words.EVENT_HELP,
+        on_change=_set_event,
+    )
+
+
+def _set_event() -> None:
+    change(event=st.session_state[_EVENT])

@@ -1,0 +1,1 @@
+"""What is taken home: the calibrator, and calibrated rows."""

@@ -1,0 +1,146 @@
+"""The calibrator to take home: as a file, as calibrated rows, and as a table of scores."""
+
+import codecs
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap
+from calibcore.data import EventScores
+from calibcore.errors import CalibrationInputError
+from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.export.numpy_code import numpy_code
+from calibcore.validation import Floats
+from dashboard.compute.files import row_numbers
+from dashboard.compute.split import slicing_of
+from dashboard.readers import Options, Upload
+from dashboard.readers.records import RawSet
+from dashboard.scene import Scene
+from dashboard.take_home import words
+from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, percents, rows_for
+from dashboard.take_home.workbook import workbook_of
+from dashboard.texts.sentences import method_name
+from dashboard.texts.subgroups import BLANK
+
+_GRID = np.linspace(0, 1, 1001)
+"""Scores of the table for people without code."""
+
+
+def calibrator_file(scene: Scene) -> CalibratorFile | None:
+    """Return the calibrator as a file, with the names of the groups that it was fitted for."""
+    fitted, rows, settings = scene.result.fitted, scene.split.calibration, scene.settings
+    if fitted is None:
+        return None
+    digest, result = scene.upload.digest, scene.result
+    kept = CalibratorFile.about(rows, fitted, settings.event, result, data=digest)
+    column = _score_column(scene.upload)
+    in_percent = column if scene.upload.in_percent else ""
+    kept = replace(kept, column=column, percent_column=in_percent)
+    if not kept.needs_groups:
+        return kept
+    if settings.group is None:  # of an audit in Python
+        return replace(kept, groups=None if result.asked is None else result.asked.grouping)
+    return replace(kept, groups=slicing_of(scene.upload, settings, settings.group).grouping)
+
+
+def _score_column(upload: Upload) -> str:
+    """Return the column of a file's scores of one event; "" where it has none of this kind."""
+    raw = next(iter(upload.contents.sets.values()), None)
+    headings = raw.headings if isinstance(raw, RawSet) else None
+    return headings[0] if headings and len(headings) == 1 else ""
+
+
+def rows_file(upload: Upload, kept: CalibratorFile, ending: str) -> bytes:
+    """Return the rows of the file with their calibrated probabilities: CSV, Parquet or npz."""
+    made = frame_bytes(calibrated_rows(upload, kept), ending)
+    # By its mark, spreadsheets know the text as Unicode.
+    return codecs.BOM_UTF8 + made if ending == ".csv" else made
+
+
+_MOST_BYTES = 40_000_000
+"""Of a saved calibrator; as of JSON that holds rows."""
+
+
+def saved(
+    data: bytes, upload: Upload, read: Callable[[Options], Upload]
+) -> tuple[CalibratorFile, Upload]:
+    """Return a saved calibrator, and rows without outcomes as it takes them; see `rows_for`.
+
+    Raises
+    ------
+    CalibrationInputError
+        No calibrator file; rows that are not what it takes.
+    """
+    try:
+        if len(data) > _MOST_BYTES:
+            raise CalibrationInputError("calibrator", "a file above 40 MB", "a calibrator file")
+        kept = CalibratorFile.from_json(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise CalibrationInputError("calibrator", "no text", "a calibrator file") from error
+    rows = rows_for(kept, upload.options, read)
+    calibrated_rows(rows, kept)
+    return kept, rows
+
+
+def n_rows(upload: Upload) -> int:
+    """Count the rows of all sets."""
+    return sum(len(numbers) for numbers in row_numbers(upload).values())
+
+
+def workbook(scene: Scene, kept: CalibratorFile) -> bytes:
+    """Return the calibrator of a score as a workbook."""
+    name, event = method_name(scene.settings.method), scene.event_words.plain
+    return workbook_of(kept, name, event, in_percent=scene.upload.in_percent)
+
+
+def score_table(
+    scene: Scene, kept: CalibratorFile
+) -> tuple[list[str], list[list[str | float]]] | None:
+    """Return scores on a fine grid with what they become, and heads; None of a map of classes.
+
+    A calibrator by group has a further column for each group. The last one marks scores below and
+    above all that were fitted on. Of a file in percent, all are in percent.
+    """
+    fitted = kept.fitted
+    if not isinstance(fitted, FittedScoreMap):
+        return None
+    heads, columns = [*words.SCORE_HEAD], [_GRID, fitted.predict(_GRID)]
+    if kept.groups is not None and isinstance(fitted, FittedGroupMap):
+        heads += [name or BLANK for name in kept.groups.names]
+        places = range(len(kept.groups.names))
+        columns += [fitted.predict(_GRID, np.full(_GRID.size, k)) for k in places]
+    if scene.upload.in_percent:
+        heads, columns = [*map(words.in_percent, heads)], [*map(percents, columns)]
+    known = _fitted_scores(scene)
+    grid, (low, high) = percents(_GRID), percents(np.array([known.min(), known.max()]))
+    marks = np.select([grid < low, grid > high], [words.BELOW, words.ABOVE], "").tolist()
+    lines = zip(*(one.tolist() for one in columns), marks, strict=True)
+    return [*heads, words.BEYOND_HEAD], [list(line) for line in lines]
+
+
+def _fitted_scores(scene: Scene) -> Floats:
+    """Return the scores that the calibrator was fitted on."""
+    rows = scene.split.calibration
+    if isinstance(rows, EventScores):
+        return rows.scores
+    return scene.settings.event.outcomes(rows.probabilities, rows.labels).scores
+
+
+def code_of(kept: CalibratorFile) -> str | None:
+    """Return Python that applies a calibrator with numpy alone; None of one without it."""
+    try:
+        return numpy_code(kept)
+    except CalibrationInputError:
+        return None
+
+
+def onnx_of(kept: CalibratorFile) -> bytes | None:
+    """Return a calibrator as an ONNX model; None of one that has none, or without the extra."""
+    try:
+        from calibcore.export.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
+
+        written: bytes = onnx_model(kept).SerializeToString()
+    except (ImportError, CalibrationInputError):
+        return None
+    return written

@@ -1,0 +1,97 @@
+"""The calibrator to take home: as a file, as calibrated rows, and as a table of scores."""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from calibcore.errors import CalibrationInputError
+from calibcore.export.calibrator_file import CalibratorFile
+from dashboard.opening.choices import show_question
+from dashboard.readers import Options, Upload
+from dashboard.readers.refusal import Question
+from dashboard.scene import Scene
+from dashboard.tables import csv_of
+from dashboard.take_home import files as compute
+from dashboard.take_home import words
+from dashboard.take_home.calibrated import n_unfitted
+from dashboard.texts.rows import say_rows
+from dashboard.texts.sentences import refusal
+from dashboard.widgets.downloads import file_name, offer_file, offer_table
+
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_KINDS = {
+    ".csv": "text/csv",
+    ".parquet": "application/vnd.apache.parquet",
+    ".npz": "application/zip",
+}
+
+
+def offer_saved(upload: Upload, read: Callable[[Options], Upload]) -> None:
+    """Offer to apply a saved calibrator to a file without outcomes, and to save the rows.
+
+    ``upload``: the file. ``read``: reads it by other options: from the columns that the calibrator
+    was fitted on.
+    """
+    with st.container(border=True, key="apply_saved"):
+        saved = st.file_uploader(words.APPLY, "json", key="saved_calibrator", help=words.APPLY_HELP)
+        if saved is None:
+            return
+        try:
+            kept, rows = compute.saved(saved.getvalue(), upload, read)
+            lost = n_unfitted(rows, kept)
+        except Question as question:
+            show_question(question)
+            return
+        except CalibrationInputError as error:
+            st.error(refusal(error), title=words.NOT_APPLIED, icon=":material/block:")
+            return
+        told = [words.applied(compute.n_rows(rows), kept.n_rows), *words.unfitted(lost)]
+        st.markdown(say_rows(" ".join(told)))
+        _offer_rows(rows, kept)
+
+
+def _offer_rows(upload: Upload, kept: CalibratorFile) -> None:
+    with st.container(horizontal=True):
+        for ending, label in words.ROWS.items():
+            offer_file(
+                partial(compute.rows_file, upload, kept, ending),
+                label=say_rows(label), name=f"{file_name('calibrated')}{ending}",
+                kind=_KINDS[ending],
+            )  # fmt: skip
+
+
+def show(scene: Scene) -> None:
+    """Show the downloads, closed; nothing where there is no calibrator."""
+    kept = compute.calibrator_file(scene)
+    if kept is None:
+        return
+    with st.expander(words.TITLE):
+        told = [words.fitted_on(scene.settings.method, kept.n_rows)]
+        told += [words.CROSSED] * scene.crossed + [words.SHARES] * scene.upload.in_percent
+        st.markdown(say_rows(" ".join(told)))
+        table, code = compute.score_table(scene, kept), compute.code_of(kept)
+        model = compute.onnx_of(kept)
+        name = file_name("calibrator")
+        with st.container(horizontal=True):
+            offer_file(
+                kept.to_json, label=words.CALIBRATOR, name=f"{name}.json", kind="application/json"
+            )
+            if code is not None:
+                offer_file(lambda: code, label=words.CODE, name=f"{name}.py", kind="text/x-python")
+            if model is not None:
+                as_model = f"{name}.onnx"
+                offer_file(lambda: model, label=words.ONNX, name=as_model, kind="application/onnx")
+            if table is not None:
+                offer_file(
+                    lambda: compute.workbook(scene, kept),
+                    label=words.WORKBOOK, name=f"{name}.xlsx", kind=_XLSX,
+                )  # fmt: skip
+                offer_table(
+                    lambda: csv_of(*table), label=words.SCORES, name=file_name("score table")
+                )
+        _offer_rows(scene.upload, kept)
+        how = say_rows(words.HOW)
+        if kept.groups is not None:
+            how = f"{how} {say_rows(words.by_group(kept.groups.column))}"
+        st.markdown(f":small[{how}]")

@@ -1,0 +1,89 @@
+"""Words of the downloads of a calibrator."""
+
+from dashboard.texts.numbers import escape_markdown
+from dashboard.texts.rows import rows_of
+from dashboard.texts.sentences import method_name
+
+TITLE = "Use this calibrator"
+
+CALIBRATOR = "Calibrator (JSON)"
+CODE = "NumPy code (.py)"
+ONNX = "ONNX model"
+WORKBOOK = "Spreadsheet (.xlsx)"
+ROWS = {
+    ".csv": "Calibrated rows (CSV)",
+    ".parquet": "Calibrated rows (Parquet)",
+    ".npz": "Calibrated rows (npz)",
+}
+"""By the ending of the file."""
+SCORES = "Score table (CSV)"
+SCORE_HEAD = ("score", "calibrated")
+BEYOND_HEAD = "beyond the fitted scores"
+BELOW, ABOVE = "below", "above"
+"""Of a score lower, or higher, than all that a calibrator was fitted on."""
+
+CROSSED = (
+    "Everything saved here is by this fit to all rows; the pages show cross-validated values,"
+    " which differ a little."
+)
+SHARES = (
+    "Rows, spreadsheet and score table are in percent, as in the file; in Python and in the ONNX"
+    " model scores are from 0 to 1."
+)
+
+HOW = (
+    "`fractile calibrate new.csv --with calibrator.json --out calibrated.csv` applies the file to"
+    " new rows, which need no outcomes; in Python,"
+    " `calibcore.export.calibrator_file.CalibratorFile.from_json(text).apply(table)`. Other"
+    " classes, or values that do not look like those it was fitted on, are refused."
+)
+
+
+APPLY = "Apply a saved calibrator"
+APPLY_HELP = (
+    "A calibrator (JSON) that was saved under **Use this calibrator** or by `fractile fit`. These"
+    " rows need no outcomes; the calibrated ones are saved as a file."
+)
+NOT_APPLIED = "Calibrator not applied"
+
+
+def applied(n_rows: int, n_fitted: int) -> str:
+    """Return that rows are calibrated, and by what."""
+    fitted = f" The calibrator was fitted on {rows_of(n_fitted)}." if n_fitted else ""
+    return f"{rows_of(n_rows).capitalize()} calibrated.{fitted}"
+
+
+def in_percent(name: str) -> str:
+    """Return the name of a column that is in percent."""
+    return f"{name} (%)"
+
+
+def unfitted(n_rows: int) -> list[str]:
+    """Return how many rows got the map of all rows.
+
+    Examples
+    --------
+    >>> unfitted(0), unfitted(2)
+    ([], ['2 rows are of groups that were not fitted: they got the map of all rows.'])
+    """
+    if not n_rows:
+        return []
+    are = "is of a group that was" if n_rows == 1 else "are of groups that were"
+    got = "it" if n_rows == 1 else "they"
+    return [f"{rows_of(n_rows)} {are} not fitted: {got} got the map of all rows."]
+
+
+def by_group(column: str) -> str:
+    """Return what new rows need, for Markdown."""
+    return (
+        f"New rows need the column {escape_markdown(column)}; those of a group that was not fitted"
+        " get the map of all rows."
+    )
+
+
+def fitted_on(method: str, n_rows: int) -> str:
+    """Return what the file holds."""
+    return (
+        f"{method_name(method)}, fitted on all {rows_of(n_rows)} of the calibration set. The file"
+        " says what it takes, on which data it was fitted, and how it did."
+    )

@@ -1,0 +1,201 @@
+"""The table of classes, worst first, in words and numbers ready to be shown."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibcore.inference import ClassScreen
+from dashboard.settings import CLASS_BINS
+from dashboard.texts.numbers import escape_markdown, p_words
+from dashboard.texts.verdicts import DETECTION_LEVEL, NOT_DETECTED, finding_since
+
+HEADING = "Classes"
+ORDERS = {"before": "Worst before", "after": "Worst after"}
+LOOK = "Show all classes"
+LOOK_HELP = (
+    "Each class against the others, before and after. With {n_samples:,} rows of {n_classes:,}"
+    " classes it takes a few seconds."
+)
+FORMS = {"pictures": "Pictures", "table": "Table"}
+HEAD = ("Class", "KS error before", "KS error after", "Rows", "Mean score", "Observed")
+
+_ALONE = "this calibrator adjusts only the selected event."
+NO_CLASSES_LEFT = f"\u2013: not available; {_ALONE}"
+
+NO_CLASSES = (
+    "This file has one score per row and no class probabilities, so classes cannot be compared. A"
+    " file with one column per class has them."
+)
+TWO_CLASSES = (
+    "With two classes, each mirrors the other. With **Class** on the left, every graph shows one of"
+    " them."
+)
+
+_PICTURES_NOTE = (
+    "Reliability diagrams, {n_bins} bins, 95% CI. Below the diagonal: scores too high. Click a"
+    " class to select it on all pages."
+)
+
+_NOTE = (
+    "Each class against the others; p-values are {adjusted}. Not detected: no miscalibration"
+    " detected at this sample size."
+)
+
+
+_LONGEST_NAME = 40
+
+_KINDS = {"red": "over", "blue": "under", "violet": "both", "gray": "none"}
+
+
+@dataclass(frozen=True)
+class OneSide:
+    """A class on one side, in words."""
+
+    ks_error: str
+    """Its largest cumulative gap."""
+    sign: str
+    verdict: str
+    p_value: str
+    """A sign, the finding, and the adjusted p-value."""
+    kind: str
+    """The finding, for colours."""
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """One class of the table."""
+
+    name: str
+    """As the file has it: to be escaped."""
+    rows: str
+    mean_score: str
+    observed: str
+    """How many rows it has, its mean score, its observed frequency."""
+    before: OneSide
+    """What was found."""
+    after: OneSide | None
+    """The same after calibration; None where no class probabilities are left."""
+
+
+def class_rows(
+    names: tuple[str, ...], before: ClassScreen, after: ClassScreen | None, order: list[int]
+) -> list[ClassRow]:
+    """Return the rows of the table.
+
+    ``names``: of all classes. ``before``, ``after``: what was found; None where no class
+    probabilities are left. ``order``: the classes to write.
+    """
+    digits = _digits(before)
+    rows = []
+    for k in order:
+        mean_score = _share(before.mean_score[k], digits)
+        if after is not None and (then := _share(after.mean_score[k], digits)) != mean_score:
+            mean_score = f"{mean_score.removesuffix('%')} \u2192 {then}"
+        rows.append(
+            ClassRow(
+                name=names[k],
+                rows=f"{before.rows[k]:,}",
+                mean_score=mean_score,
+                observed=_share(before.frequency[k], digits),
+                before=_side(before, k, digits),
+                after=None if after is None else _side(after, k, digits),
+            )
+        )
+    return rows
+
+
+def _side(screen: ClassScreen, k: int, digits: int) -> OneSide:
+    mean_gap, left = float(screen.mean_gap[k]), bool(screen.remains[k])
+    error, adjusted = float(screen.ks_error[k]), float(screen.adjusted[k])
+    found = finding_since(mean_gap, error, adjusted, remains=left, prediction=False)
+    verdict = "not detected" if found is NOT_DETECTED else found.in_sentence
+    kind = _KINDS[found.colour]
+    return OneSide(_share(error, digits), found.icon, verdict, p_words(adjusted), kind)
+
+
+def _digits(screen: ClassScreen) -> int:
+    """Return the decimals of a percentage that the rows of a usual class resolve."""
+    finest = 100 * float(np.median(screen.null_deviation))
+    return 1 if finest <= 0 else min(max(math.ceil(-math.log10(finest)), 1), 4)
+
+
+def _share(value: float, digits: int) -> str:
+    return f"{100 * value:.{digits}f}%"
+
+
+def page_label(n_pages: int) -> str:
+    """Return the name of the control that turns the pages."""
+    return f"Page (of {n_pages:,})"
+
+
+def button_label(name: str) -> str:
+    """Return a class name for a button, cut where it is long."""
+    return f"**{escape_markdown(shortened(name))}**"
+
+
+def opened(name: str) -> str:
+    """Return the message that a class was chosen as the event."""
+    return f"Every graph now shows class {escape_markdown(shortened(name))}."
+
+
+def shortened(name: str) -> str:
+    """Return a name, cut where it would fill the line.
+
+    Examples
+    --------
+    >>> shortened("Shirt"), shortened("x" * 60)[-3:], len(shortened("x" * 60))
+    ('Shirt', 'xx\u2026', 40)
+    """
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}\u2026"
+
+
+def picture_title(row: ClassRow, *, expert: bool = False) -> tuple[str, str]:
+    """Return the title of the picture of a class: its KS error and the finding, each side."""
+    was, now = row.before, row.after
+    found = [f"{s.sign} {s.p_value if expert else s.verdict}" for s in (was, now) if s is not None]
+    if now is None:
+        return f"KS error {was.ks_error}", found[0]
+    before = was.ks_error.removesuffix("%")
+    meaning = f"{found[0]} \u2192 {found[1]}" if found[0] != found[1] else f"{found[0]} (both)"
+    return f"KS error {before} \u2192 {now.ks_error}", meaning
+
+
+def no_classes(class_names: tuple[str, ...] | None) -> str | None:
+    """Return why there are no classes to compare; None where there are."""
+    if class_names is None:
+        return NO_CLASSES
+    return TWO_CLASSES if len(class_names) < 3 else None
+
+
+def classes_sentence(
+    before: ClassScreen, after: ClassScreen | None, where: str, *, expert: bool = False
+) -> str:
+    """Return how many classes are miscalibrated, before and after."""
+    n_classes = f"{before.n_classes:,}"
+    how = f"({where}, {_adjusted(before, expert=expert)})."
+    was = int(before.off(DETECTION_LEVEL).sum())
+    now = None if after is None else int(after.off(DETECTION_LEVEL).sum())
+    if not was and not now:
+        when = "before calibration" if now is None else "before or after calibration"
+        return f"No miscalibration detected in any of {n_classes} classes {when} {how}"
+    then = "" if now is None else f", {now:,} after"
+    verb = "is" if was == 1 else "are"
+    return f"{was:,} of {n_classes} classes {verb} miscalibrated before calibration{then} {how}"
+
+
+def _adjusted(screen: ClassScreen, *, expert: bool) -> str:
+    """Return how p-values allow for many classes."""
+    return f"{'Holm-' if expert else ''}adjusted for {screen.n_classes:,} tests"
+
+
+def pictures_note(after: ClassScreen | None) -> str:
+    """Return how the pictures are read, and why there may be none after calibration."""
+    text = _PICTURES_NOTE.format(n_bins=CLASS_BINS)
+    return text if after is not None else f"{text} Only before: {_ALONE}"
+
+
+def classes_note(before: ClassScreen, after: ClassScreen | None, *, expert: bool = False) -> str:
+    """Return what the p-values are of, and what a dash means."""
+    text = _NOTE.format(adjusted=_adjusted(before, expert=expert))
+    return text if after is not None else f"{text} {NO_CLASSES_LEFT}"

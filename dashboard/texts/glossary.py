@@ -1,0 +1,330 @@
+"""Definitions, reading aids, and the names of options."""
+
+from dashboard.settings import NO_METHOD
+
+GLOSSARY = {
+    "ks_error": "Largest gap between cumulative scores and cumulative outcomes, rows sorted by"
+    " score. No bins. 0% is best. It is not the KS of credit scoring, which measures"
+    " separation.",
+    "kuiper": "Largest miscalibration of any range of scores: highest minus lowest gap between"
+    " cumulative scores and outcomes.",
+    "ece": "Expected calibration error: the gap between mean score and observed frequency, averaged"
+    " over bins of equal width. It depends on the number of bins.",
+    "ece_equal_mass": "Expected calibration error over bins of equally many rows.",
+    "ece_l2": "Root mean squared gap over bins of equally many rows; large gaps weigh more.",
+    "debiased_ece": "The same, minus what chance adds to the squared gaps; 0 where chance explains"
+    " them all.",
+    "sweep_ece": "Expected calibration error over as many equally filled bins as keep the observed"
+    " frequency increasing, so that no number of bins is chosen.",
+    "mce": "Maximum calibration error: the largest gap of any bin. A bin with few rows can decide"
+    " it.",
+    "mce_equal_mass": "Maximum calibration error over bins of equally many rows: no bin with few"
+    " rows decides it.",
+    "kde_ece": "Mean gap between score and observed frequency, both smoothed by a kernel instead of"
+    " bins. Formula: Zhang 2020, eq. 6; width of the kernel: the authors' program.",
+    "kde_ece_l2": "Root mean squared gap after the same smoothing (d = 2); large gaps weigh more.",
+    "kde_classwise_ece": "KDE-ECE of each class against the others, averaged over the classes."
+    " Smoothing alone raises it where most probabilities are near 0, so compare it with its value"
+    " under perfect calibration.",
+    "mmce": "Maximum mean calibration error: root of the mean product of two rows' gaps between"
+    " score and outcome, weighted by how alike their scores are (kernel width 0.4). No bins. Gaps"
+    " of opposite sign at similar scores cancel.",
+    "event_skce": "Squared kernel calibration error: mean product of two different rows' gaps,"
+    " twice, weighted as in MMCE. Unbiased: 0 on average if perfectly calibrated, so small negative"
+    " values are chance.",
+    "skce": "Squared kernel calibration error of all class probabilities together: it tests whole"
+    " rows, not one class or prediction at a time. Unbiased, so small negative values are chance."
+    " The kernel is as wide as the median distance of two rows, so it differs before and after:"
+    " compare each with its value under perfect calibration.",
+    "smooth_ece": "Mean gap after smoothing by a kernel as wide as the error itself; it changes"
+    " only a little when the scores do.",
+    "miscalibration": "Part of the Brier score that the best monotone recalibration removes (CORP)."
+    " Brier score = miscalibration \u2212 discrimination + uncertainty.",
+    "discrimination": "Part of the Brier score gained by ranking rows correctly. Higher is better.",
+    "uncertainty": "Brier score of the observed frequency used as every score. For the event of one"
+    " class it does not depend on the model.",
+    "event_brier": "Mean squared distance between score and outcome. Lower is better; it rewards"
+    " calibration and sharpness together.",
+    "event_nll": "Mean negative log-likelihood of the outcomes, in nats. Binary log loss: it asks"
+    " whether the event happened, not which class is true. Lower is better; confident mistakes"
+    " cost much.",
+    "brier": "Mean squared distance between class probabilities and true class, summed over the"
+    " classes. Lower is better.",
+    "calibration_gain": "Reduction of the squared calibration error of all classes, from the drop"
+    " of their Brier score. No bins. Higher is better; below 0, calibration made it worse. Where"
+    " predicted classes changed, it is a lower bound.",
+    "nll": "Mean negative log-likelihood of the true class, in nats (log loss). Guo 2017, eq. 6, is"
+    " its sum. Lower is better; confident mistakes cost much.",
+    "classwise_ece": "Expected calibration error of each class against the others, averaged over"
+    " the classes.",
+    "max_classwise_ece": "Largest expected calibration error of any class against the others.",
+    "classwise_ece_equal_mass": "Class-wise ECE over bins of equally many rows, each class with its"
+    " own: they also part the many rows whose probability of a class is near 0.",
+    "classwise_ks": "KS error of each class against the others, averaged over the classes. No"
+    " bins.",
+    "max_classwise_ks": "Largest KS error of any class against the others.",
+    "certain_misses": "Rows with a score of exactly 0% or 100% (to 16 digits) that were wrong. Each"
+    " adds 37 to 708 nats, divided by the number of rows, to the NLL of the event; 708 where it"
+    " would otherwise be infinite.",
+    "mean_score": "Average of the scores.",
+    "hit_rate": "How often the event happened (rate of positives). For a top-k set,"
+    " this is the top-k accuracy.",
+    "mean_gap": "Mean score minus observed frequency. Above 0: scores too high on average.",
+    "observed_expected_ratio": "Observed frequency divided by mean score; 1 is ideal, below 1:"
+    " scores too high.",
+    "calibration_intercept": "Log-odds shift that matches the observed frequency"
+    " (calibration-in-the-large). 0 is ideal; negative: scores too high.",
+    "calibration_slope": "Factor on the log-odds that best matches the outcomes. 1 is ideal; below"
+    " 1: scores too extreme.",
+    "auroc": "Chance that a row with the event has a higher score than one without (area under the"
+    " ROC curve). It says nothing about calibration.",
+    "accuracy": "How often the most probable class is the true one.",
+    "top_2_accuracy": "How often the true class is among the two most probable ones.",
+    "top_5_accuracy": "How often the true class is among the five most probable ones.",
+    "row": "One prediction: the probabilities of its classes, or one score, and what came true.",
+    "event": "What a score is the probability of: the top prediction is correct, the true class is"
+    " in the top-k set, or the true class is one that was chosen.",
+    "outcome": "Whether the event happened in a row: 1 or 0.",
+    "bin": "A range of scores whose rows are counted together; a bar of a reliability diagram.",
+    "overconfident": "Scores above the observed frequency; underconfident: below it.",
+    "ci95": "95% confidence interval: of intervals so made, 95% hold the true value.",
+    "p_value": "How often chance alone shows an error at least as large, if scores are perfectly"
+    " calibrated.",
+    "chance": "What differs between samples of the same model; lessons call it luck.",
+    "calibration_set": "Rows on which the calibrator is fitted.",
+    "test_set": "Held-out rows, not used to fit; they evaluate the calibrator.",
+    "score": "Predicted probability of the event; for the top prediction also called confidence.",
+    "observed_frequency": "How often the event happened. Gupta 2021 calls it probability.",
+    "probability": "How often the event happens, among rows of about the same score or overall.",
+    "cumulative": "Summed over the rows from the lowest score up, divided by the number of rows.",
+    "null_band": "95% band for the observed curve under perfect calibration. Outside it, chance is"
+    " an unlikely explanation.",
+    "knots": "Points, evenly spaced over the rows, where the pieces of the spline meet.",
+    "calibrator": "A map, fitted on the calibration set, that adjusts scores to observed"
+    " frequencies.",
+    "decision": "The class with the highest probability.",
+    "by_group": "One map for all rows and, for each group of a column, a shift and a slope in"
+    " log-odds. Both are pulled towards none, most where a group has few rows and where groups are"
+    " alike (partial pooling).",
+    "fractile": "Share of the rows with this score or a lower one (percentile of rows).",
+}
+
+"""One-sentence definitions, by the key of the measure or term."""
+
+TERMS = {
+    "ks_error": "KS error",
+    "fractile": "Fractile",
+    "row": "Row",
+    "event": "Event",
+    "outcome": "Outcome",
+    "score": "Score",
+    "probability": "Probability",
+    "observed_frequency": "Observed frequency",
+    "cumulative": "Cumulative",
+    "bin": "Bin",
+    "overconfident": "Overconfident, underconfident",
+    "ci95": "95% CI",
+    "p_value": "p-value",
+    "chance": "Chance, luck",
+    "null_band": "If perfectly calibrated",
+    "knots": "Knots",
+    "calibrator": "Calibrator",
+    "calibration_set": "Calibration set",
+    "test_set": "Test set",
+    "decision": "Predicted class",
+    "by_group": "Calibration by group",
+}
+"""What terms of the glossary are called where they are listed."""
+
+HOW_TO_READ = """
+**Cumulative gap.** Rows are sorted by score, lowest first; score minus outcome adds up to the
+right. Between any two places, how far the line rises, over the share of rows between them, is how
+much too high these scores are on average.
+
+**(a)** Rows are sorted by score, lowest first; scores and outcomes add up to the right. The largest
+gap between the two lines, the black mark, is the KS error.
+
+**(b)** The same totals, stretched so that the cumulative score is a straight line.
+
+**(c)** The slopes of (a): the score of each row, and the observed frequency among rows like it,
+estimated by a spline with six knots (Gupta 2021 labels it probability). It cannot resolve a small
+part of the rows; the reliability diagram can.
+
+**(d)** The same two, against the score itself. The score is the diagonal.
+
+**Grey.** The band under perfect calibration, where chance alone still separates the lines a little.
+In the gap, (a) and (b) the whole line stays inside in 95% of samples; in (c) and (d) that holds at
+each place. With many rows the grey is as thin as the line.
+
+**Reliability diagram in bins.** One bar per bin of scores, as high as the observed frequency; the
+hatched part is the gap to the mean score, the dot. Error bars: 95% CI (Wilson). Bins with less than
+1% of the rows are pale. Below it: rows per bin, the mean score and the observed frequency of all
+rows. The reliability plot shows the same bins as points.
+
+**Isotonic (CORP).** The increasing step function nearest to the outcomes. No bins. A perfectly
+calibrated model of this size would rarely leave the grey consistency band. Dotted: 95% confidence
+band.
+
+**Smoothed.** Each point averages the rows with nearby scores: blue their scores, orange their
+outcomes. Close to 0% and 100% the blue line bends, as rows are near on one side only.
+"""
+
+_LOSS = (
+    "Loss",
+    (
+        "Minimised by the fit on the calibration set. Guo 2017 fits the temperature by log loss;"
+        " the experiments of Zhang 2020 fit temperature and ensemble by squared error."
+    ),
+)
+_PENALTY = ("Penalty", "Regularises the matrix.")
+_N_BINS = ("Calibrator bins", "Number of bins of the scores. Vasilev 2023 uses 20.")
+_BINNING = ("Bin type", "Equal width, or equal mass: the same number of rows per bin.")
+_CONSTRAINED = (
+    "Constrain to 0\u2013100%",
+    (
+        "Keeps calibrated scores within 0\u2013100% during the fit. Off: they are clipped"
+        " afterwards, as in the experiments of Gupta 2021."
+    ),
+)
+_LINES = (
+    "Interpolate between steps",
+    "Joins the steps by straight lines, as scikit-learn does.",
+)
+
+OPTIONS = {
+    ("spline", "n_knots"): (
+        "Knots",
+        "More knots follow the calibration rows more closely. The paper mostly uses 6.",
+    ),
+    ("spline", "runout"): ("Spline ends", "Run-out: straight, parabolic or cubic ends."),
+    ("spline", "fit_to"): (
+        "Fit to",
+        (
+            "Cumulative outcomes minus cumulative scores, as in the authors' program; or cumulative"
+            " outcomes, as in the paper's text."
+        ),
+    ),
+    ("spline", "cross_validated"): (
+        "Cross-validate knots",
+        (
+            "Chooses 3\u201320 knots (4\u201320 with cubic ends) by 5-fold cross-validation on the"
+            " calibration set."
+        ),
+    ),
+    ("spline", "constrained"): _CONSTRAINED,
+    ("one_vs_rest_spline", "constrained"): _CONSTRAINED,
+    ("per_rank", "constrained"): _CONSTRAINED,
+    ("temperature", "loss"): _LOSS,
+    ("ensemble_temperature", "loss"): _LOSS,
+    ("vector", "bias"): (
+        "Bias per class",
+        "Adds a fitted number to each logit. Without it, logits are only multiplied.",
+    ),
+    ("vector", "space"): ("Input", "Logits, or logarithms of the probabilities."),
+    ("matrix", "penalty"): _PENALTY,
+    ("dirichlet", "penalty"): _PENALTY,
+    ("pooled_isotonic", "normalised"): (
+        "Normalise rows",
+        (
+            "Scales each row to sum to 1, as in the paper. The authors' program does not, which"
+            " changes the KS error; then only the selected event is calibrated."
+        ),
+    ),
+    ("temperature_isotonic", "then"): (
+        "Second step",
+        "One step function per class, or one shared by all.",
+    ),
+    ("temperature_isotonic", "first"): (
+        "First step",
+        "Temperature scaling, as in the paper, or its ensemble, from which it expects more.",
+    ),
+    ("one_vs_rest_spline", "n_knots"): ("Knots", "Of the spline of each class."),
+    ("one_vs_rest", "score_map"): (
+        "Calibrator per class",
+        "Applied to the probability of each class.",
+    ),
+    ("by_group", "score_map"): (
+        "Map of all rows",
+        "Fitted on all rows; each group then adds its own shift and slope.",
+    ),
+    ("per_rank", "n_knots"): ("Knots", "Of the spline of each rank."),
+    ("beta_ensemble", "n_maps"): ("Curves", "Number of beta curves in the mixture."),
+    ("gaussian_process", "n_inducing"): (
+        "Inducing points",
+        "Places where the curve is learned. More follow it more closely and take longer.",
+    ),
+    ("platt", "smoothed_targets"): (
+        "Smoothed targets",
+        "Replaces outcomes 1 and 0 by targets slightly inside that range, as Platt did.",
+    ),
+    ("beta", "parameters"): ("Parameters", "Which parameters of the curve are fitted."),
+    ("histogram", "n_bins"): _N_BINS,
+    ("histogram", "binning"): _BINNING,
+    ("one_vs_rest_histogram", "n_bins"): _N_BINS,
+    ("one_vs_rest_histogram", "binning"): _BINNING,
+    ("isotonic", "interpolate"): _LINES,
+    ("one_vs_rest_isotonic", "interpolate"): _LINES,
+    ("pooled_isotonic", "interpolate"): _LINES,
+    ("temperature_isotonic", "interpolate"): _LINES,
+}
+"""Label and tooltip of each option, by method and name."""
+
+CHOICES = {
+    "natural": "Natural (straight)",
+    "parabolic": "Parabolic",
+    "cubic": "Cubic",
+    "difference": "Outcomes minus scores",
+    "hits": "Outcomes",
+    "nll": "Log loss (NLL)",
+    "squared_error": "Squared error",
+    "logits": "Logits",
+    "log_probabilities": "Log-probabilities",
+    "none": "None",
+    "odir": "Off-diagonal and bias (ODIR), cross-validated",
+    "l2": "All entries (L2)",
+    "one_vs_rest": "One function per class",
+    "pooled": "One shared function",
+    "temperature": "Temperature scaling",
+    "ensemble_temperature": "Ensemble temperature scaling",
+    "beta": "Beta calibration",
+    "platt": "Platt scaling",
+    "histogram": "Histogram binning",
+    "bbq": "Bayesian binning (BBQ)",
+    "spline": "Spline",
+    "abm": "Three (a, b, m)",
+    "am": "Two (a = b, m)",
+    "ab": "Two (a, b; m = 1/2)",
+    "equal_width": "Equal width",
+    "equal_mass": "Equal mass",
+}
+"""What an option's words are called on screen."""
+
+SHORT_NAMES = {
+    NO_METHOD: "Uncalibrated",
+    "spline": "Spline",
+    "temperature": "Temperature",
+    "ensemble_temperature": "Ensemble T",
+    "vector": "Vector",
+    "matrix": "Matrix",
+    "dirichlet": "Dirichlet",
+    "structured_vector": "SVS",
+    "structured_matrix": "SMS",
+    "pooled_isotonic": "IRM",
+    "one_vs_rest_isotonic": "IROvA",
+    "temperature_isotonic": "T, isotonic",
+    "one_vs_rest": "One vs rest",
+    "one_vs_rest_spline": "Spline OvR",
+    "one_vs_rest_histogram": "Hist. OvR",
+    "one_vs_rest_bbq": "BBQ OvR",
+    "per_rank": "Per rank",
+    "beta_ensemble": "Beta mix",
+    "gaussian_process": "Gaussian p.",
+    "platt": "Platt",
+    "beta": "Beta",
+    "histogram": "Histogram",
+    "isotonic": "Isotonic",
+    "bbq": "BBQ",
+    "venn_abers": "Venn-Abers",
+    "by_group": "By group",
+}
+"""Names of calibrators where there is little room, at most 12 letters."""

@@ -1,0 +1,195 @@
+"""What stands around every lesson."""
+
+from collections.abc import Mapping, Sequence
+
+TITLE = "Lessons"
+
+INTRO = (
+    "Each lesson has one idea and takes at most five minutes: guess first, then see. All figures"
+    " are computed while you look, by the functions behind every other page. Nothing is stored."
+)
+
+ALL = "All lessons"
+GUESS = "Your guess"
+LOCK = "Show the answer"
+SKIP = "Skip the guess"
+AGAIN = "Guess again"
+HIDDEN = "Your guess is kept. A link from your teacher shows the answer."
+CHECK = "Check yourself"
+KEEP = "To keep"
+NUMBERS = "The picture in numbers"
+COMPUTED = "How this is computed"
+TERMS = "Words"
+NEXT, BEFORE = "Next", "Previous"
+RIGHT = "Yes."
+OTHER = "Another answer is right: {answer}."
+
+
+def lesson_name(number: int, title: str) -> str:
+    """Return how a lesson is called in a list."""
+    return f"{number}. {title}"
+
+
+def guessed(answer: str, guess: str | None = None, *, right: bool | None = None) -> str:
+    """Put a guess beside what was computed, and say whether it is right where it was a choice."""
+    if guess is None:
+        return f"Computed: **{answer}**"
+    verdict = {True: " (right)", False: " (not right)", None: ""}[right]
+    return f"Your guess: **{guess}**{verdict} · Computed: **{answer}**"
+
+
+def progress(n_seen: int, n_lessons: int) -> str:
+    """Say how many lessons were opened in this tab."""
+    if n_seen == 0:
+        return ""
+    return f"{n_seen} of {n_lessons} lessons done in this tab."
+
+
+def checked(answers: Mapping[str, str], chosen: str, right: str, why: str) -> str:
+    """Say whether an answer is right, and why."""
+    first = RIGHT if chosen == right else OTHER.format(answer=answers[right])
+    return f"{first} {why}"
+
+
+def alt_text(name: str, text: str) -> str:
+    """Describe a picture for who cannot see it."""
+    return f"{name}. {text}"
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    r"""Write rows of cells, the first one the head, as a table of Markdown.
+
+    Examples
+    --------
+    >>> table([("Bins", "ECE"), ("5", "4.4%")])
+    '| Bins | ECE |\n| --- | --- |\n| 5 | 4.4% |'
+    """
+    head, *body = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([head, f"| {' | '.join('---' for _ in rows[0])} |", *body])
+
+
+def unusable(names: Sequence[str]) -> str:
+    """Name what of a link was not understood."""
+    return f"Not understood in this link: {', '.join(names)}. The usual values are used instead."
+
+
+TEACHERS = "For teachers"
+
+LINK, EXERCISES, PLAN, IN_CLASS = "A link", "Exercises", "A lesson of 50 minutes", "In class"
+
+LINK_INTRO = (
+    "A link opens a lesson in the same state for everybody: the same draws, the same controls."
+    " Nothing is stored anywhere."
+)
+LESSON, SEED, SEATS, ANSWERS, SIZE, HIDE = (
+    "Lesson", "Seed of all draws", "Draws", "Answers", "Type", "Leave out",
+)  # fmt: skip
+SEATS_OFFERED = {"0": "The same for all", "ask": "Each student's own, by a seat number"}
+ANSWERS_OFFERED = {
+    "after": "After a guess", "hidden": "Not shown", "shown": "Shown at once",
+}  # fmt: skip
+SIZES_OFFERED = {"screen": "Screen", "projector": "Projector"}
+HIDE_OFFERED = {
+    "link": "Link to the dashboard", "computed": "How it is computed", "check": "Check question",
+    "numbers": "Table of numbers", "lessons": "Ways to other lessons",
+}  # fmt: skip
+OPEN = "Open it"
+SET = "For controls at other places: open it, set them there, and copy the address."
+OWN = "The same twenty questions for all, in Your own calibration:"
+NO_LOCK = (
+    "A link is not a lock: who writes `answers=after` into the address sees the answer. For marked"
+    " work, change the seed."
+)
+SEAT = "Your seat number"
+SEAT_FIRST = "Type your seat number to begin."
+SEAT_RANGE = "1 to 400"
+SEAT_HELP = "Each seat has draws of its own; your teacher sees the same with your number."
+
+SHEET = "Calibration: exercises"
+SOLUTIONS = "Solutions"
+SOLUTION = "Solution"
+EXERCISES_INTRO = (
+    "For pencil and paper. The seed draws the data; every solution is computed by the functions of"
+    " the dashboard."
+)
+SAVE = "Save to print (HTML)"
+SAVE_WITHOUT = "Save without solutions"
+
+
+def of_seed(seed: int) -> str:
+    """Say which exercises these are."""
+    return f"Seed {seed}. The same seed gives the same exercises and solutions."
+
+
+def homework(titles: Sequence[tuple[str, str]]) -> str:
+    """Name lessons for later, with their links.
+
+    Examples
+    --------
+    >>> homework([("bins", "Why bins mislead")])
+    'Homework: [Why bins mislead](learn?lesson=bins).'
+    """
+    return f"Homework: {'; '.join(f'[{t}](learn?lesson={key})' for key, t in titles)}."
+
+
+PLAN_INTRO = (
+    "Before: open each lesson once. Students need a phone or a laptop with the link, or nothing but"
+    " the projector. Numbers on the left are minutes."
+)
+
+PLAN_ROWS: tuple[tuple[int, str, str], ...] = (
+    (3, "", "Ask: a model gives 80% to each of 100 people. To how many will it happen? Hands."),
+    (5, "eighty", "All draw. Collect five results at the board: the spread is luck, not error."),
+    (5, "diagram", "One bin, row by row. What does a bar with three rows show?"),
+    (
+        5,
+        "bins",
+        "Half the class 5 bins, half 100. What would a paper report?",
+    ),
+    (7, "ks", "Walk through the rows. Where is the slope of the gap steep, and what does it mean?"),
+    (7, "luck", "Everybody guesses the line-up with 100 rows, then with 10,000. Count hands."),
+    (5, "confident", "Move the temperature. What changes, what does not? Why not accuracy?"),
+    (5, "useful", "Who would you hire: base rate, bluffer or expert? Proper scores settle it."),
+    (4, "", "Back to the first page: read the verdict of the first example aloud. What is known?"),
+    (4, "", "Spare, for questions."),
+)
+"""Minutes, key of the lesson or nothing, and what to do."""
+
+HOMEWORK = ("held_out", "splines", "groups")
+"""Keys of the lessons for later."""
+
+LOCAL = "This address works on this computer alone; the tab In class says how others reach it."
+
+MEASURED = (
+    "On a server with two cores, 40 sessions that each move a slider every two seconds have their"
+    " answer within 0.1 seconds in 90% of cases, in the laboratory within 0.5 seconds; the browser"
+    " then draws for about 0.1 seconds."
+    " `python -m benchmarks.classroom` measures it on yours. On the other pages, free play of 40"
+    " people at once queues: project them, or give out links."
+)
+
+IN_CLASS_TEXT = """
+**On your laptop, for a class in the same network.** Start it with
+
+    fractile serve -- --server.address 0.0.0.0 --server.allowedHosts '*'
+
+and hand out `http://`, the laptop's name or number in the network, and `:8501`. No account is
+needed, nothing is stored, no page asks for anything outside. Whoever is in the network can then
+open the dashboard, so end it after class.
+
+**How many at once.** {measured}
+
+**What students see.** Their guesses and progress stay in their tab and are gone when it is closed.
+With seats, each student's draws are their own: type a student's seat number to see the same.
+"""
+
+
+def minutes(plan: Sequence[tuple[int, str, str]]) -> int:
+    """Return how long a plan takes.
+
+    Examples
+    --------
+    >>> minutes(PLAN_ROWS)
+    50
+    """
+    return sum(one for one, _, _ in plan)

@@ -1,0 +1,292 @@
+"""Words of the report."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+from calibcore.auditing import Asked as AuditAsked
+from calibcore.grouping import Grouping
+from dashboard.readers import Upload
+from dashboard.readers.records import DEFAULTS
+from dashboard.settings import NO_METHOD, Settings, method_by_key
+from dashboard.texts.events import event_option
+from dashboard.texts.glossary import OPTIONS
+from dashboard.texts.numbers import percent
+from dashboard.texts.rows import rows_of
+from dashboard.texts.sentences import method_name
+from dashboard.texts.subgroups import BLANK, period_name
+
+TITLE = "Calibration report"
+BUTTON = "Report"
+HELP = "The audit as one file to read, print or keep, and as JSON for programs."
+MAKE, MAKING = "Make the report", "Making the report"
+DOWNLOAD_HTML, DOWNLOAD_PAGE, DOWNLOAD_JSON = "Report (HTML)", "One page (HTML)", "Report (JSON)"
+STALE = "The files below do not have these names yet. Make the report again to include them."
+FIELDS = {
+    "title": ("Title", ""),
+    "model": ("Model", "Such as: readmission score, version 2"),
+    "purpose": ("Purpose", "What is to be decided with it, and by whom"),
+    "author": ("Prepared by", "Name, department"),
+}
+"""Labels of what is typed, each with an example; the title has a default."""
+
+SUMMARY, DATA, GRAPHS, MEASURES = "Summary", "Data", "Cumulative and fractile graphs", "Measures"
+SUBGROUPS, DECISIONS, CALIBRATOR = "Subgroups", "Decisions", "Calibrator"
+CONTEST, LIMITS, RERUN = "Calibrators compared", "Limits", "How to repeat it"
+
+MODEL_CARD = {
+    SUMMARY: "quantitative analyses",
+    DATA: "evaluation data",
+    GRAPHS: "quantitative analyses",
+    MEASURES: "metrics",
+    SUBGROUPS: "factors",
+    DECISIONS: "intended use",
+    CALIBRATOR: "model details",
+    LIMITS: "caveats and recommendations",
+}
+"""Part of a model card (Mitchell et al. 2019) that a section answers."""
+
+TRIPOD = {
+    SUMMARY: "23a, 25",
+    DATA: "5a, 7, 11, 20",
+    GRAPHS: "23a",
+    MEASURES: "12e, 23a",
+    SUBGROUPS: "14, 23a, 23b",
+    DECISIONS: "12e, 27",
+    CALIBRATOR: "12f, 24",
+    CONTEST: "12f, 24",
+    LIMITS: "26",
+    RERUN: "18f",
+}
+"""Items of TRIPOD+AI (Collins et al. 2024) that a section answers, where scores are risks."""
+
+
+def practice(title: str, *, risk: bool) -> str:
+    """Return what a section answers: of a model card and, for the risk of one event, TRIPOD+AI.
+
+    Examples
+    --------
+    >>> practice("Measures", risk=True)
+    'Model card: metrics. TRIPOD+AI: 12e, 23a.'
+    """
+    found = [f"Model card: {MODEL_CARD[title]}."] if title in MODEL_CARD else []
+    if risk:
+        found.append(f"TRIPOD+AI: {TRIPOD[title]}.")
+    return " ".join(found)
+
+
+PRACTICES = (
+    "Sections follow model cards (Mitchell et al. 2019) and, for the risk of one event, TRIPOD+AI"
+    " (Collins et al. 2024)."
+)
+
+BEFORE, AFTER, CHANGE, PERFECT = "Before", "After", "Change", "95% limit if perfectly calibrated"
+VALUE, CLEAR = "Value", "Finding"
+NOT_USED = "Not used"
+PARAMETERS = {
+    "score_map": "map of all rows",
+    "knot_values": "values at knots",
+    "penalty": "penalty that draws groups to all rows",
+}
+"""Names of parameters that are not words."""
+
+WARNINGS, NOT_LOOKED_AT = "Warnings", "Not looked at"
+
+FILE, DIGEST, MADE, VERSION = "File", "SHA-256", "Made", "Fractile"
+
+NO_GROUPS = (
+    "No column groups the rows, so miscalibration that cancels out between subgroups would not be"
+    " seen."
+)
+NO_DATES = "No column holds dates, so drift over time was not looked at."
+NOT_COMPARED = "Other calibrators were not compared."
+NO_DISCRIMINATION = (
+    "Calibration says whether scores mean what they say, not whether the model is good enough for"
+    " its purpose."
+)
+SAME_KIND = "The figures hold for data like these; other places, times or people need their own."
+FITTED_ON_THEM = (
+    "These are the rows the calibrator was fitted on: after calibration they look better than new"
+    " rows would."
+)
+
+
+def only_event(plain: str) -> str:
+    """Return that other events were not evaluated."""
+    return f"Only one event was evaluated: {plain}."
+
+
+def only_part(name: str, n_rows: int, of: int) -> str:
+    """Return that only part of the rows was evaluated."""
+    return f"Only rows with {name} were evaluated: {n_rows:,} of {rows_of(of)}."
+
+
+def tried(n_settings: int) -> str:
+    """Return how many settings were tried: with each, the best one looks better by luck."""
+    if n_settings <= 1:
+        return "One combination of event, calibrator and options was evaluated."
+    return (
+        f"{n_settings:,} combinations of event, calibrator and options were evaluated on these data"
+        " in this session. The more that are tried, the better the best one looks by luck; the"
+        " intervals do not allow for that."
+    )
+
+
+def reported(n_samples: int, made: str) -> str:
+    """Return on how many rows a report rests, and when it was made."""
+    return f"{rows_of(n_samples)} \u00b7 {made[:10]}"
+
+
+def largest_shown(n_shown: int, n_groups: int) -> str:
+    """Return how many subgroups are listed; nothing where all are."""
+    if n_shown == n_groups:
+        return ""
+    return f"The first {n_shown:,} of {n_groups:,} subgroups; the Subgroups page has all."
+
+
+def share(count: int, of: int) -> str:
+    """Return a count with its share."""
+    return f"{count:,} ({percent(count / of, of)})" if of else f"{count:,}"
+
+
+def and_more(names: Sequence[str], most: int) -> str:
+    """Return names, and how many more there are.
+
+    Examples
+    --------
+    >>> and_more(["a", "b", "c"], 2), and_more(["a"], 2)
+    ('a, b and 1 more', 'a')
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def settings_said(
+    settings: Settings, n_resamples: int, *, one_set: bool, split_at: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """Return every setting that decides a number, by its name."""
+    share = settings.calibration_share
+    evaluation = "test set of its own"
+    if one_set:
+        evaluation = "cross-validated" if share is None else f"split, {share:.0%} to fit on"
+    if split_at:
+        evaluation = f"split by {split_at[0]} at {period_name(split_at[1])}"
+    only = settings.only
+    said = {
+        "Calibrator": method_name(settings.method),
+        **{_option(settings.method, name): _chosen(value) for name, value in settings.options},
+        "Calibrated by group": settings.group or "",
+        "Evaluation": evaluation,
+        "Filter": "" if only is None else only.shown,
+        "Bins": str(settings.n_bins),
+        "Seed": str(settings.seed),
+        "Resamples": f"{n_resamples:,}",
+    }
+    return {name: text for name, text in said.items() if text}
+
+
+def _chosen(value: object) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+def _option(method: str, name: str) -> str:
+    known = OPTIONS.get((method, name))
+    return f"{method_name(method)}: {known[0] if known else name}"
+
+
+def _files(together: Sequence[str], files: Sequence[str]) -> list[str]:
+    """Return files, and what they are of one another, as the command takes them; or nothing.
+
+    Examples
+    --------
+    >>> _files(("sets", "b.csv"), ("a.csv", "b.csv"))
+    ['b.csv', 'a.csv', '--files-are', 'sets']
+    """
+    way, named = together[:1], together[1:]
+    others = [file for file in files if file not in named]
+    if way == ("without",):
+        return others
+    if len(named) > 1 or (named and len(files) != 2):
+        return []
+    words = {"rows": "parts", "sets": "sets", "models": "models"}
+    return [*named, *others, *(word for name in way for word in ("--files-are", words[name]))]
+
+
+def command(
+    upload: Upload,
+    settings: Settings,
+    cutoff: float | None = None,
+    n_resamples: int = 1000,
+    costs: tuple[float, float] | None = None,
+) -> str:
+    """Return the command that finds the same figures; empty where it knows not all settings.
+
+    ``upload``: the data. ``settings``: what was chosen. ``cutoff``: of decisions on one event,
+    where one was chosen. ``n_resamples``: of the intervals. ``costs``: of a false alarm and of a
+    missed event, where these set the cut-off.
+    """
+    default = settings.method == NO_METHOD or settings.options == tuple(
+        (option.name, option.default) for option in method_by_key(settings.method).options
+    )
+    usual = Settings(settings.event, settings.method, settings.options, group=settings.group)
+    options, event = upload.options, event_option(settings.event, upload.class_names)
+    known = replace(
+        DEFAULTS, roles=options.roles, values=options.values, first_label=options.first_label,
+        leave_out=options.leave_out, event=options.event and event,
+        class_names=options.class_names, together=options.together, split_at=options.split_at,
+    )  # fmt: skip
+    files = _files(options.together, upload.name.split(" + "))
+    if settings != usual or not default or options != known or not files:
+        return ""
+    given: dict[str, str | None] = {
+        "event": event,
+        "calibrator": settings.method if settings.method != NO_METHOD else None,
+        "group": settings.group,
+        "values": options.values if options.values != "auto" else None,
+        "first-label": str(options.first_label) if options.first_label != "auto" else None,
+        "class-names": "\n".join(options.class_names) or None,
+        "resamples": str(n_resamples) if n_resamples != 1000 else None,
+    }
+    if not any("," in name for name in options.class_names) and len(options.class_names) > 1:
+        given["class-names"] = ",".join(options.class_names)
+    parts = ["fractile", "audit", *files]
+    parts += chain(*((f"--{name}", its) for name, its in given.items() if its is not None))
+    parts += chain(*(("--column", f"{name}={role}") for name, role in options.roles))
+    parts += ["--split-at", "=".join(options.split_at)] if options.split_at else []
+    parts += ["--leave-out"] if options.leave_out else []
+    parts += _acting(cutoff, costs)
+    return shlex.join(parts)
+
+
+def _acting(cutoff: float | None, costs: tuple[float, float] | None) -> list[str]:
+    if cutoff is None:
+        return []
+    if costs is None:
+        return ["--cutoff", f"{cutoff:.6g}"]
+    return ["--costs", *(f"{one:.12g}" for one in costs)]
+
+
+def in_python(asked: AuditAsked) -> str:
+    """Return how the library finds the same figures."""
+    rows, n_bins = "split" if asked.seed is None else "data, outcomes", asked.options.n_bins
+    options = f"event={asked.event!r}, calibrator={asked.calibrator!r}, n_bins={n_bins}"
+    seed = "" if asked.seed is None else f", seed={asked.seed}"
+    groups = "" if asked.grouping is None else ", groups=groups"
+    return f"In Python: calibcore.audit({rows}, {options}{seed}{groups})"
+
+
+GROUPS = "Groups"
+
+
+def grouped(grouping: Grouping) -> str:
+    """Return the groups that were given, and the name of their column."""
+    names = and_more([name or BLANK for name in grouping.names], 10)
+    return f"{grouping.column}: {names}" if grouping.column else names
+
+
+def rerun(written: str) -> str:
+    """Return how to find the same figures again."""
+    if written:
+        return f"In a terminal: {written}"
+    return "In the dashboard: open the file and choose the settings above."

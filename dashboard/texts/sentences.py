@@ -1,0 +1,401 @@
+"""The sentences: what a result shows, in plain words with its numbers."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from calibcore.auditing import AuditResult
+from calibcore.calibrators import FittedSpline, FittedTemperature
+from calibcore.calibrators.base import FittedScoreMap
+from calibcore.curves import ScoreCurve
+from calibcore.data import EventScores, LogitSet
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import Comparison, SetResult, Side
+from calibcore.inference import Omnibus
+from calibcore.metrics import accuracy, hit_rate
+from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
+from dashboard.texts.events import EventWords
+from dashboard.texts.glossary import CHOICES, OPTIONS
+from dashboard.texts.numbers import (
+    detected_points,
+    detected_pp,
+    escape_markdown,
+    measured,
+    null_source,
+    p_words,
+    percent,
+)
+from dashboard.texts.rows import rows, rows_of, says_rows
+from dashboard.texts.subgroups import Groups
+from dashboard.texts.verdicts import (
+    CHANCE,
+    CONSTANT,
+    DETECTION_LEVEL,
+    IN_SUBGROUPS,
+    IN_TIME,
+    NOT_DETECTED,
+    Finding,
+    evidence,
+    finding_of,
+    mean_gap_of,
+    ranges_sentence,
+    shape,
+)
+
+REFUSED, NOT_FITTING = "File not usable", "Settings do not fit this file"
+
+LABELS_ALONE = (
+    "This file holds labels alone. Add the file with their logits or class probabilities in the"
+    " panel on the left."
+)
+NOT_FITTED = "Until then, all pages show uncalibrated scores."
+LOOKING_CLOSER = "Computing the 95% confidence intervals"
+NEXT_STEP = "Change the file or the settings on the left, or choose another file or an example."
+
+
+def method_name(key: str) -> str:
+    """Return the name of a calibrator, or of none; of a variant with its own options.
+
+    Examples
+    --------
+    >>> method_name("spline.n_knots=10"), method_name("vector.bias=false")
+    ('Spline (knots 10)', 'Vector scaling (bias per class off)')
+    """
+    if key == NO_METHOD:
+        return "Uncalibrated"
+    told = [_option_words(method_of(key), name, value) for name, value in options_of(key).items()]
+    own = f" ({', '.join(told)})" if told else ""
+    return f"{method_by_key(key).name}{own}"
+
+
+def _option_words(method: str, name: str, value: OptionValue) -> str:
+    shown = CHOICES.get(str(value), str(value))
+    if isinstance(value, bool):
+        shown = "on" if value else "off"
+    label = OPTIONS[method, name][0]
+    return " ".join(f"{text[:1].lower()}{text[1:]}" for text in (label, shown))
+
+
+FITTED = Finding("Fitted on these rows", "\u25cb", "gray")
+"""Stands for a finding where no miscalibration is detected on the rows of the fit."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one side shows."""
+
+    found: Finding
+    """The finding, for a badge."""
+    size: str
+    """What follows the finding: its size, the numbers it rests on, the evidence; ends in a period.
+    """
+
+    @property
+    def sentence(self) -> str:
+        """The finding and its size."""
+        return f"{self.found.word}{self.size}"
+
+
+def verdict(
+    side: Side, event: EventWords, found: Finding | None = None, *, expert: bool = False
+) -> Verdict:
+    """Return what one side shows about its event, with numbers from its result.
+
+    With what was `found` of the side, by `findings`, where that is not of the side alone.
+
+    Examples of the sentence: "Overconfident by 5.1 percentage points: mean score 95.7%, but 90.6%
+    correct." and, of a class, "Scores too low by 2.0 percentage points: class cat, mean score
+    10.0%, observed 12.0%."
+    """
+    curves, n_samples = side.curves, side.event.n_samples
+    mean_score, observed = float(curves.cum_score[-1]), float(curves.cum_hits[-1])
+    means = event.means.format(
+        score=percent(mean_score, n_samples), observed=percent(observed, n_samples)
+    )
+    if found is None:
+        found = finding_of(side, prediction=event.prediction)
+    if found.colour not in {"red", "blue"}:
+        means = means.replace(", but ", ", ")
+    shown = _how_much(found, side)
+    tested = ""
+    if expert:
+        tested = f" (joint test, {p_words(side.omnibus.p_value)})"
+    return Verdict(found, f"{shown}: {means}{tested}.")
+
+
+@says_rows
+def _how_much(found: Finding, side: Side) -> str:
+    """Return the size of a finding: a mean gap, or, where its sign changes, its shape."""
+    if found is CHANCE:
+        ends = f"{side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
+        return f" (AUROC 95% CI {ends}). {NOT_DETECTED.word}"
+    if found is CONSTANT:
+        return f" for all rows. {NOT_DETECTED.word}"
+    if found in {NOT_DETECTED, IN_SUBGROUPS, IN_TIME, FITTED}:
+        return ""
+    if found.colour == "violet":
+        return f", {shape(side.omnibus)}"
+    size = f" by {detected_points(abs(mean_gap_of(side)), side.event.n_samples)}"
+    detected = side.omnibus.p_value < DETECTION_LEVEL
+    return size if detected else f"{size}, though no longer detected"
+
+
+def badge(name: str, found: Finding) -> str:
+    """Return the verdict of one side as a badge, for Markdown."""
+    return f":{found.colour}-badge[{found.icon} {name}: {found.in_sentence}]"
+
+
+def findings(
+    result: AuditResult, evaluated: SetResult, event: EventWords, groups: Groups | None = None
+) -> dict[str, Finding]:
+    """Return the finding of each side by its name; Before alone where nothing was calibrated.
+
+    That a calibrator suits the rows it was fitted on is no finding. Where subgroups are
+    miscalibrated, or scores drift, "no miscalibration detected" is no verdict.
+    """
+    sides = [evaluated.before]
+    if evaluated.after is not evaluated.before:
+        sides.append(evaluated.after)
+    found = {}
+    for name, side in zip(("Before", "After"), sides, strict=False):
+        after = name == "After"
+        one = finding_of(
+            side, prediction=event.prediction, before=evaluated.before if after else None
+        )
+        if after and one.colour == "gray" and (evaluated is not result.test or result.same_data):
+            one = FITTED
+        elif one is NOT_DETECTED and groups is not None and groups.worst(after=after):
+            one = IN_SUBGROUPS
+        elif one is NOT_DETECTED and groups is not None and groups.drifts[after]:
+            one = IN_TIME
+        found[name] = one
+    return found
+
+
+def both_sides_line(
+    result: AuditResult,
+    evaluated: SetResult,
+    event: EventWords,
+    *,
+    groups: Groups | None = None,
+    ranges: bool = False,
+) -> str:
+    """Return the verdicts of both sides and their KS errors, for Markdown.
+
+    ``result``, ``evaluated``: the calibrator, and what was found on one set. ``event``: how the
+    event is called. ``groups``: the subgroups that a verdict is of too. ``ranges``: whether the
+    subgroups and ranges of scores that are off come between the two, on a line for each side.
+    """
+    sides = {"Before": evaluated.before, "After": evaluated.after}
+    parts = []
+    for name, found in findings(result, evaluated, event, groups).items():
+        n_samples, gap = evaluated.n_samples, mean_gap_of(sides[name])
+        size = f"KS error {percent(sides[name].curves.ks_error, n_samples)}"
+        if found.colour in {"red", "blue"}:
+            far = detected_pp(abs(gap), n_samples)
+            size = f"mean gap {far}, {size}" if ranges else f"by {far}, {size}"
+        if ranges and found is not FITTED:
+            where = where_off(sides[name], groups, after=name == "After")
+            size = f"{where} {capitalised(size)}."
+        parts.append(f"{badge(name, found)} {size}")
+    return ("  \n" if ranges else " \u00b7 ").join(parts)
+
+
+def where_off(side: Side, groups: Groups | None, *, after: bool) -> str:
+    """Return the subgroups and the ranges of scores that are miscalibrated, for Markdown."""
+    counted, colon, named = ("" if groups is None else groups.counted(after=after)).partition(": ")
+    start = f"**{counted}**{colon}{named} " if counted else ""
+    return f"{start}{ranges_sentence(side)}"
+
+
+def capitalised(text: str) -> str:
+    """Return a text with a capital at its head."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def refusal(error: CalibrationInputError) -> str:
+    """Return a refusal for Markdown, with a capital where it begins with a word."""
+    text = str(error)
+    return escape_markdown(capitalised(text) if re.match(r"[a-z]{2,}[: ]", text) else text)
+
+
+def set_name(result: AuditResult, evaluated: SetResult) -> str:
+    """Return the name of the set that is evaluated."""
+    if evaluated is not result.test:
+        return "calibration set"
+    return f"cross-validated {rows()}" if result.in_folds else "test set"
+
+
+def outcome(
+    result: AuditResult,
+    evaluated: SetResult,
+    method: str,
+    *,
+    expert: bool = False,
+    prediction: bool = True,
+    waiting: str | None = None,
+) -> str:
+    """Return what the calibrator did on one set; the verdict of After stands before it.
+
+    Unless scores are of a prediction, predicted classes are named only where they changed: a risk
+    is not acted on at 50%.
+    """
+    if method == NO_METHOD:
+        what = (
+            "No calibrator chosen"
+            if waiting is None
+            else f"{method_name(waiting)} is not fitted yet"
+        )
+        return f"{what} ({set_name(result, evaluated)})."
+    n_samples, before, after = evaluated.n_samples, evaluated.before.curves, evaluated.after.curves
+    name = method_name(method)
+    if isinstance(result.fitted, FittedTemperature):
+        name += f" (T = {result.fitted.temperature:.{4 if expert else 3}g})"
+    if isinstance(result.fitted, FittedSpline):
+        name += f" ({result.fitted.knot_values.size} knots)"
+    was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
+    change = f"KS error stays {now}" if was == now else f"KS error {was} \u2192 {now}"
+    tested = ""
+    p_value = evaluated.after.omnibus.p_value
+    if p_value < DETECTION_LEVEL:
+        tested = f", {evidence(p_value)} of miscalibration"
+    if expert:
+        tested += f" (joint test, {p_words(p_value)})"
+    text = f"{name}: {change} on the {set_name(result, evaluated)}{tested}."
+    text += "" if prediction else _order_changed(result, evaluated, method)
+    if not prediction and not evaluated.changed_decisions:
+        return text
+    return f"{text} {capitalised(decisions(evaluated))}."
+
+
+@says_rows
+def _order_changed(result: AuditResult, evaluated: SetResult, method: str) -> str:
+    """Return that a map which is not monotone changes the order of rows; nothing where none is."""
+    fitted, scores = result.fitted, evaluated.before.counted.scores
+    if not isinstance(fitted, FittedScoreMap) or method_by_key(method).knows_groups:
+        return ""
+    if not ScoreCurve(scores, fitted.predict(scores)).falls:
+        return ""
+    row, n_samples = evaluated.compare("auroc"), evaluated.n_samples
+    was, now = (measured(row, value, n_samples) for value in (row.before, row.after))
+    return (
+        " Not monotone: some higher scores end up below lower ones, which changes the order of the"
+        f" rows (AUROC {was} \u2192 {now})."
+    )
+
+
+def mean_moved(score: Comparison, rate: Comparison, n_samples: int) -> str:
+    """Return where a calibrator moves the mean score to, as the end of a sentence.
+
+    ``score``, ``rate``: of the measures ``mean_score`` and ``hit_rate``. ``n_samples``: rows of
+    both.
+    """
+    was, now = (measured(score, value, n_samples) for value in (score.before, score.after))
+    return (
+        f"moves the mean score away from the observed frequency ({was} \u2192 {now}, observed"
+        f" {measured(rate, rate.before, n_samples)})"
+    )
+
+
+def statistics(evaluated: SetResult) -> str:
+    """Return the test statistics of both sides, for experts."""
+    sides = [("Before", evaluated.before)]
+    if evaluated.after is not evaluated.before:
+        sides.append(("After", evaluated.after))
+    parts = []
+    for name, side in sides:
+        curves = side.curves
+        root = math.sqrt(curves.n_samples) * curves.ks_error
+        parts.append(
+            f"{name}: \u221aN\u00b7KS = {root:.3f}, KS/\u03c3 = {curves.ks_statistic:.3f},"
+            f" {p_words(curves.ks_p_value)}; Kuiper/\u03c3 = {curves.kuiper_statistic:.3f},"
+            f" {p_words(curves.kuiper_p_value)}. Joint test: {joint(side.omnibus)}."
+        )
+    return (
+        f"{' '.join(parts)} \u03c3 is the standard deviation of the final gap under perfect"
+        f" calibration; p-values: {null_source(*(side.curves for _, side in sides))}."
+    )
+
+
+def bridge(sides: Mapping[str, Side]) -> str:
+    """Return why sides are miscalibrated whose KS error is below its limit; empty if none is."""
+    names = [
+        name
+        for name, side in sides.items()
+        if side.omnibus.p_value < DETECTION_LEVEL and side.curves.ks_error <= side.curves.ks_null_95
+    ]
+    if not names:
+        return ""
+    return (
+        f"{' and '.join(names)}: the KS error is below its limit. The joint test that detects"
+        " miscalibration also looks at slope and shape."
+    )
+
+
+_STATISTICS = {
+    "mean": "mean",
+    "spread": "slope",
+    "smooth": "polynomials",
+    "ks": "KS",
+    "kuiper": "Kuiper",
+}
+
+
+def joint(omnibus: Omnibus) -> str:
+    """Return the joint test's p-value, and that of each statistic within it, for experts."""
+    parts = ", ".join(f"{_STATISTICS[part.key]} {part.adjusted:.3f}" for part in omnibus.parts)
+    return (
+        f"{p_words(omnibus.p_value)} (adjusted: {parts}; {omnibus.n_draws:,} draws, seed"
+        f" {omnibus.seed})"
+    )
+
+
+def decisions(evaluated: SetResult) -> str:
+    """Return what happened to accuracy and predicted classes."""
+    accuracy, n_samples = evaluated.compare("accuracy"), evaluated.n_samples
+    if evaluated.changed_decisions == 0:
+        shown = "" if accuracy.before is None else percent(accuracy.before, n_samples)
+        if evaluated.past_half:
+            kept = f", so accuracy stays {shown}" if shown else ""
+            return (
+                f"{across_half(evaluated.past_half)}, but predicted classes are not updated{kept}"
+            )
+        return f"predicted classes{f' and accuracy ({shown})' if shown else ''} unchanged"
+    after = measured(accuracy, accuracy.after, n_samples)
+    before = measured(accuracy, accuracy.before, n_samples)
+    change = f"accuracy {before} \u2192 {after}" if before != after else f"accuracy stays {after}"
+    changed = evaluated.changed_decisions
+    classes = "class" if changed == 1 else "classes"
+    return f"{changed:,} predicted {classes} changed, {change}"
+
+
+def across_half(n_scores: int) -> str:
+    """Return how many scores of one of two classes crossed one half."""
+    return f"{n_scores:,} score{'' if n_scores == 1 else 's'} crossed 50%"
+
+
+WHOLE_SET = "whole set"
+"""The one set of a file that is fitted on and, by folds, evaluated."""
+
+FITTED_HERE = (
+    "These are the rows the calibrator was fitted on, so results After are optimistic. Use the test"
+    " set."
+)
+
+SAME_DATA = (
+    "Same data: the calibrator is evaluated on the rows it was fitted on, so results After are"
+    " optimistic. Upload a second set for an unbiased evaluation."
+)
+
+
+def set_read(name: str, rows: LogitSet | EventScores) -> str:
+    """Return what one set holds."""
+    words = {"calibration": "Calibration set", "test": "Test set", "rows": "One set"}[name]
+    n_samples = rows.n_samples
+    if isinstance(rows, EventScores):
+        right = percent(hit_rate(rows.scores, rows.hits), n_samples)
+        return f"{words}: {rows_of(n_samples)}, {right} correct."
+    right = percent(accuracy(rows.logits, rows.labels), n_samples)
+    lowest, highest = int(rows.labels.min()), int(rows.labels.max())
+    return f"{words}: {rows_of(n_samples)}, labels {lowest} to {highest}, accuracy {right}."

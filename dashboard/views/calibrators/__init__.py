@@ -1,0 +1,1 @@
+"""Calibrators: which one to choose."""

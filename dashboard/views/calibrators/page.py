@@ -1,0 +1,389 @@
+"""Compare calibrators by cross-validation, with their values on the test set."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calibcore.comparison import Contestant, EvaluatedOn, Picks, can_rank, pick, ranked, sides_shown
+from calibcore.inference import Finding
+from calibcore.metrics import Measure
+from dashboard import compute
+from dashboard.compute import Dealt, FoundContest
+from dashboard.compute.comparison import contest_sides
+from dashboard.figures.ranking import dot_plot
+from dashboard.readers.upload import N_FOLDS
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
+from dashboard.tables import (
+    Cell,
+    ContestTable,
+    contest_csv,
+    contest_table,
+    measures_shown,
+)
+from dashboard.texts import choosing as choosing_words
+from dashboard.texts import commonest_class, method_name
+from dashboard.texts import comparison as words
+from dashboard.texts.reliability import panel_line
+from dashboard.texts.rows import say_rows
+from dashboard.texts.subject import data_subject
+from dashboard.widgets import address, calibrator_choice, diagrams
+from dashboard.widgets import comparison as contest_conclusion
+from dashboard.widgets.diagrams import Panel, show_panels
+from dashboard.widgets.downloads import file_name, offer_table
+from dashboard.widgets.graph import choose_columns_on_phones, show_graph
+from dashboard.widgets.links import show_link
+from dashboard.widgets.long_work import ResultPlace
+from dashboard.widgets.tables import cell, coloured, table
+
+ASK_FROM = 20.0
+"""Seconds from which on fits wait for a click."""
+
+MEASURES = ("event_nll", "ks_error", "ece", "event_brier", "nll")
+"""Columns of the table unless others are chosen, by key."""
+
+_RUN = "contest_run"
+
+Findings = dict[tuple[str, EvaluatedOn], Finding]
+"""How sure a change is, by calibrator and by where it is evaluated."""
+
+
+def show(scene: Scene) -> None:
+    """Show the best calibrator, the measure by which all are ranked, and the table."""
+    st.markdown(f":small[{data_subject(scene)}]")
+    top = ResultPlace()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        keys = calibrator_choice.choose_calibrators(scene)
+        measure = _choose_measure(scene)
+        intervals = _choose_intervals()
+        dealt = _choose_folds(scene)
+    if intervals and not scene.n_resamples:
+        st.markdown(f":small[{words.NO_RESAMPLES}]")
+    working, body = st.empty(), ResultPlace()
+    if scene.split.calibration.n_samples < 2:
+        with body.container():
+            st.info(words.NOT_CROSSED, icon=":material/info:")
+        return
+    found = _run(scene, keys, dealt, working, [top, body])
+    contestants = ranked(found.contestants, measure, "crossed")
+    picks = pick(contestants, measure) if len(contestants) > 1 else None
+    with top.container():
+        if picks is not None:
+            contest_conclusion.show(scene, picks, contestants, dealt)
+    with body.container():
+        if contestants:
+            shown = _Shown(found, contestants, picks, measure, dealt)
+            _show_found(scene, shown, intervals=intervals and scene.n_resamples > 0)
+        else:
+            _show_refused(found)
+        show_choosing(scene, compute.contestants(scene.upload), contestants)
+
+
+# Controls -----------------------------------------------------------------------------------
+
+
+def _choose_measure(scene: Scene) -> Measure:
+    """Let the user choose the measure by which calibrators are ranked."""
+    by_key = {m.key: m for m in _measures(scene) if can_rank(m)}
+    chosen = address.choose(
+        st.selectbox,
+        words.RANK_BY,
+        {key: m.name for key, m in by_key.items()},
+        key="by",
+        default="event_nll",
+        help=words.RANK_BY_HELP,
+        width=280,
+    )
+    return by_key[chosen]
+
+
+def _choose_intervals() -> bool:
+    return st.toggle(
+        words.INTERVALS,
+        key="contest_intervals",
+        bind="query-params",
+        persist_state="session",
+        help=words.INTERVALS_HELP,
+    )
+
+
+def _choose_folds(scene: Scene) -> Dealt:
+    """Explain the comparison, and let the user choose its folds where no page else has any."""
+    with st.popover(words.HOW, type="tertiary", icon=":material/info:"):
+        if scene.crossed:
+            st.markdown(say_rows(words.HOW_IN_FOLDS))
+            return Dealt(N_FOLDS, scene.settings.seed)
+        st.markdown(say_rows(words.HOW_IT_WORKS))
+        with st.container(horizontal=True):
+            n_folds = address.choose_number("Folds", 2, 20, 5, key="folds", width=160)
+            seed = address.choose_number(
+                "Seed of the folds", 0, 2**31 - 1, 0, key="folds_seed", width=160
+            )
+    return Dealt(n_folds, seed)
+
+
+def _measures(scene: Scene) -> list[Measure]:
+    return [m for m in calibrator_choice.measures_defined(scene) if not m.compares_pairs]
+
+
+def _choose_columns(scene: Scene) -> list[str]:
+    names = {m.key: m.name for m in _measures(scene) if m.key != "accuracy"}
+    return address.choose_several(
+        words.MEASURES,
+        names,
+        key="contest_measures",
+        default=[key for key in MEASURES if key in names],
+        help=words.MEASURES_HELP,
+        label_visibility="collapsed",
+    )
+
+
+# The run ------------------------------------------------------------------------------------
+
+
+def _run(
+    scene: Scene, keys: list[str], dealt: Dealt, place: DeltaGenerator, results: list[ResultPlace]
+) -> FoundContest:
+    """Fit the calibrators, unless that is expensive and was not asked for, or was stopped.
+
+    Meanwhile, the results of an earlier choice are removed from their places.
+    """
+    wanted = (scene.upload.digest, replace(scene.settings, only=None), dealt, tuple(keys))
+    seconds = compute.estimate_contest(scene, keys, dealt)
+    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
+
+    def decide(go: bool) -> None:  # noqa: FBT001 - a callback's arguments have no names
+        st.session_state[_RUN] = (wanted, go)
+
+    was, go = st.session_state.get(_RUN, (None, False))
+    asked = was == wanted
+    if not asked:
+        go = seconds < ASK_FROM
+    bar = None
+
+    def report(share: float, key: str, fold: int) -> None:
+        nonlocal bar
+        text = words.working_on(key, fold, n_folds)
+        if bar is None:
+            for result in results:
+                result.clear()
+            with place.container():
+                bar = st.progress(0.0, text)
+                st.button("Stop", on_click=decide, args=(False,))
+        # A click on anything makes this call end the run; what was finished is kept.
+        bar.progress(min(max(share, 0.0), 1.0), text)
+
+    found = compute.run_contest(scene, keys, dealt, report, go=go)
+    place.empty()
+    if found.missing:
+        with place.container():
+            n_missing = sum(key != NO_METHOD for key in found.missing)
+            stop = f"{words.STOPPED} " if asked else ""
+            calibrator_choice.warn_of_overfitting(scene, found.missing)
+            text = stop + words.fit_cost_sentence(n_missing, seconds, n_folds)
+            st.info(text, icon=":material/hourglass_top:")
+            name = "Go on" if asked else "Start"
+            st.button(name, on_click=decide, args=(True,), type="primary")
+    return found
+
+
+# What is shown ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is drawn."""
+
+    found: FoundContest
+    """The comparison."""
+    contestants: list[Contestant]
+    """Sorted by the measure."""
+    picks: Picks | None
+    """The best ones."""
+    measure: Measure
+    """By which they are ranked."""
+    dealt: Dealt
+    """The folds."""
+
+
+def _show_refused(found: FoundContest) -> None:
+    for key, reason in found.refused:
+        st.info(words.refusal(key, reason), icon=":material/block:")
+
+
+def _show_found(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
+    place = st.empty()
+    with place.container():
+        _show_dots(scene, shown, {})
+    bar = st.empty()
+    _show_refused(shown.found)
+    for one in shown.contestants:
+        column = compute.group_of(scene, one.key)
+        if column is not None:
+            st.markdown(f":small[{words.grouped_by(one.key, column)}]")
+    _show_table(scene, shown)
+    _show_diagrams(scene, shown)
+    show_link("models", words.TABLE_LINK, models_view="table")
+    if intervals:
+        findings = _look_closer(scene, shown, bar)
+        with place.container():
+            _show_dots(scene, shown, findings)
+
+
+def _show_dots(scene: Scene, shown: _Shown, findings: Findings) -> None:
+    changes = {place: one.change for place, one in findings.items() if one.change is not None}
+    among, measure = shown.contestants, shown.measure
+    names = [method_name(one.key) for one in among]
+    figure = dot_plot(among, names, measure, scene.palette, changes)
+    ranks = shown.picks is not None
+    caption = words.dots_caption(measure, among, ranks=ranks, intervals=bool(changes))
+    show_graph("Calibrators with intervals" if findings else "Calibrators", figure, caption)
+    if findings:
+        st.html(_changes_table(shown, findings))
+
+
+def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
+    """Compute the intervals of the changes from uncalibrated."""
+    others = [one for one in shown.contestants if one.key != NO_METHOD]
+    findings, sides = {}, sides_shown(shown.contestants)
+    for number, one in enumerate(others):
+        for half, side in enumerate(sides):
+            bar.progress((number + half / len(sides)) / len(others), words.looking_at(one.key))
+            found = compute.contest_closer(scene, one, shown.dealt, side, shown.measure)
+            findings[one.key, side] = found.find(shown.measure.key)
+    bar.empty()
+    return findings
+
+
+def _show_table(scene: Scene, shown: _Shown) -> None:
+    st.subheader(words.MEASURES, anchor=False)
+    measures = measures_shown(_choose_columns(scene), shown.measure)
+    columns = choose_columns_on_phones("contest")
+    seconds = _seconds(scene, shown.contestants)
+    with st.container(key="contest_table"):
+        st.html(_table(contest_table(shown.contestants, measures, seconds), columns))
+    one, dealt = shown.contestants[0], shown.dealt
+    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
+    n_test = one.test.n_samples if len(sides_shown(shown.contestants)) > 1 else None
+    note = f"{words.table_note(one.crossed.n_samples, n_test, n_folds)} {words.MARKED}"
+    note = f"{note}{words.half_note(shown.contestants)} {commonest_class(scene.evaluated)}"
+    st.markdown(f":small[{note.rstrip()}]", help=words.TABLE_HELP)
+    offer_table(
+        lambda: contest_csv(shown.contestants, measures, seconds),
+        name=file_name("calibrators"),
+        facts=True,
+    )
+    fits = [(one.key, one.test.fitted) for one in shown.contestants]
+    warnings = [words.warning(key, text) for key, made in fits if made for text in made.warnings]
+    if warnings:
+        with st.expander(words.warnings_title(len(warnings))):
+            for text in warnings:
+                st.markdown(f":small[:material/warning: {text}]")
+
+
+def _seconds(scene: Scene, contestants: list[Contestant]) -> dict[str, float]:
+    """Return how long each fit to the calibration set took, where it was made here."""
+    found = {one.key: compute.seconds_of(scene, one.key) for one in contestants}
+    return {key: took for key, took in found.items() if took is not None and key != NO_METHOD}
+
+
+def _show_diagrams(scene: Scene, shown: _Shown) -> None:
+    """Show the reliability diagrams of all calibrators, if asked for."""
+    st.subheader(words.DIAGRAMS, anchor=False)
+    wanted = st.toggle(
+        words.SHOW_DIAGRAMS,
+        key="contest_diagrams",
+        bind="query-params",
+        persist_state="session",
+        help=words.DIAGRAMS_HELP,
+    )
+    if not wanted:
+        return
+    diagram, among = diagrams.choose_diagram(), shown.contestants
+    where = sides_shown(among)[-1]
+    # Uncalibrated first, as in the papers; then the best.
+    among = sorted(among, key=lambda one: one.key != NO_METHOD)
+    sides = contest_sides(scene, among, shown.dealt, where)
+    panels = []
+    for one, side in zip(among, sides, strict=True):
+        found = {row.measure.key: row for row in one.on(where).comparisons}
+        line = panel_line(found.__getitem__, one.on(where).n_samples)
+        panels.append(Panel(method_name(one.key), line, side))
+    show_panels(scene, panels, diagram, key="contest diagram")
+    st.markdown(f":small[{words.diagrams_note(where)}]")
+
+
+def _table(shown: ContestTable, columns: str) -> str:
+    """Return the table, the best in bold and the second best underlined."""
+    return table(
+        f"measures {columns}",
+        [cell(name) for name in ("Calibrator", *shown.columns)],
+        [(cell(name), *(_cell(*sides) for sides in cells)) for name, cells in shown.rows],
+    )
+
+
+def _cell(crossed: Cell, test: Cell | None = None) -> str:
+    below = "" if test is None else f"<div>test {cell(test.text, place=test.place)}</div>"
+    return f"{cell(crossed.text, place=crossed.place)}{below}"
+
+
+def _changes_table(shown: _Shown, findings: Findings) -> str:
+    """Return the table of the changes from uncalibrated with their intervals."""
+    name = f"Change in {shown.measure.name}"
+    sides = sides_shown(shown.contestants)
+    titles = (name, *(words.CROSSED, words.TEST)[: len(sides)])
+    return table(
+        "measures changes",
+        [cell(title) for title in titles],
+        [
+            (
+                cell(method_name(one.key)),
+                *(_change(shown, one, findings[one.key, side], side) for side in sides),
+            )
+            for one in shown.contestants
+            if one.key != NO_METHOD
+        ],
+    )
+
+
+def _change(shown: _Shown, one: Contestant, finding: Finding, side: EvaluatedOn) -> str:
+    standing = one.on(side)
+    row = standing.compare(shown.measure)
+    change, found, sign, kind = words.change_words(finding, row, standing.n_samples)
+    return f"{cell(change)}<small>{escape(found)} {coloured(sign, kind)}</small>"
+
+
+def show_choosing(scene: Scene, offered: Sequence[str], contestants: Sequence[Contestant]) -> None:
+    """Show the guideline with what holds for the data shown, and the table of calibrators.
+
+    ``scene``: the data. ``offered``: keys of the calibrators that fit the data. ``contestants``:
+    those that were compared.
+    """
+    n_rows, n_classes = scene.split.calibration.n_samples, len(scene.class_names or ())
+    with st.expander(choosing_words.TITLE):
+        st.markdown(f"**{choosing_words.GUIDELINE}**")
+        if n_classes:
+            steps = choosing_words.path(contestants, n_rows, n_classes)
+            numbered = (f"{place}. {step}" for place, step in enumerate(steps, 1))
+            st.markdown(say_rows("\n".join(numbered)))
+            chosen = [one.key for one in contestants]
+            if not set(choosing_words.PATH) <= set(chosen):
+                missing = [key for key in offered if key in {*choosing_words.PATH} - {*chosen}]
+                keys = [*(key for key in chosen if key != NO_METHOD), *missing]
+                st.button(choosing_words.ADD, on_click=address.put, args=("methods", keys))
+        else:
+            st.markdown(choosing_words.ONE_SCORE)
+        st.html(_choosing_table(choosing_words.table(offered, n_classes or 2, n_rows)))
+        st.markdown(f":small[{say_rows(choosing_words.TABLE_NOTE)}]")
+
+
+def _choosing_table(lines: Sequence[choosing_words.Line]) -> str:
+    heads = [cell(say_rows(name)) for name in choosing_words.HEADS]
+    return table("measures choosing", heads, map(_line, lines))
+
+
+def _line(line: choosing_words.Line) -> tuple[str, ...]:
+    return cell(line.name, line.acts_on), cell(line.keeps), cell(line.fits, say_rows(line.each))

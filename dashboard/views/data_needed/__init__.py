@@ -1,0 +1,1 @@
+"""Data needed: what more rows would bring."""

@@ -1,0 +1,165 @@
+"""Data efficiency: the error of each calibrator with fewer calibration rows."""
+
+import streamlit as st
+
+from calibcore.data_needed import LearningCurves, Plan, Step
+from dashboard.compute.comparison import settings_of
+from dashboard.figures.learning import learning_graph, leaves
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD, is_variant, method_of
+from dashboard.texts import escape_markdown, method_name
+from dashboard.texts.glossary import SHORT_NAMES
+from dashboard.texts.rows import say_rows
+from dashboard.views.data_needed import results as compute
+from dashboard.views.data_needed import words
+from dashboard.widgets import address, headline
+from dashboard.widgets import comparison as contest_conclusion
+from dashboard.widgets.graph import show_graph
+from dashboard.widgets.long_work import LongWork
+from dashboard.widgets.tables import cell, table
+
+ASK_FROM = 4.0
+"""Estimated seconds from which on the curves wait for a click; it may take twice as long."""
+
+
+def show(scene: Scene) -> None:
+    """Show the page."""
+    headline.show_subject(scene)
+    place = st.container()
+    keys = _choose_methods(scene)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        measure = _choose_error()
+        with st.popover(words.SETTINGS):
+            n_draws = _choose_draws()
+    plan = compute.plan_of(scene, n_draws)
+    n_rows = compute.learning_split(scene).calibration.n_samples
+    if len(plan.sizes) < 2:
+        place.markdown(words.too_small(n_rows))
+        return
+    if not keys:
+        place.markdown(words.NO_METHODS)
+        return
+    found = _learn(scene, keys, plan)
+    if len(found.curves) < 2:
+        place.markdown(say_rows(words.NOTHING_YET))
+        return
+    n_test = _n_test(scene)
+    if scene.crossed:
+        st.markdown(f":small[{say_rows(words.HALVED)}]")
+    place.subheader(words.conclusion(found, measure, n_test), anchor=False)
+    with place:
+        contest_conclusion.show_recommended(scene)
+    _show_graphs(scene, found, measure)
+
+
+def _choose_methods(scene: Scene) -> list[str]:
+    """Let the user choose what is fitted."""
+    chosen = scene.settings.method
+    with_classes = scene.class_names is not None
+    offered = words.ALL if with_classes else words.SCORE_MAPS
+    usual = words.USUAL if len(scene.class_names or ()) > 2 else words.USUAL_SCORES
+    place = "learners" if with_classes else "score_learners"
+    asked = address.several(place, usual)
+    variants = [key for key in asked if is_variant(key) and method_of(key) in offered]
+    keys = address.choose_several(
+        words.METHODS,
+        {key: method_name(key) for key in (*offered, *variants)},
+        key=place,
+        default=usual,
+        help=words.METHODS_HELP,
+    )
+    if chosen == NO_METHOD or any(settings_of(scene, key) == scene.settings for key in keys):
+        return keys
+    st.markdown(f":small[{words.with_chosen(chosen)}]")
+    return [chosen, *keys]
+
+
+def _choose_draws() -> int:
+    """Let the user choose the number of subsamples per size."""
+    chosen = st.segmented_control(
+        words.DRAWS,
+        [5, 10, 30],
+        default=10,
+        required=True,
+        key="draws",
+        bind="query-params",
+        persist_state="session",
+        help=words.DRAWS_HELP,
+    )
+    return int(chosen or 10)
+
+
+def _choose_error() -> str:
+    """Let the user choose by which error calibrators are compared."""
+    return address.choose(
+        st.segmented_control,
+        words.ERROR,
+        words.SHORT_MEASURES,
+        key="learning_error",
+        default="event_nll",
+        required=True,
+    )
+
+
+def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
+    """Return the curves, computed after a click; or what there is of them."""
+    work = LongWork(("learning", scene.upload.digest, scene.settings, tuple(keys), plan))
+    found = compute.finished(scene, keys, plan)
+    if compute.is_complete(found, keys):
+        return found
+    if not work.agreed(compute.seconds(scene, keys, plan), words.WHAT, ask_from=ASK_FROM):
+        if len(found.curves) > 1:
+            st.markdown(words.STOPPED)
+        return found
+    with work.watched() as report:
+
+        def say(step: Step) -> None:
+            report(step.share, words.step_words(step))
+
+        return compute.learn(scene, keys, plan, say)
+
+
+def _show_graphs(scene: Scene, found: LearningCurves, measure: str) -> None:
+    nll = words.comparable_nll(found)
+    keys = (measure, nll if nll != measure else "ks_error", "accuracy")
+    places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
+    told: list[str] = []
+    for place, key in zip(places, keys, strict=False):
+        with place:
+            _show_graph(scene, found, key, told)
+    with places[3]:
+        st.html(_table(words.need_heads(found), words.need_rows(found, measure, _n_test(scene))))
+        st.markdown(f":small[{words.need_note(measure)}]")
+        if scene.expert:
+            st.markdown(f":small[{words.draws_note(found)}]")
+
+
+def _show_graph(scene: Scene, found: LearningCurves, measure: str, told: list[str]) -> None:
+    """Show one graph; what was told of an earlier one stands in its description alone."""
+    title = words.measure_name(measure)
+    names = {one.key: SHORT_NAMES[method_of(one.key)] for one in found.curves}
+    chosen = next(
+        (one.key for one in found.curves if settings_of(scene, one.key) == scene.settings), ""
+    )
+    figure = learning_graph(found, measure, title, names, scene.palette, chosen)
+    notes = [words.marks_note(found), *([words.LEAVES] if leaves(found, measure) else [])]
+    shown = [words.caption(measure), *(note for note in notes if note not in told)]
+    again = [note for note in notes if note in told]
+    told += shown
+    show_graph(f"Learning {measure}", figure, " ".join(shown), " ".join(again))
+    missing = words.missing_note(found, measure)
+    if missing:
+        st.markdown(f":small[{escape_markdown(missing)}]")
+
+
+def _n_test(scene: Scene) -> int:
+    return compute.learning_split(scene).test.n_samples
+
+
+def _table(heads: tuple[str, ...], rows: list[words.NeedRow]) -> str:
+    return table(
+        "measures all-columns",
+        [cell(name) for name in heads],
+        [[cell(text) for text in row] for row in rows],
+        scrolls=False,
+    )

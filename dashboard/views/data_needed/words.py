@@ -1,0 +1,242 @@
+"""Words of the page of data efficiency."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from calibcore.calibrators import CATALOGUE
+from calibcore.data_needed import LearningCurves, Step
+from calibcore.metrics import METRICS
+from calibcore.metrics.measure import Unit
+from dashboard.settings import NO_METHOD
+from dashboard.texts.numbers import amount, ci, span
+from dashboard.texts.rows import rows_of, say_rows, says_rows
+from dashboard.texts.sentences import method_name
+
+METHODS = "Calibrators"
+METHODS_HELP = "The one chosen on the left keeps its options; the others use their defaults."
+ALL = tuple(method.key for method in CATALOGUE if not method.knows_groups)
+SCORE_MAPS = tuple(
+    method.key for method in CATALOGUE if method.acts_on == "event" and not method.knows_groups
+)
+USUAL = ("spline", "temperature", "one_vs_rest_isotonic")
+USUAL_SCORES = ("spline", "platt", "beta", "isotonic")
+"""Fitted at first, with three classes and more, and with fewer."""
+
+SETTINGS = "Subsamples"
+DRAWS = "Subsamples per size"
+DRAWS_HELP = "More subsamples give steadier means and take longer."
+ERROR = "Error"
+SHORT_MEASURES = {
+    "event_nll": "NLL", "event_brier": "Brier score", "ece": "ECE", "kde_ece": "KDE-ECE",
+    "ks_error": "KS error",
+}  # fmt: skip
+WHAT = "Computing the learning curves"
+NOTHING_YET = (
+    "How many calibration rows does a calibrator need? Each one is fitted on ever smaller"
+    " subsamples of the calibration set, and evaluated on the whole test set."
+)
+HALVED = (
+    "For this page the rows are split at random: calibrators are fitted on one half (the"
+    " calibration set) and evaluated on the other (the test set)."
+)
+NO_METHODS = "Choose at least one calibrator."
+LEAVES = "Values above twice the uncalibrated value are cut off (\u2191)."
+STOPPED = "Incomplete: some points are missing."
+
+
+class NeedRow(NamedTuple):
+    """One calibrator in the table of needs."""
+
+    name: str
+    """Of the calibrator."""
+    few: str
+    full: str
+    """Mean error with the fewest rows and with all."""
+    enough: str
+    """Rows that keep nearly all of its gain, with their interval."""
+
+
+def with_chosen(key: str) -> str:
+    """Return that the calibrator chosen on the left is drawn although it is not in the list."""
+    return f"{method_name(key)}, chosen on the left, is included."
+
+
+@says_rows
+def too_small(n_rows: int) -> str:
+    """Return that the calibration set has too few rows for a curve."""
+    return (
+        f"Too few calibration rows ({n_rows:,}). A curve starts at 50 rows, or at two per class if"
+        " that is more."
+    )
+
+
+@says_rows
+def step_words(step: Step) -> str:
+    """Return what is being fitted."""
+    rows = f"{method_name(step.key)}, {step.size:,} rows"
+    return rows if step.n_draws == 1 else f"{rows}, subsample {step.draw} of {step.n_draws}"
+
+
+def measure_name(measure: str) -> str:
+    """Return the name of a measure."""
+    return next(known.name for known in METRICS if known.key == measure)
+
+
+def shown(measure: str, value: float, n_test: int) -> str:
+    """Return a mean with its unit."""
+    unit: Unit = next(known.unit for known in METRICS if known.key == measure)
+    text = amount(value, unit, n_test)
+    return f"{text}%" if unit == "share" else text
+
+
+def comparable_nll(found: LearningCurves) -> str:
+    """Return the key of the NLL that all have: that of all classes, or else that of the event."""
+    nll = (curve.mean("nll") for curve in found.curves)
+    return "event_nll" if any(np.isnan(mean).any() for mean in nll) else "nll"
+
+
+@says_rows
+def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
+    """Return which calibrator is best with few rows and with all, and how many rows are enough.
+
+    ``found``: the curves, uncalibrated among them. ``measure``: by which calibrators are compared.
+    ``n_test``: rows of the test set.
+    """
+    best, name = found.best(measure), SHORT_MEASURES[measure]
+    if not best:
+        return f"{name} is not available for these calibrators."
+    (few, first), (full, last) = best[0], best[-1]
+    early = shown(measure, _mean(found, first, measure, 0), n_test)
+    late = shown(measure, _mean(found, last, measure, -1), n_test)
+    start = f"{early} with {few:,} calibration rows"
+    if few == full:
+        return f"Lowest {name}: {method_name(first)} ({start})."
+    if first == last:
+        always, figures = all(key == last for _, key in best), f"{start}, {late} with {full:,}"
+        where = "at every size shown" if always else "at both ends"
+        if last != NO_METHOD:
+            text = f"{method_name(last)} has the lowest {name} {where}: {figures}."
+            return f"{text} {_enough(found, last, measure)}".strip()
+        if always:
+            return f"No calibrator beats uncalibrated scores: {name} {figures}."
+        return f"Uncalibrated scores have the lowest {name} {where}: {figures}."
+    since = next(size for at, (size, _) in enumerate(best) if all(k == last for _, k in best[at:]))
+    when = f"with {full:,} rows ({late})"
+    if since < full:
+        when = f"from {since:,} rows on ({late} with {full:,})"
+    opening = f"Lowest {name}: {method_name(first)} with {few:,} calibration rows ({early})"
+    text = f"{opening}, {method_name(last)} {when}."
+    return text if last == NO_METHOD else f"{text} {_enough(found, last, measure)}".strip()
+
+
+def _mean(found: LearningCurves, key: str, measure: str, place: int) -> float:
+    return float(found.curve(key).mean(measure)[place])
+
+
+@says_rows
+def _enough(found: LearningCurves, key: str, measure: str) -> str:
+    """Return how many rows a calibrator needs to gain nearly as much as with all."""
+    curve, before = found.curve(key), _before(found, measure)
+    enough, full = curve.enough(measure, before), int(curve.sizes[-1])
+    if enough is None:
+        return ""
+    if curve.sizes.size > 1 and enough.n_rows > curve.sizes[-2]:
+        return f"More than {full:,} rows may still help."
+    low, high = rounded(enough.low), rounded(enough.high)
+    return (
+        f"About {rounded(enough.n_rows)} rows ({ci(low, high)}) keep 90% of its gain over"
+        " uncalibrated scores."
+    )
+
+
+def _before(found: LearningCurves, measure: str) -> float:
+    """Return the error of uncalibrated scores; NaN where they have not been evaluated."""
+    means = (c.mean(measure) for c in found.curves if c.key == NO_METHOD)
+    return next((float(mean[-1]) for mean in means if mean.size), math.nan)
+
+
+def rounded(n_rows: float) -> str:
+    """Return a number of rows with two digits that count.
+
+    Examples
+    --------
+    >>> rounded(814.3)
+    '810'
+    """
+    return f"{float(f'{n_rows:.2g}'):,.0f}"
+
+
+def need_rows(found: LearningCurves, measure: str, n_test: int) -> list[NeedRow]:
+    """Return the table: the error with few rows and with all, and the rows needed."""
+    rows, before = [], _before(found, measure)
+    for curve in found.curves:
+        mean = curve.mean(measure)
+        if not mean.size or math.isnan(mean[-1]):
+            continue
+        few, full = (shown(measure, float(mean[place]), n_test) for place in (0, -1))
+        enough = curve.enough(measure, before)
+        needs = "\u2013" if curve.key == NO_METHOD or math.isnan(before) else "no gain"
+        if enough is not None:
+            low, high = rounded(enough.low), rounded(enough.high)
+            needs = f"{rounded(enough.n_rows)} ({span(low, high)})"
+        rows.append(NeedRow(method_name(curve.key), few, full, needs))
+    return rows
+
+
+def need_heads(found: LearningCurves) -> tuple[str, str, str, str]:
+    """Return the column heads of the table."""
+    sizes = found.plan.sizes
+    return "Calibrator", rows_of(sizes[0]), f"All {sizes[-1]:,}", say_rows("Rows needed")
+
+
+@says_rows
+def need_note(measure: str) -> str:
+    """Return what the table holds."""
+    return (
+        f"Mean {SHORT_MEASURES[measure]} on the test set. Rows needed: they keep 90% of the gain"
+        " over uncalibrated scores that all rows give (95% CI, from the subsamples)."
+    )
+
+
+def caption(measure: str) -> str:
+    """Return which direction is better in one graph."""
+    better = next(known.better for known in METRICS if known.key == measure)
+    return f"{better.capitalize()} is better."
+
+
+def marks_note(found: LearningCurves) -> str:
+    """Return what the marks of the graphs are."""
+    draws = found.plan.n_draws
+    return f"Mean of {draws} stratified subsamples; error bars: 10th\u201390th percentile."
+
+
+def draws_note(found: LearningCurves) -> str:
+    """Return how rows were drawn, for experts."""
+    return (
+        "Subsamples are drawn without replacement and shared by all calibrators"
+        f" (seed {found.plan.seed}). Large ones overlap, so their spread is not a confidence"
+        " interval."
+    )
+
+
+def missing_note(found: LearningCurves, measure: str) -> str:
+    """Return which calibrators a graph leaves out, and which fits failed; nothing if none."""
+    out = [
+        method_name(curve.key)
+        for curve in found.curves
+        if not curve.sizes.size or any(map(math.isnan, curve.mean(measure).tolist()))
+    ]
+    parts = []
+    if out:
+        parts.append(f"{', '.join(out)}: {measure_name(measure)} after calibration not available.")
+    for curve in found.curves:
+        if curve.n_refused:
+            why = next(point.refused[0] for point in curve.points if point.refused)
+            draws = "subsample" if curve.n_refused == 1 else "subsamples"
+            parts.append(
+                f"{method_name(curve.key)} could not be fitted on {curve.n_refused} {draws}"
+                f" ({why.rstrip('.')})."
+            )
+    return " ".join(parts)

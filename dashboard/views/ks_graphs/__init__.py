@@ -1,0 +1,1 @@
+"""Cumulative (KS): the four graphs."""

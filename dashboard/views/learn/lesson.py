@@ -1,0 +1,428 @@
+"""One lesson: question, guess, interaction, answer, what to keep, check, link."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dashboard import style
+from dashboard.compute.learn import Sent, shown_of
+from dashboard.learn.lesson import ChoiceGuess, Lesson, NumberGuess, State, Steps
+from dashboard.texts import learn as words
+
+Found = TypeVar("Found")
+
+ANSWERS = ("after", "hidden", "shown")
+SIZES = ("screen", "projector")
+PARTS = ("link", "computed", "check", "numbers", "lessons")
+"""What a link can hide, by its word."""
+
+ASK = "ask"
+
+SEAT_KEY = "learn_seat"
+"""Where the typed seat number is."""
+
+MOST_SEED, MOST_SEAT, MOST_DRAWS = 9_999, 400, 500
+
+_ASKED, _WRITTEN, _KEPT = "learn_asked", "learn_written", "learn_kept"
+
+
+@dataclass
+class Kept:
+    """What one lesson was left at, in this tab."""
+
+    chosen: dict[str, str] = field(default_factory=dict)
+    draws: int = 1
+    guess: str | None = None
+    revealed: bool = False
+
+
+@dataclass(frozen=True)
+class Class:
+    """What a teacher's link fixes for all lessons."""
+
+    seed: int = 0
+    """Of all draws."""
+    seat: str = "0"
+    """"0" for one draw for all, a number for that seat's; "ask" where every student types it, and
+    "ask-7" once it was typed.
+    """
+    answers: str = "after"
+    """When answers are shown: after a guess, not at all, at once."""
+    hide: tuple[str, ...] = ()
+    """Parts that are left out, of `PARTS`."""
+    size: str = "screen"
+    """Of the type."""
+
+
+def kept(lesson: Lesson) -> Kept:
+    """Return what a lesson was left at; its start where it was not opened yet."""
+    every: dict[str, Kept] = st.session_state.setdefault(_KEPT, {})
+    start = {control.name: control.start for control in lesson.controls}
+    found = every.setdefault(lesson.key, Kept())
+    found.chosen = start | found.chosen
+    return found
+
+
+def seat_of(held: Class) -> int:
+    """Return the seat whose draws are shown; 0 where none was typed yet."""
+    if not asks_for_seat(held):
+        return int(held.seat)
+    return int(st.session_state.get(SEAT_KEY) or 0)
+
+
+def asks_for_seat(held: Class) -> bool:
+    """Return whether every student types a seat number."""
+    return held.seat.startswith(ASK)
+
+
+def sit(held: Class) -> Class:
+    """Let a student type a seat number, which the address keeps; return what then holds."""
+    _, _, typed = held.seat.partition("-")
+    if typed:
+        st.session_state.setdefault(SEAT_KEY, int(typed))
+    seat = st.number_input(
+        words.SEAT, 1, MOST_SEAT, None, key=SEAT_KEY, help=words.SEAT_HELP, width=200,
+        persist_state="session", placeholder=words.SEAT_RANGE,
+    )  # fmt: skip
+    return replace(held, seat=ASK if seat is None else f"{ASK}-{seat}")
+
+
+def n_revealed() -> int:
+    """Count the lessons of which the answer was shown in this tab."""
+    every: dict[str, Kept] = st.session_state.get(_KEPT, {})
+    return sum(one.revealed for one in every.values())
+
+
+def is_revealed(lesson: Lesson) -> bool:
+    """Return whether the answer of a lesson was shown in this tab."""
+    every: dict[str, Kept] = st.session_state.get(_KEPT, {})
+    return lesson.key in every and every[lesson.key].revealed
+
+
+def came_by_link() -> bool:
+    """Return whether the address is not what this page wrote, so that someone opened a link."""
+    return st.query_params.to_dict() != st.session_state.get(_WRITTEN)
+
+
+def of_class() -> tuple[Class, list[str]]:
+    """Take what a link fixes for all lessons; return it, and the settings that make no sense."""
+    usual, wrong = Class(), list[str]()
+    hide = tuple(part for part in _asked("hide", "").split(",") if part)
+    wrong += [f"hide={part}" for part in hide if part not in PARTS]
+    asked = {
+        "seed": _whole("seed", 0, MOST_SEED, wrong),
+        "seat": _checked("seat", wrong, _seat),
+        "answers": _word("answers", ANSWERS, wrong),
+        "size": _word("size", SIZES, wrong),
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    if came_by_link():
+        st.session_state[_ASKED] = Class(
+            **{**vars(usual), **given, "hide": tuple(part for part in hide if part in PARTS)}
+        )
+    found: Class = st.session_state.setdefault(_ASKED, usual)
+    return found, wrong if came_by_link() else []
+
+
+def take(lesson: Lesson) -> list[str]:
+    """Take what a link says of its lesson; return the settings that make no sense."""
+    if not came_by_link():
+        return []
+    left, wrong = kept(lesson), list[str]()
+    for control in lesson.controls:
+        word = _word(control.name, tuple(control.values), wrong)
+        left.chosen[control.name] = word or control.start
+    left.draws = _whole("draw", 1, MOST_DRAWS, wrong) or 1
+    left.guess = _guess(lesson, wrong)
+    drawn = "draw" in st.query_params and not lesson.guess_each_draw
+    left.revealed = left.guess is not None or drawn
+    return wrong
+
+
+def write(lesson: Lesson | None, held: Class) -> None:
+    """Write the state into the address, what is usual left out."""
+    query = _of_class(held)
+    if lesson is not None:
+        left = kept(lesson)
+        moved = {c.name: left.chosen[c.name] for c in lesson.controls}
+        starts = {c.name: c.start for c in lesson.controls}
+        query = {"lesson": lesson.key, **dict(moved.items() - starts.items()), **query}
+        query |= {"draw": str(left.draws)} if left.draws > 1 else {}
+        query |= {"guess": left.guess} if left.revealed and left.guess is not None else {}
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
+    st.session_state[_WRITTEN] = query
+
+
+def _asked(name: str, usual: str) -> str:
+    return str(st.query_params.get(name, usual))
+
+
+def _guess(lesson: Lesson, wrong: list[str]) -> str | None:
+    asked = _asked("guess", "")
+    if not asked:
+        return None
+    if isinstance(lesson.guess, ChoiceGuess):
+        return _word("guess", tuple(lesson.guess.answers), wrong)
+    number = _whole("guess", lesson.guess.low, lesson.guess.high, wrong)
+    return None if number is None else str(number)
+
+
+def _word(name: str, allowed: tuple[str, ...], wrong: list[str]) -> str | None:
+    return _checked(name, wrong, lambda text: text if text in allowed else None)
+
+
+def _whole(name: str, low: int, high: int, wrong: list[str]) -> int | None:
+    return _checked(name, wrong, lambda text: _number(text, low, high))
+
+
+def _number(text: str, low: int, high: int) -> int | None:
+    fits = text.isascii() and text.isdigit() and len(text) < 7
+    return int(text) if fits and low <= int(text) <= high else None
+
+
+def _seat(text: str) -> str | None:
+    typed = text.removeprefix(f"{ASK}-") if text != ASK else "1"
+    return text if _number(typed, 0, MOST_SEAT) is not None else None
+
+
+def _checked(name: str, wrong: list[str], read: Callable[[str], Found | None]) -> Found | None:
+    if name not in st.query_params:
+        return None
+    text = st.query_params[name]
+    found = read(text)
+    if found is None:
+        wrong.append(f"{name}={text[:40]}")
+    return found
+
+
+def _of_class(held: Class) -> dict[str, str]:
+    usual = vars(Class())
+    moved = {name: value for name, value in vars(held).items() if value != usual[name]}
+    return {n: ",".join(v) if isinstance(v, tuple) else str(v) for n, v in moved.items()}
+
+
+def link_of(lesson: Lesson, chosen: Mapping[str, str], held: Class) -> dict[str, str]:
+    """Return the settings of a link to a lesson in a state."""
+    return {"lesson": lesson.key, **chosen, **_of_class(held)}
+
+
+FIRST = "overview"
+"""The page that has no address of its own."""
+
+
+@st.fragment
+def show_lesson(lesson: Lesson, held: Class) -> None:
+    """Show a lesson; nothing of it changes anything else on the page.
+
+    ``lesson``: what is shown. ``held``: what a link fixes for all lessons.
+    """
+    left = kept(lesson)
+    if held.answers == "shown":
+        left.revealed = True
+    with st.container(key=f"lesson_{held.size}", gap="small"):
+        st.markdown(lesson.question)
+        revealed = left.revealed and held.answers != "hidden"
+        _show_terms(lesson)
+        place = st.container(gap="small")
+        if not revealed:
+            _ask(lesson, left, held, place)
+        if revealed or lesson.guess_each_draw:
+            with place:
+                _show_controls(lesson, left)
+        _show(lesson, left, held, revealed=revealed)
+    write(lesson, held)
+
+
+def _ask(lesson: Lesson, left: Kept, held: Class, place: st.delta_generator.DeltaGenerator) -> None:
+    """Let a guess be made, and show the answer when it is."""
+    with place.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        guess = _choose_guess(lesson, left)
+        st.button(
+            words.LOCK,
+            key=f"lock_{lesson.key}",
+            type="primary",
+            on_click=_reveal,
+            args=(left, guess),
+            disabled=guess is None,
+        )
+        st.button(
+            words.SKIP,
+            key=f"skip_{lesson.key}",
+            type="tertiary",
+            on_click=_reveal,
+            args=(left, None),
+        )
+    if held.answers == "hidden" and left.revealed:
+        place.info(words.HIDDEN, icon=":material/lock:")
+
+
+def _choose_guess(lesson: Lesson, left: Kept) -> str | None:
+    key = _guess_key(lesson)
+    match lesson.guess:
+        case NumberGuess() as number:
+            st.session_state.setdefault(key, int(left.guess or number.start))
+            return str(
+                st.slider(
+                    words.GUESS,
+                    number.low,
+                    number.high,
+                    step=number.step,
+                    key=key,
+                    format=f"%d{number.unit.replace('%', '%%')}",
+                    width=420,
+                )
+            )
+        case ChoiceGuess() as choice:
+            st.session_state.setdefault(key, left.guess)
+            chosen = st.radio(
+                words.GUESS,
+                list(choice.answers),
+                format_func=choice.answers.__getitem__,
+                key=key,
+                horizontal=True,
+            )
+            return None if chosen is None else str(chosen)
+
+
+def _guess_key(lesson: Lesson) -> str:
+    return f"guess_{lesson.key}"
+
+
+def _reveal(left: Kept, guess: str | None) -> None:
+    left.guess, left.revealed = guess, True
+
+
+def _guess_again(lesson: Lesson, left: Kept) -> None:
+    left.guess, left.revealed = None, False
+    st.session_state.pop(_guess_key(lesson), None)
+
+
+def _show_controls(lesson: Lesson, left: Kept) -> None:
+    """Show the interaction."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        for control in lesson.controls:
+            _show_control(lesson, control, left)
+        if lesson.draw:
+            st.button(
+                lesson.draw,
+                key=f"draw_{lesson.key}",
+                icon=":material/casino:",
+                on_click=_draw,
+                args=(lesson, left),
+                shortcut="D",
+            )
+
+
+def _show_control(lesson: Lesson, control: Steps, left: Kept) -> None:
+    key = f"control_{lesson.key}_{control.name}"
+    st.session_state.setdefault(key, left.chosen[control.name])
+    show = st.segmented_control if control.as_buttons else st.select_slider
+    more = {"required": True} if control.as_buttons else {"width": 420}
+    left.chosen[control.name] = str(
+        show(
+            control.label,
+            list(control.values),
+            format_func=control.values.__getitem__,
+            key=key,
+            on_change=_guess_again if lesson.guess_each_draw else None,
+            args=(lesson, left),
+            **more,
+        )
+    )
+
+
+def _draw(lesson: Lesson, left: Kept) -> None:
+    left.draws += 1
+    if lesson.guess_each_draw:
+        _guess_again(lesson, left)
+
+
+def _show(lesson: Lesson, left: Kept, held: Class, *, revealed: bool) -> None:
+    """Show the pictures, and what they say."""
+    state = State(
+        left.chosen, held.seed, seat_of(held), left.draws, revealed, left.guess, style.palette()
+    )
+    sent = shown_of(lesson, state, held.size)
+    _show_pictures(lesson, sent)
+    if sent.shown.sentence:
+        st.markdown(sent.shown.sentence)
+    if sent.shown.note:
+        st.markdown(f":small[{sent.shown.note}]")
+    if not revealed:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.markdown(_guessed(lesson, left, sent), width="content")
+        if not lesson.guess_each_draw:  # what was shown cannot be guessed
+            st.button(
+                words.AGAIN,
+                key=f"again_{lesson.key}",
+                type="tertiary",
+                on_click=_guess_again,
+                args=(lesson, left),
+            )
+    st.success(f"**{words.KEEP}:** {lesson.takeaway}", icon=":material/bookmark:")
+    if "check" not in held.hide:
+        _show_check(lesson)
+    _show_more(lesson, sent, state, held)
+
+
+def _guessed(lesson: Lesson, left: Kept, sent: Sent) -> str:
+    if left.guess is None:
+        return words.guessed(sent.shown.answer)
+    right = left.guess == sent.shown.right if sent.shown.right else None
+    return words.guessed(sent.shown.answer, lesson.guess.shown(left.guess), right=right)
+
+
+def _show_pictures(lesson: Lesson, sent: Sent) -> None:
+    columns = st.columns(len(sent.pictures), gap="medium")
+    for column, picture in zip(columns, sent.pictures, strict=True):
+        with column.container(gap=None):
+            st.plotly_chart(
+                picture.figure,
+                theme=None,
+                key=f"picture_{lesson.key}_{picture.name}",
+                config={"displayModeBar": False, "scrollZoom": False},
+                alt=words.alt_text(picture.title, picture.text),
+            )
+            st.markdown(f":small[{picture.text}]")
+
+
+def _show_check(lesson: Lesson) -> None:
+    check = lesson.check
+    chosen = st.radio(
+        f"**{words.CHECK}.** {check.question}",
+        list(check.answers),
+        format_func=check.answers.__getitem__,
+        index=None,
+        key=f"check_{lesson.key}",
+    )
+    if chosen is not None:
+        show = st.success if chosen == check.right else st.info
+        show(words.checked(check.answers, chosen, check.right, check.why))
+
+
+def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
+    """Show the link to the pages, the numbers, the words and how it is computed."""
+    if "link" not in held.hide:
+        link = lesson.link(state)
+        page = "" if link.page == FIRST else link.page  # it stands at the address itself
+        st.link_button(
+            link.label, f"./{page}?{urlencode(link.query)}", icon=":material/open_in_new:"
+        )
+    if sent.shown.numbers and "numbers" not in held.hide:
+        with st.expander(words.NUMBERS):
+            st.markdown(words.table(sent.shown.numbers))
+    if "computed" not in held.hide:
+        with st.expander(words.COMPUTED):
+            st.markdown(lesson.computed)
+
+
+def _show_terms(lesson: Lesson) -> None:
+    """Define the words that stand here first."""
+    if lesson.terms:
+        defined = (f"**{term}**: {meaning}" for term, meaning in lesson.terms.items())
+        st.markdown(f":small[{' '.join(defined)}]")

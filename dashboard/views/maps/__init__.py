@@ -1,0 +1,1 @@
+"""Calibration maps: what a calibrator does to scores."""

@@ -1,0 +1,374 @@
+"""Calibration maps: how calibrators change scores, and manual settings."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+
+import streamlit as st
+
+from calibcore.curves import KnotSweep, TemperatureSweep
+from calibcore.data import LogitSet
+from calibcore.events import OneClass
+from dashboard.compute.fits import fit_seconds
+from dashboard.compute.split import slicing_of
+from dashboard.figures import reliability_diagram
+from dashboard.figures.maps import (
+    NamedCurve,
+    chosen_rows,
+    cloud_graph,
+    leaves_bins_out,
+    map_graph,
+    shift_graph,
+)
+from dashboard.figures.sweeps import knot_graphs, temperature_graphs
+from dashboard.figures.triangle import triangle
+from dashboard.figures.weights import MOST_CLASSES, weights_map
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD, method_by_key
+from dashboard.take_home import page as take_home
+from dashboard.texts import method_name
+from dashboard.texts.glossary import SHORT_NAMES
+from dashboard.texts.reliability import bins_caption
+from dashboard.texts.rows import say_rows
+from dashboard.views.maps import results as compute
+from dashboard.views.maps import words
+from dashboard.views.maps.results import AtTemperature
+from dashboard.widgets import address, headline
+from dashboard.widgets.graph import show_graph
+from dashboard.widgets.long_work import LongWork
+from dashboard.widgets.tables import cell, explained, table
+
+
+def show(scene: Scene) -> None:
+    """Show the page."""
+    headline.show_subject(scene)
+    method, event = scene.settings.method, scene.settings.event
+    sentence = words.movement_sentence(
+        method,
+        compute.moved(scene),
+        scene.where,
+        expert=scene.expert,
+        waiting=scene.waiting,
+    )
+    st.subheader(sentence, anchor=False)
+    knows_groups = method != NO_METHOD and method_by_key(method).knows_groups
+    curves = _curves_of_groups(scene) if knows_groups else _choose_curves(scene)
+    note = words.falls_note([c.name for c in curves if c.curve.falls], expert=scene.expert)
+    if note:
+        st.markdown(note)
+    own = any(curve.chosen for curve in curves)
+    on_classes = method != NO_METHOD and method_by_key(method).acts_on == "classes"
+    if on_classes:
+        inside = words.INSIDE if own else words.NO_CURVE
+        st.markdown(f":small[{inside.format(name=method_name(method))}]")
+    if knows_groups:
+        st.markdown(f":small[{words.of_groups(len(curves) - 1, scene.settings.group or '')}]")
+    curve_graph, move_graph = compute.draw_maps(scene, curves)
+    left, right = st.columns(2, gap="medium")
+    if on_classes:
+        with left:
+            _show_cloud(scene, words.row_names(event))
+    with right if on_classes else left:
+        caption = words.map_caption(scene.settings.n_bins, folds=any(one.folds for one in curves))
+        show_graph("Maps curves", curve_graph, caption)
+    if not on_classes:
+        with right:
+            caption = words.shift_caption(bins_left_out=leaves_bins_out(scene.evaluated.before))
+            show_graph("Maps shift", move_graph, caption)
+    _show_triangle(scene)
+    show_fitted(scene)
+    take_home.show(scene)
+    show_manual(scene)
+
+
+def _curves_of_groups(scene: Scene) -> list[NamedCurve]:
+    """Return the map of all rows, and those of the groups that differ most from it."""
+    of_all = compute.chosen_curve(scene)
+    if of_all is None:
+        return []
+    own = [
+        NamedCurve(words.short_group(name), one) for name, one in compute.curves_of_groups(scene)
+    ]
+    return [NamedCurve(words.ALL_ROWS, of_all, chosen=True), *own]
+
+
+def _choose_curves(scene: Scene) -> list[NamedCurve]:
+    """Let the user add curves to that of the chosen calibrator."""
+    added = address.choose_several(
+        words.CURVES,
+        {key: method_name(key) for key in words.SCORE_MAPS},
+        key="curves",
+        default=words.USUAL_SCORE_MAPS,
+        help=words.CURVES_HELP,
+    )
+    chosen = scene.settings.method
+    found = []
+    own = compute.chosen_curve(scene)
+    if own is not None:
+        folds = compute.fold_curves(scene)
+        found.append(NamedCurve(SHORT_NAMES[chosen], own, chosen=True, folds=folds))
+    refused = []
+    for key in added:
+        if own is not None and key == chosen:
+            continue
+        curve = compute.curve_of(scene, key)
+        if curve is None:
+            refused.append(key)
+        else:
+            found.append(NamedCurve(SHORT_NAMES[key], curve))
+    if refused:
+        st.markdown(words.not_drawn(refused))
+    return found
+
+
+def _show_cloud(scene: Scene, names: tuple[str, str]) -> None:
+    evaluated = scene.evaluated
+    before, after = evaluated.before.event, evaluated.after.event
+    figure = cloud_graph(before, after, evaluated.before, names, scene.palette)
+    n_shown = chosen_rows(before.scores, after.scores).size
+    show_graph("Maps cloud", figure, words.cloud_caption(evaluated.n_samples, n_shown, scene.where))
+
+
+def _show_triangle(scene: Scene) -> None:
+    """Show three classes in a triangle, or why there are no arrows."""
+    names = scene.class_names
+    if names is None or len(names) != 3:
+        return
+    st.subheader(words.TRIANGLE, anchor=False)
+    found = compute.arrows(scene)
+    if found is None:
+        st.markdown(words.no_triangle(scene.settings.method, scene.waiting))
+        return
+    titles = (words.GRID_TITLE, words.ROWS_TITLE.format(where=scene.where))
+    for number, (place, moves, title) in enumerate(
+        zip(st.columns(2, gap="medium"), found, titles, strict=True)
+    ):
+        with place:
+            caption = words.triangle_caption(len(moves.before), grid=number == 0, where=scene.where)
+            figure = triangle(moves, names, title, scene.palette)
+            show_graph(f"Triangle {number}", figure, caption)
+
+
+_KEYS = ("by_hand", "hand_t", "hand_t_wide", "hand_knots")
+"""Settings in the address."""
+
+
+def show_manual(scene: Scene) -> None:
+    """Show the settings, closed unless the address holds one."""
+    held = any(key in st.query_params for key in _KEYS)
+    opened = st.session_state.setdefault("by_hand_opened", held)
+    with st.expander(words.BY_HAND, expanded=opened):
+        _show_chosen(scene)
+
+
+def _show_chosen(scene: Scene) -> None:
+    chosen = address.choose(
+        st.segmented_control,
+        words.BY_HAND,
+        {"temperature": words.TEMPERATURE, "knots": words.KNOTS},
+        key="by_hand",
+        default="temperature",
+        required=True,
+        label_visibility="collapsed",
+    )
+    if chosen == "knots":
+        _show_knots(scene)
+    else:
+        _show_temperature(scene)
+
+
+# Temperature ----------------------------------------------------------------------------------
+
+
+def _show_temperature(scene: Scene) -> None:
+    rows, fitted = scene.rows, compute.fitted_temperature(scene)
+    if not isinstance(rows, LogitSet) or fitted is None:
+        st.markdown(words.ONLY_SCORES)
+        return
+    work = LongWork(("temperature", scene.upload.digest, scene.settings.event, scene.chosen))
+    what = words.sweep_cost(rows.n_samples, rows.n_classes)
+    if not work.agreed(compute.sweep_seconds(scene, rows, fitted), what):
+        return
+    with work.watched() as report, st.spinner(words.SWEEPING_T):
+        swept = compute.sweep_temperature(
+            scene, rows, fitted, lambda share: report(share, words.SWEEPING_T)
+        )
+    left, right = st.columns(2, gap="medium")
+    with left:
+        by_hand = _choose_temperature(fitted)
+        here, there = (compute.at_temperature(scene, rows, t) for t in (by_hand, fitted))
+        st.markdown(words.temperature_sentence(fitted, swept.most_likely, scene.where))
+        equal = words.entropy_sentence(compute.entropy_at(scene, fitted))
+        if equal:
+            st.markdown(f":small[{equal}]")
+    with right:
+        st.html(_knots_table(here, there, rows.n_samples))
+    _show_sweep(scene, swept, here.measured, there.measured)
+    _show_diagrams(scene, here, there)
+
+
+def _choose_temperature(fitted: float) -> float:
+    """Let the user set T; 1 is the uncalibrated model."""
+    options = compute.temperatures(fitted, fine=True)
+    return st.select_slider(
+        words.HAND_T,
+        options,
+        1.0,
+        format_func=lambda value: f"{value:.3g}",
+        key="hand_t_wide" if compute.is_wide(fitted) else "hand_t",
+        bind="query-params",
+        persist_state="session",
+        help=words.HAND_T_HELP,
+    )
+
+
+def _knots_table(here: AtTemperature, there: AtTemperature, n_rows: int) -> str:
+    columns = here.measured, there.measured
+    accuracies = here.evaluated.compare("accuracy").after, there.evaluated.compare("accuracy").after
+    rows = words.temperature_rows(columns, accuracies, n_rows)
+    heads = ("Measure", *words.temperature_columns(*(float(at.temperatures[0]) for at in columns)))
+    return table("measures", [cell(name) for name in heads], map(_line, rows), scrolls=False)
+
+
+def _line(row: words.TableRow) -> tuple[str, ...]:
+    name = explained(row.name, escape(say_rows(row.definition)))
+    return name, cell(row.by_hand), cell(row.fitted)
+
+
+def _show_sweep(
+    scene: Scene, swept: TemperatureSweep, here: TemperatureSweep, there: TemperatureSweep
+) -> None:
+    temperatures = (float(at.temperatures[0]) for at in (there, here))
+    names = words.mark_names(*temperatures, expert=scene.expert)
+    captions = words.sweep_captions(expert=scene.expert)
+    graphs = temperature_graphs(swept, there, here, names, scene.palette)
+    for place, (field, figure) in zip(st.columns(3, gap="small"), graphs.items(), strict=True):
+        with place:
+            show_graph(f"Temperature {field}", figure, captions[field])
+
+
+def _show_diagrams(scene: Scene, here: AtTemperature, there: AtTemperature) -> None:
+    names = words.temperature_columns(*(float(at.measured.temperatures[0]) for at in (here, there)))
+    sides = [at.evaluated.after for at in (here, there)]
+    drawn = zip(("Hand", "Fitted"), names, sides, reversed(sides), strict=True)
+    for place, (key, name, side, other) in zip(st.columns(2, gap="medium"), drawn, strict=True):
+        with place:
+            st.markdown(f"**{name}**")
+            figure = reliability_diagram(side, other, scene.palette)
+            show_graph(f"{key} reliability", figure, bins_caption(side))
+
+
+# Knots ----------------------------------------------------------------------------------------
+
+
+def _show_knots(scene: Scene) -> None:
+    n_rows = scene.split.calibration.n_samples
+    if n_rows < compute.FIRST_KNOTS:
+        st.markdown(say_rows(words.FEW_ROWS).format(n_rows=n_rows, least=compute.FIRST_KNOTS))
+        return
+    work = LongWork(("knots", scene.upload.digest, scene.settings))
+    if not work.agreed(compute.knots_seconds(scene), words.knots_cost(n_rows)):
+        return
+    with work.watched() as report, st.spinner(words.SWEEPING_KNOTS):
+        swept = compute.sweep_knots(scene, lambda share: report(share, words.SWEEPING_KNOTS))
+    asked = st.slider(
+        words.HAND_KNOTS,
+        compute.FIRST_KNOTS,
+        compute.LAST_KNOTS,
+        6,
+        key="hand_knots",
+        bind="query-params",
+        persist_state="session",
+        help=words.HAND_KNOTS_HELP,
+    )
+    place = swept.place(asked)
+    by_hand = int(swept.n_knots[place])
+    if by_hand != asked:
+        st.markdown(words.fewer_knots(by_hand, n_rows))
+    n_rows, crossed = scene.evaluated.n_samples, scene.crossed
+    part = scene.settings.only is not None
+    sentence = words.knots_sentence(swept, by_hand, n_rows, part=part, crossed=crossed)
+    st.markdown(sentence)
+    _show_knot_graphs(scene, swept, by_hand)
+
+
+def _show_knot_graphs(scene: Scene, swept: KnotSweep, by_hand: int) -> None:
+    marked = [n for n in (compute.chosen_knots(scene), by_hand) if n is not None]
+    names = {n: words.knots_mark(n, by_hand) for n in marked}
+    graphs = knot_graphs(swept, names, scene.palette, crossed=scene.crossed)
+    captions = words.KNOTS_CROSSED_CAPTIONS if scene.crossed else words.KNOTS_CAPTIONS
+    drawn = zip(st.columns(2, gap="medium"), graphs.items(), captions, strict=True)
+    for place, (name, figure), caption in drawn:
+        with place:
+            show_graph(f"Knots {name}", figure, caption)
+    curve = NamedCurve(f"{by_hand} knots", compute.spline_curve(scene, by_hand), chosen=True)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        figure = map_graph([curve], scene.evaluated.before, scene.palette)
+        show_graph("Knots curve", figure, words.KNOTS_MAP_CAPTIONS[0].format(n_knots=by_hand))
+    with right:
+        figure = shift_graph([curve], scene.evaluated.before, scene.palette)
+        show_graph("Knots shift", figure, words.KNOTS_MAP_CAPTIONS[1])
+
+
+_TALL = 12
+"""Lines from which on a table scrolls in a box of its own."""
+
+
+def show_fitted(scene: Scene) -> None:
+    """Show the fitted numbers; nothing where there is no calibrator."""
+    fitted, group = scene.result.fitted, scene.settings.group
+    if fitted is None:
+        return
+    with st.expander(words.TITLE):
+        seconds = fit_seconds(scene.upload, replace(scene.settings, only=None))
+        st.markdown(f":small[{words.fitted_on(scene.split.calibration.n_samples, seconds)}]")
+        for place, node in enumerate(words.nodes(fitted)):
+            _show_node(scene, node, place)
+        if group is not None:
+            listed = words.groups(fitted, slicing_of(scene.upload, scene.settings, group).shown)
+            st.markdown(words.GROUPS)
+            _show_listed("fitted_groups", listed)
+
+
+def _show_node(scene: Scene, node: words.Node, place: int) -> None:
+    """Show one map of a part: the only one, or that of a class or rank that the user chooses."""
+    names = scene.class_names or ()
+    if node.title:
+        st.markdown(f"**{node.title}**")
+    fitted = node.maps[_choose(scene, node, names) if node.choose else 0]
+    shown, matrix = words.describe(fitted, names), words.matrix(fitted)
+    if shown.sentence:
+        st.markdown(shown.sentence)
+    if matrix is not None and len(names) <= MOST_CLASSES:
+        figure = weights_map(*matrix, names, words.WEIGHTS, scene.palette)
+        show_graph(f"Weights {place}", figure, words.WEIGHTS_CAPTION)
+    _show_listed(f"fitted_{place}", shown.listed)
+
+
+def _choose(scene: Scene, node: words.Node, names: Sequence[str]) -> int:
+    """Let the user choose a class or a rank; at first that of the event."""
+    by_class, event = node.choose == words.CLASS, scene.settings.event
+    chosen = st.selectbox(
+        node.choose,
+        range(len(node.maps)),
+        event.k if by_class and isinstance(event, OneClass) else 0,
+        format_func=lambda place: names[place] if by_class else f"{place + 1}",
+        key="fitted_class" if by_class else "fitted_rank",
+        width=280,
+    )
+    return int(chosen or 0)
+
+
+def _show_listed(key: str, listed: words.Listed | None) -> None:
+    if listed is not None:
+        with st.container(key=key, height=380 if len(listed.rows) > _TALL else "content"):
+            st.html(_numbers_table(listed))
+
+
+def _numbers_table(listed: words.Listed) -> str:
+    return table(
+        "measures parameters",
+        [cell(name) for name in listed.heads],
+        [[cell(text) for text in row] for row in listed.rows],
+    )

@@ -1,0 +1,603 @@
+"""Words of the page of calibration maps."""
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from calibcore.calibrators import CATALOGUE
+from calibcore.calibrators.base import Fitted
+from calibcore.calibrators.by_group import FittedByGroup
+from calibcore.calibrators.ensembles.beta import FittedBetaEnsemble
+from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
+from calibcore.calibrators.gaussian_process import FittedGaussianProcess
+from calibcore.calibrators.lifts import (
+    FittedChain,
+    FittedOneVsRest,
+    FittedPerRank,
+    FittedPooledClasses,
+    FittedPooledScores,
+)
+from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.score_maps.bbq import FittedBBQ
+from calibcore.calibrators.score_maps.beta import FittedBeta
+from calibcore.calibrators.score_maps.histogram import FittedHistogram
+from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
+from calibcore.calibrators.score_maps.platt import FittedPlatt
+from calibcore.calibrators.score_maps.spline import FittedSpline
+from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
+from calibcore.calibrators.temperature import FittedTemperature
+from calibcore.curves import KnotSweep, Movement, TemperatureSweep
+from calibcore.events import OneClass, TopR
+from calibcore.metrics import EntropyIsNll
+from calibcore.validation import Floats
+from dashboard.settings import NO_METHOD, ChosenEvent
+from dashboard.texts.glossary import GLOSSARY
+from dashboard.texts.numbers import MINUS, escape_markdown, of_100, percent, points, took
+from dashboard.texts.rows import rows_of, says_rows
+from dashboard.texts.sentences import method_name
+
+_SHORT = 12
+"""Letters of a name where there is little room, at most."""
+
+SCORE_MAPS = tuple(
+    method.key for method in CATALOGUE if method.acts_on == "event" and not method.knows_groups
+)
+USUAL_SCORE_MAPS = ("spline", "beta", "isotonic")
+
+CURVES = "Add curves"
+CURVES_HELP = (
+    "Calibrators of a single score. The one chosen on the left keeps its options; the others use"
+    " their defaults."
+)
+TRIANGLE = "Probability triangle"
+BY_HAND = "Manual settings"
+TEMPERATURE, KNOTS = "Temperature", "Knots of the spline"
+HAND_T = "Temperature T"
+HAND_T_HELP = (
+    "All logits are divided by T. Above 1, predictions become less confident; below 1, more"
+    " confident. The fitted T stays for comparison."
+)
+HAND_KNOTS = "Number of knots"
+HAND_KNOTS_HELP = "A spline with this number of knots is fitted on the calibration set."
+SWEEPING_T, SWEEPING_KNOTS = "Evaluating many temperatures", "Fitting splines"
+
+MEAN_ENTROPY = "Mean entropy (nats)"
+ENTROPY = (
+    "Spread of the class probabilities, averaged over the rows. 0: one class has probability 1."
+    " Highest: all classes are equally probable."
+)
+ONLY_SCORES = "A temperature needs the logits of all classes. This file has one score per row."
+FEW_ROWS = "Too few calibration rows ({n_rows:,}). The smallest spline needs {least}."
+NO_CURVE = (
+    "{name} acts on all class probabilities, so its scores are a cloud of rows. The curves act on"
+    " the score alone."
+)
+ALL_ROWS = "All rows"
+INSIDE = "The curve of {name} is drawn before each row is normalised to sum to 1."
+GRID_TITLE, ROWS_TITLE = "Grid of probabilities", "Rows of the {where}"
+
+
+@says_rows
+def not_drawn(keys: list[str]) -> str:
+    """Return which calibrators could not be fitted."""
+    names = ", ".join(method_name(key) for key in keys)
+    return f"Not drawn, too few calibration rows: {names}."
+
+
+def no_triangle(method: str, waiting: str | None = None) -> str:
+    """Return why there are no arrows."""
+    needed = "Choose a calibrator of all classes, such as temperature scaling."
+    if waiting is not None:
+        return f"{method_name(waiting)} is not fitted yet, so there are no arrows."
+    if method == NO_METHOD:
+        return f"Uncalibrated scores have no arrows. {needed}"
+    return f"{method_name(method)} adjusts only the selected event. {needed}"
+
+
+@says_rows
+def sweep_cost(n_rows: int, n_classes: int) -> str:
+    """Return the beginning of the sentence on the cost of a sweep over temperatures."""
+    return f"Evaluating many temperatures on {n_rows:,} rows of {n_classes:,} classes"
+
+
+@says_rows
+def knots_cost(n_rows: int) -> str:
+    """Return the beginning of the sentence on the cost of a sweep over knots."""
+    return f"Fitting splines of many sizes on {n_rows:,} rows"
+
+
+@says_rows
+def fewer_knots(n_knots: int, n_rows: int) -> str:
+    """Return how many knots the rows allow."""
+    return f"{n_rows:,} calibration rows allow at most {n_knots} knots."
+
+
+def temperature_columns(by_hand: float, fitted: float) -> tuple[str, str]:
+    """Return names of the two temperatures for the table and the diagrams."""
+    return f"Manual, T = {by_hand:.3g}", f"Fitted, T = {fitted:.3g}"
+
+
+def mark_names(fitted: float, by_hand: float, *, expert: bool) -> tuple[str, str]:
+    """Return names of the two temperatures for a graph."""
+    sign = "T\u0302" if expert else "fitted"
+    return f"{sign} {fitted:.3g}", f"manual {by_hand:.3g}"
+
+
+def knots_mark(n_knots: int, by_hand: int) -> str:
+    """Return the name of a number of knots for a graph."""
+    return f"manual {n_knots}" if n_knots == by_hand else f"chosen {n_knots}"
+
+
+def sweep_captions(*, expert: bool) -> dict[str, str]:
+    """Return captions of the graphs over the temperature."""
+    if expert:
+        return {
+            "nll": "Log loss on the true classes; lower is better. Convex in 1/T.",
+            "entropy": "Spread of the predictions; rises with T to ln K, regardless of the labels.",
+            "ece": "Gap between scores and observed frequencies in bins; lower is better.",
+        }
+    return {
+        "nll": "Log loss on the true classes; lower is better.",
+        "entropy": "Spread of the predictions; rises with T regardless of the labels.",
+        "ece": "Gap between scores and observed frequencies; lower is better.",
+    }
+
+
+def row_names(event: ChosenEvent) -> tuple[str, str]:
+    """Return names for the rows with outcome 1, and for the others."""
+    match event:
+        case TopR():
+            return "correct", "wrong"
+        case OneClass():
+            return "of this class", "of another"
+        case _:
+            return "in the set", "not in the set"
+
+
+def movement_sentence(
+    method: str, moved: Movement, where: str, *, expert: bool, waiting: str | None = None
+) -> str:
+    """Return how far a calibrator moves the scores of a set, or that it is not fitted yet."""
+    if waiting is not None:
+        return f"{method_name(waiting)} is not fitted yet, so scores are unchanged."
+    if method == NO_METHOD:
+        return "Uncalibrated: scores are unchanged."
+    n_rows, name = moved.n_samples, method_name(method)
+    lowered, raised = moved.n_lowered / n_rows, moved.n_raised / n_rows
+    if not moved.n_lowered and not moved.n_raised:
+        return f"{name} leaves all scores of the {where} unchanged."
+    mean = points(moved.mean_distance, n_rows)
+    if lowered >= 0.995 or raised >= 0.995:
+        what = f"{'lowers' if lowered > raised else 'raises'} nearly all scores"
+    elif min(lowered, raised) < 0.005:
+        verb, share = ("lowers", lowered) if lowered > raised else ("raises", raised)
+        what = f"{verb} {of_100(share)} of scores"
+    else:
+        what = f"lowers {of_100(lowered)} and raises {of_100(raised)} of scores"
+    largest = f"{percent(moved.score, n_rows)} \u2192 {percent(moved.calibrated, n_rows)}"
+    text = f"{name} {what}, by {mean} on average. Largest change: {largest}."
+    if not expert:
+        return text
+    return f"{text} Mean change: {points(moved.mean_shift, n_rows, signed=True)}."
+
+
+def falls_note(names: list[str], *, expert: bool) -> str:
+    """Return whose curve falls somewhere; nothing where none does."""
+    if not names:
+        return ""
+    who = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    text = f"Not monotone ({who}): some higher scores end up below lower ones."
+    return f"{text} AUROC can change." if expert else text
+
+
+def short_group(name: str) -> str:
+    """Return the name of a group where there is little room."""
+    return escape(name if len(name) <= _SHORT else f"{name[: _SHORT - 1]}\u2026")
+
+
+def of_groups(n_shown: int, by: str) -> str:
+    """Return which curves are drawn of a calibrator that knows groups."""
+    which = f"the {n_shown} groups" if n_shown > 1 else "the group"
+    return f"All rows, and {which} of {escape_markdown(by)} whose curves differ most from it."
+
+
+def map_caption(n_bins: int, *, folds: bool = False) -> str:
+    """Return what the graph of the curves shows."""
+    text = (
+        f"Diamonds: observed frequency in {n_bins} bins, 95% CI. A calibrated curve passes through"
+        " them."
+    )
+    return f"{text} Thin lines: fitted without each fold." if folds else text
+
+
+@says_rows
+def shift_caption(*, bins_left_out: bool) -> str:
+    """Return what the graph of the changes shows."""
+    text = "Scores are raised above the dotted line, lowered below it."
+    return f"{text} Bins under 1% of rows are left out." if bins_left_out else text
+
+
+def cloud_caption(n_rows: int, n_shown: int, where: str) -> str:
+    """Return what the cloud shows."""
+    if n_shown == n_rows:
+        return f"All {rows_of(n_rows)} of the {where}. Dotted line: unchanged."
+    return (
+        f"{n_shown:,} of {rows_of(n_rows)} of the {where}, evenly spaced by score. Dotted line:"
+        " unchanged."
+    )
+
+
+def triangle_caption(n_arrows: int, *, grid: bool, where: str) -> str:
+    """Return what the arrows of a triangle show."""
+    if not grid:
+        return f"{rows_of(n_arrows)} of the {where}, evenly spaced by score."
+    return f"{n_arrows} arrows from before to after. Dotted lines: the predicted class changes."
+
+
+def temperature_sentence(fitted: float, best: float, where: str) -> str:
+    """Return what the fitted temperature does, and where the NLL is lowest."""
+    lowest = f"On the {where}, NLL is lowest near T = {best:.2g}."
+    if abs(fitted - 1) < 0.005:
+        return f"Fitted T = 1.00: predictions stay as they are. {lowest}"
+    how = "less" if fitted > 1 else "more"
+    return f"Fitted T = {fitted:.3g} makes predictions {how} confident. {lowest}"
+
+
+def entropy_sentence(found: EntropyIsNll | None) -> str:
+    """Say that entropy equals NLL where the temperature was fitted; nothing where it does not."""
+    if found is None:
+        return ""
+    return (
+        f"On the calibration set, mean entropy and NLL are equal at the fitted T: {found.nll:.3f}"
+        " nats (Guo 2017, S2). The fit by log loss ends where they meet."
+    )
+
+
+class TableRow(NamedTuple):
+    """A measure at two temperatures."""
+
+    name: str
+    definition: str
+    """Of the measure."""
+    by_hand: str
+    fitted: str
+    """Its value at each."""
+
+
+def temperature_rows(
+    columns: tuple[TemperatureSweep, TemperatureSweep],
+    accuracies: tuple[float | None, float | None],
+    n_rows: int,
+) -> list[TableRow]:
+    """Return the table of two temperatures, the manual one first."""
+
+    def row(name: str, definition: str, written: Iterable[str]) -> TableRow:
+        by_hand, fitted = written
+        return TableRow(name, definition, by_hand, fitted)
+
+    bins = columns[0].n_bins
+    accuracy = ("\u2013" if value is None else percent(value, n_rows) for value in accuracies)
+    return [
+        row("NLL, all classes", GLOSSARY["nll"], (f"{float(at.nll[0]):.3f}" for at in columns)),
+        row(MEAN_ENTROPY, ENTROPY, (f"{float(at.entropy[0]):.3f}" for at in columns)),
+        row(f"ECE, equal-width bins ({bins})", GLOSSARY["ece"], _shares(columns, "ece", n_rows)),
+        row("KS error", GLOSSARY["ks_error"], _shares(columns, "ks_error", n_rows)),
+        row("Accuracy", GLOSSARY["accuracy"], accuracy),
+    ]
+
+
+def _shares(columns: Iterable[TemperatureSweep], field: str, n_rows: int) -> Iterable[str]:
+    return (percent(float(getattr(at, field)[0]), n_rows) for at in columns)
+
+
+@says_rows
+def knots_sentence(
+    swept: KnotSweep, by_hand: int, n_rows: int, *, part: bool = False, crossed: bool = False
+) -> str:
+    """Return what a number of knots shows on both sets, and which one fits the test set best.
+
+    ``swept``: what was found. ``by_hand``: the number of knots. ``n_rows``: rows of the evaluation,
+    for the digits. ``part``: whether the evaluated rows are filtered; fits, and cross-validation
+    here, are of all rows. ``crossed``: whether both sets are the same rows, the second
+    cross-validated.
+    """
+    whole, chosen = (" (all rows)", " (filtered)") if part else ("", "")
+    place = swept.place(by_hand)
+    best = int(swept.test_ks.argmin())
+    found = (
+        f"KS error with {swept.n_knots[place]} knots:"
+        f" {percent(float(swept.calibration_ks[place]), n_rows)} on the calibration set{whole},"
+        f" {percent(float(swept.test_ks[place]), n_rows)} on the test set{chosen}."
+    )
+    if crossed:
+        found = (
+            f"KS error with {swept.n_knots[place]} knots{whole}:"
+            f" {percent(float(swept.calibration_ks[place]), n_rows)} on the rows of the fit,"
+            f" {percent(float(swept.test_ks[place]), n_rows)} in cross-validation."
+        )
+        value = percent(float(swept.test_ks[best]), n_rows)
+        lower = f"{swept.n_knots[best]} knots have the lowest ({value})"
+        return f"{found} {lower if best != place else 'No other number has a lower one'}."
+    if best == place:
+        return f"{found} No other number fits the test set better."
+    return (
+        f"{found} {swept.n_knots[best]} knots would fit the test set best"
+        f" ({percent(float(swept.test_ks[best]), n_rows)}), but the choice must not use the test"
+        " set."
+    )
+
+
+KNOTS_CAPTIONS = (
+    "Each spline is fitted on the calibration set. A widening gap between the sets is overfitting.",
+    "The same splines, by log loss.",
+)
+KNOTS_CROSSED_CAPTIONS = (
+    "On the rows of the fit, and in cross-validation. A widening gap is overfitting.",
+    KNOTS_CAPTIONS[1],
+)
+"""Captions of the two graphs over the number of knots, of two sets and of one."""
+
+KNOTS_MAP_CAPTIONS = (
+    "The spline with {n_knots} knots. Diamonds as above.",
+    "Its change of each score.",
+)
+"""Captions of the two graphs of one spline."""
+
+
+TITLE = "Fitted parameters"
+CLASS, RANK = "Parameters of class", "Parameters of rank"
+FIRST, SECOND = "First step", "Second step"
+SHARED = "one function, shared by all classes"
+WEIGHTS = "Weights W and bias b"
+WEIGHTS_CAPTION = (
+    "Row: the class whose output is computed. Column: the class whose input is weighted; last, the"
+    " bias b. The 1% of largest cells share one colour."
+)
+
+
+GROUPS = (
+    "Each group changes the log-odds of this map: times the slope, plus the shift. No change: slope"
+    " 1, shift 0."
+)
+
+
+class Listed(NamedTuple):
+    """A table: its heads, and its rows, the first cell of each its name."""
+
+    heads: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+class Node(NamedTuple):
+    """A part of a fitted calibrator: maps that are shown one at a time."""
+
+    title: str
+    maps: tuple[Fitted, ...]
+    choose: str = ""
+
+
+class Shown(NamedTuple):
+    """What is shown of a fitted map."""
+
+    sentence: str
+    listed: Listed | None = None
+
+
+def fitted_on(n_rows: int, seconds: float | None) -> str:
+    """Return on how many rows a calibrator was fitted, and how long that took if it is known."""
+    text = f"Fitted on {rows_of(n_rows)} of the calibration set"
+    return f"{text}." if seconds is None else f"{text} in {took(seconds)}."
+
+
+def describe(fitted: Fitted, class_names: Sequence[str]) -> Shown:
+    """Return what a fitted map holds; nothing of one that only holds others."""
+    for kind, words in _WORDS.items():
+        if isinstance(fitted, kind):
+            return words(fitted, class_names)
+    return Shown("")
+
+
+def nodes(fitted: Fitted, title: str = "") -> tuple[Node, ...]:
+    """Return the parts of a fitted calibrator: its steps, and the maps that it holds."""
+    match fitted:
+        case FittedChain(first=first, second=second):
+            return nodes(first, FIRST) + nodes(second, SECOND)
+        case FittedOneVsRest(score_maps=maps):
+            return (Node(title, maps, CLASS),)
+        case FittedPerRank(score_maps=maps):
+            return (Node(title, maps, RANK),)
+        case FittedPooledClasses(score_map=inner) | FittedPooledScores(score_map=inner):
+            return (Node(f"{title}: {SHARED}" if title else SHARED.capitalize(), (inner,)),)
+        case FittedByGroup(score_map=inner):
+            return (Node(title, (inner,)),)
+        case _:
+            return (Node(title, (fitted,)),)
+
+
+def matrix(fitted: Fitted) -> tuple[Floats, Floats] | None:
+    """Return weights and biases where there is a weight for each pair of classes."""
+    if isinstance(fitted, FittedLinear) and fitted.weights.ndim == 2:
+        return fitted.weights, fitted.bias
+    return None
+
+
+def groups(fitted: Fitted | None, names: Sequence[str]) -> Listed | None:
+    """Return the shift and slope of each group in log-odds, by its name, where there are any."""
+    if not isinstance(fitted, FittedByGroup):
+        return None
+    found = zip(fitted.groups.tolist(), fitted.shift, fitted.slope, strict=True)
+    return Listed(
+        ("Group", "Shift", "Slope"),
+        [(names[code], _number(shift), _number(slope)) for code, shift, slope in found],
+    )
+
+
+def _number(value: float) -> str:
+    if 0 < abs(value) < 1e-4:
+        return "\u2248 0"
+    return f"{value:.3g}".replace("-", MINUS)
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.3g}%" if value >= 1e-5 or value == 0 else "< 0.001%"
+
+
+# All classes ----------------------------------------------------------------------------------
+
+
+def _temperature(fitted: FittedTemperature, _: Sequence[str]) -> Shown:
+    return Shown(f"T = {_number(fitted.temperature)}. {_effect(fitted.temperature)}")
+
+
+def _effect(temperature: float) -> str:
+    if temperature == 1:
+        return "Logits stay as they are."
+    how = "less" if temperature > 1 else "more"
+    return f"All logits are divided by T, which makes predictions {how} confident."
+
+
+def _ensemble(fitted: FittedEnsembleTemperature, _: Sequence[str]) -> Shown:
+    scaled, plain, equal = (_share(weight) for weight in fitted.weights)
+    return Shown(
+        f"T = {_number(fitted.temperature)}. Mixture: {scaled} temperature scaling, {plain}"
+        f" uncalibrated probabilities, {equal} equal probabilities of all classes."
+    )
+
+
+def _linear(fitted: FittedLinear, names: Sequence[str]) -> Shown:
+    text = _before_weights(fitted)
+    if fitted.weights.ndim == 1:
+        listed = zip(names, fitted.weights, fitted.bias, strict=True)
+        rows = [(name, _number(weight), _number(bias)) for name, weight, bias in listed]
+        meaning = (
+            "w multiplies the input of a class: below 1, its logits count less. b is added: above"
+            " 0, the class becomes more probable."
+        )
+        return Shown(f"{text}{meaning}", Listed(("Class", "w", "b"), rows))
+    own = np.diagonal(fitted.weights)
+    others = fitted.weights[~np.eye(len(own), dtype=np.bool_)]
+    return Shown(
+        f"{text}Mean weight of a class for itself: {_number(own.mean())}; mean size of weights"
+        f" between classes: {_number(np.abs(others).mean())}; of a bias:"
+        f" {_number(np.abs(fitted.bias).mean())}."
+    )
+
+
+def _before_weights(fitted: FittedLinear) -> str:
+    text = "Inputs: log-probabilities. " if fitted.space == "log_probabilities" else ""
+    if fitted.temperature != 1:
+        text = f"{text}Logits are first divided by T = {_number(fitted.temperature)}. "
+    if any(fitted.penalty):
+        held = " and ".join(_number(one) for one in fitted.penalty)
+        text = f"{text}Strength of the penalty: {held}. "
+    return text
+
+
+def _beta_ensemble(fitted: FittedBetaEnsemble, _: Sequence[str]) -> Shown:
+    columns = zip(fitted.a, fitted.b, fitted.c, fitted.weights, strict=True)
+    rows = [
+        (f"{place}", _number(a), _number(b), _number(c), _share(weight))
+        for place, (a, b, c, weight) in enumerate(columns, 1)
+    ]
+    return Shown(_BETA, Listed(("Curve", "a", "b", "c", "Weight"), rows))
+
+
+def _gaussian_process(fitted: FittedGaussianProcess, _: Sequence[str]) -> Shown:
+    return Shown(
+        f"Amplitude of the curve: {_number(fitted.amplitude)}; length over which it changes:"
+        f" {_number(fitted.lengthscale)} in log-probability; {fitted.places.size} inducing points;"
+        f" {fitted.iterations} iterations."
+    )
+
+
+# One score ------------------------------------------------------------------------------------
+
+
+def _platt(fitted: FittedPlatt, _: Sequence[str]) -> Shown:
+    slope = "below 1, scores become less extreme" if fitted.slope < 1 else "scores stay as extreme"
+    slope = "above 1, scores become more extreme" if fitted.slope > 1 else slope
+    raised = "raises" if fitted.intercept > 0 else "lowers"
+    shift = f"it {raised} all log-odds alike" if fitted.intercept else "it changes no score"
+    return Shown(
+        f"Slope a = {_number(fitted.slope)} of the log-odds: {slope}. Intercept b ="
+        f" {_number(fitted.intercept)}: {shift}."
+    )
+
+
+_BETA = (
+    "Log-odds = a ln s \u2212 b ln(1 \u2212 s) + c. a is the slope at low scores, b at high ones:"
+    " below 1, scores there become less extreme. c raises all log-odds alike if above 0, lowers"
+    " them if below. No change: a = b = 1, c = 0."
+)
+
+
+def _beta(fitted: FittedBeta, _: Sequence[str]) -> Shown:
+    a, b, c = (_number(value) for value in (fitted.a, fitted.b, fitted.c))
+    return Shown(f"a = {a}, b = {b}, c = {c}. {_BETA}")
+
+
+def _spline(fitted: FittedSpline, _: Sequence[str]) -> Shown:
+    places = np.linspace(0, 1, fitted.knot_values.size)
+    rows = [
+        (f"{place}", _share(at), f"{100 * value:.2f}".replace("-", MINUS))
+        for place, (at, value) in enumerate(zip(places, fitted.knot_values, strict=True), 1)
+    ]
+    return Shown(
+        "The cubic spline through these knots is the smoothed cumulative curve.",
+        Listed(("Knot", "Fractile", "Value (pp)"), rows),
+    )
+
+
+def _histogram(fitted: FittedHistogram, _: Sequence[str]) -> Shown:
+    bins = zip(fitted.edges[:-1], fitted.edges[1:], fitted.counts, fitted.frequency, strict=True)
+    rows = [
+        (f"{_share(low)}\u2013{_share(high)}", f"{count:,}", _share(found) if count else "\u2013")
+        for low, high, count, found in bins
+    ]
+    return Shown(
+        "The calibrated score is the observed frequency of the bin; an empty bin changes nothing.",
+        Listed(("Scores above\u2013up to", "Count", "Observed frequency"), rows),
+    )
+
+
+def _isotonic(fitted: FittedIsotonic, _: Sequence[str]) -> Shown:
+    between = "straight lines between them" if fitted.interpolate else "jumps between them"
+    steps = zip(fitted.first, fitted.last, fitted.frequency, strict=True)
+    rows = [(f"{_share(first)}\u2013{_share(last)}", _share(high)) for first, last, high in steps]
+    return Shown(
+        f"{len(rows):,} steps, {between}.", Listed(("Calibration scores", "Calibrated"), rows)
+    )
+
+
+def _bbq(fitted: FittedBBQ, _: Sequence[str]) -> Shown:
+    order = np.argsort(-fitted.weights, kind="stable")
+    rows = [(f"{fitted.n_bins[k]:,}", _share(fitted.weights[k])) for k in order]
+    return Shown(
+        f"A mean of {len(rows):,} histograms by their posterior probability: together"
+        f" {fitted.heights.size:,} steps.",
+        Listed(("Bins", "Probability"), rows),
+    )
+
+
+def _venn_abers(fitted: FittedVennAbers, _: Sequence[str]) -> Shown:
+    return Shown(
+        f"{fitted.lower.size:,} steps with the new outcome 0, {fitted.upper.size:,} with outcome 1."
+    )
+
+
+_WORDS: dict[type[Fitted], Callable[[Any, Sequence[str]], Shown]] = {
+    FittedTemperature: _temperature,
+    FittedEnsembleTemperature: _ensemble,
+    FittedLinear: _linear,
+    FittedBetaEnsemble: _beta_ensemble,
+    FittedGaussianProcess: _gaussian_process,
+    FittedPlatt: _platt,
+    FittedBeta: _beta,
+    FittedSpline: _spline,
+    FittedHistogram: _histogram,
+    FittedIsotonic: _isotonic,
+    FittedBBQ: _bbq,
+    FittedVennAbers: _venn_abers,
+}

@@ -1,0 +1,1 @@
+"""Models: two or more of them, beside each other."""

@@ -1,0 +1,423 @@
+"""Models: several of them on the same rows, before and after calibrating each."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import SetResult
+from calibcore.inference import Inference
+from calibcore.metrics import METRICS, ChangeMeasure, Measure
+from calibcore.models import plane_of
+from dashboard import controls
+from dashboard.compute import SourceFile
+from dashboard.figures import class_picture
+from dashboard.figures.models import plane_figure
+from dashboard.figures.plotly_json import LightFigure
+from dashboard.readers import Upload
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
+from dashboard.tables import Cell, csv_of, models_table
+from dashboard.texts import commonest_class
+from dashboard.texts.classes import shortened
+from dashboard.texts.numbers import escape_markdown
+from dashboard.texts.reliability import panel_line
+from dashboard.views.models import series, table_words, words
+from dashboard.views.models import table as model_table
+from dashboard.views.models.files import read_further
+from dashboard.views.models.results import (
+    Model,
+    are_named,
+    check_differs,
+    check_other,
+    differences,
+    evaluate_model,
+    first_model,
+    further_scores,
+    mates,
+    read_sample,
+    score_of,
+    seconds,
+)
+from dashboard.widgets import address, diagrams
+from dashboard.widgets.calibrator_choice import measures_defined
+from dashboard.widgets.diagrams import Panel, show_panels
+from dashboard.widgets.downloads import file_name, offer_table
+from dashboard.widgets.graph import choose_columns_on_phones, show_graph
+from dashboard.widgets.headline import show_subject
+from dashboard.widgets.long_work import LongWork, ResultPlace
+from dashboard.widgets.tables import cell, coloured, table
+
+MEASURES = ("ks_error", "ece", "event_nll", "event_brier", "miscalibration", "discrimination")
+"""Measures of the table unless others are chosen, by key."""
+
+A_LINE = 3
+"""Pictures on a line."""
+
+MATES_SHOWN = 2
+"""Examples that the first one is compared with unless others are chosen."""
+
+_COLUMNS = "beside_scores"
+
+Named = tuple[str, Upload]
+
+
+def show(scene: Scene) -> None:
+    """Show the page."""
+    view = address.choose(
+        st.segmented_control,
+        table_words.VIEW,
+        table_words.VIEWS,
+        key="models_view",
+        default="same",
+        required=True,
+        help=table_words.VIEW_HELP,
+    )
+    if view == "table":
+        model_table.show(scene)
+    elif view == "series":
+        series.show(scene)
+    else:
+        _show_same_rows(scene)
+
+
+def _show_same_rows(scene: Scene) -> None:
+    """Show models on the same rows, each with the chosen calibrator."""
+    show_subject(scene)
+    top = ResultPlace()
+    if scene.sample is not None:
+        name, others = scene.sample.title, _sampled(scene)
+    else:
+        name, others = _brought(scene)
+    if not others:
+        return
+    found = _evaluated(scene, name, others, top)
+    if found is None:
+        return
+    sentence = words.conclusion(
+        [one.name for one in found],
+        [one.result for one in found],
+        scene.settings.method,
+        expert=scene.expert,
+    )
+    certain, which = words.certain_note(
+        [one.name for one in found], [one.result for one in found], scene.settings
+    )
+    with top.container():
+        st.subheader(sentence, anchor=False)
+        if certain:
+            st.markdown(f":material/warning: {certain}", help=which)
+    _show_plane(scene, found)
+    measures, columns, place = _show_table(scene, found)
+    _show_pictures(scene, found)
+    if place is not None and measures:  # last, as they take longest
+        with place.container():
+            _show_differences(scene, found, measures, columns)
+
+
+# Which models -------------------------------------------------------------------------------
+
+
+def _sampled(scene: Scene) -> list[Named]:
+    """Show the choice of further examples of the same rows; return those chosen."""
+    with st.container():  # what is seen while files are read moves nothing below
+        offered = {} if scene.sample is None else {one.name: one for one in mates(scene.sample)}
+    if not offered:
+        st.info(words.NO_MATES, icon=":material/info:")
+        return []
+    chosen = address.choose_several(
+        words.SAMPLES,
+        {name: one.title for name, one in offered.items()},
+        key="beside",
+        default=list(offered)[:MATES_SHOWN],
+        help=words.SAMPLES_HELP,
+    )
+    if not chosen:
+        st.info(words.NO_SAMPLES, icon=":material/info:")
+    with st.container():
+        return [(offered[name].title, read_sample(offered[name])) for name in chosen]
+
+
+def _brought(scene: Scene) -> tuple[str, list[Named]]:
+    """Show what may be compared; return the name of the first model, and those that fit.
+
+    Beside further scores of its file, the first model is called by its own column.
+    """
+    first, found = scene.upload, list[Named]()
+    columns = _choose_scores(first)
+    called = (score_of(first) if columns else None) or first.name
+
+    def check(upload: Upload) -> None:
+        check_other(first, upload)
+        for earlier, other in ((called, first), *found):
+            check_differs(upload, earlier, other)
+
+    sources = controls.choose_models(first.name)
+    for one in read_further(first, sources, check, columns):
+        found.append(one)
+    if not columns and not sources:
+        st.info(words.NO_FILES, icon=":material/upload_file:")
+    elif scene.class_names is None and not all(are_named(first, one) for _, one in found):
+        st.warning(words.UNCHECKED, icon=":material/warning:")
+    return called, found
+
+
+def _choose_scores(first: Upload) -> list[tuple[SourceFile, str]]:
+    """Show the choice of further scores in the same file; return those chosen with the file."""
+    brought: tuple[SourceFile, ...] = st.session_state.get(controls.BROUGHT, ())
+    offered = further_scores(first, brought[0]) if len(brought) == 1 else ()
+    if not offered:
+        return []
+    before = st.session_state.get(_COLUMNS, ())
+    if any(name not in offered for name in before):  # of another file
+        st.session_state[_COLUMNS] = [name for name in before if name in offered]
+    chosen = st.multiselect(
+        words.COLUMNS,
+        offered,
+        key="beside_scores",
+        bind="query-params",
+        persist_state="session",
+        help=words.COLUMNS_HELP,
+        placeholder=words.COLUMNS_PLACE,
+    )
+    return [(brought[0], name) for name in chosen]
+
+
+def _evaluated(
+    scene: Scene, name: str, others: Sequence[Named], top: ResultPlace
+) -> list[Model] | None:
+    """Fit and evaluate every model, unless that is expensive and was not asked for.
+
+    Meanwhile, the result of an earlier choice is removed from the top.
+    """
+    settings = scene.settings
+    work = LongWork(("models", settings, *(upload.digest for _, upload in others)))
+    cost = seconds(scene, [upload for _, upload in others])
+    if cost:
+        top.clear()
+    if not work.agreed(cost, words.fits_cost(len(others), settings.method)):
+        return None
+    found = [first_model(scene, name)]
+    with work.watched() as report, st.spinner(words.fits_cost(len(others), settings.method)):
+        for number, (title, upload) in enumerate(others):
+
+            def tell(share: float, number: int = number, title: str = title) -> None:
+                done = (number + share) / len(others)
+                report(done, words.working_on(title, settings.method))
+
+            try:
+                found.append(evaluate_model(scene, title, upload, tell))
+            except CalibrationInputError as error:
+                st.error(words.refused(title, error), icon=":material/block:")
+    return found if len(found) > 1 else None
+
+
+# What is shown ------------------------------------------------------------------------------
+
+
+def _show_table(
+    scene: Scene, found: Sequence[Model]
+) -> tuple[tuple[Measure, ...], str, DeltaGenerator | None]:
+    """Show the measures; return them, the class of tables, and the place for intervals if asked."""
+    st.subheader(words.TABLE, anchor=False)
+    measures = _choose_measures(scene, found)
+    names, evaluated = [one.name for one in found], [one.result for one in found]
+    calibrated = scene.settings.method != NO_METHOD
+    columns = choose_columns_on_phones("models")
+    rows = models_table(evaluated, measures)
+    with st.container(key="models_table"):
+        st.html(_table(names, rows, measures, calibrated=calibrated, columns=columns))
+    in_folds = scene.result.in_folds
+    note = words.table_note(evaluated[0].n_samples, calibrated=calibrated, in_folds=in_folds)
+    note += words.half_note(evaluated)
+    note = f"{note} {commonest_class(evaluated[0])}"
+    st.markdown(f":small[{note.rstrip()}]", help=words.TABLE_HELP)
+    if scene.chosen == "calibration":
+        st.markdown(f":small[{words.BOTH_SETS}]")
+    offer_table(lambda: models_csv(names, evaluated, measures), name=file_name("table"), facts=True)
+    wanted = st.toggle(
+        words.INTERVALS,
+        key="models_intervals",
+        bind="query-params",
+        persist_state="session",
+        help=words.INTERVALS_HELP,
+    )
+    if wanted and not scene.n_resamples:
+        st.markdown(f":small[{words.NO_RESAMPLES}]")
+    place = st.empty() if wanted and scene.n_resamples else None
+    return measures, columns, place
+
+
+def models_csv(
+    names: Sequence[str], evaluated: Sequence[SetResult], measures: Sequence[Measure]
+) -> str:
+    """Return the models for a spreadsheet, with every digit, before and after calibration."""
+    head = [f"{m.name}, {side}" for m in measures for side in words.SIDES]
+    found = [[one.compare(m.key) for m in measures] for one in evaluated]
+    values = [[value for row in rows for value in (row.before, row.after)] for rows in found]
+    lines = [(name, *cells) for name, cells in zip(names, values, strict=True)]
+    return csv_of(["Model", *head], lines)
+
+
+def _choose_measures(scene: Scene, found: Sequence[Model]) -> tuple[Measure, ...]:
+    """Show the choice of columns, of the measures that are defined here; return those chosen."""
+    names = {
+        m.key: m.name
+        for m in measures_defined(scene)
+        if m.key != "accuracy" and not isinstance(m, ChangeMeasure)
+    }
+    chosen = address.choose_several(
+        words.MEASURES,
+        names,
+        key="models_measures",
+        default=[key for key in MEASURES if key in names],
+        help=words.MEASURES_HELP,
+        label_visibility="collapsed",
+    )
+    has_accuracy = found[0].result.compare("accuracy").before is not None
+    shown = (*chosen, "accuracy") if has_accuracy else tuple(chosen)
+    return tuple(measure for measure in METRICS if measure.key in shown)
+
+
+def _table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[tuple[Cell, Cell]]],
+    measures: Sequence[Measure],
+    *,
+    calibrated: bool,
+    columns: str,
+) -> str:
+    return table(
+        f"measures models {columns}",
+        [cell("Model"), *(cell(measure.name) for measure in measures)],
+        [
+            (
+                cell(shortened(name)),
+                *(
+                    _marked(was) + (f"<small>{_marked(now)}</small>" if calibrated else "")
+                    for was, now in cells
+                ),
+            )
+            for name, cells in zip(names, rows, strict=True)
+        ],
+    )
+
+
+def _marked(one: Cell) -> str:
+    return cell(one.text, place=one.place)
+
+
+def _show_differences(
+    scene: Scene, found: Sequence[Model], measures: tuple[Measure, ...], columns: str
+) -> None:
+    """Show the differences from the first model with their intervals."""
+    first, *others = found
+    bar, pairs = st.empty(), []
+    for number, other in enumerate(others):
+
+        def report(share: float, number: int = number, name: str = other.name) -> None:
+            bar.progress((number + share) / len(others), words.comparing(name))
+
+        pairs.append(differences(scene, first, other, measures, report))
+    bar.empty()
+    title = words.DIFFERENCES.format(name=escape_markdown(shortened(first.name)))
+    st.markdown(f"**{title}**")
+    rows = first.result.n_samples
+    with st.container(key="models_table_differences"):
+        st.html(_differences_table(others, pairs, measures, rows, columns))
+    note = words.differences_note(pairs[0][0].plan.n_resamples, expert=scene.expert)
+    st.markdown(f":small[{note}]")
+
+
+def _differences_table(
+    others: Sequence[Model],
+    pairs: Sequence[tuple[Inference, Inference]],
+    measures: Sequence[Measure],
+    rows: int,
+    columns: str,
+) -> str:
+    lines = []
+    for other, (before, after) in zip(others, pairs, strict=True):
+        sides = [(words.SIDES[0], before)]
+        if after is not before:
+            sides.append((words.SIDES[1], after))
+        for side, found in sides:
+            cells = (
+                # A map of scores leaves no class table, and every predicted class as it was.
+                _difference(
+                    before if measure.asks_for_order and _lost(found) else found, measure, rows
+                )
+                for measure in measures
+            )
+            lines.append((cell(shortened(other.name), side), *cells))
+    heads = [cell("Model"), *(cell(measure.name) for measure in measures)]
+    return table(f"measures differences {columns}", heads, lines)
+
+
+def _lost(found: Inference) -> bool:
+    """Return whether the accuracy cannot be computed there."""
+    return any(one.key == "accuracy" and one.before is None for one in found.findings)
+
+
+def _difference(found: Inference, measure: Measure, rows: int) -> str:
+    finding = found.find(measure.key)
+    value, interval, said, kind = words.difference_cell(finding, measure, rows)
+    return f"{cell(value, interval)}<small>{coloured(said, kind)}</small>"
+
+
+def _show_plane(scene: Scene, found: Sequence[Model]) -> None:
+    plane, names = plane_of([one.result for one in found]), [one.name for one in found]
+    explained = words.plane_help(plane, expert=scene.expert)
+    st.subheader(words.PLANE, anchor=False, help=explained)
+    calibrated = scene.settings.method != NO_METHOD
+    figure = plane_figure(plane, names, scene.palette, calibrated=calibrated)
+    caption = words.plane_caption(plane, names, calibrated=calibrated)
+    show_graph("Models", figure, caption)
+
+
+def _show_pictures(scene: Scene, found: Sequence[Model]) -> None:
+    """Show the reliability diagram of each model: small on both sides, or one over a histogram."""
+    st.subheader(words.PICTURES, anchor=False)
+    calibrated = scene.settings.method != NO_METHOD
+    chosen = address.choose(
+        st.segmented_control,
+        words.PICTURES,
+        words.picture_choices(calibrated=calibrated),
+        key="models_pictures",
+        default="small",
+        required=True,
+        label_visibility="collapsed",
+    )
+    if chosen == "small":
+        _show_small_pictures(scene, found, calibrated=calibrated)
+        return
+    panels = [
+        Panel(
+            one.name,
+            panel_line(one.result.compare, one.result.n_samples, after=chosen == "after"),
+            one.result.after if chosen == "after" else one.result.before,
+        )
+        for one in found
+    ]
+    show_panels(scene, panels, diagrams.choose_diagram(), key="model")
+
+
+def _show_small_pictures(scene: Scene, found: Sequence[Model], *, calibrated: bool) -> None:
+    for start in range(0, len(found), A_LINE):
+        columns = st.columns(A_LINE, gap="small")
+        for column, one in zip(columns, found[start : start + A_LINE], strict=False):
+            evaluated = one.result
+            after = evaluated.after.binned if calibrated else None
+            line = words.picture_line(evaluated, calibrated=calibrated)
+            with column:
+                st.markdown(f"**{escape_markdown(shortened(one.name))}**  \n:small[{line}]")
+                picture = class_picture(evaluated.before.binned, after, scene.palette)
+                st.plotly_chart(
+                    LightFigure(picture, scene.palette),
+                    theme=None,
+                    key=f"model_{start}_{one.name}",
+                    config={"displayModeBar": False},
+                    alt=f"{one.name}: reliability diagram. {line}",
+                )
+    st.markdown(f":small[{words.PICTURES_NOTE}]")

@@ -1,0 +1,294 @@
+"""The table of several models by several calibrators, in the papers' form."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
+
+import streamlit as st
+
+from calibcore.comparison import can_rank
+from calibcore.metrics.measure import ChangeMeasure
+from dashboard import controls
+from dashboard.readers import Upload
+from dashboard.samples import samples
+from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
+from dashboard.texts import method_name
+from dashboard.texts.classes import shortened
+from dashboard.views.models import table_words as words
+from dashboard.views.models.as_printed import (
+    LEVEL,
+    PaperCell,
+    PaperTable,
+    paper_cells,
+    paper_csv,
+    paper_latex,
+    paper_markdown,
+)
+from dashboard.views.models.files import read_further
+from dashboard.views.models.results import check_piece, read_sample
+from dashboard.views.models.table_results import (
+    Asked,
+    ModelTable,
+    TableModel,
+    model_of,
+    run_table,
+    table_seconds,
+)
+from dashboard.widgets import address
+from dashboard.widgets.calibrator_choice import (
+    choose_calibrators,
+    measures_defined,
+    warn_of_overfitting,
+)
+from dashboard.widgets.downloads import file_name, offer_file, offer_table
+from dashboard.widgets.graph import choose_columns_on_phones
+from dashboard.widgets.long_work import LongWork, ResultPlace
+from dashboard.widgets.tables import cell, table
+
+ASK_FROM = 10.0
+"""Seconds from which on the work waits for a click."""
+
+MOST_SPLITS = 1_000
+
+_USUAL_MODELS = 5
+"""Examples beside the first that are chosen until others are."""
+
+
+def show(scene: Scene) -> None:
+    """Show the choice of models, calibrators and measure, and the table."""
+    top = ResultPlace()
+    models = _choose_models(scene)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        keys = choose_calibrators(scene)
+        asked = _choose_asked(scene)
+    if isinstance(asked.measure, ChangeMeasure):  # of no change it is 0 in every row
+        keys = [key for key in keys if key != NO_METHOD]
+    body = ResultPlace()
+    found, seconds = _computed(scene, models, keys, asked, [top, body])
+    with body.container():
+        _show_found(scene, found, seconds)
+    table = _written(scene, found)
+    sentence = _best(found, table)
+    with top.container():
+        if sentence:
+            st.subheader(sentence, anchor=False)
+
+
+# Controls -----------------------------------------------------------------------------------
+
+
+def _choose_models(scene: Scene) -> list[TableModel]:
+    """Show the choice of further models; return the rows, the model of the other pages first."""
+    name = scene.sample.title if scene.sample is not None else scene.upload.name
+    found = [model_of(scene, name, scene.upload)]
+    with st.container():  # what is seen while files are read moves nothing below
+        if scene.sample is not None:
+            return found + _sampled(scene)
+        return found + _brought(scene)
+
+
+def _sampled(scene: Scene) -> list[TableModel]:
+    others = {one.name: one for one in samples() if one != scene.sample}
+    chosen = address.choose_several(
+        words.SAMPLES,
+        {name: one.title for name, one in others.items()},
+        key="table_models",
+        default=[name for name in others if name != "perfect_synthetic"][:_USUAL_MODELS],
+        help=words.SAMPLES_HELP,
+    )
+    return [model_of(scene, others[name].title, read_sample(others[name])) for name in chosen]
+
+
+def _brought(scene: Scene) -> list[TableModel]:
+    def check(upload: Upload) -> None:
+        check_piece(upload)
+        model_of(scene, "", upload)
+
+    sources = controls.choose_models(scene.upload.name, words.FILES_HELP)
+    further = read_further(scene.upload, sources, check, same=False)
+    return [model_of(scene, name, upload) for name, upload in further]
+
+
+def _choose_asked(scene: Scene) -> Asked:
+    by_key = {one.key: one for one in measures_defined(scene)}
+    chosen = address.choose(
+        st.selectbox,
+        words.MEASURE,
+        {key: one.name for key, one in by_key.items()},
+        key="table_measure",
+        default="ks_error",
+        help=words.MEASURE_HELP,
+        width=260,
+    )
+    n_splits = address.choose_number(
+        words.SPLITS, 0, MOST_SPLITS, 0, key="table_splits", help=words.SPLITS_HELP, width=150
+    )
+    intervals = st.toggle(
+        words.INTERVALS,
+        key="table_intervals",
+        bind="query-params",
+        persist_state="session",
+        help=words.INTERVALS_HELP,
+        disabled=n_splits > 0,
+    )
+    wanted = intervals and not n_splits
+    if wanted and not scene.n_resamples:
+        st.markdown(f":small[{words.NO_RESAMPLES}]")
+    # One split has no spread.
+    n_splits = max(int(n_splits), 2) if n_splits else 0
+    return Asked(by_key[chosen], scene.n_resamples if wanted else 0, n_splits)
+
+
+# The work -----------------------------------------------------------------------------------
+
+
+def _computed(
+    scene: Scene,
+    models: Sequence[TableModel],
+    keys: Sequence[str],
+    asked: Asked,
+    results: Sequence[ResultPlace],
+) -> tuple[ModelTable, float]:
+    """Compute what is not known, unless it takes long and was not asked for; and its cost."""
+    digests = tuple(one.upload.digest for one in models)
+    settings = scene.settings
+    work = LongWork(("model_table", settings, digests, tuple(keys), repr(asked)))
+    seconds = table_seconds(scene, models, keys, asked)
+    what = words.cost(len(models), sum(key != NO_METHOD for key in keys))
+    if not work.agreed(seconds, what, ask_from=ASK_FROM):
+        warn_of_overfitting(scene, keys)
+        return _known(scene, models, keys, asked), seconds
+    if seconds > ASK_FROM:
+        for result in results:
+            result.clear()
+    with work.watched() as report:
+
+        def tell(share: float, model: str, key: str) -> None:
+            report(share, words.working_on(model, key))
+
+        return run_table(scene, models, keys, asked, tell, go=True), seconds
+
+
+def _known(
+    scene: Scene, models: Sequence[TableModel], keys: Sequence[str], asked: Asked
+) -> ModelTable:
+    """Return what is known without long work: values, while their intervals are not."""
+
+    def tell(share: float, model: str, key: str) -> None:
+        del share, model, key
+
+    found = run_table(scene, models, keys, asked, tell, go=False)
+    if not asked.n_resamples:
+        return found
+    plain = replace(asked, n_resamples=0)
+    quick = table_seconds(scene, models, keys, plain) < ASK_FROM
+    values = run_table(scene, models, keys, plain, tell, go=quick)
+    return replace(values, asked=asked, cells={**values.cells, **found.cells})
+
+
+# What is shown ------------------------------------------------------------------------------
+
+
+def _written(scene: Scene, found: ModelTable) -> PaperTable:
+    measure, rows = found.asked.measure, []
+    for place, model in enumerate(found.models):
+        cells = [found.cells.get((place, key)) for key in found.keys]
+        size = words.row_size(
+            model.n_fit,
+            model.n_test,
+            model.n_classes,
+            crossed=model.crossed,
+            again=found.asked.n_splits > 0,
+        )
+        written = paper_cells(cells, measure, model.n_test, pending=found.missing(place) > 0)
+        rows.append((model.name, size, written))
+    every = found.cells.values()
+    printed, printed_note = words.short_names(found.keys)
+    least = min((one.n_splits for one in every if one.value is not None), default=0)
+    note = words.note(
+        measure,
+        splits=(found.asked.n_splits, least),
+        crossed=any(one.crossed for one in found.models),
+        intervals=any(one.interval is not None for one in every),
+        level=any(one.level for one in every),
+        marked=can_rank(measure),
+    )
+    return PaperTable(
+        words.heading(measure, scene.event_words.plain),
+        tuple(method_name(key) for key in found.keys),
+        tuple(rows),
+        f"{note} {words.gain_note(measure, found.keys)}".rstrip(),
+        printed,
+        printed_note,
+    )
+
+
+def _best(found: ModelTable, table: PaperTable) -> str:
+    """Return which calibrators are best for how many models."""
+    wins: Counter[str] = Counter()
+    ranked = 0
+    for _, _, cells in table.rows:
+        best = [key for key, one in zip(found.keys, cells, strict=True) if one.place == "best"]
+        wins.update(best)
+        ranked += bool(best)
+    return words.best_sentence(list(wins.items()), ranked, found.asked.measure)
+
+
+def _show_found(scene: Scene, found: ModelTable, seconds: float) -> None:
+    table = _written(scene, found)
+    if set(found.keys) <= {NO_METHOD}:
+        st.info(words.NO_COMPARISON, icon=":material/info:")
+    st.text(table.heading)
+    columns = choose_columns_on_phones("model_table")
+    with st.container(key="models_table_methods"):
+        st.html(_html(table, columns))
+    st.markdown(f":small[{table.note}]", help=words.TABLE_HELP)
+    if seconds and found.n_missing:
+        st.markdown(f":small[{words.incomplete(found.n_missing, seconds)}]")
+    if scene.settings.only is not None:
+        st.markdown(f":small[{words.FILTERED}]")
+    _offer(scene, found, table)
+    if found.refused:
+        with st.expander(words.refused_title(len(found.refused))):
+            for place, key, reason in found.refused:
+                st.markdown(f":small[{words.refused(found.models[place].name, key, reason)}]")
+
+
+def _offer(scene: Scene, found: ModelTable, table: PaperTable) -> None:
+    name = file_name(f"{found.asked.measure.name} by calibrator")
+
+    def as_csv() -> str:
+        cells = [
+            [found.cells.get((place, key)) for key in found.keys]
+            for place in range(len(found.models))
+        ]
+        facts = [
+            ("measure", found.asked.measure.name),
+            ("event", scene.event_words.plain),
+            ("splits", str(found.asked.n_splits or "")),
+            ("version", f"Fractile {version('fractile')}"),
+        ]
+        names = [model.name for model in found.models]
+        return paper_csv(names, table.columns, cells, facts)
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        offer_table(as_csv, name=name)
+        offer_file(
+            lambda: paper_markdown(table), label="Markdown", name=f"{name}.md", kind="text/markdown"
+        )
+        offer_file(lambda: paper_latex(table), label="LaTeX", name=f"{name}.tex", kind="text/x-tex")
+
+
+def _html(shown: PaperTable, columns: str) -> str:
+    return table(
+        f"measures models {columns}",
+        [cell("Model"), *map(cell, shown.columns)],
+        [(cell(shortened(name), size), *map(_cell, cells)) for name, size, cells in shown.rows],
+    )
+
+
+def _cell(one: PaperCell) -> str:
+    level = LEVEL if one.level else ""
+    return f"{cell(one.text, place=one.place)}{level}{cell('', one.note)}"

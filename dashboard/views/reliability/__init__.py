@@ -1,0 +1,1 @@
+"""Reliability: the diagram, its bins, and every class."""

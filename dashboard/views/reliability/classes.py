@@ -1,0 +1,158 @@
+"""Every class at once, worst first: small pictures or a table, a page at a time."""
+
+from html import escape
+
+import streamlit as st
+
+from calibcore.inference import ClassScreen
+from dashboard import compute
+from dashboard.compute import Screening
+from dashboard.compute.advice import QUICK
+from dashboard.figures.plotly_json import LightFigure
+from dashboard.scene import Scene
+from dashboard.texts.classes import (
+    FORMS,
+    HEAD,
+    HEADING,
+    LOOK,
+    LOOK_HELP,
+    ORDERS,
+    ClassRow,
+    OneSide,
+    button_label,
+    class_rows,
+    classes_note,
+    classes_sentence,
+    no_classes,
+    picture_title,
+    pictures_note,
+)
+from dashboard.texts.rows import say_rows
+from dashboard.widgets import address
+from dashboard.widgets.headline import open_class
+from dashboard.widgets.paging import choose_page
+from dashboard.widgets.tables import cell, coloured, table
+
+PAGE = {"pictures": 12, "table": 50}
+"""Classes on a page."""
+
+
+def show(scene: Scene) -> None:
+    """Show which classes are miscalibrated, and how; or why there are none to compare."""
+    st.subheader(HEADING, anchor=False)
+    class_names = scene.class_names
+    missing = no_classes(class_names)
+    if class_names is None or missing is not None:
+        st.markdown(missing)
+        return
+    n_samples = scene.evaluated.n_samples
+    if n_samples * len(class_names) > QUICK and not _choose_look(n_samples, len(class_names)):
+        return
+    with st.spinner(LOOK):
+        found = compute.screen(scene)
+    if found is not None:
+        _show_found(scene, found, class_names)
+
+
+def _choose_look(n_samples: int, n_classes: int) -> bool:
+    return st.toggle(
+        LOOK,
+        key="all_classes",
+        bind="query-params",
+        persist_state="session",
+        help=say_rows(LOOK_HELP.format(n_samples=n_samples, n_classes=n_classes)),
+    )
+
+
+def _show_found(scene: Scene, found: Screening, class_names: tuple[str, ...]) -> None:
+    expert = scene.expert
+    st.markdown(classes_sentence(found.before, found.after, found.where, expert=expert))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        form, by = _choose_form(), _choose_order(found)
+        first = choose_page(len(class_names), PAGE[form], "classes_page")
+    order: list[int] = by.order[first : first + PAGE[form]].tolist()
+    if form == "pictures":
+        _show_pictures(scene, found, class_names, order)
+        return
+    st.html(_table(class_rows(class_names, found.before, found.after, order)))
+    st.markdown(f":small[{classes_note(found.before, found.after, expert=expert)}]")
+
+
+def _choose_form() -> str:
+    return address.choose(
+        st.segmented_control,
+        "Classes as",
+        FORMS,
+        key="classes_as",
+        default="pictures",
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
+def _choose_order(found: Screening) -> ClassScreen:
+    """Show the choice of which side's worst come first, where the sides differ."""
+    if found.after is None or found.after is found.before:
+        return found.before
+    chosen = address.choose(
+        st.segmented_control,
+        "Order",
+        ORDERS,
+        key="classes_by",
+        default="before",
+        required=True,
+        label_visibility="collapsed",
+    )
+    return found.after if chosen == "after" else found.before
+
+
+def _show_pictures(
+    scene: Scene, found: Screening, class_names: tuple[str, ...], order: list[int]
+) -> None:
+    """Show a picture of each class under its name, which opens it, and its finding."""
+    after = None if found.after is found.before else found.after
+    rows = class_rows(class_names, found.before, after, order)
+    figures = compute.draw_classes(scene, tuple(order))
+    a_line = 6 if after is None else 4
+    for start in range(0, len(order), a_line):
+        with st.container(key=f"pictures_{a_line}_{start}"):
+            columns = st.columns(a_line, gap="small")
+        shown = slice(start, start + a_line)
+        for column, k, row, figure in zip(
+            columns, order[shown], rows[shown], figures[shown], strict=False
+        ):
+            with column.container(gap=None):
+                far, meaning = picture_title(row, expert=scene.expert)
+                st.button(
+                    button_label(row.name),
+                    key=f"open_{k}",
+                    type="tertiary",
+                    on_click=open_class,
+                    args=(row.name,),
+                )
+                st.markdown(f":small[{far}]  \n:small[{meaning}]")
+                st.plotly_chart(
+                    LightFigure(figure, scene.palette),
+                    theme=None,
+                    key=f"class_{k}",
+                    config={"displayModeBar": False},
+                    alt=f"{row.name}: reliability plot against the other classes. {far}, {meaning}",
+                )
+    st.markdown(f":small[{pictures_note(found.after)}]")
+
+
+def _table(rows: list[ClassRow]) -> str:
+    heads = [cell(say_rows(name)) for name in HEAD]
+    return table("classes measures", heads, map(_line, rows), scrolls=False)
+
+
+def _line(row: ClassRow) -> tuple[str, ...]:
+    plain = row.rows, row.mean_score, row.observed
+    return cell(row.name), _cell(row.before), _cell(row.after), *map(cell, plain)
+
+
+def _cell(side: OneSide | None) -> str:
+    if side is None:
+        return "\u2013"
+    found = coloured(f"{side.sign} {side.verdict}", side.kind)
+    return f"{cell(side.ks_error)}<small>{found}, {escape(side.p_value)}</small>"

@@ -1,0 +1,52 @@
+"""Reliability: score against observed frequency, in bins and curves, and class by class."""
+
+import streamlit as st
+
+from dashboard import compute
+from dashboard.compute.advice import ranges_by_side
+from dashboard.figures.plotly_json import Titles
+from dashboard.scene import Scene
+from dashboard.texts.limits import BINS_MATTER, sweep_caption
+from dashboard.texts.reliability import SWEEP_HELP, ranges_help, wander_sentence
+from dashboard.views.reliability import classes
+from dashboard.widgets import diagrams, graph, headline, rows_list
+from dashboard.widgets.graph import show_graph, two_sides
+
+
+def show(scene: Scene) -> None:
+    """Show the page."""
+    headline.show_subject(scene)
+    headline.show_verdict(scene, brief=True, ranges=False)
+    diagram = diagrams.choose_diagram()
+    graph.choose_side_on_phones()
+    diagrams.show_diagrams(scene, diagram, clickable=True)
+    _show_scores(scene)
+    rows_list.show_chosen(scene)
+    show_bins(scene)
+    classes.show(scene)
+
+
+def _show_scores(scene: Scene) -> None:
+    """Show at which scores each side is miscalibrated, as Overview does."""
+    before, after = scene.evaluated.before, scene.evaluated.after
+    shown = ranges_by_side(scene)
+    named = after is not before
+    lines = [f"- **{name}:** {text}" if named else text for name, text in shown.items()]
+    note = ranges_help(before, None if after is before else after)
+    st.markdown("\n".join(lines), help=note)
+
+
+def show_bins(scene: Scene) -> None:
+    """Show the ECE against the number of bins, before on the left and after on the right."""
+    drawn, evaluated = compute.draw_sweep(scene), scene.evaluated
+    st.subheader(BINS_MATTER, anchor=False, help=SWEEP_HELP)
+    after = None if evaluated.after is evaluated.before else drawn.sweep_after
+    st.markdown(wander_sentence(drawn.sweep_before, after, evaluated.n_samples))
+    sides = (
+        ("Before", drawn.before, drawn.sweep_before),
+        ("After", drawn.after, drawn.sweep_after),
+    )
+    for place, (name, figure, sweep) in zip(two_sides("sweep"), sides, strict=True):
+        with place:
+            note = sweep_caption(sweep, evaluated.n_samples)
+            show_graph(f"{name} bins", figure, "", note, titles=Titles(side=name))

@@ -1,0 +1,1 @@
+"""Subgroups of the rows."""

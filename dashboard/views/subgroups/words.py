@@ -1,0 +1,332 @@
+"""Subgroups of the rows: which of them are miscalibrated, and the table."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from calibcore.subgroups import JointScreen, SliceScreen, SliceShares
+from dashboard.readers import Upload
+from dashboard.texts import subgroups as slice_names
+from dashboard.texts.classes import shortened
+from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent, pp, span
+from dashboard.texts.rows import rows, rows_of, say_rows, says_rows
+from dashboard.texts.subgroups import slice_name
+from dashboard.texts.verdicts import DETECTION_LEVEL, Finding, finding_since
+
+SCORES = slice_names.SCORES
+
+BY = "Group by"
+BY_HELP = (
+    "Classes, ranges of the score, or a further column of the file. Numbers are cut into ranges"
+    " at round values."
+)
+OPEN, OPEN_PLACE = "Filter all pages to", "Choose a subgroup"
+OPEN_HELP = "Only subgroups with rows in both sets are listed."
+ORDERS = {"before": "Worst before", "after": "Worst after"}
+HEAD = ("Subgroup", "Mean gap (pp)", "KS error", "Accuracy")
+PICTURE = "Subgroups"
+BOTH_SIDES = "before and after"
+ALL_GROUPINGS = "All groupings together:"
+NO_CLASSES = (
+    "This file has one score per row and no class probabilities, so rows cannot be grouped by"
+    " class."
+)
+NO_COLUMNS = "The file has no extra column to group by (e.g. hospital, age band)."
+NOT_BY_TRUTH = (
+    "Subgroups by true class are not tested: even perfectly calibrated scores look miscalibrated"
+    " within a true class."
+)
+
+
+# The conclusion ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HowSaid:
+    """How the conclusion is put."""
+
+    after_first: bool
+    """Whether the worst subgroup after calibration is meant."""
+    prediction: bool
+    """Whether scores are of a prediction, rather than of a class or a risk."""
+    expert: bool
+    """Whether p-values are named."""
+
+
+def conclusion(
+    screens: tuple[SliceScreen, SliceScreen | None], by: str, shown: Sequence[str], how: HowSaid
+) -> str:
+    """Return which subgroup is worst, and how many are miscalibrated.
+
+    ``screens``: before and after; after is None where nothing was fitted. ``by``, ``shown``: how
+    the subgroups are called; the text is escaped here. ``how``: how it is put.
+    """
+    before, after = screens
+    first = after if after is not None and how.after_first else before
+    worst = int(first.order(DETECTION_LEVEL)[0])
+    name = escape_markdown(slice_name(by, shortened(shown[worst])))
+    n_tested = int(before.evaluated.sum())
+    if not n_tested:
+        return _not_tested(before, worst, name)
+    counts = [int(screen.off(DETECTION_LEVEL).sum()) for screen in screens if screen is not None]
+    if not any(counts):
+        which = "the only subgroup" if n_tested == 1 else f"any of {n_tested:,} subgroups"
+        enough = f" with enough {rows()}" if n_tested == 1 else ""
+        when = "" if after is None else ", before or after calibration"
+        what = "mean gap" if isinstance(before, JointScreen) else "miscalibration"
+        return f"No {what} detected in {which}{enough}{when}."
+    start = ""
+    if first.off(DETECTION_LEVEL)[worst]:
+        side = "after" if first is not before else "before"
+        when = "" if after is None else f" {side} calibration"
+        size = _size(first, worst, prediction=how.prediction, expert=how.expert)
+        start = f"Worst by {escape_markdown(by)}{when}: {name}, {size}. "
+    adjusted = _adjusted(before, n_tested, expert=how.expert)
+    return start + _counted(counts, n_tested, adjusted)
+
+
+def _size(screen: SliceScreen, k: int, *, prediction: bool, expert: bool) -> str:
+    """Return what is found of a subgroup that is miscalibrated, and how large it is."""
+    found = _found(screen, k, prediction=prediction).in_sentence
+    rows, p_value = int(screen.rows[k]), p_words(float(screen.adjusted[k]))
+    if isinstance(screen, JointScreen):
+        size = detected_points(abs(float(screen.mean_gap[k])), rows)
+        evidence = f" ({p_value})" if expert else ""
+        return f"{found} by {size}{evidence}, {_compared(screen, k)}"
+    evidence = f" ({p_value}, Holm)" if expert else ""
+    return f"{found}, KS error {percent(float(screen.ks_error[k]), rows)}{evidence}"
+
+
+@says_rows
+def _compared(screen: JointScreen, k: int) -> str:
+    """Return how a miscalibrated subgroup compares with other rows of such scores."""
+    if screen.adjusted[k] >= DETECTION_LEVEL:
+        return "though no longer detected"
+    return "more than other rows" if screen.differs[k] else "like other rows"
+
+
+def _adjusted(screen: SliceScreen, n_tested: int, *, expert: bool) -> str:
+    """Return how many tests the findings are adjusted for."""
+    if isinstance(screen, JointScreen):
+        return f"adjusted for {screen.n_tests:,} subgroups of all columns"
+    return f"Holm, {n_tested:,} tests" if expert else f"adjusted for {n_tested:,} tests"
+
+
+@says_rows
+def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
+    """Return how many subgroups are miscalibrated, on each side."""
+    sides = zip(counts, (" before", " after") if len(counts) > 1 else ("",), strict=True)
+    if n_tested == 1:
+        found = [
+            f"{'miscalibrated' if count else 'no miscalibration detected'}{side}"
+            for count, side in sides
+        ]
+        return f"The only subgroup with enough rows: {', '.join(found)}."
+    first, *then = [f"{count:,}{{of}}{side}" for count, side in sides]
+    numbers = ", ".join(
+        [first.format(of=f" of {n_tested:,}"), *(one.format(of="") for one in then)]
+    )
+    return f"Miscalibrated subgroups: {numbers} ({adjusted})."
+
+
+def _found(screen: SliceScreen, k: int, *, prediction: bool) -> Finding:
+    gap, error = float(screen.mean_gap[k]), float(screen.ks_error[k])
+    if isinstance(screen, JointScreen):  # it is of the mean gap
+        error = abs(gap)
+    adjusted, left = float(screen.adjusted[k]), bool(screen.remains[k])
+    return finding_since(gap, error, adjusted, remains=left, prediction=prediction)
+
+
+def _not_tested(screen: SliceScreen, worst: int, name: str) -> str:
+    """Return why no subgroup is tested: all are small, or they are made by the true class."""
+    rows = int(screen.rows[worst])
+    if rows < screen.least:
+        return f"No subgroup has the {rows_of(screen.least)} that a test needs."
+    if isinstance(screen, JointScreen):
+        return f"{say_rows('All rows')} are in one subgroup, {name}, so none is tested."
+    score, observed = (
+        percent(float(value[worst]), rows) for value in (screen.mean_score, screen.frequency.share)
+    )
+    return f"Largest gap: {name}, mean score {score}, observed {observed}. {NOT_BY_TRUTH}"
+
+
+# The table -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OneSide:
+    """A subgroup on one side, in words."""
+
+    ks_error: str
+    gap: str
+    interval: str
+    """KS error, mean gap in percentage points, and the interval of the latter."""
+    sign: str
+    verdict: str
+    kind: str
+    """A sign and a word for the finding, and its kind, for colours."""
+    p_value: str
+    """Adjusted; nothing where the subgroup is not tested."""
+
+
+@dataclass(frozen=True)
+class SliceRow:
+    """One subgroup of the table."""
+
+    name: str
+    rows: str
+    """As the file has it, to be escaped; and how many rows it holds."""
+    before: OneSide
+    """Uncalibrated."""
+    after: OneSide | None
+    """Calibrated; None where nothing was fitted."""
+    right: str
+    right_interval: str
+    """Accuracy, before and after where it changed, and its interval; "" where it is not known."""
+
+
+def slice_rows(
+    shown: Sequence[str],
+    screens: tuple[SliceScreen, SliceScreen | None],
+    right: tuple[SliceShares | None, SliceShares | None],
+    order: Sequence[int],
+    *,
+    prediction: bool,
+) -> list[SliceRow]:
+    """Return the rows of the table.
+
+    ``shown``: what each subgroup holds. ``screens``, ``right``: results before and after; after is
+    None where nothing was fitted. ``order``: the subgroups to write. ``prediction``: whether scores
+    are of a prediction, rather than of a class or a risk.
+    """
+    before, after = screens
+    return [
+        SliceRow(
+            name=shown[k],
+            rows=rows_of(int(before.rows[k])),
+            before=_side(before, k, prediction=prediction),
+            after=None if after is None else _side(after, k, prediction=prediction),
+            right=_right(right, k, int(before.rows[k])),
+            right_interval=_right_interval(right[0], k, int(before.rows[k])),
+        )
+        for k in order
+    ]
+
+
+def _side(screen: SliceScreen, k: int, *, prediction: bool) -> OneSide:
+    rows, adjusted = int(screen.rows[k]), float(screen.adjusted[k])
+    low, high, gap = (
+        pp(float(value[k]), rows, signed=True).removesuffix(" pp")
+        for value in (screen.gap_low, screen.gap_high, screen.mean_gap)
+    )
+    return OneSide(
+        percent(float(screen.ks_error[k]), rows),
+        gap,
+        span(low, high),
+        *_verdict(screen, k, prediction=prediction),
+        "" if math.isnan(adjusted) else p_words(adjusted),
+    )
+
+
+_KINDS = {"red": "over", "blue": "under", "violet": "over", "gray": "none"}
+
+
+def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str, str]:
+    """Return a sign, a word and a kind for what is found of a subgroup."""
+    if not screen.evaluated[k]:
+        few = f"too few {rows()}"
+        return "\u2013", few if screen.rows[k] < screen.least else "not tested", "none"
+    found = _found(screen, k, prediction=prediction)
+    none, word = found.colour == "gray", found.in_sentence
+    if isinstance(screen, JointScreen):
+        word = "no mean gap detected" if none else f"{word}, {_compared(screen, k)}"
+    elif none:
+        word = "not detected"
+    return found.icon, word.removeprefix("scores "), _KINDS[found.colour]
+
+
+def _right(right: tuple[SliceShares | None, SliceShares | None], k: int, rows: int) -> str:
+    before, after = right
+    if before is None:
+        return ""
+    was = percent(float(before.share[k]), rows)
+    now = was if after is None else percent(float(after.share[k]), rows)
+    return was if was == now else f"{was.removesuffix('%')} \u2192 {now}"
+
+
+def _right_interval(right: SliceShares | None, k: int, rows: int) -> str:
+    if right is None:
+        return ""
+    return span(*(percent(float(end[k]), rows) for end in (right.low, right.high)))
+
+
+def both(shares: Iterable[str]) -> str:
+    """Return shares before and after, with the unit once."""
+    return " \u2192 ".join(shares).replace("% \u2192", " \u2192")
+
+
+def about(screen: SliceScreen, *, expert: bool) -> str:
+    """Return what the columns of the table are."""
+    text = (
+        "Mean gap: mean score minus observed frequency; above 0, scores are too high on average. KS"
+        " error: largest cumulative gap."
+    )
+    if isinstance(screen, JointScreen):
+        how = " (min-p over drawn labels)" if expert else ""
+        return (
+            f"{text} The mean gap is tested, as on Overview: findings are adjusted for"
+            f" {screen.n_tests:,} subgroups of all columns{how}, and their 95% CIs hold for all"
+            ' subgroups at once. "Like other rows": not shown to differ from other rows with such'
+            " scores."
+        )
+    text += " Each 95% CI is of one subgroup by itself."
+    n_tested = int(screen.evaluated.sum())
+    if n_tested < 2:
+        return text
+    how = " (Holm; p-values from the Brownian limit or a Poisson tail)" if expert else ""
+    return f"{text} Findings are adjusted for {n_tested:,} tests{how}."
+
+
+@says_rows
+def table_note(screen: SliceScreen, n_shown: int, *, by: str, worst_first: bool = True) -> str:
+    """Return the order, what the small print is, and which subgroups are not tested."""
+    at_once = " (all subgroups at once)" if isinstance(screen, JointScreen) else ""
+    said = ["Worst first."] if worst_first else []
+    said.append(f"Small print: 95% CI{at_once} and finding.")
+    if isinstance(screen, JointScreen):
+        said.append(
+            "Only the mean gap is tested: scores right on average may still be too extreme."
+        )
+    small = int(((screen.rows > 0) & (screen.rows < screen.least)).sum())
+    if small:
+        which = "1 subgroup" if small == 1 else f"{small:,} subgroups"
+        verb = "is" if small == 1 else "are"
+        said.append(f"{which} with fewer than {screen.least} rows {verb} shown but not tested.")
+    empty = screen.n_slices - n_shown
+    if empty:
+        said.append(f"{'1 subgroup has' if empty == 1 else f'{empty:,} subgroups have'} no rows.")
+    if by in SCORES:
+        said.append("Ranges are of the score before calibration.")
+    return " ".join(said)
+
+
+def dots_caption(screen: SliceScreen, after: SliceScreen | None) -> str:
+    """Return what the dots show here."""
+    covering = (screen.gap_low <= 0) & (screen.gap_high >= 0)
+    covered, filled = int(covering[screen.rows > 0].sum()), int((screen.rows > 0).sum())
+    when = "" if after is None else " before calibration"
+    return f"Mean gap with 95% CI. {covered:,} of {filled:,} intervals include 0{when}."
+
+
+def worst_caption(shown: Sequence[str], screen: SliceScreen) -> str:
+    """Return which period is marked in the picture of all periods; empty for none."""
+    worst = screen.widest
+    return "" if worst is None else f"Ringed: {escape_markdown(shown[worst])}, the largest gap."
+
+
+def missing(upload: Upload, by: str) -> list[str]:
+    """Return what rows cannot be grouped by, and why."""
+    said = [NO_CLASSES] if upload.class_names is None else []
+    if not any(upload.columns.values()) and by not in {slice_names.PREDICTED, slice_names.TRUE}:
+        said.append(NO_COLUMNS)
+    return said

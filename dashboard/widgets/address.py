@@ -1,0 +1,250 @@
+"""Choices whose address holds a short word, not what is shown, so that links outlive wordings.
+
+Streamlit binds what a choice shows. So a text that nobody sees is bound instead and holds the word;
+it is empty while nothing is chosen, and the choice that is seen follows it.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+
+from dashboard.texts.numbers import escape_markdown
+
+_COMMA, _NONE = ",", "none"
+
+_ASKED = "address_asked"
+"""What the address held when the session began; then what of it could not be used."""
+
+_PUT = "address_put"
+"""What was chosen in the user's place and is not in the session and in the address yet."""
+
+
+class _Unusable(NamedTuple):
+    """A setting of the address that could not be used, and the value it has instead."""
+
+    key: str
+    asked: str
+    value: object
+
+
+def choose(
+    control: Callable[..., Any],
+    label: str,
+    options: Mapping[str, str],
+    *,
+    key: str,
+    default: str,
+    **shown: Any,
+) -> str:
+    """Let the user choose one of several words, which the address holds under `key`.
+
+    ``control``: ``st.selectbox`` or ``st.segmented_control``. ``label``: of the control.
+    ``options``: what can be chosen, and how it is shown. ``key``: name of the setting in the
+    address. ``default``: the word that holds while the address has none. ``**shown``: more for the
+    control.
+    """
+    if st.session_state.get(key) == default:
+        st.session_state[key] = ""
+    held = _hold(label, key)
+    st.session_state[_seen(key)] = held if held in options else default
+    st.session_state[_refused(key)] = held != "" and held not in options
+    control(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        key=_seen(key),
+        on_change=_keep,
+        args=(key, default),
+        **shown,
+    )
+    return str(st.session_state[_seen(key)])
+
+
+def choose_several(
+    label: str, options: Mapping[str, str], *, key: str, default: Sequence[str], **shown: Any
+) -> list[str]:
+    """Let the user choose several words, which the address holds under `key` with commas between.
+
+    Parameters are those of `choose`; the words that are returned stand in the order of choosing.
+    """
+    if st.session_state.get(key) == _COMMA.join(default):
+        st.session_state[key] = ""
+    held = _hold(label, key)
+    chosen = held.split(_COMMA) if held else list(default)
+    st.session_state[_seen(key)] = [word for word in dict.fromkeys(chosen) if word in options]
+    st.session_state[_refused(key)] = held != _NONE and any(w not in options for w in chosen)
+    st.multiselect(
+        label,
+        list(options),
+        format_func=options.__getitem__,
+        key=_seen(key),
+        on_change=_keep_several,
+        args=(key, default),
+        **shown,
+    )
+    return list(st.session_state[_seen(key)])
+
+
+def several(key: str, default: Sequence[str]) -> list[str]:
+    """Return the words chosen of several, before the choice is drawn."""
+    held = st.session_state.get(key, st.query_params.get(key, ""))
+    return [word for word in held.split(_COMMA) if word != _NONE] if held else list(default)
+
+
+def choose_number(label: str, low: int, high: int, usual: int, *, key: str, **shown: Any) -> int:
+    """Let the user choose a whole number, which the address holds under `key`."""
+    asked = st.query_params.get(key, "")
+    if asked and not is_whole(asked, low, high):
+        with suppress(StreamlitAPIException):  # once it is on the page, it writes what is valid
+            del st.query_params[key]
+            st.rerun()
+    chosen = st.number_input(
+        label, low, high, usual, key=key, bind="query-params", persist_state="session", **shown
+    )
+    return int(chosen)
+
+
+def is_whole(text: str, low: int, high: int) -> bool:
+    """Return whether a text of an address is a whole number in a range.
+
+    Examples
+    --------
+    >>> [is_whole(text, 1, 100) for text in ("15", "2.5", "200", "1e400", "nan", "many")]
+    [True, False, False, False, False, False]
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        return False
+    return math.isfinite(value) and value == int(value) and low <= value <= high
+
+
+def put(key: str, words: Sequence[str]) -> None:
+    """Choose several words in the user's place, in a callback."""
+    put_values({key: _COMMA.join(words) or _NONE})
+
+
+def put_values(values: Mapping[str, object]) -> None:
+    """Choose in the user's place, in a callback, also what is not on the page."""
+    st.session_state[_PUT] = {**st.session_state.get(_PUT, {}), **values}
+
+
+def follow() -> None:
+    """Bring what was chosen in the user's place into address and session, before all else.
+
+    Streamlit writes into the address what is set of a control that has been on a page. One that was
+    not takes what the address says, so that the address is changed first.
+    """
+    values: Mapping[str, object] = st.session_state.get(_PUT, {})
+    again = False
+    for key, value in values.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        held = st.query_params.get(key, "")
+        if text == held:
+            continue
+        with suppress(StreamlitAPIException):  # what is on the page writes itself
+            if text:
+                st.query_params[key] = text
+            else:
+                del st.query_params[key]
+            again = again or bool(held)
+    if again:
+        st.rerun()
+    st.session_state.pop(_PUT, None)
+    st.session_state.update(values)
+
+
+def _hold(label: str, key: str) -> str:
+    """Bind a text that nobody sees to the address; return it."""
+    with st.container(key=f"in_address_{key}"):
+        held = st.text_input(
+            label, key=key, bind="query-params", persist_state="session", autocomplete="off"
+        )
+    return str(held)
+
+
+def remember_asked() -> None:
+    """Keep what the address asks for, before anything is drawn in a session."""
+    if _ASKED not in st.session_state:
+        query = {key: st.query_params.get_all(key) for key in st.query_params}
+        st.session_state[_ASKED] = usable(query)
+
+
+def usable(query: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Return what an address holds under names that a control can have.
+
+    Examples
+    --------
+    >>> usable({"": ["x"], "$$ID-1": ["x"], "bins": ["20"], "class": ["cat", "dog"]})
+    {'bins': ['20'], 'class': ['cat', 'dog']}
+    """
+    return {key: values for key, values in query.items() if key and not key.startswith("$$")}
+
+
+def show_unusable() -> None:
+    """Name the settings of the address that could not be used, after everything is drawn."""
+    asked = st.session_state[_ASKED]
+    if isinstance(asked, dict):
+        asked = [
+            _Unusable(key, ", ".join(values), st.session_state[_place(key)])
+            for key, values in asked.items()
+            if _place(key) in st.session_state and not _is_used(key, values)
+        ]
+        st.session_state[_ASKED] = asked
+    still = [one for one in asked if st.session_state.get(_place(one.key)) == one.value]
+    if still:
+        st.warning(unusable([(one.key, one.asked) for one in still]), icon=":material/link:")
+
+
+def _is_used(key: str, values: list[str]) -> bool:
+    chosen = st.session_state[_place(key)]
+    if _refused(key) in st.session_state:
+        return not st.session_state[_refused(key)]
+    if not isinstance(chosen, list | tuple):
+        return _written(chosen) == _written(values[-1])  # the last one is taken
+    return [_written(value) for value in chosen] == [_written(value) for value in values]
+
+
+def _written(value: object) -> str:
+    text = str(value).lower()
+    try:
+        return f"{float(text):g}"
+    except ValueError:
+        return text
+
+
+def _seen(key: str) -> str:
+    return f"{key}_seen"
+
+
+def _refused(key: str) -> str:
+    return f"{key}_refused"
+
+
+def _place(key: str) -> str:
+    """Name the place of the value that is used."""
+    return _seen(key) if _seen(key) in st.session_state else key
+
+
+def _keep(key: str, default: str) -> None:
+    chosen = st.session_state[_seen(key)]
+    st.session_state[key] = default if chosen is None else chosen
+
+
+def _keep_several(key: str, default: Sequence[str]) -> None:
+    put(key, st.session_state[_seen(key)])
+    if st.session_state[_seen(key)] == list(default):
+        put_values({key: ""})
+
+
+def unusable(asked: Sequence[tuple[str, str]]) -> str:
+    """Return a sentence on settings of the address that could not be used, for Markdown."""
+    names = ", ".join(f"{key}={value[:60]}" for key, value in asked)
+    which, shown = ("which is", "default is") if len(asked) == 1 else ("which are", "defaults are")
+    return escape_markdown(
+        f"The address asks for {names}, {which} not available. The {shown} shown."
+    )

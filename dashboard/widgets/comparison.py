@@ -1,0 +1,74 @@
+"""What a comparison of calibrators lets one say, above its picture."""
+
+import streamlit as st
+
+from calibcore.comparison import Contestant, Picks
+from dashboard.compute import Dealt
+from dashboard.compute.advice import advice_text, advised_group
+from dashboard.compute.comparison import conclusion_of, group_of, recommendation_of
+from dashboard.scene import Scene
+from dashboard.settings import method_by_key, method_of, options_of
+from dashboard.texts import comparison as words
+from dashboard.texts.advice import recommended
+from dashboard.texts.rows import say_rows
+from dashboard.widgets import address
+
+
+def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> None:
+    """Show what is known of the best, of those that are level, and of the test set."""
+    with st.spinner(words.TESTING):
+        said = conclusion_of(scene, picks, among, dealt)
+    if said.head:
+        st.subheader(said.head, anchor=False)
+        small = f":small[{said.not_tested}]" if said.not_tested else ""
+        st.markdown(" ".join(filter(None, (said.level, small))))
+    if said.advised not in {"", scene.settings.method}:
+        offer(scene, said.advised, key="use_advised")
+    if said.changers:
+        st.markdown(said.changers)
+    if said.on_test:
+        st.markdown(said.on_test)
+    same = scene.result.same_data
+    if same:
+        st.warning(say_rows(words.SAME_DATA), icon=":material/warning:")
+    elif scene.chosen == "calibration":
+        st.info(words.BOTH_SETS, icon=":material/info:")
+
+
+def show_recommended(scene: Scene) -> None:
+    """Show which calibrator the comparison advises, in the words of the first page."""
+    said = recommendation_of(scene)
+    if said is None:
+        return
+    if not said.advised:
+        st.markdown(said.head)
+        return
+    group = advised_group(scene, said)
+    st.markdown(recommended(said.advised, advice_text(said), group).sentence)
+    if said.advised != scene.settings.method:
+        offer(scene, said.advised, key="use_recommended")
+
+
+def offer(scene: Scene, method: str, *, key: str) -> None:
+    """Show the button that chooses a calibrator, with its usual options, on every page."""
+    st.button(
+        words.use(method),
+        key=key,
+        type="tertiary",
+        icon=":material/check:",
+        on_click=_use,
+        args=(method, group_of(scene, method)),
+    )
+
+
+def _use(method: str, group: str | None) -> None:
+    """Choose a calibrator, as the controls on the left do, and the groups that it is told."""
+    own = options_of(method)
+    values: dict[str, object] = {"method": method_of(method)}
+    if group is not None:
+        values["group"] = group
+    for option in method_by_key(method).options:
+        name = f"{method_of(method)}_{option.name}"
+        if option.name in own or name in st.session_state:
+            values[name] = own.get(option.name, option.default)
+    address.put_values(values)

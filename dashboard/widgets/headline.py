@@ -1,0 +1,194 @@
+"""The verdict, the four figures that matter most, and recommendations."""
+
+from collections.abc import Callable
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from calibcore.events import OneClass
+from calibcore.inference import Inference
+from dashboard import texts
+from dashboard.compute.advice import classes_of, findings_of, lines_of, steps_of, worst_of
+from dashboard.opening import choices as reading_choices
+from dashboard.scene import Scene
+from dashboard.texts.advice import BY_GROUP, HEADING, Step
+from dashboard.texts.classes import opened
+from dashboard.texts.limits import rounded_note
+from dashboard.texts.numbers import NO_BREAK
+from dashboard.texts.opening import of_extremes
+from dashboard.texts.rows import say_rows
+from dashboard.texts.sentences import FITTED, badge, both_sides_line, bridge, statistics, where_off
+from dashboard.texts.subgroups import period_name
+from dashboard.texts.subject import subject
+from dashboard.texts.tiles import mean_gap_line
+from dashboard.texts.verdicts import HELP
+from dashboard.widgets import address
+from dashboard.widgets import comparison as contest_conclusion
+from dashboard.widgets.filter import choose_part
+from dashboard.widgets.links import show_link
+
+STEPS_SHOWN = 3
+"""Recommendations that are shown at once."""
+
+
+def show_subject(scene: Scene) -> None:
+    """Show in one small line what the page is about."""
+    st.markdown(f":small[{subject(scene)}]")
+
+
+def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> None:
+    """Show the verdict of each side in a line; in full also the numbers that it rests on.
+
+    With ranges, the scores that are off come before the KS error.
+    """
+    evaluated, expert = scene.evaluated, scene.expert
+    words = scene.event_words
+    found, groups = findings_of(scene), worst_of(scene)
+    with st.container(key="verdict", gap="small"):
+        if brief:
+            line = both_sides_line(scene.result, evaluated, words, groups=groups, ranges=ranges)
+            st.markdown(line, help=HELP if ranges else None)
+        else:
+            size = texts.verdict(evaluated.before, words, found["Before"], expert=expert).size
+            st.subheader(
+                f"{badge('Before', found['Before'])}{size.removeprefix(',')}", anchor=False
+            )
+            st.markdown(where_off(evaluated.before, groups, after=False), help=HELP)
+            after = f"{badge('After', found['After'])} " if "After" in found else ""
+            if "After" in found and found["After"] is not FITTED:
+                after += f"{where_off(evaluated.after, groups, after=True)} "
+            done = texts.outcome(
+                scene.result,
+                evaluated,
+                scene.settings.method,
+                expert=expert,
+                prediction=words.prediction,
+                waiting=scene.waiting,
+            )
+            st.markdown(f"{after}{done}")
+        if expert:
+            with st.expander("Test statistics"):
+                st.markdown(statistics(evaluated))
+    with st.container():  # there with or without notes, so that what follows keeps its place
+        extremes = [] if brief else of_extremes(scene.upload.doubts)
+        rounded = rounded_note(evaluated.before, certain=not extremes)
+        sides = {"Before": evaluated.before, "After": evaluated.after}
+        told = bridge({name: side for name, side in sides.items() if name in found})
+        for note in filter(None, (told, rounded, *map(texts.escape_markdown, extremes))):
+            st.markdown(f":small[{note}]")
+        if scene.chosen == "calibration":
+            st.info(say_rows(texts.FITTED_HERE), icon=":material/info:")
+        if scene.result.same_data:
+            st.warning(say_rows(texts.SAME_DATA), icon=":material/warning:")
+
+
+class Figures:
+    """The four figures and recommendations, shown at once and again when more is known."""
+
+    def __init__(
+        self, scene: Scene, gap: DeltaGenerator, worst: DeltaGenerator | None = None
+    ) -> None:
+        self._scene, self._gap = scene, gap
+        # Found first, as what an earlier run left in the places is gone once they are made.
+        self._classes = classes_of(scene)
+        self._groups = worst_of(scene)
+        self._tiles = st.container(key="tiles").empty()
+        self._steps = st.container(key="next_steps").empty()
+        if worst is not None:
+            lines = lines_of(scene)
+            if lines:
+                worst.markdown("  \n".join(lines))
+        self.show()
+        _show_warnings(scene)
+
+    def show(self, inference: Inference | None = None) -> None:
+        """Show both with what is known of the uncertainty."""
+        scene = self._scene
+        self._gap.markdown(f":small[{mean_gap_line(scene.evaluated, inference)}]")
+        with self._tiles.container():
+            _show_tiles(scene, inference)
+        with self._steps.container(gap="small"):
+            st.subheader(HEADING, anchor=False)
+            if inference is None and scene.n_resamples:  # nothing is concluded without them
+                st.markdown(f":small[{texts.LOOKING_CLOSER} \u2026]")
+                return
+            steps = steps_of(scene, inference, self._classes, self._groups)
+            shown = "first" if inference is None else "again"
+            for step in steps[:STEPS_SHOWN]:
+                show_step(scene, step, shown)
+            if steps[STEPS_SHOWN:]:
+                with st.expander("More"):
+                    for step in steps[STEPS_SHOWN:]:
+                        show_step(scene, step, shown)
+
+
+def show_step(scene: Scene, step: Step, shown: str) -> None:
+    """Show one recommendation with its way to more, as ``shown`` in one run."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(step.sentence, width="content")
+        _show_way(scene, step, shown)
+
+
+def _show_way(scene: Scene, step: Step, shown: str) -> None:
+    """Show the way to the page or class with more; in one run it may be shown twice."""
+    if step.page:
+        show_link(step.page, step.link)
+    if step.opens and scene.class_names is not None:
+        _offer(step.link, f"open_next_{shown}", open_class, step.opens)
+    if step.method:
+        contest_conclusion.offer(scene, step.method, key=f"use_{shown}")
+    if step.since:
+        _offer(step.link, f"filter_{shown}", choose_part, *step.since)
+    if step.split_at:
+        _offer(f"Split at {period_name(step.split_at[1])}", f"split_{shown}", _split, step.split_at)
+    if step.groups:
+        _offer(step.link, f"calibrate_by_{shown}", _calibrate_by, step.groups)
+
+
+def _offer(label: str, key: str, follow: Callable[..., None], *args: object) -> None:
+    """Show a button that does what is advised."""
+    icon = ":material/arrow_forward:"
+    st.button(label, key=key, type="tertiary", icon=icon, on_click=follow, args=args)
+
+
+def _split(split_at: tuple[str, ...]) -> None:
+    reading_choices.change(split_at=split_at)
+
+
+def _calibrate_by(column: str) -> None:
+    """Choose calibration by group, as the controls on the left do."""
+    address.put_values({"method": BY_GROUP, "group": column})
+
+
+def _show_tiles(scene: Scene, inference: Inference | None) -> None:
+    of_class = isinstance(scene.settings.event, OneClass)
+    shown = texts.tiles(scene.evaluated, inference, of_class=of_class)
+    for column, tile in zip(st.columns(4), shown, strict=True):
+        with column.container(border=True, height="stretch", gap=None):
+            st.metric(
+                tile.name,
+                tile.value,
+                delta=tile.note or None,
+                delta_color=tile.colour,
+                delta_arrow="off",
+                help=tile.definition,
+            )
+            if tile.interval or (inference is None and scene.n_resamples):
+                # A line breaks between the two intervals, not within one; until they are known,
+                # a line is kept free for them.
+                interval = tile.interval.replace(" to ", f"{NO_BREAK}to{NO_BREAK}") or "\u2026"
+                st.markdown(f":small[95% CI {interval}]")
+            if tile.beside:
+                st.markdown(f":small[{tile.beside}]")
+
+
+def _show_warnings(scene: Scene) -> None:
+    """Show what the fit warns of."""
+    for text in scene.result.warnings:
+        st.markdown(f":small[:material/warning: {texts.escape_markdown(text)}]")
+
+
+def open_class(name: str) -> None:
+    """Choose a class as the event, as the controls on the left do."""
+    address.put_values({"event": "class", "class": name})
+    st.toast(opened(name))

@@ -1,0 +1,39 @@
+"""Links from one page to another."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dashboard.texts.learn import TITLE as LESSONS
+
+_PAGES = "pages"
+
+
+def keep_pages(pages: Mapping[str, st.Page]) -> None:
+    """Remember the pages by their address, for the links."""
+    st.session_state[_PAGES] = pages
+
+
+def show_link(address: str, label: str, **query: str) -> None:
+    """Show a link to a page, with settings that its address has."""
+    page = st.session_state[_PAGES][address]
+    st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=query or None)
+
+
+TEACHING = ("learn", "laboratory", "you", "glossary", "teachers")
+"""Addresses of the pages that teach."""
+
+
+def show_teaching(current: str) -> None:
+    """Show the ways between the pages that teach.
+
+    ``current``: address of the page that shows them.
+    """
+    pages = st.session_state[_PAGES]
+    with st.container(horizontal=True, vertical_alignment="center", key="teaching"):
+        for address in TEACHING:
+            label = LESSONS if address == "learn" else pages[address].title
+            if address == current:
+                st.markdown(f"**{label}**", width="content")
+            else:
+                st.page_link(pages[address], label=label)
