@@ -20,6 +20,7 @@ from calibcore.inference.intervals import (
     share_interval,
     stretched,
 )
+from calibcore.metrics import METRICS
 from calibcore.metrics.measure import (
     ChangeMeasure,
     EventMeasure,
@@ -28,7 +29,6 @@ from calibcore.metrics.measure import (
     RowMeasure,
     RowValues,
 )
-from calibcore.metrics.registry import METRICS
 from calibcore.results import find, short_repr
 from calibcore.validation import Floats
 

@@ -1,8 +1,23 @@
 """Measures of calibration, sharpness and accuracy: one function a quantity, all fractions."""
 
 from calibcore.cumulative import ks_error
-from calibcore.metrics.binned import debiased_ece, ece, mce
+from calibcore.metrics.binned import (
+    DEBIASED_ECE,
+    ECE,
+    ECE_EQUAL_MASS,
+    ECE_L2,
+    MCE,
+    MCE_EQUAL_MASS,
+    debiased_ece,
+    ece,
+    mce,
+)
 from calibcore.metrics.classwise import (
+    CLASSWISE_ECE,
+    CLASSWISE_ECE_EQUAL_MASS,
+    CLASSWISE_KS,
+    MAX_CLASSWISE_ECE,
+    MAX_CLASSWISE_KS,
     classwise_ece,
     classwise_errors,
     classwise_ks,
@@ -10,9 +25,28 @@ from calibcore.metrics.classwise import (
     max_classwise_ece,
     max_classwise_ks,
 )
-from calibcore.metrics.decomposition import Decomposition, calibration_gain, changed_decisions, corp
-from calibcore.metrics.discrimination import auroc
-from calibcore.metrics.kernel import KernelTest, kde_classwise_ece, kde_ece, smooth_ece
+from calibcore.metrics.decomposition import (
+    CALIBRATION_GAIN,
+    DISCRIMINATION,
+    MISCALIBRATION,
+    UNCERTAINTY,
+    Decomposition,
+    calibration_gain,
+    changed_decisions,
+    corp,
+)
+from calibcore.metrics.discrimination import AUROC, auroc
+from calibcore.metrics.kernel import (
+    KDE_CLASSWISE_ECE,
+    KDE_ECE,
+    KDE_ECE_L2,
+    SMOOTH_ECE,
+    KernelTest,
+    kde_classwise_ece,
+    kde_ece,
+    smooth_ece,
+)
+from calibcore.metrics.ks import KS_ERROR, KUIPER
 from calibcore.metrics.measure import (
     ChangeMeasure,
     ClassMeasure,
@@ -21,8 +55,25 @@ from calibcore.metrics.measure import (
     Options,
     RowMeasure,
 )
-from calibcore.metrics.pairwise import event_skce, event_skce_test, mmce, skce, skce_test
+from calibcore.metrics.pairwise import (
+    EVENT_SKCE,
+    MMCE,
+    SKCE,
+    event_skce,
+    event_skce_test,
+    mmce,
+    skce,
+    skce_test,
+)
 from calibcore.metrics.plain import (
+    ACCURACY,
+    CERTAIN_MISSES,
+    HIT_RATE,
+    MEAN_GAP,
+    MEAN_SCORE,
+    OBSERVED_EXPECTED_RATIO,
+    TOP_2_ACCURACY,
+    TOP_5_ACCURACY,
     accuracy,
     certain_misses,
     hit_rate,
@@ -31,9 +82,22 @@ from calibcore.metrics.plain import (
     observed_expected_ratio,
     top_r_accuracy,
 )
-from calibcore.metrics.proper import brier, event_brier, event_nll, nll
-from calibcore.metrics.registry import METRICS
-from calibcore.metrics.regression import calibration_intercept, calibration_slope
+from calibcore.metrics.proper import (
+    BRIER,
+    EVENT_BRIER,
+    EVENT_NLL,
+    NLL,
+    brier,
+    event_brier,
+    event_nll,
+    nll,
+)
+from calibcore.metrics.regression import (
+    CALIBRATION_INTERCEPT,
+    CALIBRATION_SLOPE,
+    calibration_intercept,
+    calibration_slope,
+)
 from calibcore.metrics.remarks import (
     EntropyIsNll,
     KsIsMeanGap,
@@ -41,8 +105,52 @@ from calibcore.metrics.remarks import (
     ks_is_mean_gap,
     mean_entropy,
 )
-from calibcore.metrics.sweep import sweep_ece
+from calibcore.metrics.sweep import SWEEP_ECE, sweep_ece
 from calibcore.probabilities import PROBABILITY_FLOOR
+
+METRICS: tuple[EventMeasure | ClassMeasure, ...] = (
+    KS_ERROR,
+    KUIPER,
+    CLASSWISE_KS,
+    MAX_CLASSWISE_KS,
+    ECE,
+    ECE_EQUAL_MASS,
+    ECE_L2,
+    DEBIASED_ECE,
+    SWEEP_ECE,
+    MCE,
+    MCE_EQUAL_MASS,
+    CLASSWISE_ECE,
+    MAX_CLASSWISE_ECE,
+    CLASSWISE_ECE_EQUAL_MASS,
+    KDE_ECE,
+    KDE_ECE_L2,
+    KDE_CLASSWISE_ECE,
+    SMOOTH_ECE,
+    MMCE,
+    EVENT_SKCE,
+    SKCE,
+    EVENT_BRIER,
+    MISCALIBRATION,
+    DISCRIMINATION,
+    UNCERTAINTY,
+    EVENT_NLL,
+    BRIER,
+    CALIBRATION_GAIN,
+    NLL,
+    CERTAIN_MISSES,
+    MEAN_SCORE,
+    HIT_RATE,
+    MEAN_GAP,
+    OBSERVED_EXPECTED_RATIO,
+    CALIBRATION_INTERCEPT,
+    CALIBRATION_SLOPE,
+    AUROC,
+    ACCURACY,
+    TOP_2_ACCURACY,
+    TOP_5_ACCURACY,
+)
+"""Every measure, in the order of the tables."""
 
 __all__ = [
     "METRICS",

@@ -1,4 +1,4 @@
-"""How much the number of bins decides a binned calibration error."""
+"""Binned calibration errors, and how much the number of bins decides them."""
 
 import math
 from typing import Literal
@@ -7,9 +7,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.binning import Binning, BinTable, bin_scores, equal_mass_starts, equal_width_starts
+from calibcore.binning import (
+    Binning,
+    BinTable,
+    bin_scores,
+    bin_tally,
+    equal_mass_starts,
+    equal_width_starts,
+)
 from calibcore.cumulative import ks_of
 from calibcore.errors import CalibrationInputError
+from calibcore.metrics.measure import EventMeasure
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
@@ -248,3 +256,84 @@ def mce(
 def mce_of(table: BinTable) -> Floats:
     """Return the `mce` of binned rows, vectorised over resamples."""
     return np.asarray(np.where(table.counts > 0, np.abs(table.gap), 0.0).max(axis=-1))
+
+
+def _equal_width(counted: Tally, n_bins: int) -> BinTable:
+    return bin_tally(counted, n_bins=n_bins)
+
+
+def _equal_mass(counted: Tally, n_bins: int) -> BinTable:
+    return bin_tally(counted, n_bins=n_bins, binning="equal_mass")
+
+
+ECE = EventMeasure(
+    key="ece",
+    name="ECE, equal-width bins",
+    group="binned",
+    source="Guo 2017, eq. 3",
+    explained="Expected calibration error: the gap between mean score and observed frequency,"
+    " averaged over bins of equal width. It depends on the number of bins.",
+    ideal=0.0,
+    short=True,
+    interval="inverted",
+    compute=lambda c, o: ece_of(c.once(_equal_width, o.n_bins)),
+)
+
+ECE_EQUAL_MASS = EventMeasure(
+    key="ece_equal_mass",
+    name="ECE, equal-mass bins",
+    group="binned",
+    source="Vasilev 2023, section 3.2",
+    explained="Expected calibration error over bins of equally many rows.",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, o: ece_of(c.once(_equal_mass, o.n_bins)),
+)
+
+ECE_L2 = EventMeasure(
+    key="ece_l2",
+    name="ECE, squared gaps",
+    group="binned",
+    source="Kumar 2019",
+    explained="Root mean squared gap over bins of equally many rows; large gaps weigh more.",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, o: ece_of(c.once(_equal_mass, o.n_bins), norm=2),
+)
+
+DEBIASED_ECE = EventMeasure(
+    key="debiased_ece",
+    name="ECE, squared gaps, debiased",
+    group="binned",
+    source="Kumar 2019",
+    explained="The same, minus what chance adds to the squared gaps; 0 where chance explains them"
+    " all.",
+    ideal=0.0,
+    interval="inverted",
+    truth=lambda c, o: ece_of(c.once(_equal_mass, o.n_bins), norm=2),
+    compute=lambda c, o: debiased_ece_of(c.once(_equal_mass, o.n_bins)),
+)
+
+MCE = EventMeasure(
+    key="mce",
+    name="MCE",
+    group="binned",
+    source="Guo 2017, eq. 5",
+    explained="Maximum calibration error: the largest gap of any bin. A bin with few rows can"
+    " decide it.",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, o: mce_of(c.once(_equal_width, o.n_bins)),
+)
+
+MCE_EQUAL_MASS = EventMeasure(
+    key="mce_equal_mass",
+    name="MCE, equal-mass bins",
+    group="binned",
+    source="Vasilev 2023, section 3.2",
+    explained="Maximum calibration error over bins of equally many rows: no bin with few rows"
+    " decides it.",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, o: mce_of(c.once(_equal_mass, o.n_bins)),
+)

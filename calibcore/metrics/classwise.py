@@ -10,6 +10,7 @@ from calibcore.binning import Binning, bin_places, bin_tally
 from calibcore.blocks import block_rows
 from calibcore.cumulative import ks_of
 from calibcore.metrics.binned import ece_of
+from calibcore.metrics.measure import ClassMeasure
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
 
@@ -219,3 +220,57 @@ def _binned(table: Floats, n_bins: int) -> Floats:
         sums += np.bincount(place, weights=values, minlength=sums.size).reshape(sums.shape)
         sums[:, 0] -= np.bincount(column, weights=values, minlength=n_classes)
     return sums
+
+
+CLASSWISE_KS = ClassMeasure(
+    key="classwise_ks",
+    name="Class-wise KS error",
+    group="cumulative",
+    source="Gupta 2021, eq. 12",
+    explained="KS error of each class against the others, averaged over the classes. No bins.",
+    ideal=0.0,
+    compute=lambda p, y, _: classwise_ks(p, y),
+)
+
+MAX_CLASSWISE_KS = ClassMeasure(
+    key="max_classwise_ks",
+    name="Class-wise KS error, worst class",
+    group="cumulative",
+    source="Gupta 2021, eq. 12",
+    explained="Largest KS error of any class against the others.",
+    ideal=0.0,
+    compute=lambda p, y, _: max_classwise_ks(p, y),
+)
+
+CLASSWISE_ECE = ClassMeasure(
+    key="classwise_ece",
+    name="Class-wise ECE",
+    group="binned",
+    source="Vasilev 2023, eq. 9",
+    explained="Expected calibration error of each class against the others, averaged over the"
+    " classes.",
+    ideal=0.0,
+    short=True,
+    compute=lambda p, y, o: classwise_ece(p, y, n_bins=o.n_bins),
+)
+
+MAX_CLASSWISE_ECE = ClassMeasure(
+    key="max_classwise_ece",
+    name="Class-wise ECE, worst class",
+    group="binned",
+    source="Vasilev 2023, eq. 9",
+    explained="Largest expected calibration error of any class against the others.",
+    ideal=0.0,
+    compute=lambda p, y, o: max_classwise_ece(p, y, n_bins=o.n_bins),
+)
+
+CLASSWISE_ECE_EQUAL_MASS = ClassMeasure(
+    key="classwise_ece_equal_mass",
+    name="Class-wise ECE, equal-mass bins",
+    group="binned",
+    source="Vasilev 2023, section 3.2",
+    explained="Class-wise ECE over bins of equally many rows, each class with its own: they also"
+    " part the many rows whose probability of a class is near 0.",
+    ideal=0.0,
+    compute=lambda p, y, o: classwise_ece(p, y, n_bins=o.n_bins, binning="equal_mass"),
+)

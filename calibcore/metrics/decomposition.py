@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
+from calibcore.metrics.measure import ChangeMeasure, EventMeasure, gain_rows
 from calibcore.metrics.proper import brier, event_brier_of
 from calibcore.metrics.resamples import resample_rows
 from calibcore.tally import Tally, count_totals, hit_sums, hit_totals, tally, whole_numbers
@@ -258,3 +259,57 @@ def _check_alike(before: Logits, after: Logits) -> None:
     found, wanted = after.shape, before.shape
     if found != wanted:
         raise CalibrationInputError("after", f"shape {found}", f"that of before, {wanted}")
+
+
+MISCALIBRATION = EventMeasure(
+    key="miscalibration",
+    name="Miscalibration (CORP)",
+    group="proper",
+    source="Dimitriadis 2021",
+    explained="Part of the Brier score that the best monotone recalibration removes (CORP). Brier"
+    " score = miscalibration \u2212 discrimination + uncertainty.",
+    unit="squared",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, _: c.once(corp_of).miscalibration,
+)
+
+DISCRIMINATION = EventMeasure(
+    key="discrimination",
+    name="Discrimination (CORP)",
+    group="proper",
+    source="Dimitriadis 2021",
+    explained="Part of the Brier score gained by ranking rows correctly. Higher is better.",
+    unit="squared",
+    better="higher",
+    interval="lifted",
+    compute=lambda c, _: c.once(corp_of).discrimination,
+)
+
+UNCERTAINTY = EventMeasure(
+    key="uncertainty",
+    name="Uncertainty (CORP)",
+    group="proper",
+    source="Dimitriadis 2021",
+    explained="Brier score of the observed frequency used as every score. For the event of one"
+    " class it does not depend on the model.",
+    unit="squared",
+    better="neither",
+    interval="wilson",
+    compute=lambda c, _: c.once(corp_of).uncertainty,
+)
+
+CALIBRATION_GAIN = ChangeMeasure(
+    key="calibration_gain",
+    name="Calibration gain",
+    group="proper",
+    source="Zhang 2020, eq. 8",
+    explained="Reduction of the squared calibration error of all classes, from the drop of their"
+    " Brier score. No bins. Higher is better; below 0, calibration made it worse. Where predicted"
+    " classes changed, it is a lower bound.",
+    unit="squared",
+    better="higher",
+    brought=calibration_gain,
+    rows=gain_rows,
+    extent=(-2.0, 2.0),
+)

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibcore.metrics.measure import EventMeasure
 from calibcore.tally import Tally, count_totals, hit_sums, tally
 from calibcore.validation import Floats
 
@@ -53,3 +54,18 @@ def auroc_of(counted: Tally) -> Floats:
     with np.errstate(invalid="ignore"):  # no pair: 0 / 0 is NaN
         # Of two hits one is ahead of the other; of a hit and itself, half.
         return np.asarray((ahead - n_hits**2 / 2) / (n_hits * (counted.n_samples - n_hits)))
+
+
+AUROC = EventMeasure(
+    key="auroc",
+    name="AUROC of the score",
+    group="plain",
+    source="Hanley 1982",
+    explained="Chance that a row with the event has a higher score than one without (area under"
+    " the ROC curve). It says nothing about calibration.",
+    unit="number",
+    better="higher",
+    interval="ranks",
+    compute=lambda c, _: auroc_of(c),
+    extent=(0.0, 1.0),
+)

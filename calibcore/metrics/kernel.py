@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
+from calibcore.metrics.measure import ClassMeasure, EventMeasure
 from calibcore.metrics.resamples import resample_rows
 from calibcore.results import result_class
 from calibcore.tally import Tally, hit_sums, tally
@@ -715,3 +716,52 @@ def share_out(mass: Floats, curve: NDArray[np.integer], values: Floats, weights:
     flat = mass.reshape(-1)
     flat += np.bincount(cells, weights=weights - upper, minlength=flat.size)
     flat[1:] += np.bincount(cells, weights=upper, minlength=flat.size)[:-1]
+
+
+KDE_ECE = EventMeasure(
+    key="kde_ece",
+    name="KDE-ECE",
+    group="kernel",
+    source="Zhang 2020, eq. 6",
+    explained="Mean gap between score and observed frequency, both smoothed by a kernel instead"
+    " of bins. Formula: Zhang 2020, eq. 6; width of the kernel: the authors' program.",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, o: kde_ece_of(c, rough=o.rough),
+)
+
+KDE_ECE_L2 = EventMeasure(
+    key="kde_ece_l2",
+    name="KDE-ECE, squared gaps",
+    group="kernel",
+    source="Zhang 2020, eq. 6, d = 2",
+    explained="Root mean squared gap after the same smoothing (d = 2); large gaps weigh more.",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, o: kde_ece_of(c, norm=2, rough=o.rough),
+)
+
+KDE_CLASSWISE_ECE = ClassMeasure(
+    key="kde_classwise_ece",
+    name="Class-wise KDE-ECE",
+    group="kernel",
+    source="Zhang 2020, section 4.1",
+    explained="KDE-ECE of each class against the others, averaged over the classes. Smoothing"
+    " alone raises it where most probabilities are near 0, so compare it with its value under"
+    " perfect calibration.",
+    ideal=0.0,
+    is_tested_only=True,
+    compute=lambda p, y, _: kde_classwise_ece(p, y),
+)
+
+SMOOTH_ECE = EventMeasure(
+    key="smooth_ece",
+    name="Smooth ECE",
+    group="kernel",
+    source="Blasiok 2024",
+    explained="Mean gap after smoothing by a kernel as wide as the error itself; it changes only"
+    " a little when the scores do.",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, o: smooth_ece_of(c, rough=o.rough),
+)

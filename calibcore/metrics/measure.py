@@ -1,5 +1,6 @@
 """Measures that are means over the rows, row by row: seen, and expected of true probabilities."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -106,6 +107,10 @@ def _in_blocks(
 
 Group = Literal["cumulative", "binned", "kernel", "proper", "plain"]
 Unit = Literal["share", "nats", "squared", "small", "rows", "number"]
+_EXTENTS = {
+    "share": (0.0, 1.0), "squared": (0.0, 1.0), "small": (-2.0, 2.0),
+    "number": (-math.inf, math.inf),
+}  # fmt: skip
 Better = Literal["lower", "higher", "nearer", "neither"]
 Spread = Literal["percentile", "wilson", "reflected", "ranks", "lifted", "inverted"]
 
@@ -140,12 +145,16 @@ class Measure:
         Kind of quantity, by which tables gather them.
     source : str
         Paper it is taken from.
+    explained : str
+        What it is, in a sentence or a few.
     unit : {"share", "nats", "squared", "small", "rows", "number"}, default "share"
         A share is shown in percent; small is a squared number of which more decimals are shown.
     better : {"lower", "higher", "nearer", "neither"}, default "lower"
         Direction in which a model improves; nearer means to ``ideal``, from either side.
     ideal : float or None, default None
         What a perfectly calibrated model of unlimited size would show, where that is one number.
+    extent : tuple of float or None, default None
+        Its least and its largest value; None for those of its unit.
     short : bool, default False
         Whether it is in the short list.
     compares_pairs : bool, default False
@@ -157,11 +166,18 @@ class Measure:
     name: str
     group: Group
     source: str
+    explained: str
     unit: Unit = "share"
     better: Better = "lower"
     ideal: float | None = None
+    extent: tuple[float, float] | None = None
     short: bool = False
     compares_pairs: bool = False
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Its least and its largest value."""
+        return self.extent or _EXTENTS.get(self.unit, (0.0, math.inf))
 
     @property
     def asks_for_order(self) -> bool:

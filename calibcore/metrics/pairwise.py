@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.kernel import KernelTest, kernel_test
+from calibcore.metrics.measure import ClassMeasure, EventMeasure
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
 
@@ -382,3 +383,48 @@ def _covariances(some: Floats, others: Floats) -> Floats:
     found += both
     found -= np.hstack([some, some**2]) @ np.hstack([others**2, others]).T
     return found
+
+
+MMCE = EventMeasure(
+    key="mmce",
+    name="MMCE",
+    group="kernel",
+    source="Kumar, Sarawagi, Jain 2018",
+    explained="Maximum mean calibration error: root of the mean product of two rows' gaps between"
+    " score and outcome, weighted by how alike their scores are (kernel width 0.4). No bins. Gaps"
+    " of opposite sign at similar scores cancel.",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, _: mmce_of(c),
+)
+
+EVENT_SKCE = EventMeasure(
+    key="event_skce",
+    name="SKCE of the event",
+    group="kernel",
+    source="Widmann 2019",
+    explained="Squared kernel calibration error: mean product of two different rows' gaps, twice,"
+    " weighted as in MMCE. Unbiased: 0 on average if perfectly calibrated, so small negative"
+    " values are chance.",
+    unit="small",
+    ideal=0.0,
+    interval="inverted",
+    truth=lambda c, _: true_skce_of(c),
+    compute=lambda c, _: event_skce_of(c),
+)
+
+SKCE = ClassMeasure(
+    key="skce",
+    name="SKCE, all classes",
+    group="kernel",
+    source="Widmann 2019",
+    explained="Squared kernel calibration error of all class probabilities together: it tests"
+    " whole rows, not one class or prediction at a time. Unbiased, so small negative values are"
+    " chance. The kernel is as wide as the median distance of two rows, so it differs before and"
+    " after: compare each with its value under perfect calibration.",
+    unit="small",
+    ideal=0.0,
+    is_tested_only=True,
+    compares_pairs=True,
+    compute=lambda p, y, _: skce(p, y),
+)

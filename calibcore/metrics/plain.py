@@ -1,10 +1,13 @@
 """Plain averages that stand beside every calibration figure."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
+from calibcore.metrics.measure import EventMeasure, RowMeasure, accuracy_rows, top_r_rows
 from calibcore.tally import Tally, hit_sums, score_sums, tally
 from calibcore.validation import Floats
 
@@ -238,3 +241,98 @@ def certain_misses_of(counted: Tally) -> Floats:
     return np.asarray(
         first * counted.hits[..., 0] + last * (counted.counts[..., -1] - counted.hits[..., -1])
     )
+
+
+CERTAIN_MISSES = EventMeasure(
+    key="certain_misses",
+    name="Certain and wrong",
+    group="plain",
+    source="Fractile",
+    explained="Rows with a score of exactly 0% or 100% (to 16 digits) that were wrong. Each adds"
+    " 37 to 708 nats, divided by the number of rows, to the NLL of the event; 708 where it would"
+    " otherwise be infinite.",
+    unit="rows",
+    ideal=0.0,
+    compute=lambda c, _: certain_misses_of(c),
+)
+
+MEAN_SCORE = EventMeasure(
+    key="mean_score",
+    name="Mean score",
+    group="plain",
+    source="Guo 2017, section 2",
+    explained="Average of the scores.",
+    better="neither",
+    short=True,
+    compute=lambda c, _: mean_score_of(c),
+)
+
+HIT_RATE = EventMeasure(
+    key="hit_rate",
+    name="Observed frequency",
+    group="plain",
+    source="Guo 2017, section 2",
+    explained="How often the event happened (rate of positives). For a top-k set, this is the"
+    " top-k accuracy.",
+    better="neither",
+    short=True,
+    interval="wilson",
+    compute=lambda c, _: hit_rate_of(c),
+)
+
+MEAN_GAP = EventMeasure(
+    key="mean_gap",
+    name="Mean score minus frequency",
+    group="plain",
+    source="Guo 2017, section 2",
+    explained="Mean score minus observed frequency. Above 0: scores too high on average.",
+    better="nearer",
+    ideal=0.0,
+    short=True,
+    compute=lambda c, _: mean_gap_of(c),
+    extent=(-1.0, 1.0),
+)
+
+OBSERVED_EXPECTED_RATIO = EventMeasure(
+    key="observed_expected_ratio",
+    name="Observed over expected",
+    group="plain",
+    source="Van Calster 2019",
+    explained="Observed frequency divided by mean score; 1 is ideal, below 1: scores too high.",
+    unit="number",
+    better="nearer",
+    ideal=1.0,
+    compute=lambda c, _: observed_expected_ratio_of(c),
+    extent=(0.0, math.inf),
+)
+
+ACCURACY = RowMeasure(
+    key="accuracy",
+    name="Accuracy",
+    group="plain",
+    source="Guo 2017, section 2",
+    explained="How often the most probable class is the true one.",
+    better="higher",
+    short=True,
+    compute=lambda p, y, _: accuracy(p, y),
+    rows=accuracy_rows,
+    first=1,
+)
+
+
+def _top_r_accuracy(r: int, word: str) -> RowMeasure:
+    return RowMeasure(
+        key=f"top_{r}_accuracy",
+        name=f"Top-{r} accuracy",
+        group="plain",
+        source="Gupta 2021, eq. 5",
+        explained=f"How often the true class is among the {word} most probable ones.",
+        better="higher",
+        compute=lambda p, y, _: float(top_r_rows(p, y, r).seen.mean()),
+        rows=lambda p, y: top_r_rows(p, y, r),
+        first=r,
+    )
+
+
+TOP_2_ACCURACY = _top_r_accuracy(2, "two")
+TOP_5_ACCURACY = _top_r_accuracy(5, "five")

@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
+from calibcore.metrics.measure import EventMeasure, RowMeasure, brier_rows, nll_rows
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
@@ -178,3 +179,57 @@ def event_brier_of(counted: Tally) -> Floats:
 def event_brier_rows(event: EventScores) -> Floats:
     """Return each row's `event_brier`."""
     return np.square(event.scores - event.hits)
+
+
+EVENT_BRIER = EventMeasure(
+    key="event_brier",
+    name="Brier score of the event",
+    group="proper",
+    source="Gupta 2021, Table 7",
+    explained="Mean squared distance between score and outcome. Lower is better; it rewards"
+    " calibration and sharpness together.",
+    unit="squared",
+    short=True,
+    compute=lambda c, _: c.once(event_brier_of),
+    rows=event_brier_rows,
+)
+
+EVENT_NLL = EventMeasure(
+    key="event_nll",
+    name="NLL of the event",
+    group="proper",
+    source="Good 1952",
+    explained="Mean negative log-likelihood of the outcomes, in nats. Binary log loss: it asks"
+    " whether the event happened, not which class is true. Lower is better; confident mistakes"
+    " cost much.",
+    unit="nats",
+    short=True,
+    compute=lambda c, _: event_nll_of(c),
+    rows=event_nll_rows,
+)
+
+BRIER = RowMeasure(
+    key="brier",
+    name="Brier score, all classes",
+    group="proper",
+    source="Brier 1950",
+    explained="Mean squared distance between class probabilities and true class, summed over the"
+    " classes. Lower is better.",
+    unit="squared",
+    compute=lambda p, y, _: brier(p, y),
+    rows=brier_rows,
+    extent=(0.0, 2.0),
+)
+
+NLL = RowMeasure(
+    key="nll",
+    name="NLL, all classes",
+    group="proper",
+    source="Guo 2017, eq. 6",
+    explained="Mean negative log-likelihood of the true class, in nats (log loss). Guo 2017, eq."
+    " 6, is its sum. Lower is better; confident mistakes cost much.",
+    unit="nats",
+    short=True,
+    compute=lambda p, y, _: nll(p, y),
+    rows=nll_rows,
+)

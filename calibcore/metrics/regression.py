@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibcore.metrics.measure import EventMeasure
 from calibcore.metrics.resamples import resample_rows
 from calibcore.tally import Tally, hit_sums, tally
 from calibcore.validation import Floats
@@ -481,3 +482,31 @@ def _shortening(points: Floats, weights: Floats, goal: Floats, at: Floats, step:
             break
         share[worse] /= 2
     return share
+
+
+CALIBRATION_INTERCEPT = EventMeasure(
+    key="calibration_intercept",
+    name="Calibration intercept",
+    group="plain",
+    source="Cox 1958",
+    explained="Log-odds shift that matches the observed frequency (calibration-in-the-large). 0"
+    " is ideal; negative: scores too high.",
+    unit="number",
+    better="nearer",
+    ideal=0.0,
+    compute=lambda c, _: calibration_intercept_of(c),
+)
+
+CALIBRATION_SLOPE = EventMeasure(
+    key="calibration_slope",
+    name="Calibration slope",
+    group="plain",
+    source="Cox 1958",
+    explained="Factor on the log-odds that best matches the outcomes. 1 is ideal; below 1: scores"
+    " too extreme.",
+    unit="number",
+    better="nearer",
+    ideal=1.0,
+    interval="reflected",
+    compute=lambda c, _: calibration_slope_of(c),
+)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore.errors import CalibrationInputError
+from calibcore.metrics.measure import EventMeasure
 from calibcore.metrics.resamples import resample_rows
 from calibcore.tally import Tally, count_totals, gaps_in_rows, hit_totals, tally
 from calibcore.validation import Floats
@@ -149,3 +150,16 @@ def _rise(counts: Floats, hits: Floats) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore"):
         frequency = hits / counts  # an empty place is NaN
         return np.asarray(~(frequency < np.fmax.accumulate(frequency, axis=1)).any(axis=1))
+
+
+SWEEP_ECE = EventMeasure(
+    key="sweep_ece",
+    name="ECE, monotone sweep",
+    group="binned",
+    source="Roelofs 2022",
+    explained="Expected calibration error over as many equally filled bins as keep the observed"
+    " frequency increasing, so that no number of bins is chosen.",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, _: sweep_ece_of(c),
+)

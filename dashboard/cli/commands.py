@@ -157,16 +157,6 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
 }
 
-_RANGES = {
-    "mean_gap": (-1.0, 1.0), "brier": (0.0, 2.0), "calibration_gain": (-2.0, 2.0),
-    "auroc": (0.0, 1.0), "observed_expected_ratio": (0.0, math.inf),
-}  # fmt: skip
-_USUAL = {
-    "share": (0.0, 1.0), "squared": (0.0, 1.0), "small": (-2.0, 2.0),
-    "number": (-math.inf, math.inf),
-}  # fmt: skip
-"""Least and largest value of a measure, by its key or else its unit; of others from 0."""
-
 _WRITTEN = re.compile(r"\s*([\w.]+)\s*(>=|<=|>|<)\s*([^\s%]+)(\s*%)?\s*")
 
 
@@ -240,8 +230,7 @@ class Condition:
 
 def _range_of(name: str) -> tuple[float, float]:
     """Return the least and the largest value of a figure."""
-    units = {measure.key: measure.unit for measure in METRICS} | {SUBGROUP: "share"}
-    return _RANGES.get(name, _USUAL.get(units[name], (0.0, math.inf)))
+    return next((one.range for one in METRICS if one.key == name), (0.0, 1.0))
 
 
 def _expected(low: float, high: float) -> str:

@@ -1,86 +1,10 @@
 """Definitions, reading aids, and the names of options."""
 
+from calibcore.metrics import METRICS
 from dashboard.settings import NO_METHOD
 
 GLOSSARY = {
-    "ks_error": "Largest gap between cumulative scores and cumulative outcomes, rows sorted by"
-    " score. No bins. 0% is best. It is not the KS of credit scoring, which measures"
-    " separation.",
-    "kuiper": "Largest miscalibration of any range of scores: highest minus lowest gap between"
-    " cumulative scores and outcomes.",
-    "ece": "Expected calibration error: the gap between mean score and observed frequency, averaged"
-    " over bins of equal width. It depends on the number of bins.",
-    "ece_equal_mass": "Expected calibration error over bins of equally many rows.",
-    "ece_l2": "Root mean squared gap over bins of equally many rows; large gaps weigh more.",
-    "debiased_ece": "The same, minus what chance adds to the squared gaps; 0 where chance explains"
-    " them all.",
-    "sweep_ece": "Expected calibration error over as many equally filled bins as keep the observed"
-    " frequency increasing, so that no number of bins is chosen.",
-    "mce": "Maximum calibration error: the largest gap of any bin. A bin with few rows can decide"
-    " it.",
-    "mce_equal_mass": "Maximum calibration error over bins of equally many rows: no bin with few"
-    " rows decides it.",
-    "kde_ece": "Mean gap between score and observed frequency, both smoothed by a kernel instead of"
-    " bins. Formula: Zhang 2020, eq. 6; width of the kernel: the authors' program.",
-    "kde_ece_l2": "Root mean squared gap after the same smoothing (d = 2); large gaps weigh more.",
-    "kde_classwise_ece": "KDE-ECE of each class against the others, averaged over the classes."
-    " Smoothing alone raises it where most probabilities are near 0, so compare it with its value"
-    " under perfect calibration.",
-    "mmce": "Maximum mean calibration error: root of the mean product of two rows' gaps between"
-    " score and outcome, weighted by how alike their scores are (kernel width 0.4). No bins. Gaps"
-    " of opposite sign at similar scores cancel.",
-    "event_skce": "Squared kernel calibration error: mean product of two different rows' gaps,"
-    " twice, weighted as in MMCE. Unbiased: 0 on average if perfectly calibrated, so small negative"
-    " values are chance.",
-    "skce": "Squared kernel calibration error of all class probabilities together: it tests whole"
-    " rows, not one class or prediction at a time. Unbiased, so small negative values are chance."
-    " The kernel is as wide as the median distance of two rows, so it differs before and after:"
-    " compare each with its value under perfect calibration.",
-    "smooth_ece": "Mean gap after smoothing by a kernel as wide as the error itself; it changes"
-    " only a little when the scores do.",
-    "miscalibration": "Part of the Brier score that the best monotone recalibration removes (CORP)."
-    " Brier score = miscalibration \u2212 discrimination + uncertainty.",
-    "discrimination": "Part of the Brier score gained by ranking rows correctly. Higher is better.",
-    "uncertainty": "Brier score of the observed frequency used as every score. For the event of one"
-    " class it does not depend on the model.",
-    "event_brier": "Mean squared distance between score and outcome. Lower is better; it rewards"
-    " calibration and sharpness together.",
-    "event_nll": "Mean negative log-likelihood of the outcomes, in nats. Binary log loss: it asks"
-    " whether the event happened, not which class is true. Lower is better; confident mistakes"
-    " cost much.",
-    "brier": "Mean squared distance between class probabilities and true class, summed over the"
-    " classes. Lower is better.",
-    "calibration_gain": "Reduction of the squared calibration error of all classes, from the drop"
-    " of their Brier score. No bins. Higher is better; below 0, calibration made it worse. Where"
-    " predicted classes changed, it is a lower bound.",
-    "nll": "Mean negative log-likelihood of the true class, in nats (log loss). Guo 2017, eq. 6, is"
-    " its sum. Lower is better; confident mistakes cost much.",
-    "classwise_ece": "Expected calibration error of each class against the others, averaged over"
-    " the classes.",
-    "max_classwise_ece": "Largest expected calibration error of any class against the others.",
-    "classwise_ece_equal_mass": "Class-wise ECE over bins of equally many rows, each class with its"
-    " own: they also part the many rows whose probability of a class is near 0.",
-    "classwise_ks": "KS error of each class against the others, averaged over the classes. No"
-    " bins.",
-    "max_classwise_ks": "Largest KS error of any class against the others.",
-    "certain_misses": "Rows with a score of exactly 0% or 100% (to 16 digits) that were wrong. Each"
-    " adds 37 to 708 nats, divided by the number of rows, to the NLL of the event; 708 where it"
-    " would otherwise be infinite.",
-    "mean_score": "Average of the scores.",
-    "hit_rate": "How often the event happened (rate of positives). For a top-k set,"
-    " this is the top-k accuracy.",
-    "mean_gap": "Mean score minus observed frequency. Above 0: scores too high on average.",
-    "observed_expected_ratio": "Observed frequency divided by mean score; 1 is ideal, below 1:"
-    " scores too high.",
-    "calibration_intercept": "Log-odds shift that matches the observed frequency"
-    " (calibration-in-the-large). 0 is ideal; negative: scores too high.",
-    "calibration_slope": "Factor on the log-odds that best matches the outcomes. 1 is ideal; below"
-    " 1: scores too extreme.",
-    "auroc": "Chance that a row with the event has a higher score than one without (area under the"
-    " ROC curve). It says nothing about calibration.",
-    "accuracy": "How often the most probable class is the true one.",
-    "top_2_accuracy": "How often the true class is among the two most probable ones.",
-    "top_5_accuracy": "How often the true class is among the five most probable ones.",
+    **{measure.key: measure.explained for measure in METRICS},
     "row": "One prediction: the probabilities of its classes, or one score, and what came true.",
     "event": "What a score is the probability of: the top prediction is correct, the true class is"
     " in the top-k set, or the true class is one that was chosen.",

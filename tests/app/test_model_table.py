@@ -130,8 +130,9 @@ def test_calibration_gain_stands_in_percent_of_all_classes_without_a_column_of_z
 def test_a_matrix_without_penalty_of_100_classes_warns_before_it_is_fitted(
     path: str, asked: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("contest", "fits", "model_table"):  # a machine of its own speed
-        monkeypatch.setattr(f"dashboard.compute.{module}.seconds_per_logit", lambda: 5e-9)
+    for module in ("compute.comparison", "compute.fits", "views.models.table_results"):
+        # a machine of its own speed
+        monkeypatch.setattr(f"dashboard.{module}.seconds_per_logit", lambda: 5e-9)
     page = open_page(path, sample=OTHER.name, **asked)
     assert not page.exception
     (said,) = [one.value for one in page.warning]

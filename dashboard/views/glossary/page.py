@@ -10,7 +10,7 @@ from dashboard.texts.sentences import method_name
 from dashboard.views.glossary import reference as words
 from dashboard.widgets.links import show_teaching
 
-SITE = Path(__file__).parents[1] / "static" / "docs" / "index.html"
+SITE = Path(__file__).parents[2] / "static" / "docs" / "index.html"
 """The built documentation (``make docs``), which Streamlit serves from ``static``."""
 
 
