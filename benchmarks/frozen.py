@@ -53,7 +53,8 @@ _NOISE = re.compile(
     r"(?i)^(id|deferredFileId|formId|elementId|widgetId|scriptHash|url|hash|queryString)$"
 )
 _TIMES = re.compile(
-    r"\d+(\.\d+)? (ms|s|seconds?|minutes?)\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*|/media/\S+"
+    r"\d+(\.\d+)? (ms|s|seconds?|minutes?)\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*"
+    r"|_\d{4}_\d\d_\d\d_|/media/\S+"
 )
 
 

@@ -1,7 +1,8 @@
 """Every method of the catalogue on every sample, in the papers' own form.
 
 ``python -m benchmarks.methods`` fits each method on the calibration sets with its default options,
-evaluates it on the test sets, and writes ``docs/methods.md`` and the summary in the README.
+evaluates it on the test sets, and writes ``docs/methods.md`` and the summary in
+``docs/sources.md``.
 """
 
 import sys
@@ -81,7 +82,7 @@ def main() -> None:
 
 
 def _write_summary(found: dict[str, dict[str, Row]]) -> None:
-    """Write the KS error of a few methods on a few samples into the README, between its marks."""
+    """Write the KS error of a few methods on a few samples into the page of sources."""
     few = {name: {method: found[name][method] for method in _SHOWN} for name in _SHOWN_ON}
     title = "KS error of the top prediction on the test set, percent"
     replace("methods", f"{title}:\n\n{_summary(COLUMNS[0], few)}")

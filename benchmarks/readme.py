@@ -1,13 +1,12 @@
-"""What programs write into the README and the documentation, between marks."""
+"""What programs write into the documentation, between marks."""
 
 from pathlib import Path
 
-README = Path(__file__).parents[1] / "README.md"
-SECURITY = README.parent / "docs" / "security.md"
-SPEED = README.parent / "docs" / "speed.md"
+DOCS = Path(__file__).parents[1] / "docs"
+SOURCES, SECURITY, SPEED = (DOCS / f"{name}.md" for name in ("sources", "security", "speed"))
 
 
-def replace(mark: str, made: str, page: Path = README) -> None:
+def replace(mark: str, made: str, page: Path = SOURCES) -> None:
     """Put text between ``<!-- mark -->`` and ``<!-- /mark -->``."""
     opened, closed = f"<!-- {mark} -->", f"<!-- /{mark} -->"
     before, rest = page.read_text(encoding="utf-8").split(opened)

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, evaluate, sides_of

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from numpy.typing import ArrayLike
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import Comparison, SetResult, evaluate
 from calibcore.events import Event

@@ -14,14 +14,9 @@ from calibcore.calibrators.lifts import (
     FittedOneVsRest,
     FittedPerRank,
     FittedPooledClasses,
-    FittedPooledScores,
     tell,
 )
-from calibcore.calibrators.score_maps.bbq import FittedBBQ
-from calibcore.calibrators.score_maps.histogram import FittedHistogram
-from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
-from calibcore.calibrators.score_maps.spline import FittedSpline, SplineCalibration
-from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
+from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS
 from calibcore.cumulative import ks_of
 from calibcore.data import EventScores, LogitSet
@@ -276,7 +271,12 @@ def score_curve(fitted: FittedScoreMap) -> ScoreCurve:
     """
     odds = np.linspace(-16, 16, _IN_LOG_ODDS)
     places = np.concatenate(
-        [np.linspace(0, 1, _EVEN), 1 / (1 + np.exp(-odds)), _bends(fitted), _around_jumps(fitted)]
+        [
+            np.linspace(0, 1, _EVEN),
+            1 / (1 + np.exp(-odds)),
+            fitted.breaks().corners,
+            _around_jumps(fitted),
+        ]
     )
     score = np.unique(np.clip(places, 0.0, 1.0))
     return ScoreCurve(score, fitted.predict(score))
@@ -302,36 +302,9 @@ def group_curves(fitted: FittedByGroup) -> tuple[ScoreCurve, ...]:
 
 
 def _around_jumps(fitted: FittedScoreMap) -> Floats:
-    jumps = _jumps(fitted)
+    starts, ends, _ = fitted.breaks()
+    jumps = np.concatenate([starts, ends])
     return np.concatenate([np.nextafter(jumps, -1), jumps, np.nextafter(jumps, 2)])
-
-
-def _jumps(fitted: FittedScoreMap) -> Floats:
-    """Return the scores at which a step map jumps."""
-    match fitted:
-        case FittedHistogram() | FittedBBQ():
-            return fitted.edges
-        case FittedIsotonic() if not fitted.interpolate:
-            return fitted.first
-        case FittedVennAbers():
-            return np.concatenate([fitted.lower_starts, fitted.upper_ends])
-        case FittedPooledScores() | FittedByGroup():
-            return _jumps(fitted.score_map)
-        case _:
-            return np.empty(0)
-
-
-def _bends(fitted: FittedScoreMap) -> Floats:
-    """Return the scores between which a map is a straight line."""
-    match fitted:
-        case FittedSpline():
-            return fitted.scores
-        case FittedIsotonic():
-            return np.concatenate([fitted.first, fitted.last])
-        case FittedPooledScores() | FittedByGroup():
-            return _bends(fitted.score_map)
-        case _:
-            return np.empty(0)
 
 
 def map_inside(

@@ -19,7 +19,7 @@ from calibcore.calibrators.base import (
     FittedVectorMap,
     ScoreMap,
 )
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find

@@ -15,9 +15,9 @@ from calibcore.calibrators.base import (
     ScoreMap,
     SlowVectorMap,
 )
-from calibcore.calibrators.catalogue import Calibrator
 from calibcore.calibrators.lifts import PooledScores
 from calibcore.calibrators.linear.maps import FullLinearMap
+from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, WithinTopR

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 from calibcore.cumulative import curves_of
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError

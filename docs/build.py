@@ -36,7 +36,7 @@ SERVED = ROOT / "dashboard" / "static" / "docs"
 
 KEPT = (
     "browser", "python", "teaching", "decisions", "validation", "agreement", "methods", "speed",
-    "security", "papers",
+    "security", "papers", "sources", "files",
 )  # fmt: skip
 """Pages that are written by hand, or by other targets."""
 
@@ -110,8 +110,8 @@ def _scene(key: str) -> Scene:
 
 
 def command_page() -> str:
-    """Write the help of every command, as it is printed."""
-    parts = ["# On the command line", ""]
+    """Write what the command is for, and the help of every command, as it is printed."""
+    parts = [(ROOT / "docs" / "command.md").read_text("utf-8")]
     for name in (None, *fractile.commands):
         command = fractile if name is None else fractile.commands[name]
         shown = "fractile" if name is None else f"fractile {name}"

@@ -15,7 +15,7 @@ from calibcore.calibrators import (
     Method,
     VectorScaling,
 )
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 
 SKLEARN, NETCAL, PROBMETRICS = "scikit-learn", "netcal", "probmetrics"
 BETACAL, VENN_ABERS, SCIPY = "betacal", "venn-abers", "plain SciPy"

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.data import Table
 from calibcore import EventScores
 from calibcore.calibrators import ScoreMap, VectorMap
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 from calibcore.validation import Floats
 
 Kind = Literal["event", "classes"]

@@ -9,16 +9,7 @@ from calibcore.calibrators.base import (
     from_json,
 )
 from calibcore.calibrators.by_group import ByGroup, FittedByGroup
-from calibcore.calibrators.catalogue import (
-    CATALOGUE,
-    Calibrator,
-    Choice,
-    Fits,
-    Method,
-    Option,
-    Switch,
-    WholeNumber,
-)
+from calibcore.calibrators.catalogue import CATALOGUE
 from calibcore.calibrators.ensembles.beta import BetaEnsemble
 from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
 from calibcore.calibrators.gaussian_process import GaussianProcessCalibration
@@ -29,6 +20,15 @@ from calibcore.calibrators.linear.maps import (
     StructuredMatrixScaling,
     StructuredVectorScaling,
     VectorScaling,
+)
+from calibcore.calibrators.method import (
+    Calibrator,
+    Choice,
+    Fits,
+    Method,
+    Option,
+    Switch,
+    WholeNumber,
 )
 from calibcore.calibrators.score_maps.bbq import BBQ
 from calibcore.calibrators.score_maps.beta import BetaCalibration

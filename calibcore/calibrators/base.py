@@ -3,22 +3,32 @@
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 from numpy.linalg import LinAlgError
 from numpy.typing import ArrayLike
 
 from calibcore import validation
+from calibcore.calibrators.descriptions import Description, Recipe
 from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats
 
 _ROUNDING = 1e-9
 
 
-class _Rule(NamedTuple):
+class Rule(NamedTuple):
     """What holds of all values of a field, and how it is said."""
 
     holds: Callable[[Floats], bool]
@@ -33,69 +43,23 @@ def _rises(values: Floats) -> bool:
     return bool(np.all(np.diff(values) >= -_ROUNDING))
 
 
-_POSITIVE = _Rule(lambda values: bool(np.all(values > 0)), "above 0")
-_AT_LEAST_0 = _Rule(lambda values: bool(np.all(values >= 0)), "at least 0")
-_PARTS = _Rule(_within, "from 0 to 1")
-_NOT_ALL = _Rule(lambda values: bool(values.min() >= 0 and values.max() < 1), "from 0 to below 1")
-_RISING = _Rule(_rises, "in rising order")
-_RISING_PARTS = _Rule(lambda values: _within(values) and _rises(values), "from 0 to 1, rising")
-_EDGES = _Rule(
+POSITIVE = Rule(lambda values: bool(np.all(values > 0)), "above 0")
+AT_LEAST_0 = Rule(lambda values: bool(np.all(values >= 0)), "at least 0")
+PARTS = Rule(_within, "from 0 to 1")
+NOT_ALL = Rule(lambda values: bool(values.min() >= 0 and values.max() < 1), "from 0 to below 1")
+RISING = Rule(_rises, "in rising order")
+RISING_PARTS = Rule(lambda values: _within(values) and _rises(values), "from 0 to 1, rising")
+EDGES = Rule(
     lambda values: bool(values.size > 1 and values[0] == 0 and values[-1] == 1 and _rises(values)),
     "rising from 0 to 1",
 )
-_SHARES = _Rule(
+SHARES = Rule(
     lambda values: bool(values.min(initial=0) >= 0 and abs(values.sum() - 1) <= _ROUNDING),
     "at least 0, summing to 1",
 )
 
-_RULES: dict[str, dict[str, _Rule]] = {
-    "FittedBBQ": {
-        "edges": _RISING_PARTS,
-        "heights": _PARTS,
-        "n_bins": _POSITIVE,
-        "weights": _SHARES,
-    },
-    "FittedBeta": {"a": _AT_LEAST_0, "b": _AT_LEAST_0},
-    "FittedBetaEnsemble": {"a": _POSITIVE, "b": _AT_LEAST_0, "weights": _SHARES},
-    "FittedByGroup": {"groups": _RISING, "penalty": _AT_LEAST_0},
-    "FittedEnsembleTemperature": {"weights": _SHARES},
-    "FittedGaussianProcess": {
-        "places": _RISING,
-        "noise": _AT_LEAST_0,
-        "iterations": _AT_LEAST_0,
-        "gradient_norm": _AT_LEAST_0,
-    },
-    "FittedHistogram": {"edges": _EDGES, "counts": _AT_LEAST_0, "frequency": _PARTS},
-    "FittedIsotonic": {"first": _RISING_PARTS, "last": _RISING_PARTS, "frequency": _RISING_PARTS},
-    "FittedLinear": {
-        "uniform_share": _NOT_ALL,
-        "penalty": _AT_LEAST_0,
-        "loss": _AT_LEAST_0,
-        "gradient_norm": _AT_LEAST_0,
-    },
-    "FittedPooledClasses": {"strictness": _POSITIVE},
-    "FittedPooledScores": {"strictness": _AT_LEAST_0},
-    "FittedSpline": {"scores": _RISING_PARTS},
-    "FittedVennAbers": dict.fromkeys(
-        ("lower_starts", "lower", "upper_ends", "upper"), _RISING_PARTS
-    ),
-}
 
-_LENGTHS: dict[str, tuple[dict[str, int], ...]] = {
-    "FittedBBQ": ({"edges": 1, "heights": 0}, {"n_bins": 0, "weights": 0}),
-    "FittedBetaEnsemble": ({"a": 0, "b": 0, "c": 0, "weights": 0},),
-    "FittedByGroup": ({"groups": 0, "shift": 0, "slope": 0},),
-    "FittedGaussianProcess": ({"places": 0, "q_mean": 0, "q_factor": 0},),
-    "FittedHistogram": ({"edges": -1, "counts": 0, "frequency": 0},),
-    "FittedIsotonic": ({"first": 0, "last": 0, "frequency": 0},),
-    "FittedLinear": ({"weights": 0, "bias": 0},),
-    "FittedSpline": ({"scores": 0, "slope": 0},),
-    "FittedVennAbers": ({"lower_starts": 1, "lower": 0}, {"upper_ends": 1, "upper": 0}),
-}
-"""Arrays whose lengths are the same number, above 0, once the one beside each is added."""
-
-
-def check_values(fitted: Any) -> None:
+def check_values(fitted: "Fitted") -> None:
     """Raise if a map holds what no fit can leave there.
 
     Raises
@@ -104,16 +68,31 @@ def check_values(fitted: Any) -> None:
         Names the field that is out of its range, or the map whose arrays do not fit each other.
     """
     kind = type(fitted).__name__
-    for field, rule in _RULES.get(kind, {}).items():
+    for field, rule in fitted.RULES.items():
         value = getattr(fitted, field)
         if not rule.holds(np.atleast_1d(np.asarray(value, dtype=np.float64))):
             raise CalibrationInputError(field, f"{value!r:.40}", rule.wanted)
-    for alike in _LENGTHS.get(kind, ()):
+    for alike in fitted.ALIKE:
         lengths = {len(getattr(fitted, field)) + more for field, more in alike.items()}
         if len(lengths) > 1 or min(lengths) < 1:
             raise CalibrationInputError(
                 kind, "arrays that do not fit each other", "those of one fit"
             )
+
+
+Rules = Mapping[str, Rule]
+Lengths = tuple[Mapping[str, int], ...]
+
+
+class Breaks(NamedTuple):
+    """Scores at which a map has a step or a corner, ascending."""
+
+    starts: Floats = np.empty(0)
+    """Where a new value begins."""
+    ends: Floats = np.empty(0)
+    """Where an old value ends."""
+    corners: Floats = np.empty(0)
+    """Corners without a step."""
 
 
 # The two families of calibrators: maps of one score, and maps of a row of logits --------------
@@ -137,6 +116,21 @@ class Fitted:
     """
 
     warnings: tuple[str, ...] = ()
+
+    RULES: ClassVar[Rules] = {}
+    """What holds of the values of a field, in every fit."""
+    ALIKE: ClassVar[Lengths] = ()
+    """Arrays whose lengths are the same number, above 0, once the one beside each is added."""
+    HARMLESS: ClassVar[frozenset[str]] = frozenset()
+    """Warnings that a calibrator made of many such maps does not pass on."""
+
+    def recipe(self) -> Recipe | None:
+        """Return its lines of NumPy; None where it is not written in such."""
+        return None
+
+    def describe(self) -> Description:
+        """Return what it holds, in words; nothing of a map that only holds others."""
+        return Description()
 
     def to_json(self) -> str:
         """Write the map as plain JSON, from which `from_json` makes the same map to the bit."""
@@ -173,6 +167,10 @@ class FittedScoreMap(Fitted, ABC):
         CalibrationInputError
             Scores out of range.
         """
+
+    def breaks(self) -> Breaks:
+        """Return where it has steps and corners; nowhere, for a smooth map."""
+        return Breaks()
 
 
 class FittedGroupMap(FittedScoreMap):

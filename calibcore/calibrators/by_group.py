@@ -2,15 +2,38 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap, GroupMap, ScoreMap
+from calibcore.calibrators.base import (
+    AT_LEAST_0,
+    RISING,
+    Breaks,
+    FittedGroupMap,
+    FittedScoreMap,
+    GroupMap,
+    Lengths,
+    Rules,
+    ScoreMap,
+)
+from calibcore.calibrators.descriptions import Recipe
 from calibcore.calibrators.lifts import check_score_map
-from calibcore.calibrators.score_maps.platt import SMALLEST_SPAN, log_odds, sigmoid
+from calibcore.calibrators.method import Choice, Cost, Fits, Method
+from calibcore.calibrators.score_maps.bbq import BBQ
+from calibcore.calibrators.score_maps.beta import BetaCalibration
+from calibcore.calibrators.score_maps.histogram import HistogramBinning
+from calibcore.calibrators.score_maps.platt import (
+    ODDS,
+    SIGMOID,
+    SMALLEST_SPAN,
+    PlattScaling,
+    log_odds,
+    sigmoid,
+)
+from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
@@ -53,6 +76,9 @@ class FittedByGroup(FittedGroupMap):
     slope: Floats
     penalty: float
 
+    RULES: ClassVar[Rules] = {"groups": RISING, "penalty": AT_LEAST_0}
+    ALIKE: ClassVar[Lengths] = ({"groups": 0, "shift": 0, "slope": 0},)
+
     @property
     def differs(self) -> NDArray[np.bool_]:
         """Which groups differ from the map of all rows: shape (n_groups,)."""
@@ -68,6 +94,26 @@ class FittedByGroup(FittedGroupMap):
         place, result = place[moved], of_all.copy()
         result[moved] = sigmoid(self.shift[place] + self.slope[place] * log_odds(of_all[moved]))
         return result
+
+    def recipe(self) -> Recipe | None:
+        """Return the map of all rows, then what the group at each row's ``place`` adds to it."""
+        inner = self.score_map.recipe()
+        if inner is None or not self.differs.any():
+            return inner
+        numbers, lines = inner
+        # The last is for groups that were not self, whose place is -1.
+        added = {"shift": np.append(self.shift, 0.0), "slopes": np.append(self.slope, 1.0)}
+        return numbers | added, [
+            *lines,
+            "of_all = x = y",
+            *ODDS,
+            "y = SHIFT[place] + SLOPES[place] * (low + high)",
+            *SIGMOID,
+            "y = np.where((SHIFT[place] == 0) & (SLOPES[place] == 1), of_all, y)",
+        ]
+
+    def breaks(self) -> Breaks:
+        return self.score_map.breaks()
 
 
 @dataclass(frozen=True)
@@ -293,3 +339,35 @@ def _newton_step(point: _Point, free: NDArray[np.bool_]) -> Floats:
     np.divide(of_b * left_a - both * left_b, determinant, out=step[0], where=two)
     np.divide(of_a * left_b - both * left_a, determinant, out=step[1], where=two)
     return step
+
+
+SCORE_MAPS: dict[str, type[ScoreMap]] = {
+    "beta": BetaCalibration,
+    "platt": PlattScaling,
+    "histogram": HistogramBinning,
+    "bbq": BBQ,
+    "spline": SplineCalibration,
+}
+"""What a map of all rows can be, by its word."""
+
+
+def _made(score_map: str) -> ByGroup:
+    return ByGroup(SCORE_MAPS[score_map]())
+
+
+BY_GROUP = Method(
+    key="by_group",
+    name="By group",
+    short="By group",
+    factory=_made,
+    options=(Choice("score_map", "platt", tuple(SCORE_MAPS)),),
+    paper="Van Calster 2019; Gelman and Hill 2007 (partial pooling); Hebert-Johnson 2018",
+    explained="Fits one map on all rows, and a shift and slope for each group, near none where"
+    " its rows are few.",
+    formula="log-odds = a_g + b_g logit(q), q by one map of all rows; a_g and b_g penalised",
+    acts_on="event",
+    preserves_accuracy=True,
+    fits=Fits("curves", 1),
+    cost=Cost((500, 50, 5)),
+    knows_groups=True,
+)

@@ -4,14 +4,25 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
-from calibcore.calibrators.base import FittedVectorMap, Positive, Progress, SlowVectorMap
+from calibcore.calibrators.base import (
+    AT_LEAST_0,
+    RISING,
+    FittedVectorMap,
+    Lengths,
+    Positive,
+    Progress,
+    Rules,
+    SlowVectorMap,
+)
+from calibcore.calibrators.descriptions import Description, Recipe, rounded
+from calibcore.calibrators.method import Cost, Fits, Method, WholeNumber
 from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
@@ -712,6 +723,14 @@ class FittedGaussianProcess(FittedVectorMap):
     gradient_norm: float
     """Largest slope of the bound per row at its end, where no limit stands in the way."""
 
+    RULES: ClassVar[Rules] = {
+        "places": RISING,
+        "noise": AT_LEAST_0,
+        "iterations": AT_LEAST_0,
+        "gradient_norm": AT_LEAST_0,
+    }
+    ALIKE: ClassVar[Lengths] = ({"places": 0, "q_mean": 0, "q_factor": 0},)
+
     @property
     def kl_divergence(self) -> float:
         """KL(q || prior) in nats, at least 0."""
@@ -761,6 +780,34 @@ class FittedGaussianProcess(FittedVectorMap):
     @property
     def _kernel(self) -> Kernel:
         return Kernel(self.amplitude, self.lengthscale, self.noise)
+
+    def recipe(self) -> Recipe:
+        """Write `FittedGaussianProcess.predict_proba`, a few thousand cells at a time."""
+        kernel = Kernel(self.amplitude, self.lengthscale, self.noise)
+        numbers = {
+            "places": self.places, "lengthscale": self.lengthscale,
+            "mean": self.amplitude * self.q_mean, "factor": self.amplitude * self.q_factor.T,
+            "whitener": basis(self.places, self.places, kernel).whitener,
+        }  # fmt: skip
+        sizes = tuple(max(size, fewest(self.places.size)) for size in N_POINTS)
+        return numbers, [
+            "points, y = [], np.empty_like(x)",
+            f"for n in {sizes}:  # even points of a standard Gaussian",
+            f"    steps = [pow({GENERATOR}, k, n) for k in range(len(PLACES))]",
+            "    at = np.outer(np.arange(n) - (n - 1) / 2, steps) / n % 1",
+            "    g = np.vectorize(NormalDist().inv_cdf)(at)",
+            "    points.append(g @ np.linalg.inv(np.linalg.cholesky(g.T @ g / n)).T)",
+            "step = max(1, 4096 // x.shape[1])",
+            "for rows in (slice(k, k + step) for k in range(0, len(x), step)):",
+            *(f"    {line}" for line in (*_latent(), *_turned(), *_averaged())),
+        ]
+
+    def describe(self) -> Description:
+        return Description(
+            f"Amplitude of the curve: {rounded(self.amplitude)}; length over which it changes:"
+            f" {rounded(self.lengthscale)} in log-probability; {self.places.size} inducing points;"
+            f" {self.iterations} iterations."
+        )
 
 
 @dataclass(frozen=True)
@@ -918,3 +965,76 @@ def _search_warnings(found: Found) -> list[str]:
             " limit, as where every row's true class is on top."
         )
     return warnings
+
+
+# The same in a few lines of NumPy --------------------------------------------------------------
+
+
+def _latent() -> list[str]:
+    """Return the latent means ``m`` and directions ``d`` of rows, and where they are settled."""
+    return [
+        "z = x[rows].T",
+        "m = z - z.max(axis=0)",
+        f"m = np.maximum(m - np.log(np.exp(m).sum(axis=0)), {LOWEST_INPUT!r})",
+        "far = (PLACES[:, None] - m.ravel()) / LENGTHSCALE",
+        "white = WHITENER @ np.exp(-0.5 * far**2)",
+        "d = (FACTOR @ white).reshape(-1, *m.shape)",
+        "m = np.where(np.isneginf(z), z, m) + (MEAN @ white).reshape(m.shape)",
+        "top, own = m.argmax(axis=0), np.arange(m.shape[1])",
+        "m, d = m - m[top, own], d - d[:, top, own][:, None]",
+        'v = np.einsum("mkr,mkr->kr", d, d)',
+        "rival = 1 / (1 + np.exp(np.minimum(-m / np.sqrt(1 + np.pi / 8 * v), 700.0)))",
+        "p = np.exp(m)",
+        "p /= p.sum(axis=0)",
+        'c = np.einsum("kr,mkr->mr", p, d)',
+        'half = 0.5 * (v + (c * c).sum(axis=0)) - np.einsum("mr,mkr->kr", c, d) + m',
+        "half -= np.where(v > 1, np.maximum(m + v, 0) ** 2 / np.maximum(2 * v, 1), 0)",
+        "p = np.exp(half - half.max(axis=0))",
+        "p /= p.sum(axis=0)",
+    ]
+
+
+def _turned() -> list[str]:
+    """Return the unsure rows ``u``, their directions ``e`` turned, and the points they need."""
+    return [
+        "doubt = (rival * v * v).max(axis=0)",
+        f"u = np.flatnonzero(doubt > {SETTLED})",
+        "e, w, own = d[:, :, u], (rival / (1 + v))[:, u], np.arange(len(u))",
+        f"for rest in (e[k:] for k in range(min({TURNS}, len(e) - 1, len(m) - 1))):",
+        '    size = np.einsum("mkr,mkr->kr", rest, rest)',
+        "    k = (w * size).argmax(axis=0)",
+        "    mirror = rest[:, k, own]",
+        "    mirror[0] += np.copysign(np.sqrt(size[k, own]), mirror[0])",
+        "    size = (mirror * mirror).sum(axis=0)",
+        '    along = np.einsum("mr,mkr->kr", mirror, rest) * (2 / np.where(size > 0, size, 1.0))',
+        "    rest -= mirror[:, None] * along",
+        f"left = (w * (e[{TURNS}:] ** 2).sum(axis=0)).max(axis=0)",
+        f"level = np.where(doubt[u] <= {UNSURE}, 0, np.where(left > {BETWEEN_MANY}, 2, 1))",
+    ]
+
+
+def _averaged() -> list[str]:
+    return [
+        "for k in range(3):",
+        "    r = np.flatnonzero(level == k)",
+        "    t = m[:, u[r], None] + np.tensordot(e[:, :, r], points[k], (0, 1))",
+        "    t = np.exp(t - t.max(axis=0))",
+        "    p[:, u[r]] = (t / t.sum(axis=0)).mean(axis=2)",
+        "y[rows] = (p / p.sum(axis=0)).T",
+    ]
+
+
+GAUSSIAN_PROCESS = Method(
+    key="gaussian_process",
+    name="Gaussian process",
+    short="Gaussian p.",
+    factory=GaussianProcessCalibration,
+    options=(WholeNumber("n_inducing", 10, 2, 50),),
+    paper="Wenger 2020",
+    explained="Fits one smooth curve for the logits of all classes, with its uncertainty.",
+    formula="softmax(g(ln p)), g a Gaussian process",
+    acts_on="classes",
+    preserves_accuracy=False,
+    fits=Fits("curves", 1),
+    cost=Cost((18_000, 12_000, 7_000), fixed=2.5e8),
+)

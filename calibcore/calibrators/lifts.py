@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,14 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import (
+    AT_LEAST_0,
+    POSITIVE,
+    Breaks,
     FittedScoreMap,
     FittedVectorMap,
     Progress,
+    Rules,
     ScoreMap,
     SlowVectorMap,
     VectorMap,
 )
-from calibcore.calibrators.score_maps.beta import HARMLESS
+from calibcore.calibrators.descriptions import SOFTMAX, Recipe
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.ordering import sort_together
@@ -35,7 +40,10 @@ _NAMED = 3
 def gathered(what: str, maps: Sequence[FittedScoreMap], numbers: Iterable[int]) -> tuple[str, ...]:
     """Pass on what the first of the chosen maps with warnings say, and count the others."""
     each = ((number, maps[number].warnings) for number in numbers)
-    told = ((number, [one for one in those if one not in HARMLESS]) for number, those in each)
+    told = (
+        (number, [one for one in those if one not in maps[number].HARMLESS])
+        for number, those in each
+    )
     said = [(number, sentences) for number, sentences in told if sentences]
     found = [
         f"{what} {number}: {sentence}"
@@ -82,6 +90,24 @@ Part = Callable[[slice], Floats]
 """Gives some rows of a table, which may be overwritten."""
 
 
+_SUM_TO_1 = [
+    "total = r.sum(axis=1, keepdims=True)",
+    "y = np.where(total > 0, r / np.where(total > 0, total, 1.0), before)",
+]
+
+
+def each_column(maps: Sequence[FittedScoreMap]) -> Recipe | None:
+    """Return the lines that send each column of ``r`` through its own map."""
+    made = [one.recipe() for one in maps]
+    known = [one for one in made if one is not None]
+    if len(known) < len(made) or any(one[1] != known[0][1] for one in known):
+        return None
+    names = ", ".join(name.upper() for name in known[0][0])
+    held = [tuple(numbers.values()) for numbers, _ in known]
+    lines = [f"for k, ({names},) in enumerate(MAPS):", "    x = r[:, k]"]
+    return {"maps": held}, [*lines, *(f"    {line}" for line in known[0][1]), "    r[:, k] = y"]
+
+
 class FittedLift(FittedVectorMap):
     """A fitted lift, which works on class probabilities."""
 
@@ -91,6 +117,14 @@ class FittedLift(FittedVectorMap):
     @abstractmethod
     def recalibrate(self, probabilities: Floats) -> Floats:
         """Calibrate rows of probabilities, in place."""
+
+    @abstractmethod
+    def on_probabilities(self) -> Recipe | None:
+        """Return its lines of NumPy that turn ``y``, probabilities, into ``y``; None for none."""
+
+    def recipe(self) -> Recipe | None:
+        found = self.on_probabilities()
+        return None if found is None else (found[0], ["y = x", *SOFTMAX, *found[1]])
 
 
 class Lift(SlowVectorMap):
@@ -228,6 +262,13 @@ class FittedOneVsRest(FittedLift):
         _replace_columns(probabilities, self.score_maps)
         return int(np.count_nonzero(~probabilities.any(axis=1)))
 
+    def on_probabilities(self) -> Recipe | None:
+        columns = each_column(self.score_maps)
+        if columns is None:
+            return None
+        numbers, lines = columns
+        return numbers, ["before, r = y, y.copy()", *lines, *_SUM_TO_1]
+
 
 @dataclass(frozen=True)
 class OneVsRest(Lift):
@@ -314,6 +355,22 @@ class FittedPerRank(FittedLift):
         ranked[empty] = np.take_along_axis(block[empty], order[empty], axis=1)
         for rows in row_blocks(*block.shape):
             np.put_along_axis(block[rows], order[rows], ranked[rows], axis=1)
+
+    def on_probabilities(self) -> Recipe | None:
+        columns = each_column(self.score_maps)
+        if columns is None:
+            return None
+        numbers, lines = columns
+        return numbers, [
+            'order = np.argsort(-y, axis=1, kind="stable")',
+            "before = np.take_along_axis(y, order, axis=1)",
+            "r = before.copy()",
+            *lines,
+            *_SUM_TO_1,
+            "r = np.empty_like(y)",
+            "np.put_along_axis(r, order, y, axis=1)",
+            "y = r",
+        ]
 
 
 @dataclass(frozen=True)
@@ -426,6 +483,8 @@ class FittedPooledClasses(FittedLift):
     strictness: float
     """Part of the uncalibrated probability that is added."""
 
+    RULES: ClassVar[Rules] = {"strictness": POSITIVE}
+
     def recalibrate(self, probabilities: Floats) -> Floats:
         """Calibrate rows of probabilities, in place."""
         for rows in row_blocks(*probabilities.shape):
@@ -437,6 +496,19 @@ class FittedPooledClasses(FittedLift):
             normalise(block)
             keep_decisions(block, decided)
         return probabilities
+
+    def on_probabilities(self) -> Recipe | None:
+        inner = self.score_map.recipe()
+        if inner is None:
+            return None
+        numbers, lines = inner
+        return numbers | {"strictness": self.strictness}, [
+            "before = y",
+            "x = y.ravel()",
+            *lines,
+            "r = y.reshape(before.shape) + STRICTNESS * before",
+            *_SUM_TO_1,
+        ]
 
 
 @dataclass(frozen=True)
@@ -506,9 +578,22 @@ class FittedPooledScores(FittedScoreMap):
     strictness: float
     """Part of the uncalibrated score that is added."""
 
+    RULES: ClassVar[Rules] = {"strictness": AT_LEAST_0}
+
     def predict(self, scores: ArrayLike) -> Floats:
         checked = validation.scores(scores)
         return np.minimum(self.score_map.predict(checked) + self.strictness * checked, 1.0)
+
+    def recipe(self) -> Recipe | None:
+        inner = self.score_map.recipe()
+        if inner is None:
+            return None
+        numbers, lines = inner
+        lines = ["given = x", *lines, "y = np.minimum(y + STRICTNESS * given, 1.0)"]
+        return numbers | {"strictness": self.strictness}, lines
+
+    def breaks(self) -> Breaks:
+        return self.score_map.breaks()
 
 
 @dataclass(frozen=True)
@@ -579,6 +664,13 @@ class FittedChain(FittedVectorMap):
             else:
                 result[rows] = self.second.predict_proba(_as_logits(between))
         return result
+
+    def recipe(self) -> Recipe | None:
+        first = self.first.recipe()
+        second = self.second.on_probabilities() if isinstance(self.second, FittedLift) else None
+        if first is None or second is None or first[0].keys() & second[0].keys():
+            return None
+        return first[0] | second[0], [*first[1], *second[1]]
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The JSON schema of fitted maps, made from their fields."""
 
+from dataclasses import fields
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -36,7 +37,7 @@ def json_schema() -> dict[str, Any]:
 
 def _object(name: str, kind: type[Fitted]) -> dict[str, Any]:
     hints = get_type_hints(kind, include_extras=True)
-    properties = {field: _type(hint) for field, hint in sorted(hints.items())}
+    properties = {name: _type(hints[name]) for name in sorted(f.name for f in fields(kind))}
     return {
         "type": "object",
         "properties": {"kind": {"const": name}, **properties},

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.blocks import NARROW, block_rows, row_blocks, row_totals
 from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap
+from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, rounded
+from calibcore.calibrators.method import Choice, Cost, Fits, Method
 from calibcore.probabilities import LOG2_E, below_largest, read_in_place, sum_columns
 from calibcore.results import result_class
 from calibcore.validation import Floats, Logits
@@ -348,6 +350,12 @@ class FittedTemperature(FittedVectorMap):
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Compute softmax(logits / temperature)."""
         return mixture(logits, [(1.0, 1 / self.temperature)])
+
+    def recipe(self) -> Recipe:
+        return {"temperature": self.temperature}, ["y = x / TEMPERATURE", *SOFTMAX]
+
+    def describe(self) -> Description:
+        return Description(f"T = {rounded(self.temperature)}. {_effect(self.temperature)}")
 
 
 @dataclass(frozen=True)
@@ -735,3 +743,31 @@ def _mix(
         out += uniform
     if len(parts) > 1 and out.max() > 1:  # shares may sum to a digit more
         np.minimum(out, 1.0, out=out)
+
+
+def _effect(temperature: float) -> str:
+    if temperature == 1:
+        return "Logits stay as they are."
+    how = "less" if temperature > 1 else "more"
+    return f"All logits are divided by T, which makes predictions {how} confident."
+
+
+LOSS_OPTION = Choice("loss", "nll", ("nll", "squared_error"))
+"""An option of every calibrator that fits a temperature."""
+
+
+TEMPERATURE = Method(
+    key="temperature",
+    name="Temperature scaling",
+    short="Temperature",
+    factory=TemperatureScaling,
+    options=(LOSS_OPTION,),
+    paper="Guo 2017, section 4.2",
+    explained="Divides all logits by one number, the temperature, that fits the labels of the"
+    " calibration set best.",
+    formula="calibrated probabilities = softmax(logits / T)",
+    acts_on="classes",
+    preserves_accuracy=True,
+    fits=Fits("numbers", 1),
+    cost=Cost((60, 35, 13)),
+)

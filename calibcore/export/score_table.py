@@ -9,13 +9,7 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.calibrators.by_group import FittedByGroup
-from calibcore.calibrators.lifts import FittedPooledScores
-from calibcore.calibrators.score_maps.bbq import FittedBBQ
-from calibcore.calibrators.score_maps.histogram import FittedHistogram
-from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
 from calibcore.calibrators.score_maps.platt import log_odds, sigmoid
-from calibcore.calibrators.score_maps.spline import FittedSpline
-from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
 from calibcore.validation import Floats
@@ -125,7 +119,7 @@ def _outputs(fitted: FittedScoreMap) -> Outputs:
 
 def _breaks(fitted: FittedScoreMap) -> _Points:
     """Return the steps and corners of a map, its ends, and scores between that catch its curve."""
-    starts, ends, corners = _places(fitted)
+    starts, ends, corners = fitted.breaks()
 
     def predict(scores: Floats) -> Floats:
         return fitted.predict(scores) if scores.size else scores
@@ -141,27 +135,6 @@ def _breaks(fitted: FittedScoreMap) -> _Points:
     new = np.append(True, score[1:] > score[:-1])
     # Of several at one score, the first knows what is below and the last what is above.
     return _Points(score[new], left[new], right[np.append(new[1:], True)])
-
-
-def _places(fitted: FittedScoreMap) -> tuple[Floats, Floats, Floats]:
-    """Return where a new value begins, where an old one ends, and corners without a step."""
-    starts = ends = corners = np.empty(0)
-    match fitted:
-        case FittedHistogram():
-            ends = fitted.edges[1:-1]
-        case FittedBBQ():
-            ends = fitted.edges
-        case FittedIsotonic() if fitted.interpolate:
-            corners = np.concatenate([fitted.first, fitted.last])
-        case FittedIsotonic():
-            starts = fitted.first[1:]
-        case FittedVennAbers():
-            starts, ends = fitted.lower_starts, fitted.upper_ends
-        case FittedSpline():
-            corners = fitted.scores
-        case FittedPooledScores():
-            return _places(fitted.score_map)
-    return starts, ends, corners
 
 
 def _halved(points: _Points, fitted: FittedScoreMap, seen: Outputs, enough: float) -> _Points:
@@ -187,7 +160,7 @@ def _middles(points: _Points, fitted: FittedScoreMap) -> tuple[Floats, Floats]:
     """
     score, left, right = points
     middle = (score[1:] + score[:-1]) / 2
-    starts, ends, _ = _places(fitted)
+    starts, ends, _ = fitted.breaks()
     moved = 4 * _STEP * score[1:] if starts.size or ends.size else 0.0
     narrow = np.diff(score) <= np.maximum(moved, _LOWEST)
     narrow |= (middle == score[1:]) | (middle == score[:-1])

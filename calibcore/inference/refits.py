@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event

@@ -4,8 +4,6 @@ import threading
 import time
 from collections.abc import Callable
 
-import streamlit as st
-
 from calibcore.calibrators.base import Progress
 
 GRACE = 5.0
@@ -54,9 +52,7 @@ class _Work:
                 progress(self._share)
 
 
-@st.cache_resource(show_spinner=False)
-def _under_way() -> dict[object, _Work]:
-    return {}
+_UNDER_WAY: dict[object, _Work] = {}
 
 
 def see_through(key: object, do: Callable[[Progress], None], progress: Progress) -> None:
@@ -71,13 +67,12 @@ def see_through(key: object, do: Callable[[Progress], None], progress: Progress)
     BaseException
         Whatever the work has raised.
     """
-    works = _under_way()
     error: BaseException | None = _LeftAloneError()
     while isinstance(error, _LeftAloneError):  # just before this run has asked
-        work = works.get(key)
+        work = _UNDER_WAY.get(key)
         if work is None:
-            work = works[key] = _Work()
-            work.start(do, lambda: works.pop(key, None))
+            work = _UNDER_WAY[key] = _Work()
+            work.start(do, lambda: _UNDER_WAY.pop(key, None))
         work.wait(progress)
         error = work.error
     if error is not None:

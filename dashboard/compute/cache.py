@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import streamlit as st
-
 from calibcore.calibrators.base import Progress
 from dashboard.compute.background import see_through
 from dashboard.readers import Upload
@@ -100,4 +98,3 @@ def _put(shelf: OrderedDict[object, Any], key: object, made: object, most: int) 
 def forget() -> None:
     """Drop every file and result that is kept in memory."""
     _SHELVES.clear()
-    st.cache_resource.clear()

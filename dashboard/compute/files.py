@@ -3,10 +3,10 @@
 import gc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
-import streamlit as st
 
 from calibcore.data import EventScores, LogitSet
 from calibcore.splits import Split
@@ -60,7 +60,7 @@ class SourceFile:
     own: bool = False
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def settle_imports() -> None:
     """Take everything imported so far out of the garbage collector's rounds.
 
@@ -203,6 +203,8 @@ def _held(source: SourceFile, options: Options) -> Held:
 
 def _parse(source: SourceFile, options: Options) -> Held:
     """Parse a file in the worker, and show how long that has taken."""
+    import streamlit as st  # noqa: PLC0415 - neither the command nor a report reads by this
+
     data = source.load()
     if source.own:
         return parse(source.name, data, header=options.header)

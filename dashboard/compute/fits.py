@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 
 import numpy as np
-import streamlit as st
 
 from calibcore.auditing import AuditResult
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
@@ -60,7 +60,7 @@ class Estimate:
         return self.seconds * self.spread
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def seconds_per_logit() -> float:
     """Time the exponential of a logit on this machine: the least of a few tries."""
     logits = np.linspace(-20, 0, 1 << 18, dtype=np.float32)

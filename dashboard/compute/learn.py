@@ -6,12 +6,11 @@ import io
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
-import streamlit as st
 from numpy.typing import NDArray
 
 from calibcore.synthetic import EstimatorStudy, Redraws, redraw_estimates
@@ -87,7 +86,7 @@ def shown_of(lesson: Lesson, state: State, size: str) -> Sent:
     return once("lessons", (lesson.key, repr(state), size), make, most=MOST_STATES)
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def warm() -> None:
     """Compute how each lesson opens, beside the work on the pages, for whoever opens it first.
 

@@ -20,7 +20,7 @@ from loky.process_executor import ShutdownExecutorError
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, Prepared, fit, joined, without_fold

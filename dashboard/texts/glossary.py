@@ -1,5 +1,6 @@
 """Definitions, reading aids, and the names of options."""
 
+from calibcore.calibrators import CATALOGUE
 from calibcore.metrics import METRICS
 from dashboard.settings import NO_METHOD
 
@@ -223,32 +224,5 @@ CHOICES = {
 }
 """What an option's words are called on screen."""
 
-SHORT_NAMES = {
-    NO_METHOD: "Uncalibrated",
-    "spline": "Spline",
-    "temperature": "Temperature",
-    "ensemble_temperature": "Ensemble T",
-    "vector": "Vector",
-    "matrix": "Matrix",
-    "dirichlet": "Dirichlet",
-    "structured_vector": "SVS",
-    "structured_matrix": "SMS",
-    "pooled_isotonic": "IRM",
-    "one_vs_rest_isotonic": "IROvA",
-    "temperature_isotonic": "T, isotonic",
-    "one_vs_rest": "One vs rest",
-    "one_vs_rest_spline": "Spline OvR",
-    "one_vs_rest_histogram": "Hist. OvR",
-    "one_vs_rest_bbq": "BBQ OvR",
-    "per_rank": "Per rank",
-    "beta_ensemble": "Beta mix",
-    "gaussian_process": "Gaussian p.",
-    "platt": "Platt",
-    "beta": "Beta",
-    "histogram": "Histogram",
-    "isotonic": "Isotonic",
-    "bbq": "BBQ",
-    "venn_abers": "Venn-Abers",
-    "by_group": "By group",
-}
+SHORT_NAMES = {NO_METHOD: "Uncalibrated"} | {method.key: method.short for method in CATALOGUE}
 """Names of calibrators where there is little room, at most 12 letters."""

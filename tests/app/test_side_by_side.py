@@ -22,7 +22,7 @@ from calibcore.calibrators import (
     VennAbers,
 )
 from calibcore.calibrators.base import Fitted, FittedVectorMap, Progress, SlowVectorMap
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 from calibcore.fitting import fit, fit_folds, prepare
 from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Folds, deal_folds

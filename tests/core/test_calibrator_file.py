@@ -24,8 +24,8 @@ from calibcore.calibrators import (
     TemperatureScaling,
 )
 from calibcore.calibrators.by_group import FittedByGroup
-from calibcore.calibrators.catalogue import Calibrator
 from calibcore.calibrators.lifts import FittedOneVsRest
+from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.data import with_groups
 from calibcore.export.calibrator_file import ACCURACY, FORMAT, CalibratorFile, thinned

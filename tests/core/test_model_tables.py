@@ -10,7 +10,7 @@ from calibcore.calibrators import (
     SplineCalibration,
     TemperatureScaling,
 )
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import sides_of

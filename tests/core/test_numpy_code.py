@@ -23,7 +23,7 @@ from calibcore.calibrators import (
     IsotonicCalibration,
     PlattScaling,
 )
-from calibcore.calibrators.catalogue import Calibrator
+from calibcore.calibrators.method import Calibrator
 from calibcore.data import with_groups
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code

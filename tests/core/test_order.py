@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from calibcore import metrics
 from calibcore.calibrators import CATALOGUE, EnsembleTemperatureScaling
 from calibcore.calibrators.base import VectorMap
-from calibcore.calibrators.catalogue import Method
+from calibcore.calibrators.method import Method
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import LogitSet
 from calibcore.events import OneClass, TopR

@@ -46,11 +46,11 @@ def linear(weights: np.ndarray) -> FittedLinear:
     ],
 )
 def test_numbers_are_written_with_what_they_mean(fitted: Fitted, said: str) -> None:
-    assert said in words.describe(fitted, NAMES).sentence
+    assert said in fitted.describe().sentence
 
 
 def rows(fitted: Fitted) -> list[tuple[str, ...]]:
-    listed = words.describe(fitted, NAMES).listed
+    listed = words.named(fitted.describe(), NAMES)
     assert listed is not None
     assert all(len(row) == len(listed.heads) for row in listed.rows)
     return list(listed.rows)
@@ -76,7 +76,7 @@ def test_every_map_of_the_event_says_something(key: str) -> None:
     assert isinstance(score_map, ScoreMap)
     rng = np.random.default_rng(2)
     scores = rng.random(200)
-    assert words.describe(score_map.fit(scores, rng.random(200) < scores), ()).sentence
+    assert score_map.fit(scores, rng.random(200) < scores).describe().sentence
 
 
 def test_the_heat_map_holds_the_weights_and_the_bias_under_harmless_names() -> None:

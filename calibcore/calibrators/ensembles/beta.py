@@ -3,15 +3,34 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.blocks import row_blocks, row_maxima, row_totals
-from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
+from calibcore.calibrators.base import (
+    AT_LEAST_0,
+    POSITIVE,
+    SHARES,
+    FittedVectorMap,
+    Lengths,
+    Progress,
+    Rules,
+    SlowVectorMap,
+)
+from calibcore.calibrators.descriptions import (
+    SOFTMAX,
+    Description,
+    Listed,
+    Recipe,
+    percent,
+    rounded,
+)
 from calibcore.calibrators.lifts import keep_decisions
+from calibcore.calibrators.method import Cost, Fits, Method, WholeNumber
+from calibcore.calibrators.score_maps.beta import CURVE
 from calibcore.calibrators.temperature import LOSSES, Loss, TemperatureScaling
 from calibcore.data import LogitSet
 from calibcore.probabilities import below_largest
@@ -253,6 +272,9 @@ class FittedBetaEnsemble(FittedVectorMap):
     weights: Floats
     """At least 0, summing to 1; shape (n_maps,)."""
 
+    RULES: ClassVar[Rules] = {"a": POSITIVE, "b": AT_LEAST_0, "weights": SHARES}
+    ALIKE: ClassVar[Lengths] = ({"a": 0, "b": 0, "c": 0, "weights": 0},)
+
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Calibrate rows of logits; 0 for a class whose logit is minus infinity."""
         checked = validation.logits(logits)
@@ -270,6 +292,36 @@ class FittedBetaEnsemble(FittedVectorMap):
             np.minimum(block, 1.0, out=block)  # weights may sum to a digit more than 1
             keep_decisions(block, checked[rows].argmax(axis=1))
         return result
+
+    def recipe(self) -> Recipe:
+        numbers = {
+            "a": self.a, "b": self.b, "c": self.c,
+            "weights": (1 - STRICTNESS) * self.weights,
+        }  # fmt: skip
+        return numbers, [
+            "y = x",
+            *SOFTMAX,
+            "given = x - x.max(axis=1, keepdims=True)",
+            "low = given - np.log(np.exp(given).sum(axis=1, keepdims=True))",
+            f"low = np.clip(low, {DEEPEST!r}, 0.0)",
+            f"high = np.log(np.maximum(1 - y, {TINY!r}))",
+            f"y = {STRICTNESS!r} * y",
+            "for a, b, c, weight in zip(A, B, C, WEIGHTS):",
+            "    against = b * high - a * low - c",
+            f"    least = against.min(axis=1, keepdims=True) - {VANISHING!r}",
+            "    against = against - np.maximum(least, 0.0)",
+            f"    g = 1 / (1 + np.exp(np.minimum(against, {OVERFLOWING!r})))",
+            "    y = y + weight * g / g.sum(axis=1, keepdims=True)",
+            "y = np.where(np.isneginf(x), 0.0, np.minimum(y, 1.0))",
+        ]
+
+    def describe(self) -> Description:
+        columns = zip(self.a, self.b, self.c, self.weights, strict=True)
+        rows = [
+            (f"{place}", rounded(a), rounded(b), rounded(c), percent(weight))
+            for place, (a, b, c, weight) in enumerate(columns, 1)
+        ]
+        return Description(CURVE, Listed(("Curve", "a", "b", "c", "Weight"), rows))
 
 
 @dataclass(frozen=True)
@@ -439,3 +491,19 @@ def _at_bounds(maps: Maps) -> tuple[str, ...]:
         elif weight >= _NOTABLE and _NEAR * a <= SLOPE_BOUNDS[0]:
             said.append(_FLAT.format(number, weight, a))
     return tuple(said)
+
+
+BETA_ENSEMBLE = Method(
+    key="beta_ensemble",
+    name="Beta ensemble",
+    short="Beta mix",
+    factory=BetaEnsemble,
+    options=(WholeNumber("n_maps", 2, 1, 5),),
+    paper="Zhang 2020, section 3.2.2",
+    explained="Mixes several beta curves, each applied to the probabilities of all classes.",
+    formula="sum_m w_m g_m(p_k) / sum_j g_m(p_j), weights summing to 1; 1e-9 p mixed in",
+    acts_on="classes",
+    preserves_accuracy=True,
+    fits=Fits("numbers", 7),
+    cost=Cost((9_500, 4_500, 1_100)),
+)

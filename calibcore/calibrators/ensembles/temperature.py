@@ -4,13 +4,20 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap
+from calibcore.calibrators.base import (
+    SHARES,
+    FittedVectorMap,
+    Positive,
+    Rules,
+    VectorMap,
+)
+from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, percent, rounded
 from calibcore.calibrators.ensembles.simplex import (
     Least,
     OnWeights,
@@ -18,9 +25,11 @@ from calibcore.calibrators.ensembles.simplex import (
     newton_step,
     onto_simplex,
 )
+from calibcore.calibrators.method import Cost, Fits, Method
 from calibcore.calibrators.temperature import (
     FLOOR,
     INDIFFERENT,
+    LOSS_OPTION,
     LOSSES,
     TEMPERATURE_BOUNDS,
     Loss,
@@ -292,10 +301,26 @@ class FittedEnsembleTemperature(FittedVectorMap):
     shape (3,).
     """
 
+    RULES: ClassVar[Rules] = {"weights": SHARES}
+
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Compute w1 softmax(logits / T) + w2 softmax(logits) + w3 / n_classes."""
         hot, plain, flat = self.weights.tolist()
         return mixture(logits, [(hot, 1 / self.temperature), (plain, 1.0)], flat=flat)
+
+    def recipe(self) -> Recipe:
+        numbers = {"temperature": self.temperature, "weights": self.weights}
+        mixed = "y = WEIGHTS[0] * hot + WEIGHTS[1] * y + WEIGHTS[2] / x.shape[1]"
+        return numbers, [
+            "y = x / TEMPERATURE", *SOFTMAX, "hot = y", "y = x", *SOFTMAX, mixed
+        ]  # fmt: skip
+
+    def describe(self) -> Description:
+        scaled, plain, equal = (percent(weight) for weight in self.weights)
+        return Description(
+            f"T = {rounded(self.temperature)}. Mixture: {scaled} temperature scaling, {plain}"
+            f" uncalibrated probabilities, {equal} equal probabilities of all classes."
+        )
 
 
 @dataclass(frozen=True)
@@ -502,3 +527,20 @@ def _newton(best: Least, inverse: float) -> tuple[float, Floats]:
         slope += bend * step
         done += step
     return done, weights
+
+
+ENSEMBLE_TEMPERATURE = Method(
+    key="ensemble_temperature",
+    name="Ensemble temperature scaling",
+    short="Ensemble T",
+    factory=EnsembleTemperatureScaling,
+    options=(LOSS_OPTION,),
+    paper="Zhang 2020, eq. 5",
+    explained="Mixes temperature scaling with the uncalibrated and with equal probabilities, so"
+    " that the labels of the calibration set fit best.",
+    formula="w1 softmax(logits / T) + w2 softmax(logits) + w3 / K, weights summing to 1",
+    acts_on="classes",
+    preserves_accuracy=True,
+    fits=Fits("numbers", 3),
+    cost=Cost((190, 65, 18)),
+)

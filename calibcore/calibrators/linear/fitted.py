@@ -2,14 +2,24 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.blocks import block_rows, row_blocks
-from calibcore.calibrators.base import FittedVectorMap, Positive, Progress
+from calibcore.calibrators import method
+from calibcore.calibrators.base import (
+    AT_LEAST_0,
+    NOT_ALL,
+    FittedVectorMap,
+    Lengths,
+    Positive,
+    Progress,
+    Rules,
+)
+from calibcore.calibrators.descriptions import SOFTMAX, Description, Listed, Recipe, rounded
 from calibcore.calibrators.linear import odir
 from calibcore.calibrators.linear.blocks import Block, linear_outputs, turn_to_probabilities
 from calibcore.calibrators.linear.model import KEPT_CELLS, LONG, LinearModel, Penalty
@@ -162,6 +172,14 @@ class FittedLinear(FittedVectorMap):
     gradient_norm: float
     """Penalised mean NLL on the calibration set, and its gradient's largest absolute entry."""
 
+    RULES: ClassVar[Rules] = {
+        "uniform_share": NOT_ALL,
+        "penalty": AT_LEAST_0,
+        "loss": AT_LEAST_0,
+        "gradient_norm": AT_LEAST_0,
+    }
+    ALIKE: ClassVar[Lengths] = ({"weights": 0, "bias": 0},)
+
     @np.errstate()  # read_in_place lasts to its end
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Compute softmax(W x + b); 0 for a class whose logit is minus infinity."""
@@ -188,6 +206,45 @@ class FittedLinear(FittedVectorMap):
                     break
             result[rows] = found.T
         return result
+
+    def recipe(self) -> Recipe:
+        numbers: dict[str, Any] = {"weights": self.weights, "bias": self.bias}
+        lines = []
+        if self.temperature != 1:
+            numbers["temperature"] = self.temperature
+            lines.append("x = x / TEMPERATURE")
+        if self.space == "logits":
+            lines.append("x = x - x.mean(axis=1, keepdims=True)")
+        else:
+            lines += ["y = x", *SOFTMAX]
+            if self.uniform_share:
+                numbers["share"] = self.uniform_share
+                lines.append("x = np.log((1 - SHARE) * y + SHARE / x.shape[1])")
+            else:
+                lines += [
+                    "x = x - x.max(axis=1, keepdims=True)",
+                    "x = x - np.log(np.exp(x).sum(axis=1, keepdims=True))",
+                ]
+        product = "x @ WEIGHTS.T" if self.weights.ndim == 2 else "x * WEIGHTS"
+        return numbers, [*lines, f"y = {product} + BIAS", *SOFTMAX]
+
+    def describe(self) -> Description:
+        text = _before_weights(self)
+        if self.weights.ndim == 1:
+            classes = enumerate(zip(self.weights, self.bias, strict=True))
+            rows = [(f"{k}", rounded(weight), rounded(bias)) for k, (weight, bias) in classes]
+            meaning = (
+                "w multiplies the input of a class: below 1, its logits count less. b is added:"
+                " above 0, the class becomes more probable."
+            )
+            return Description(f"{text}{meaning}", Listed(("Class", "w", "b"), rows), by_class=True)
+        own = np.diagonal(self.weights)
+        others = self.weights[~np.eye(len(own), dtype=np.bool_)]
+        return Description(
+            f"{text}Mean weight of a class for itself: {rounded(own.mean())}; mean size of weights"
+            f" between classes: {rounded(np.abs(others).mean())}; of a bias:"
+            f" {rounded(np.abs(self.bias).mean())}."
+        )
 
 
 class CalibrationRows(NamedTuple):
@@ -242,8 +299,9 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
     ``rows``, ``inputs``, ``penalty``: what to fit, on what, and how much to hold back; ``penalty``
     also says whether the matrix is full. ``bias``: whether there is one. ``strengths``: the
     penalty's strengths, to be recorded; without them cross-validation chooses ODIR's, or, beyond
-    `is_searched`, the size of the table does. ``progress``: told the share of the fit that is done.
-    ``near``: a fit to most of these rows, near whose strengths the search for them begins.
+    `calibcore.calibrators.method.is_searched`, the size of the table does. ``progress``: told
+    the share of the fit that is done. ``near``: a fit to most of these rows, near whose
+    strengths the search for them begins.
     """
     read_in_place(len(rows.labels))
     n_classes = rows.n_classes
@@ -268,13 +326,13 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
     kept = list(blocks) if few else blocks
     model = LinearModel(kept, penalty, free, centred=inputs.space == "logits")
     if strengths is None:
-        if odir.is_searched(model.n_rows, n_classes):
+        if method.is_searched(model.n_rows, n_classes):
             chosen = odir.choose_odir(model, start, near=_near(near, start), progress=progress)
             strengths, progress = chosen.strengths, None
             said = (*said, *said_of_choice(chosen, n_classes))
         else:
             strengths = odir.strengths_by_size(model.n_rows, n_classes)
-            most = {"cells": odir.MOST_CELLS, "classes": odir.MOST_CLASSES}
+            most = {"cells": method.MOST_CELLS, "classes": method.MOST_CLASSES}
             said = (*said, _NOT_SEARCHED.format_map(most))
         model = replace(model, penalty=odir.odir_penalty(*strengths, n_classes=n_classes))
     # Where a step takes long, the last one is shorter: to what counts as the optimum.
@@ -308,3 +366,13 @@ def _fitted(
         gradient_norm=found.gradient_norm,
         warnings=said,
     )
+
+
+def _before_weights(fitted: FittedLinear) -> str:
+    text = "Inputs: log-probabilities. " if fitted.space == "log_probabilities" else ""
+    if fitted.temperature != 1:
+        text = f"{text}Logits are first divided by T = {rounded(fitted.temperature)}. "
+    if any(fitted.penalty):
+        held = " and ".join(rounded(one) for one in fitted.penalty)
+        text = f"{text}Strength of the penalty: {held}. "
+    return text

@@ -19,6 +19,7 @@ from calibcore.calibrators.linear.fitted import (
 )
 from calibcore.calibrators.linear.model import Penalty
 from calibcore.calibrators.linear.odir import odir_penalty
+from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch
 from calibcore.calibrators.temperature import Rows, fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
@@ -404,3 +405,97 @@ def _temperature(rows: Rows) -> tuple[float, tuple[str, ...]]:
     fitted = fit_temperature(rows.part(possible), "nll")
     said = _WITHOUT.format(np.count_nonzero(~possible))
     return fitted.temperature, (said, *fitted.warnings)
+
+
+_TABLES = 18.0
+"""Tables of a double for each pair of classes in which Newton's method works on a full matrix."""
+
+
+def _matrix(penalty: str) -> MatrixScaling:
+    return MatrixScaling(odir="cv" if penalty == "odir" else None)
+
+
+def _dirichlet(penalty: str) -> DirichletScaling:
+    return DirichletScaling(odir="cv") if penalty == "odir" else DirichletScaling(l2=1e-3)
+
+
+VECTOR = Method(
+    key="vector",
+    name="Vector scaling",
+    short="Vector",
+    factory=VectorScaling,
+    options=(
+        Switch("bias", default=True),
+        Choice("space", "logits", ("logits", "log_probabilities")),
+    ),
+    paper="Guo 2017, section 4.2",
+    explained="Multiplies the logit of each class by a number, and adds another.",
+    formula="softmax(w_k x_k + b_k), x the logits minus their mean or ln p; b = 0 without bias",
+    acts_on="classes",
+    preserves_accuracy=False,
+    fits=Fits("numbers", per_class=2),
+    cost=Cost((270, 130, 200)),
+)
+
+MATRIX = Method(
+    key="matrix",
+    name="Matrix scaling",
+    short="Matrix",
+    factory=_matrix,
+    options=(Choice("penalty", "odir", ("odir", "none")),),
+    paper="Guo 2017, section 4.2; Kull 2019 (ODIR)",
+    explained="Transforms the logits of all classes by a matrix. With many classes it needs the"
+    " penalty, whose two strengths are chosen by cross-validation.",
+    formula="softmax(W x + b), W a full matrix, x the logits minus their mean",
+    acts_on="classes",
+    preserves_accuracy=False,
+    fits=Fits("numbers", per_class=1, per_pair=1),
+    cost=Cost((430, 6_000, 16_000), few=(430, 6_000, 30_000), matrices=_TABLES, spread=12),
+    costs={"odir": Cost((230, 4_800, 5_500), searched=(20_000, 34_000, 400_000), matrices=_TABLES)},
+)
+
+DIRICHLET = Method(
+    key="dirichlet",
+    name="Dirichlet calibration",
+    short="Dirichlet",
+    factory=_dirichlet,
+    options=(Choice("penalty", "odir", ("odir", "l2")),),
+    paper="Kull 2019",
+    explained="Transforms the logarithms of all class probabilities by a regularised matrix.",
+    formula="softmax(W ln p + b), W a full matrix",
+    acts_on="classes",
+    preserves_accuracy=False,
+    fits=Fits("numbers", per_class=1, per_pair=1),
+    cost=Cost((430, 3_400, 30_000), matrices=_TABLES),
+    costs={
+        "odir": Cost((280, 3_800, 27_000), searched=(15_000, 38_000, 870_000), matrices=_TABLES)
+    },
+)
+
+STRUCTURED_VECTOR = Method(
+    key="structured_vector",
+    name="Structured vector scaling (SVS)",
+    short="SVS",
+    factory=StructuredVectorScaling,
+    paper="Berta 2025, arXiv 2511.03685",
+    explained="Vector scaling that stays close to one temperature unless the data support more.",
+    formula="softmax(w_k x_k + b_k), x = ln softmax(logits / T), penalties on w - 1 and b",
+    acts_on="classes",
+    preserves_accuracy=False,
+    fits=Fits("numbers", 1, per_class=2),
+    cost=Cost((230, 155, 170)),
+)
+
+STRUCTURED_MATRIX = Method(
+    key="structured_matrix",
+    name="Structured matrix scaling (SMS)",
+    short="SMS",
+    factory=StructuredMatrixScaling,
+    paper="Berta 2025, arXiv 2511.03685",
+    explained="Matrix scaling that stays close to one temperature unless the data support more.",
+    formula="softmax(W x + b), x = ln softmax(logits / T), penalties on W - identity and b",
+    acts_on="classes",
+    preserves_accuracy=False,
+    fits=Fits("numbers", 1, per_class=1, per_pair=1),
+    cost=Cost((480, 630, 1_500), matrices=_TABLES),
+)

@@ -15,12 +15,6 @@ from calibcore.validation import Floats, Logits
 FOLDS = 5
 """Parts of the calibration set, each held out once."""
 
-MOST_CELLS = 1 << 22
-MOST_CLASSES = 300
-"""Rows times classes, and classes, up to which strengths are cross-validated.
-
-It would take hours beyond: a fit on 3,200 rows of 1,000 classes takes a minute, and a search is 50.
-"""
 
 _GOAL = 1e-4
 _SAME = 1e-5
@@ -62,11 +56,6 @@ def strengths_tried(n_classes: int) -> tuple[float, ...]:
     """Return the powers of ten that are tried, largest first: those of Kull 2019's experiments."""
     lowest = -5 if n_classes < 100 else -2
     return tuple(10.0**power for power in range(6, lowest - 1, -1))
-
-
-def is_searched(n_rows: int, n_classes: int) -> bool:
-    """Return whether strengths are cross-validated for a table of this size."""
-    return n_rows * n_classes <= MOST_CELLS and n_classes <= MOST_CLASSES
 
 
 def strengths_by_size(n_rows: int, n_classes: int) -> tuple[float, float]:

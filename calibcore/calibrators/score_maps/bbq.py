@@ -1,13 +1,25 @@
 """Bayesian binning into quantiles: an average over histograms, each weighted by its evidence."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.base import (
+    PARTS,
+    POSITIVE,
+    RISING_PARTS,
+    SHARES,
+    Breaks,
+    FittedScoreMap,
+    Lengths,
+    Rules,
+    ScoreMap,
+)
+from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
+from calibcore.calibrators.method import Cost, Fits, Method
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
@@ -35,10 +47,33 @@ class FittedBBQ(FittedScoreMap):
     weights: Floats
     """Its posterior probability; together 1; shape (n_binnings,)."""
 
+    RULES: ClassVar[Rules] = {
+        "edges": RISING_PARTS,
+        "heights": PARTS,
+        "n_bins": POSITIVE,
+        "weights": SHARES,
+    }
+    ALIKE: ClassVar[Lengths] = ({"edges": 1, "heights": 0}, {"n_bins": 0, "weights": 0})
+
     def predict(self, scores: ArrayLike) -> Floats:
         """Calibrate scores; none becomes 0 or 1."""
         steps = np.searchsorted(self.edges, validation.scores(scores), side="left")
         return np.asarray(self.heights[steps])
+
+    def recipe(self) -> Recipe:
+        return steps(self.edges, self.heights, "left")
+
+    def breaks(self) -> Breaks:
+        return Breaks(ends=self.edges)
+
+    def describe(self) -> Description:
+        order = np.argsort(-self.weights, kind="stable")
+        rows = [(f"{self.n_bins[k]:,}", percent(self.weights[k])) for k in order]
+        return Description(
+            f"A mean of {len(rows):,} histograms by their posterior probability: together"
+            f" {self.heights.size:,} steps.",
+            Listed(("Bins", "Probability"), rows),
+        )
 
 
 @dataclass(frozen=True)
@@ -192,3 +227,19 @@ def _warnings(hits: Hits) -> tuple[str, ...]:
         return ()
     row = "a hit" if hits[0] else "a miss"
     return (f"Every calibration row is {row}, so only the prior distinguishes scores.",)
+
+
+BAYESIAN_BINNING = Method(
+    key="bbq",
+    name="Bayesian binning (BBQ) of the event",
+    short="BBQ",
+    factory=BBQ,
+    paper="Naeini 2015; Guo 2017, section 4.1 (two classes)",
+    explained="Averages histogram binning over numbers of bins, weighted by their fit to the"
+    " calibration set.",
+    formula="sum over binnings of their posterior weight times their frequency",
+    acts_on="event",
+    preserves_accuracy=True,
+    fits=Fits("curves", 1),
+    cost=Cost((30, 10, 3)),
+)

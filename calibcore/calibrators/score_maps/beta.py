@@ -2,16 +2,25 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.base import (
+    AT_LEAST_0,
+    FittedScoreMap,
+    Rules,
+    ScoreMap,
+)
+from calibcore.calibrators.descriptions import Description, Recipe, rounded
+from calibcore.calibrators.method import Choice, Cost, Fits, Method
 from calibcore.calibrators.score_maps.platt import (
     NOT_CONVERGED,
+    ODDS,
     PARTED,
+    SIGMOID,
     SMALLEST_SCORE,
     SMALLEST_SPAN,
     constant_score,
@@ -42,8 +51,11 @@ _ONE_FLAT = (
     "The slope {} is at its bound, 0, which is no fault: of the curves that never fall, none fits"
     " better."
 )
-HARMLESS = frozenset(_ONE_FLAT.format(slope) for slope in "ab")
-"""Warnings that a lift does not pass on: one slope or the other is 0 in many a class's map."""
+CURVE = (
+    "Log-odds = a ln s \u2212 b ln(1 \u2212 s) + c. a is the slope at low scores, b at high ones:"
+    " below 1, scores there become less extreme. c raises all log-odds alike if above 0, lowers"
+    " them if below. No change: a = b = 1, c = 0."
+)
 
 
 @result_class
@@ -56,9 +68,20 @@ class FittedBeta(FittedScoreMap):
     c: float
     """Added to the log-odds."""
 
+    HARMLESS: ClassVar[frozenset[str]] = frozenset(_ONE_FLAT.format(slope) for slope in "ab")
+    RULES: ClassVar[Rules] = {"a": AT_LEAST_0, "b": AT_LEAST_0}
+
     def predict(self, scores: ArrayLike) -> Floats:
         low, high = _logarithms(validation.scores(scores))
         return sigmoid(self.a * low + self.b * high + self.c)
+
+    def recipe(self) -> Recipe:
+        numbers = {"a": self.a, "b": self.b, "c": self.c}
+        return numbers, [*ODDS, "y = A * low + B * high + C", *SIGMOID]
+
+    def describe(self) -> Description:
+        a, b, c = (rounded(value) for value in (self.a, self.b, self.c))
+        return Description(f"a = {a}, b = {b}, c = {c}. {CURVE}")
 
 
 @dataclass(frozen=True)
@@ -186,3 +209,20 @@ def _warnings(a: float, b: float, *, converged: bool, parted: bool) -> tuple[str
     elif a == 0 or b == 0:
         found.append(_ONE_FLAT.format("a" if a == 0 else "b"))
     return tuple(found)
+
+
+BETA = Method(
+    key="beta",
+    name="Beta calibration",
+    short="Beta",
+    factory=BetaCalibration,
+    options=(Choice("parameters", "abm", ("abm", "am", "ab")),),
+    paper="Kull 2017",
+    explained="Maps the score of the event by a curve with up to three parameters, which"
+    " includes no change.",
+    formula="log-odds = a ln s - b ln(1 - s) + c",
+    acts_on="event",
+    preserves_accuracy=True,
+    fits=Fits("numbers", 3),
+    cost=Cost((30, 10, 3)),
+)

@@ -2,13 +2,25 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.binning import Binning, bin_places, bin_scores, equal_width_edges
-from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.base import (
+    AT_LEAST_0,
+    EDGES,
+    PARTS,
+    Breaks,
+    FittedScoreMap,
+    Lengths,
+    Rules,
+    ScoreMap,
+)
+from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
+from calibcore.calibrators.method import Choice, Cost, Fits, Method, WholeNumber
 from calibcore.results import result_class
 from calibcore.validation import Floats
 
@@ -25,6 +37,9 @@ class FittedHistogram(FittedScoreMap):
     """Calibration rows in each bin; shape (n_bins,)."""
     frequency: Floats
     """Observed frequency; 0 in an empty bin, where it is not used; shape (n_bins,)."""
+
+    RULES: ClassVar[Rules] = {"edges": EDGES, "counts": AT_LEAST_0, "frequency": PARTS}
+    ALIKE: ClassVar[Lengths] = ({"edges": -1, "counts": 0, "frequency": 0},)
 
     @cached_property
     def _equal_width(self) -> bool:
@@ -43,6 +58,30 @@ class FittedHistogram(FittedScoreMap):
         if empty.any():
             found[empty] = checked[empty]
         return found
+
+    def recipe(self) -> Recipe:
+        heights = np.where(self.counts > 0, self.frequency, -1.0)
+        numbers, lines = steps(self.edges[1:-1], heights, "left")
+        return numbers, [*lines, "y = np.where(y < 0, x, y)  # a bin without rows changes nothing"]
+
+    def breaks(self) -> Breaks:
+        return Breaks(ends=self.edges)
+
+    def describe(self) -> Description:
+        bins = zip(self.edges[:-1], self.edges[1:], self.counts, self.frequency, strict=True)
+        rows = [
+            (
+                f"{percent(low)}\u2013{percent(high)}",
+                f"{count:,}",
+                percent(found) if count else "\u2013",
+            )
+            for low, high, count, found in bins
+        ]
+        return Description(
+            "The calibrated score is the observed frequency of the bin; an empty bin changes"
+            " nothing.",
+            Listed(("Scores above\u2013up to", "Count", "Observed frequency"), rows),
+        )
 
 
 @dataclass(frozen=True)
@@ -119,3 +158,26 @@ def _warnings(edges: Floats, counts: NDArray[np.int64], n_hits: int) -> tuple[st
             " hold no calibration row; scores there stay as they are."
         )
     return tuple(found)
+
+
+BINS = (
+    WholeNumber("n_bins", 15, 2, 50),
+    Choice("binning", "equal_width", ("equal_width", "equal_mass")),
+)
+"""Options of every calibrator that is made of bins."""
+
+
+HISTOGRAM = Method(
+    key="histogram",
+    name="Histogram binning of the event",
+    short="Histogram",
+    factory=HistogramBinning,
+    options=BINS,
+    paper="Zadrozny 2001; Guo 2017, section 4.1 (two classes)",
+    explained="Replaces the score of the event with the observed frequency in its bin.",
+    formula="observed frequency of the score's bin",
+    acts_on="event",
+    preserves_accuracy=True,
+    fits=Fits("curves", 1),
+    cost=Cost((30, 10, 3)),
+)

@@ -1,13 +1,23 @@
 """Isotonic regression: the rising steps that are nearest to the hits."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
-from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.base import (
+    RISING_PARTS,
+    Breaks,
+    FittedScoreMap,
+    Lengths,
+    Rules,
+    ScoreMap,
+)
+from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
+from calibcore.calibrators.method import Cost, Fits, Method, Switch
 from calibcore.ordering import in_order, sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
@@ -25,6 +35,13 @@ class FittedIsotonic(FittedScoreMap):
     interpolate: bool
     """Whether the curve is straight between two steps or stays on the lower one."""
 
+    RULES: ClassVar[Rules] = {
+        "first": RISING_PARTS,
+        "last": RISING_PARTS,
+        "frequency": RISING_PARTS,
+    }
+    ALIKE: ClassVar[Lengths] = ({"first": 0, "last": 0, "frequency": 0},)
+
     def predict(self, scores: ArrayLike) -> Floats:
         checked = validation.scores(scores)
         if self.interpolate:
@@ -36,6 +53,28 @@ class FittedIsotonic(FittedScoreMap):
             return np.asarray(np.clip(curve, 0.0, 1.0))
         steps = np.searchsorted(self.first[1:], checked, side="right")
         return np.asarray(self.frequency[steps])
+
+    def recipe(self) -> Recipe:
+        if not self.interpolate:
+            return steps(self.first[1:], self.frequency, "right")
+        ends = np.stack([self.first, self.last], axis=1).ravel()
+        differ = np.append(True, ends[1:] > ends[:-1])
+        numbers = {"scores": ends[differ], "heights": np.repeat(self.frequency, 2)[differ]}
+        return numbers, ["y = np.clip(np.interp(x, SCORES, HEIGHTS), 0.0, 1.0)"]
+
+    def breaks(self) -> Breaks:
+        ends = np.concatenate([self.first, self.last])
+        return Breaks(corners=ends) if self.interpolate else Breaks(self.first, corners=ends)
+
+    def describe(self) -> Description:
+        between = "straight lines between them" if self.interpolate else "jumps between them"
+        steps = zip(self.first, self.last, self.frequency, strict=True)
+        rows = [
+            (f"{percent(first)}\u2013{percent(last)}", percent(high)) for first, last, high in steps
+        ]
+        return Description(
+            f"{len(rows):,} steps, {between}.", Listed(("Calibration scores", "Calibrated"), rows)
+        )
 
 
 @dataclass(frozen=True)
@@ -152,3 +191,24 @@ def _warnings(heights: Floats) -> tuple[str, ...]:
         f" {heights[0]:.4g}."
     )
     return (found,)
+
+
+LINES = Switch("interpolate", default=False)
+"""An option of every calibrator that is made of steps."""
+
+
+ISOTONIC = Method(
+    key="isotonic",
+    name="Isotonic regression of the event",
+    short="Isotonic",
+    factory=IsotonicCalibration,
+    options=(LINES,),
+    paper="Zadrozny 2002; Guo 2017, section 4.1 (two classes)",
+    explained="Replaces the score of the event with the value of the increasing step function"
+    " that is closest to the outcomes.",
+    formula="the increasing step function with the least squared error",
+    acts_on="event",
+    preserves_accuracy=True,
+    fits=Fits("curves", 1),
+    cost=Cost((30, 10, 3)),
+)

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.descriptions import Description, Recipe, rounded
+from calibcore.calibrators.method import Cost, Fits, Method, Switch
 from calibcore.ordering import sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
@@ -190,6 +192,16 @@ PARTED = (
 )
 
 
+ODDS = [
+    f"x = np.clip(x, {SMALLEST_SCORE!r}, 1 - {SMALLEST_SCORE!r})",
+    "low, high = np.log(x), -np.log1p(-x)",
+]
+"""From scores to ``low`` and ``high``, the two parts of their log-odds."""
+
+SIGMOID = ["tail = np.exp(-np.abs(y))", "y = np.where(y >= 0, 1.0, tail) / (1 + tail)"]
+"""From log-odds to scores."""
+
+
 @result_class
 class FittedPlatt(FittedScoreMap):
     """A fitted logistic curve."""
@@ -202,6 +214,22 @@ class FittedPlatt(FittedScoreMap):
     def predict(self, scores: ArrayLike) -> Floats:
         odds = self.slope * log_odds(validation.scores(scores))
         return sigmoid(odds + self.intercept)
+
+    def recipe(self) -> Recipe:
+        numbers = {"slope": self.slope, "intercept": self.intercept}
+        return numbers, [*ODDS, "y = SLOPE * (low + high) + INTERCEPT", *SIGMOID]
+
+    def describe(self) -> Description:
+        slope = (
+            "below 1, scores become less extreme" if self.slope < 1 else "scores stay as extreme"
+        )
+        slope = "above 1, scores become more extreme" if self.slope > 1 else slope
+        raised = "raises" if self.intercept > 0 else "lowers"
+        shift = f"it {raised} all log-odds alike" if self.intercept else "it changes no score"
+        return Description(
+            f"Slope a = {rounded(self.slope)} of the log-odds: {slope}. Intercept b ="
+            f" {rounded(self.intercept)}: {shift}."
+        )
 
 
 @dataclass(frozen=True)
@@ -345,3 +373,19 @@ def constant_score(ordered: Floats) -> str:
         f"Every calibration row has the score {ordered[0]:.4g} or one too near it to"
         " distinguish them, so only the height of the curve is fitted."
     )
+
+
+PLATT = Method(
+    key="platt",
+    name="Platt scaling",
+    short="Platt",
+    factory=PlattScaling,
+    options=(Switch("smoothed_targets", default=False),),
+    paper="Platt 1999; Guo 2017, section 4.1",
+    explained="Maps the score of the event by a logistic curve with two parameters.",
+    formula="1 / (1 + exp(-(a log-odds + b)))",
+    acts_on="event",
+    preserves_accuracy=True,
+    fits=Fits("numbers", 2),
+    cost=Cost((30, 10, 3)),
+)

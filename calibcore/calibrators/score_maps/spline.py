@@ -1,12 +1,22 @@
 """Spline calibration: score plus slope of the cumulative gap, hits minus scores, at a fractile."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.base import (
+    RISING_PARTS,
+    Breaks,
+    FittedScoreMap,
+    Lengths,
+    Rules,
+    ScoreMap,
+)
+from calibcore.calibrators.descriptions import MINUS, Description, Listed, Recipe, percent
+from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch, WholeNumber
 from calibcore.ordering import sort_by_score
 from calibcore.reliability import (
     FitTo,
@@ -42,6 +52,9 @@ class FittedSpline(FittedScoreMap):
     slope: Floats
     knot_values: Floats
 
+    RULES: ClassVar[Rules] = {"scores": RISING_PARTS}
+    ALIKE: ClassVar[Lengths] = ({"scores": 0, "slope": 0},)
+
     def predict(self, scores: ArrayLike) -> Floats:
         """Calibrate scores: linear between those of the calibration set, constant outside."""
         checked = validation.scores(scores)
@@ -49,6 +62,24 @@ class FittedSpline(FittedScoreMap):
         result = np.empty(checked.size)
         result[order] = np.interp(checked[order], self.scores, self.slope)
         return np.clip(result, 0.0, 1.0, out=result)
+
+    def recipe(self) -> Recipe:
+        numbers = {"scores": self.scores, "slope": self.slope}
+        return numbers, ["y = np.clip(np.interp(x, SCORES, SLOPE), 0.0, 1.0)"]
+
+    def breaks(self) -> Breaks:
+        return Breaks(corners=self.scores)
+
+    def describe(self) -> Description:
+        places = np.linspace(0, 1, self.knot_values.size)
+        rows = [
+            (f"{place}", percent(at), f"{100 * value:.2f}".replace("-", MINUS))
+            for place, (at, value) in enumerate(zip(places, self.knot_values, strict=True), 1)
+        ]
+        return Description(
+            "The cubic spline through these knots is the smoothed cumulative curve.",
+            Listed(("Knot", "Fractile", "Value (pp)"), rows),
+        )
 
 
 @dataclass(frozen=True)
@@ -205,3 +236,30 @@ def _warnings(curve: FrequencyCurve, hits: Hits) -> tuple[str, ...]:
             " overshoots nowhere."
         )
     return tuple(found)
+
+
+SPLINE_OPTIONS = WholeNumber("n_knots", 6, 4, 30), Switch("constrained", default=True)
+"""Options of every calibrator that is made of splines."""
+
+
+SPLINE = Method(
+    key="spline",
+    name="Spline",
+    short="Spline",
+    factory=SplineCalibration,
+    options=(
+        *SPLINE_OPTIONS,
+        Switch("cross_validated", default=False),
+        Choice("runout", "natural", ("natural", "parabolic", "cubic")),
+        Choice("fit_to", "difference", ("difference", "hits")),
+    ),
+    paper="Gupta 2021, section 4; constrained to 0-100%, as its experiments are not",
+    explained="Replaces each score with the observed frequency at similar scores, estimated by"
+    " a smooth curve on the calibration set.",
+    formula="calibrated score = score + slope, at its fractile, of a cubic spline fitted to"
+    " cumulative outcomes minus cumulative scores; fitted to outcomes alone: the slope",
+    acts_on="event",
+    preserves_accuracy=True,
+    fits=Fits("curves", 1),
+    cost=Cost((25, 25, 8)),
+)

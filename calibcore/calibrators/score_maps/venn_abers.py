@@ -1,12 +1,22 @@
 """Venn-Abers: two isotonic regressions, one for each outcome that a new row could have."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.base import (
+    RISING_PARTS,
+    Breaks,
+    FittedScoreMap,
+    Lengths,
+    Rules,
+    ScoreMap,
+)
+from calibcore.calibrators.descriptions import Description, Recipe
+from calibcore.calibrators.method import Cost, Fits, Method
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
@@ -27,6 +37,11 @@ class FittedVennAbers(FittedScoreMap):
     upper: Floats
     """p1 up to, between and above these scores; shape (n_upper + 1,)."""
 
+    RULES: ClassVar[Rules] = dict.fromkeys(
+        ("lower_starts", "lower", "upper_ends", "upper"), RISING_PARTS
+    )
+    ALIKE: ClassVar[Lengths] = ({"lower_starts": 1, "lower": 0}, {"upper_ends": 1, "upper": 0})
+
     def interval(self, scores: ArrayLike) -> tuple[Floats, Floats]:
         """Return both calibrated scores.
 
@@ -44,6 +59,27 @@ class FittedVennAbers(FittedScoreMap):
         """Calibrate scores: p1 / (1 - p0 + p1), between p0 and p1; neither 0 nor 1."""
         low, high = self.interval(scores)
         return high / (1 - low + high)
+
+    def recipe(self) -> Recipe:
+        numbers = {
+            "lower_starts": self.lower_starts,
+            "lower": self.lower,
+            "upper_ends": self.upper_ends,
+            "upper": self.upper,
+        }
+        return numbers, [
+            'low = LOWER[np.searchsorted(LOWER_STARTS, x, side="right")]',
+            'high = UPPER[np.searchsorted(UPPER_ENDS, x, side="left")]',
+            "y = high / (1 - low + high)",
+        ]
+
+    def breaks(self) -> Breaks:
+        return Breaks(starts=self.lower_starts, ends=self.upper_ends)
+
+    def describe(self) -> Description:
+        return Description(
+            f"{self.lower.size:,} steps with the new outcome 0, {self.upper.size:,} with outcome 1."
+        )
 
 
 @dataclass(frozen=True)
@@ -163,3 +199,19 @@ def _warnings(hits: Hits) -> tuple[str, ...]:
         return ()
     row = "a hit" if hits[0] else "a miss"
     return (f"Every calibration row is {row}, so only the added row distinguishes scores.",)
+
+
+VENN_ABERS = Method(
+    key="venn_abers",
+    name="Venn-Abers",
+    short="Venn-Abers",
+    factory=VennAbers,
+    paper="Vovk 2015",
+    explained="Fits isotonic regression with the new row as outcome 1 and as outcome 0, and"
+    " combines the two values.",
+    formula="p1 / (1 - p0 + p1)",
+    acts_on="event",
+    preserves_accuracy=True,
+    fits=Fits("curves", 2),
+    cost=Cost((30, 10, 3)),
+)

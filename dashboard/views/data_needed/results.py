@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from calibcore.calibrators import Calibrator
-from calibcore.calibrators.catalogue import Cost
+from calibcore.calibrators.method import Cost
 from calibcore.data import EventScores, LogitSet
 from calibcore.data_needed import (
     LearningCurve,

@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from calibcore.calibrators.descriptions import Listed
 from calibcore.curves import KnotSweep, TemperatureSweep
 from calibcore.data import LogitSet
 from calibcore.events import OneClass
@@ -337,13 +338,13 @@ def _show_node(scene: Scene, node: words.Node, place: int) -> None:
     if node.title:
         st.markdown(f"**{node.title}**")
     fitted = node.maps[_choose(scene, node, names) if node.choose else 0]
-    shown, matrix = words.describe(fitted, names), words.matrix(fitted)
+    shown, matrix = fitted.describe(), words.matrix(fitted)
     if shown.sentence:
         st.markdown(shown.sentence)
     if matrix is not None and len(names) <= MOST_CLASSES:
         figure = weights_map(*matrix, names, words.WEIGHTS, scene.palette)
         show_graph(f"Weights {place}", figure, words.WEIGHTS_CAPTION)
-    _show_listed(f"fitted_{place}", shown.listed)
+    _show_listed(f"fitted_{place}", words.named(shown, names))
 
 
 def _choose(scene: Scene, node: words.Node, names: Sequence[str]) -> int:
@@ -360,13 +361,13 @@ def _choose(scene: Scene, node: words.Node, names: Sequence[str]) -> int:
     return int(chosen or 0)
 
 
-def _show_listed(key: str, listed: words.Listed | None) -> None:
+def _show_listed(key: str, listed: Listed | None) -> None:
     if listed is not None:
         with st.container(key=key, height=380 if len(listed.rows) > _TALL else "content"):
             st.html(_numbers_table(listed))
 
 
-def _numbers_table(listed: words.Listed) -> str:
+def _numbers_table(listed: Listed) -> str:
     return table(
         "measures parameters",
         [cell(name) for name in listed.heads],

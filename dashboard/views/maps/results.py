@@ -16,7 +16,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
 )
 from calibcore.calibrators.base import FittedScoreMap, Progress, ScoreMap
-from calibcore.calibrators.catalogue import Cost
+from calibcore.calibrators.method import Cost
 from calibcore.curves import (
     ClassMoves,
     KnotSweep,

@@ -823,7 +823,7 @@ def test_a_strength_at_an_end_of_the_grid_is_said(rng: np.random.Generator) -> N
 def test_strengths_of_too_many_logits_are_those_of_structured_matrix_scaling(
     limit: str, most: int, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
-    monkeypatch.setattr("calibcore.calibrators.linear.odir." + limit, most)
+    monkeypatch.setattr("calibcore.calibrators.method." + limit, most)
     logits, labels = model(rng)
     fitted = MatrixScaling(odir="cv").fit(logits, labels)
     assert fitted.penalty == ((4 * 3) ** 2 / 300, 4**2 / 300)
