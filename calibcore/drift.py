@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.inference import Interval
-from calibcore.inference.bootstrap import chunks, draw_rows
+from calibcore.inference.draws import chunks, draw_rows, group_starts, grouped
 from calibcore.inference.multiple_testing import holm
-from calibcore.inference.null_outcomes import group_starts, grouped
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.metrics.proper import event_brier_rows, event_nll_rows
 from calibcore.results import find, result_class

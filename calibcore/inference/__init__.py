@@ -1,6 +1,6 @@
 """Uncertainty: intervals, references under perfect calibration, power, many tests at once."""
 
-from calibcore.inference.bootstrap import SideRows
+from calibcore.inference.draws import SideRows
 from calibcore.inference.findings import Finding, Fits, Inference, Plan, Reference, Uncertainty
 from calibcore.inference.groups import GroupGaps, group_gaps
 from calibcore.inference.infer import infer

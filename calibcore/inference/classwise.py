@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibcore.binning import bin_places, equal_mass_starts
 from calibcore.blocks import row_blocks
-from calibcore.inference.bootstrap import SideRows
+from calibcore.inference.draws import SideRows
 from calibcore.inference.findings import Plan, Reference, Uncertainty, reference
 from calibcore.inference.intervals import DistanceEstimate, Interval
 from calibcore.inference.inversion import N_DRAWS, Usual, largest_allowed

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.cumulative import expected_steps, rare_tail
 from calibcore.errors import CalibrationInputError
-from calibcore.inference.omnibus import N_DRAWS
-from calibcore.inference.whole import recalibrated
+from calibcore.inference.omnibus import N_DRAWS, recalibrated
 from calibcore.results import result_class
 from calibcore.validation import Floats
 

@@ -7,9 +7,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from calibcore.inference.bootstrap import chunks
+from calibcore.inference.draws import chunks, redrawn
 from calibcore.inference.intervals import DistanceEstimate, Interval, quantiles
-from calibcore.inference.null_outcomes import redrawn
 from calibcore.metrics.measure import EventMeasure, Options
 from calibcore.results import result_class
 from calibcore.tally import Tally

@@ -5,8 +5,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.binning import bin_tally, equal_width_starts
+from calibcore.inference.draws import group_starts, redrawn
 from calibcore.inference.groups import adjusted_by, sum_p_values
-from calibcore.inference.null_outcomes import group_starts, redrawn
 from calibcore.inference.omnibus import N_DRAWS
 from calibcore.reliability.bands import check_level
 from calibcore.reliability.bins import LEAST_SHARE

@@ -5,8 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.inference.groups import LEAST_ROWS, Sums, groups_of
-from calibcore.inference.omnibus import N_DRAWS
-from calibcore.inference.whole import recalibrated
+from calibcore.inference.omnibus import N_DRAWS, recalibrated
 from calibcore.results import result_class
 from calibcore.validation import Floats
 

@@ -10,8 +10,15 @@ from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.measure import ChangeMeasure, EventMeasure, gain_rows
 from calibcore.metrics.proper import brier, event_brier_of
-from calibcore.metrics.resamples import resample_rows
-from calibcore.tally import Tally, count_totals, hit_sums, hit_totals, tally, whole_numbers
+from calibcore.tally import (
+    Tally,
+    count_totals,
+    hit_sums,
+    hit_totals,
+    resample_rows,
+    tally,
+    whole_numbers,
+)
 from calibcore.validation import Floats, Logits
 
 Part = TypeVar("Part", float, Floats)

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.measure import ClassMeasure, EventMeasure
-from calibcore.metrics.resamples import resample_rows
 from calibcore.results import result_class
-from calibcore.tally import Tally, hit_sums, tally
+from calibcore.tally import Tally, hit_sums, resample_rows, tally
 from calibcore.validation import Floats, Labels
 
 NARROW = 1 / 128

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore.metrics.measure import EventMeasure
-from calibcore.metrics.resamples import resample_rows
-from calibcore.tally import Tally, hit_sums, tally
+from calibcore.tally import Tally, hit_sums, resample_rows, tally
 from calibcore.validation import Floats
 
 SMALLEST_SCORE = 2.0**-52

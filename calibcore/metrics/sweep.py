@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.measure import EventMeasure
-from calibcore.metrics.resamples import resample_rows
-from calibcore.tally import Tally, count_totals, gaps_in_rows, hit_totals, tally
+from calibcore.tally import Tally, count_totals, gaps_in_rows, hit_totals, resample_rows, tally
 from calibcore.validation import Floats
 
 MOST_BINS = 500

@@ -1,9 +1,10 @@
 """Models whose truth is known: to draw rows from, and to compare what is computed with."""
 
-from calibcore.synthetic.against import CalibratorAgainstTruth, calibrators_against
 from calibcore.synthetic.study import (
+    CalibratorAgainstTruth,
     EstimatorStudy,
     Redraws,
+    calibrators_against,
     redraw_estimates,
     redraws,
     sturges_bins,

@@ -16,7 +16,7 @@ from dashboard.figures import (
     reliability_diagram,
     sweep_figures,
 )
-from dashboard.figures.slices import period_plot, slice_plot
+from dashboard.figures.subgroups import period_plot, slice_plot
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS
 from dashboard.texts.rows import rows

@@ -22,8 +22,7 @@ from calibcore.fitting import (
 )
 from calibcore.splits import Folds
 from calibcore.subgroups import rebin, reevaluate
-from dashboard.compute.background import see_through
-from dashboard.compute.cache import Key, is_known, keeper, key_of, once, once_going_on
+from dashboard.compute.cache import Key, is_known, keeper, key_of, once, once_going_on, see_through
 from dashboard.compute.processes import (
     FitJob,
     Report,

@@ -2,9 +2,8 @@
 
 from dashboard.figures.bins import SweepFigures, bins_graph, sweep_figures
 from dashboard.figures.graphs import FourGraphs, Mark, four_graphs, mark_rows
-from dashboard.figures.multiples import class_picture
 from dashboard.figures.palette import DARK, LIGHT, Palette
-from dashboard.figures.reliability import Diagram, reliability_diagram
+from dashboard.figures.reliability import Diagram, class_picture, reliability_diagram
 
 __all__ = [
     "DARK",

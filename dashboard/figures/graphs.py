@@ -1,4 +1,4 @@
-"""The four cumulative and fractile graphs of Gupta et al., ICLR 2021, figures 1-10."""
+"""The gap, the four graphs of cumulative curves and fractiles, and the fit behind them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +8,11 @@ import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.evaluation import Side
+from calibcore.reliability import SplineFit
 from calibcore.validation import Floats
 from dashboard.figures.bands import DrawnBand, band_trace
 from dashboard.figures.drawing import Drawing
-from dashboard.figures.layout import base_layout, same_scale, share_axis, unit_range
+from dashboard.figures.layout import base_layout, pp_ticks, same_scale, share_axis, unit_range
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import MOST_POINTS, thin
 
@@ -326,3 +327,173 @@ def _mark(x: float, ends: tuple[float, float], hover: str, palette: Palette) -> 
 
 def _band_words(level: float) -> str:
     return f"{100 * level:.0f}% band if perfectly calibrated"
+
+
+def gap_graph(
+    side: Side, alike: Sequence[Side], palette: Palette, *, most: int = MOST_POINTS
+) -> go.Figure:
+    """Draw the gap of one side against the share of rows, lowest score first.
+
+    ``side``: what is drawn. ``alike``: sides that share the axis, with itself. ``most``: points of
+    the line, at most.
+
+    The slope of the line is how much too high the scores are there (Arrieta-Ibarra et al., JMLR
+    2022). The band is that of the cumulative outcomes under perfect calibration.
+    """
+    curves, (lower, upper) = side.curves, _band(side)
+    shown = thin(curves.fractile, curves.gap, keep=[curves.ks_index], most=most)
+    ends = np.concatenate([end for one in alike for end in (one.curves.gap, *_band(one))])
+    low, high = float(ends.min()), float(ends.max())
+    room = 0.06 * (high - low) or 0.01
+    words = f"{100 * side.null.level:.0f}% band if perfectly calibrated"
+    band = DrawnBand(curves.fractile, lower, upper, PERFECT, words).thinned(3 * most // 4)
+    layout = base_layout("Cumulative gap: score minus outcomes") | {
+        "xaxis": share_axis("Share of rows, lowest score first", (0, 1)),
+        "yaxis": {
+            **share_axis("Cumulative gap (pp)", (0, 1)),
+            "range": [low - room, high + room],
+            **pp_ticks(low, high),
+        },
+    }
+    return Drawing(
+        [
+            band_trace(band, palette.band),
+            _no_gap(palette),
+            _line(curves.fractile[shown], curves.gap[shown], palette),
+            _largest(side, palette),
+        ],
+        layout,
+    )
+
+
+def _band(side: Side) -> tuple[Floats, Floats]:
+    """Return the lowest and highest gap under perfect calibration."""
+    total = side.curves.cum_score
+    return total - side.null.upper, total - side.null.lower
+
+
+def _no_gap(palette: Palette) -> dict[str, Any]:
+    return {
+        "x": [0, 1],
+        "y": [0, 0],
+        "mode": "lines",
+        "name": "no gap",
+        "line": {"color": palette.neutral, "width": 1},
+        "hoverinfo": "skip",
+    }
+
+
+def _line(x: Floats, gap: Floats, palette: Palette) -> dict[str, Any]:
+    return {
+        "x": x.astype(np.float32),
+        "y": gap.astype(np.float32),
+        "customdata": (100 * gap).astype(np.float32),
+        "mode": "lines",
+        "name": "cumulative gap",
+        "line": {"color": palette.score, "width": 2.5},
+        "fill": "tozeroy",
+        "fillcolor": palette.gap,
+        "hovertemplate": f"{ROWS} %{{x:.1%}}<br>gap %{{customdata:+.2f}} pp<extra></extra>",
+    }
+
+
+def _largest(side: Side, palette: Palette) -> dict[str, Any]:
+    """Mark the widest gap, which is the KS error."""
+    curves = side.curves
+    gap = float(curves.gap[curves.ks_index])
+    return {
+        "x": [curves.ks_fractile] * 2,
+        "y": [0, gap],
+        "mode": "lines+markers",
+        "name": "KS gap",
+        "line": {"color": palette.text, "width": 2},
+        "marker": {"symbol": "line-ew", "size": 9, "line": {"width": 2, "color": palette.text}},
+        "hovertemplate": f"largest gap: {100 * gap:+.2f} pp<extra></extra>",
+    }
+
+
+MOST_FIT_POINTS = 400
+"""Points of a line, at most."""
+
+_TITLES = {
+    "difference": "Cumulative outcomes \u2212 scores",
+    "hits": "Cumulative outcomes",
+}
+
+
+def fit_graph(fit: SplineFit, palette: Palette) -> go.Figure:
+    """Draw the cumulative curve of the calibration set, the spline through it, and its knots.
+
+    ``fit``: the spline and what it was fitted to.
+    """
+    figure = go.Figure()
+    shown = thin(fit.fractile, fit.total, most=MOST_FIT_POINTS)
+    x = fit.fractile[shown].astype(np.float32)
+    drawn = (
+        ("cumulative curve", fit.total, {"color": palette.frequency, "width": 2.5}),
+        ("spline", fit.fitted, {"color": palette.text, "width": 1.5, "dash": "dash"}),
+    )
+    for name, values, line in drawn:
+        figure.add_scatter(
+            x=x,
+            y=values[shown].astype(np.float32),
+            mode="lines",
+            name=name,
+            line=line,
+            hovertemplate=f"share of rows %{{x:.1%}}<br>{name} %{{y:.2%}}<extra></extra>",
+        )
+    spline = fit.spline
+    figure.add_scatter(
+        x=spline.knots,
+        y=spline.values,
+        mode="markers",
+        name="knots",
+        cliponaxis=False,
+        marker={
+            "symbol": "diamond",
+            "size": 9,
+            "color": palette.text,
+            "line": {"width": 1.5, "color": palette.ground},
+        },
+        hovertemplate="knot at %{x:.1%} of rows<br>%{y:.2%}<extra></extra>",
+    )
+    return figure.update_layout(
+        base_layout(_TITLES[fit.fit_to]),
+        xaxis=share_axis("Share of rows, lowest score first", (0, 1)),
+        yaxis=_totals_axis(fit),
+        annotations=[_names_of_fit(fit, palette)],
+    )
+
+
+def _totals_axis(fit: SplineFit) -> dict[str, object]:
+    """Return the axis of the totals, which may be on either side of 0."""
+    ends = (fit.total, fit.fitted, fit.spline.values)
+    low = min(0.0, *(float(values.min()) for values in ends))
+    high = max(0.0, *(float(values.max()) for values in ends))
+    room = 0.06 * (high - low) or 0.01
+    axis = share_axis("Cumulative", (0, 1))
+    del axis["tickvals"]
+    return {**axis, "range": [low - room, high + room], "zeroline": True}
+
+
+def _names_of_fit(fit: SplineFit, palette: Palette) -> dict[str, object]:
+    """Return the names of what is drawn, in the corner that is farther from the curve."""
+    half = fit.total.size // 2
+    left, right = (np.abs(part).mean() for part in (fit.total[:half], fit.total[half:]))
+    falls = fit.total.sum() < 0
+    on_left = left < right
+    names = (("Cumulative curve", palette.frequency), ("Spline, knots", palette.text))
+    return {
+        "xref": "x domain",
+        "yref": "y domain",
+        "x": 0.03 if on_left else 0.98,
+        "y": 0.06 if falls else 0.94,
+        "xanchor": "left" if on_left else "right",
+        "yanchor": "bottom" if falls else "top",
+        "align": "left" if on_left else "right",
+        "text": "<br>".join(
+            f'<span style="color:{colour}"><b>{name}</b></span>' for name, colour in names
+        ),
+        "font": {"size": 12},
+        "showarrow": False,
+    }

@@ -1,18 +1,20 @@
-"""How calibrators change scores: their curves over the histogram, and the rows they move."""
+"""What calibrators do to scores: curves, shifts, the probability triangle, and weights."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
-from calibcore.curves import ScoreCurve
+from calibcore.curves import ClassMoves, ScoreCurve
 from calibcore.data import EventScores
 from calibcore.evaluation import Side
 from calibcore.validation import Floats
 from dashboard.figures.intervals import MARGIN, LineEnd, Look, looks, name_ends
-from dashboard.figures.layout import HEIGHT, base_layout, pp_ticks, share_axis, unit_range
+from dashboard.figures.layout import HEIGHT, base_layout, harmless, pp_ticks, share_axis, unit_range
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
 from dashboard.texts.numbers import ci
@@ -302,3 +304,182 @@ def _laid_out(figure: go.Figure, title: str, side: Side, right: int) -> go.Figur
             "tickformat": ".1~%",
         },
     )
+
+
+TRIANGLE_HEIGHT = 380
+"""Pixels of the triangle."""
+
+_LONGEST = 26
+_CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
+"""Where the three classes are certain."""
+
+
+def triangle(
+    moves: ClassMoves, class_names: tuple[str, ...], title: str, palette: Palette
+) -> go.Figure:
+    """Draw an arrow from each row's probabilities before to those after.
+
+    ``moves``: of three classes. ``class_names``: of the corners, as they came. ``title``: of the
+    figure.
+
+    A dot where a row was and an arrow's head where it is now. The dotted lines separate the three
+    regions in which each class is the most probable one.
+    """
+    figure = go.Figure()
+    _add_edges(figure, palette)
+    before, after = moves.before @ _CORNERS, moves.after @ _CORNERS
+    names = [_shown(name) for name in class_names]
+    words = [_words(names, was, now) for was, now in zip(moves.before, moves.after, strict=True)]
+    figure.add_scatter(
+        x=before[:, 0],
+        y=before[:, 1],
+        mode="markers",
+        name="before",
+        marker={"size": 4, "color": palette.neutral},
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=_between(before[:, 0], after[:, 0]),
+        y=_between(before[:, 1], after[:, 1]),
+        mode="lines+markers",
+        name="after",
+        line={"color": palette.score, "width": 1.25},
+        marker={
+            "size": [part for _ in words for part in (0, 8, 0)],
+            "symbol": "arrow",
+            "angleref": "previous",
+            "color": palette.score,
+            "line": {"width": 0},
+        },
+        text=[part for text in words for part in ("", text, "")],
+        hovertemplate="%{text}<extra></extra>",
+    )
+    _name_corners(figure, names, palette)
+    hidden = {"visible": False, "fixedrange": True}
+    return figure.update_layout(
+        base_layout(title),
+        height=TRIANGLE_HEIGHT,
+        margin={"l": 8, "r": 8, "t": 30, "b": 8},
+        xaxis={**hidden, "range": [-0.12, 1.12]},
+        yaxis={**hidden, "range": [-0.12, 1.0], "scaleanchor": "x"},
+    )
+
+
+def _between(start: Floats, end: Floats) -> Floats:
+    """Return starts and ends joined, with a gap after each pair."""
+    return np.stack([start, end, np.full_like(start, np.nan)], axis=1).ravel().astype(np.float32)
+
+
+def _shown(name: str) -> str:
+    """Return a name from a file so that it shows as it is, on one short line."""
+    flat = " ".join(name.replace("$", "").split())
+    short = flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}\u2026"
+    return escape(short, quote=False)
+
+
+def _words(names: list[str], before: Floats, after: Floats) -> str:
+    return "<br>".join(
+        f"{name}: {was:.1%} \u2192 {now:.1%}"
+        for name, was, now in zip(names, before, after, strict=True)
+    )
+
+
+def _add_edges(figure: go.Figure, palette: Palette) -> None:
+    outline = np.vstack([_CORNERS, _CORNERS[:1]])
+    middle = _CORNERS.mean(axis=0)
+    halves = (_CORNERS + np.roll(_CORNERS, -1, axis=0)) / 2
+    parts = np.stack([np.tile(middle, (3, 1)), halves, np.full((3, 2), np.nan)], axis=1)
+    drawn = (
+        ("edges", outline, "solid", 1.5),
+        ("borders of the predicted classes", parts.reshape(-1, 2), "dot", 1.0),
+    )
+    for name, places, dash, width in drawn:
+        figure.add_scatter(
+            x=places[:, 0],
+            y=places[:, 1],
+            mode="lines",
+            name=name,
+            line={"color": palette.neutral, "dash": dash, "width": width},
+            hoverinfo="skip",
+        )
+
+
+def _name_corners(figure: go.Figure, names: list[str], palette: Palette) -> None:
+    anchors = (("center", "top"), ("center", "top"), ("center", "bottom"))
+    for name, (x, y), (across, along) in zip(names, _CORNERS, anchors, strict=True):
+        figure.add_annotation(
+            x=x,
+            y=y,
+            yshift=-6 if along == "top" else 6,
+            xanchor=across,
+            yanchor=along,
+            text=f"<b>{name}</b>",
+            font={"size": 12, "color": palette.text},
+            showarrow=False,
+        )
+
+
+MOST_CLASSES = 300
+"""With more, the cells would be smaller than a pixel."""
+
+_NAMED = 20
+"""Classes whose names have room beside a heat map."""
+
+_LETTERS = 14
+_CELL, _LEAST, _MOST = 22, 280, 640
+"""Pixels of a row, and of the whole figure at least and at most."""
+
+BIAS = "b"
+
+
+def weights_map(
+    weights: Floats, bias: Floats, class_names: Sequence[str], title: str, palette: Palette
+) -> go.Figure:
+    """Draw W and b of a matrix, a row for each output.
+
+    ``weights``: W; shape (n_classes, n_classes). ``bias``: b; shape (n_classes,). ``class_names``:
+    as they came. ``title``: of the figure. ``palette``: colours: that of frequencies above 0, that
+    of scores below, the ground at 0.
+
+    Colours end where a hundredth of the cells are beyond, so that a few large ones do not pale all
+    others; numbers are under the pointer.
+    """
+    names = [harmless(name) for name in class_names]
+    cells = np.column_stack([weights, bias])
+    most = float(np.quantile(np.abs(cells), 0.99)) or 1.0
+    figure = go.Figure()
+    figure.add_heatmap(
+        z=cells.round(4).tolist(),
+        zmin=-most,
+        zmax=most,
+        colorscale=[[0, palette.score], [0.5, palette.ground], [1, palette.frequency]],
+        colorbar={"thickness": 10, "tickfont": {"size": 11}},
+        hovertemplate="output %{y}<br>input %{x}<br>%{z:.3f}<extra></extra>",
+        x=[*names, BIAS],
+        y=names,
+    )
+    figure.update_layout(**base_layout(title))
+    height = min(max(_CELL * len(names) + 90, _LEAST), _MOST)
+    figure.update_layout(
+        height=height,
+        title={"y": 1 - 8 / height, "yanchor": "top"},
+        xaxis=_axis([*names, BIAS], "Input"),
+        yaxis=_axis(names, "Output") | {"autorange": "reversed"},
+    )
+    return figure
+
+
+def _axis(names: Sequence[str], title: str) -> dict[str, object]:
+    """Return an axis that names as many classes as there is room for."""
+    step = -(-len(names) // _NAMED)
+    shown = names[::step]
+    texts = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}\u2026" for name in shown]
+    return {
+        "title": {"text": title, "font": {"size": 12}, "standoff": 4},
+        "type": "category",
+        "tickvals": shown,
+        "ticktext": texts,
+        "tickfont": {"size": 11},
+        "fixedrange": True,
+        "showgrid": False,
+    }

@@ -1,14 +1,16 @@
-"""Several models in the plane of miscalibration and discrimination."""
+"""Several models beside each other, and series of networks."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.models import Plane
+from calibcore.series import Checkpoint
 from calibcore.validation import Floats
-from dashboard.figures.layout import base_layout, round_step, wrapped
+from dashboard.figures.layout import Sketch, base_layout, harmless, round_step, share_axis, wrapped
 from dashboard.figures.palette import Palette
 
 PIXELS = 360
@@ -165,3 +167,155 @@ def _name_models(
 def _shown(name: str) -> str:
     cut = name if len(name) <= _MOST_SIGNS else f"{name[: _MOST_SIGNS - 1]}\u2026"
     return wrapped(cut, NAME_SIGNS)
+
+
+Kind = Literal["share", "nats", "temperature"]
+
+HEIGHT = 240
+
+WIDE_RANGE = 100.0
+"""Numbers above 0 whose largest is so many times the smallest are drawn on a logarithmic axis."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture."""
+
+    field: str
+    """Of `Checkpoint`; two values are before and after."""
+    title: str
+    """Of the picture."""
+    kind: Kind
+    """How its axis is drawn."""
+
+
+PANELS = (
+    Panel("error", "Error", "share"),
+    Panel("nll", "NLL (nats)", "nats"),
+    Panel("entropy", "Entropy (nats)", "nats"),
+    Panel("ece", "ECE", "share"),
+    Panel("ks_error", "KS error", "share"),
+    Panel("classwise_ece", "Class-wise ECE", "share"),
+    Panel("temperature", "Temperature T", "temperature"),
+)
+"""The pictures, in their order on the page."""
+
+_FORMATS = {"share": ".2%", "nats": ".4f", "temperature": ".3f"}
+
+
+def values_of(panel: Panel, found: Sequence[Checkpoint]) -> Floats:
+    """Return the values of a picture: shape (2, n) before and after, or (1, n) where none changes.
+
+    ``panel``: which picture. ``found``: the series, ascending.
+    """
+    values = [getattr(one, panel.field) for one in found]
+    return np.atleast_2d(np.array(values, dtype=np.float64).T)
+
+
+def series_graph(
+    panel: Panel,
+    found: Sequence[Checkpoint],
+    along: str,
+    palette: Palette,
+    overfit: tuple[float, float] | None = None,
+) -> go.Figure:
+    """Draw one measure over the number of the series.
+
+    ``panel``: which measure. ``found``: the series, ascending. ``along``: what the number is.
+    ``overfit``: from the lowest NLL to the lowest error, which is shaded.
+
+    A solid line with filled dots before, a dashed one with open squares after.
+    """
+    sketch, numbers = Sketch(), [one.number for one in found]
+    values = values_of(panel, found)
+    in_log = numbers[0] > 0 and numbers[-1] / numbers[0] >= WIDE_RANGE
+    for place, (name, line) in enumerate(zip(("before", "after"), values, strict=False)):
+        look = _look(place, palette)
+        shown = f"%{{x:.6~g}}: %{{y:{_FORMATS[panel.kind]}}}"
+        named = f"{name}, " if len(values) > 1 else ""
+        sketch.add_scatter(
+            x=numbers, y=line, mode="lines+markers", name=name, cliponaxis=False, **look,
+            hovertemplate=f"{named}{shown}<extra></extra>",
+        )  # fmt: skip
+    if len(values) > 1:
+        _name_lines(sketch, numbers[-1], values, palette, in_log=in_log)
+    shapes = [] if overfit is None else [_shade(overfit, palette)]
+    if panel.kind == "temperature":
+        shapes.append(_one(palette))
+    return sketch.figure(
+        base_layout(panel.title),
+        height=HEIGHT,
+        margin={"l": 50, "r": 14, "t": 32, "b": 44, "pad": 4},
+        shapes=shapes,
+        xaxis=_horizontal(numbers, along, in_log=in_log),
+        yaxis=_vertical(panel, values),
+    )
+
+
+def _look(place: int, palette: Palette) -> dict[str, Any]:
+    colour = (palette.text, palette.neutral)[place]
+    edge = {"width": 1.5, "color": colour}
+    inside = (colour, palette.ground)[place]
+    marker = {"size": 7, "symbol": ("circle", "square")[place], "color": inside, "line": edge}
+    return {"line": {"color": colour, "width": 2, "dash": ("solid", "dash")[place]}} | {
+        "marker": marker
+    }
+
+
+def _name_lines(
+    sketch: Sketch, last: float, values: Floats, palette: Palette, *, in_log: bool
+) -> None:
+    """Add the names of both lines at their right ends, one above, one below."""
+    higher = int(values[1, -1] > values[0, -1])
+    for place, name in enumerate(("Before", "After")):
+        above = place == higher
+        sketch.add_annotation(
+            x=np.log10(last) if in_log else last,
+            y=float(values[place, -1]),
+            text=name,
+            showarrow=False,
+            xanchor="right",
+            yanchor="bottom" if above else "top",
+            yshift=6 if above else -6,
+            font={"size": 11, "color": (palette.text, palette.neutral)[place]},
+        )
+
+
+def _shade(ends: tuple[float, float], palette: Palette) -> dict[str, Any]:
+    place = {"x0": min(ends), "x1": max(ends), "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    return {
+        "type": "rect",
+        **place,
+        "fillcolor": palette.band,
+        "line": {"width": 0},
+        "opacity": 0.5,
+    }
+
+
+def _one(palette: Palette) -> dict[str, Any]:
+    """Return the line of T = 1, where nothing is changed."""
+    line = {"color": palette.neutral, "width": 1, "dash": "dot"}
+    return {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": 1, "y1": 1, "line": line}
+
+
+def _horizontal(numbers: Sequence[float], along: str, *, in_log: bool) -> dict[str, Any]:
+    axis = share_axis(harmless(along), (0, 1)) | {"tickformat": ".6~g", "tickvals": None}
+    if in_log:
+        ends = np.log10([numbers[0], numbers[-1]])
+        room = 0.05 * (ends[1] - ends[0])
+        return axis | {"type": "log", "range": [ends[0] - room, ends[1] + room], "dtick": 1}
+    room = 0.05 * (numbers[-1] - numbers[0]) or 0.5
+    return axis | {"range": [numbers[0] - room, numbers[-1] + room], "nticks": 8}
+
+
+def _vertical(panel: Panel, values: Floats) -> dict[str, Any]:
+    """Return the axis: from 0 for calibration errors, else around the values."""
+    low, high = float(values.min()), float(values.max())
+    if panel.kind == "temperature":
+        low, high = min(low, 1.0), max(high, 1.0)
+    room = 0.14 * (high - low) or 0.1 * (abs(high) or 1.0)
+    lowest = 0.0 if panel.field in ("ece", "ks_error", "classwise_ece") else max(low - room, 0.0)
+    axis = share_axis("", (0, 1)) | {"range": [lowest, high + room], "tickvals": None}
+    if panel.kind != "share":
+        axis["tickformat"] = ".3~g"
+    return axis

@@ -1,4 +1,4 @@
-"""Reliability diagram, in bins or as a curve, over a histogram of the scores."""
+"""Reliability diagrams: bins and curves with their bands, whole and small."""
 
 from typing import Any, Literal
 
@@ -7,13 +7,133 @@ from plotly import graph_objects as go
 
 from calibcore.binning import BinTable
 from calibcore.evaluation import Side
-from calibcore.reliability import BinnedReliability
+from calibcore.reliability import Band, BinnedReliability, CorpReliability, SmoothReliability
 from calibcore.validation import Floats
-from dashboard.figures.curves import FREQUENCY, add_isotonic, add_smoothed, name_above, points
+from dashboard.figures.bands import DrawnBand, add_band
+from dashboard.figures.drawing import Drawing
 from dashboard.figures.layout import HEIGHT, Sketch, base_layout, share_axis
 from dashboard.figures.palette import Palette
+from dashboard.figures.thinning import thin
 from dashboard.texts.numbers import percent
 from dashboard.texts.rows import rows_of
+
+FREQUENCY = "<b>Observed frequency</b>"
+
+PALE_BELOW = 0.1
+"""Density, of an average of 1, below which the smoothed curve is drawn pale."""
+
+
+def points(bins: BinTable, palette: Palette, *, sizes: Floats, width: float) -> dict[str, Any]:
+    """Draw a point for each bin that holds rows, and a line through them.
+
+    ``bins``: of one event. ``sizes``: of the points, in pixels. ``width``: of the line, in pixels.
+
+    The line as plotly takes it.
+    """
+    filled = bins.counts > 0
+    return {
+        "x": bins.mean_score[filled],
+        "y": bins.frequency[filled],
+        "customdata": bins.counts[filled],
+        "mode": "lines+markers",
+        "name": "observed frequency",
+        "line": {"color": palette.frequency, "width": width},
+        "marker": {"color": palette.frequency, "size": sizes, "opacity": 1, "line": {"width": 0}},
+        "cliponaxis": False,
+        "hovertemplate": "mean score %{x:.1%}<br>observed frequency %{y:.1%}"
+        "<br>bin of %{customdata:,} rows<extra></extra>",
+    }
+
+
+def add_isotonic(figure: Sketch, found: CorpReliability, palette: Palette) -> None:
+    """Add the isotonic curve, its steps level, its confidence band and the consistency band.
+
+    ``figure``: what is added to. ``found``: what is drawn.
+    """
+    words = "consistency band,<br>if perfectly calibrated"
+    consistency = _region(found.consistency, "consistency band", words)
+    add_band(figure, consistency, palette.band)
+    uncertainty = _region(found.confidence, "confidence band", "confidence band")
+    add_band(figure, uncertainty, palette.frequency, outlined=True)
+    score = np.stack([found.first, found.last], axis=1).ravel()
+    frequency = np.repeat(found.step_frequency, 2)
+    shown = thin(score, frequency)
+    figure.add_scatter(
+        x=score[shown].astype(np.float32),
+        y=frequency[shown].astype(np.float32),
+        customdata=np.repeat(found.step_count, 2)[shown].astype(np.int32),
+        mode="lines",
+        name="observed frequency",
+        line={"color": palette.frequency, "width": 2.5},
+        hovertemplate="score %{x:.1%}<br>observed frequency %{y:.1%}"
+        "<br>step of %{customdata:,} rows<extra></extra>",
+    )
+    name_above(
+        figure,
+        ("\u2501", FREQUENCY, palette.frequency),
+        ("\u2508", "95% CI", palette.frequency),
+        ("\u25a0", "Perfectly calibrated", palette.neutral),
+    )
+
+
+def add_smoothed(figure: Sketch, found: SmoothReliability, palette: Palette) -> None:
+    """Add the smoothed curve, pale where rows are few, its band, and the smoothed mean score.
+
+    ``figure``: what is added to. ``found``: what is drawn.
+    """
+    region = _region(found.confidence, "confidence band", "confidence band")
+    add_band(figure, region, palette.gap)
+    dense = np.where(found.density >= PALE_BELOW, 0.0, np.nan)
+    drawn = (
+        (found.mean_score, "mean score, few rows", "mean score", palette.score, 1.5),
+        (
+            found.frequency,
+            "observed frequency, few rows",
+            "observed frequency",
+            palette.frequency,
+            2.5,
+        ),
+    )
+    for values, pale_name, name, colour, width in drawn:
+        for line, shown, opacity in ((values, pale_name, 0.35), (values + dense, name, 1)):
+            figure.add_scatter(
+                x=found.score.astype(np.float32),
+                y=line.astype(np.float32),
+                mode="lines",
+                name=shown,
+                opacity=opacity,
+                line={"color": colour, "width": width},
+                hovertemplate=f"near score %{{x:.1%}}<br>{name} %{{y:.1%}}<extra></extra>",
+            )
+    name_above(
+        figure,
+        ("\u2501", FREQUENCY, palette.frequency),
+        ("\u2501", "Mean score", palette.score),
+    )
+
+
+def _region(band: Band, name: str, words: str) -> DrawnBand:
+    said = f"{100 * band.level:.0f}% {words},<br>at each score on its own"
+    return DrawnBand(band.score, band.lower, band.upper, name, said)
+
+
+def name_above(figure: Sketch, *names: tuple[str, str, str]) -> None:
+    """Add a line above the figure that names what is drawn, each with its sign and colour."""
+    figure.add_annotation(
+        xref="paper",
+        yref="paper",
+        x=0,
+        y=1,
+        xanchor="left",
+        yanchor="bottom",
+        yshift=5,
+        text="\u2002 ".join(
+            f'<span style="color:{colour}">{sign} {name}</span>' for sign, name, colour in names
+        ),
+        font={"size": 12},
+        showarrow=False,
+    )
+
 
 Diagram = Literal["bins", "plot", "isotonic", "smoothed"]
 
@@ -276,3 +396,109 @@ def _hover(binned: BinnedReliability) -> dict[str, Any]:
         if count
     ]
     return {"text": words, "hovertemplate": "%{text}<extra></extra>"}
+
+
+SMALL_HEIGHT = 150
+"""Pixels of a small picture, of which its axes take nearly 120."""
+
+
+def class_picture(
+    before: BinnedReliability, after: BinnedReliability | None, palette: Palette
+) -> go.Figure:
+    """Draw the bins of one class before calibration and, to the right, after.
+
+    ``before``: of the class against the others. ``after``: None where no class probabilities are
+    left, or nothing has changed: one picture alone.
+
+    In each, over the diagonal, a point per bin with its interval and a line through them.
+    """
+    traces: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {
+        **base_layout(""),
+        "title": None,
+        "height": SMALL_HEIGHT,
+        "margin": {"l": 34, "r": 12, "t": 18, "b": 18, "pad": 0},
+        "annotations": [],
+    }
+    sides = [("Before", before)] if after is None else [("Before", before), ("After", after)]
+    for place, (name, binned) in enumerate(sides, start=1):
+        number = "" if place == 1 else str(place)
+        traces += _side(binned, number, palette)
+        start = (place - 1) * 0.54
+        layout[f"xaxis{number}"] = {
+            **_axis(palette),
+            "anchor": f"y{number}",
+            "domain": [start, start + 0.46] if after is not None else [0, 1],
+        }
+        layout[f"yaxis{number}"] = {
+            **_axis(palette),
+            "anchor": f"x{number}",
+            "showticklabels": place == 1,
+        }
+        if after is not None:
+            layout["annotations"].append(_name(name, number, palette))
+    return Drawing(traces, layout)  # at once: updating it afterwards takes four times as long
+
+
+def _side(binned: BinnedReliability, number: str, palette: Palette) -> list[dict[str, Any]]:
+    filled = binned.bins.counts > 0
+    score, lower, upper = (
+        values[filled] for values in (binned.bins.mean_score, binned.lower, binned.upper)
+    )
+    sizes = np.where(binned.telling[filled], 5.0, 3.0)
+    thin = {"color": palette.neutral, "width": 0.75}
+    gap = np.full_like(score, np.nan)
+    drawn: list[dict[str, Any]] = [
+        {
+            "x": [0, 1],
+            "y": [0, 1],
+            "mode": "lines",
+            "name": "score = frequency",
+            "line": {**thin, "dash": "dot"},
+            "hoverinfo": "skip",
+        },
+        {
+            "x": np.stack([score, score, gap], axis=1).ravel(),
+            "y": np.stack([lower, upper, gap], axis=1).ravel(),
+            "mode": "lines",
+            "name": "interval",
+            "line": thin,
+            "hoverinfo": "skip",
+        },
+        points(binned.bins, palette, sizes=sizes, width=1),
+    ]
+    return [{**one, "xaxis": f"x{number}", "yaxis": f"y{number}"} for one in drawn]
+
+
+def _axis(palette: Palette) -> dict[str, Any]:
+    return {
+        "range": [-0.04, 1.04],
+        "tickvals": [0, 1],
+        "ticktext": ["0", "100%"],
+        "tickfont": {"size": 10},
+        "ticks": "",
+        "zeroline": False,
+        "showgrid": False,
+        "showline": True,
+        "mirror": True,
+        "linecolor": palette.band,
+        "linewidth": 1,
+        "fixedrange": True,
+        "automargin": False,
+    }
+
+
+def _name(name: str, number: str, palette: Palette) -> dict[str, Any]:
+    """Return the name of the side, above its picture."""
+    return {
+        "xref": f"x{number}",
+        "yref": "paper",
+        "x": 0,
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "yshift": 1,
+        "text": name,
+        "font": {"size": 11, "color": palette.neutral},
+        "showarrow": False,
+    }

@@ -1,9 +1,4 @@
-"""Your own calibration: twenty answers with a confidence each, and what they show.
-
-Twenty answers are written as a code of twenty letters, one for each: which confidence, and whether
-the answer was right. So they can stand in an address, or be collected by a teacher, and need to be
-stored nowhere.
-"""
+"""Questions with two answers for "Your own calibration", read from a file of their own."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -24,8 +19,8 @@ from calibcore.reliability import BinnedReliability
 from calibcore.reliability.bins import with_intervals
 from calibcore.results import result_class
 from calibcore.validation import Floats
-from dashboard.learn import garments, questions
-from dashboard.learn.questions import N_QUESTIONS, Question
+from dashboard.learn import garments
+from dashboard.learn.questions import N_QUESTIONS, Question, draw_facts
 
 LEVELS = (*range(50, 100, 5), 99, 100)
 """Confidences, in percent. Below 50 one would choose the other answer."""
@@ -45,7 +40,7 @@ N_BINS, N_MORE = 5, 5
 MOST_CODES = 1_000
 
 SETS: Mapping[str, Callable[[int], tuple[Question, ...]]] = {
-    "facts": questions.draw_facts,
+    "facts": draw_facts,
     "pictures": garments.draw_pictures,
 }
 """How questions are drawn, by the word of their set in the address."""

@@ -9,7 +9,7 @@ import numpy as np
 from calibcore import validation
 from calibcore.drift import MOST_SCORES
 from calibcore.errors import CalibrationInputError
-from calibcore.inference.null_outcomes import grouped
+from calibcore.inference.draws import grouped
 from calibcore.tally import Tally
 from dashboard.document.blocks import FORMAT
 from dashboard.scene import Scene

@@ -3,7 +3,10 @@
 from calibcore.events import OneClass
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
-from dashboard.texts.numbers import escape_markdown, percent
+from dashboard.texts.numbers import (
+    escape_markdown,
+    percent,
+)
 from dashboard.texts.rows import rows_of
 from dashboard.texts.sentences import WHOLE_SET, method_name
 from dashboard.texts.subgroups import period_name

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from calibcore.calibrators.base import Progress
-from dashboard.compute import background
-from dashboard.compute.background import see_through
+from dashboard.compute import cache as background
+from dashboard.compute.cache import see_through
 
 
 class Click(BaseException):

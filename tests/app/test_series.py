@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from calibcore.events import TopR
 from calibcore.series import Checkpoint, checkpoint
 from dashboard import texts
-from dashboard.figures.series import PANELS
+from dashboard.figures.models import PANELS
 from dashboard.readers import read
 from dashboard.samples import sample_series, stored
 from dashboard.views.models import series_words as words

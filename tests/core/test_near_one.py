@@ -19,8 +19,8 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import sides_of
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import infer
+from calibcore.inference.draws import grouped
 from calibcore.inference.findings import Plan
-from calibcore.inference.null_outcomes import grouped
 from calibcore.metrics import METRICS, PROBABILITY_FLOOR, event_nll, nll
 from calibcore.probabilities import softmax
 from calibcore.splits import Split, deal_folds

@@ -8,8 +8,7 @@ from calibcore.calibrators import SplineCalibration
 from calibcore.evaluation import Side
 from calibcore.reliability import SplineFit
 from dashboard.figures import DARK, LIGHT, Palette, four_graphs, mark_rows
-from dashboard.figures.fit import MOST_FIT_POINTS, fit_graph
-from dashboard.figures.graphs import CURSOR
+from dashboard.figures.graphs import CURSOR, MOST_FIT_POINTS, fit_graph
 from dashboard.views.ks_graphs.drawing import FEWER_POINTS
 from tests.figures.made import GRAPHS, blocks, events, parts, result_of, side_of, texts, trace
 

@@ -32,7 +32,7 @@ from calibcore.inference import Finding, Interval
 from calibcore.metrics import METRICS, Measure
 from calibcore.splits import Split, deal_folds
 from dashboard.figures import DARK, LIGHT
-from dashboard.figures.ranking import CROSSED, TEST, _axis, dot_plot
+from dashboard.figures.comparison import CROSSED, TEST, _axis, dot_plot
 from dashboard.settings import NO_METHOD
 from dashboard.texts import comparison as words
 from dashboard.texts import method_name

@@ -15,7 +15,7 @@ from calibcore.calibrators.score_maps.platt import FittedPlatt
 from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.calibrators.temperature import FittedTemperature
 from dashboard.figures import LIGHT
-from dashboard.figures.weights import weights_map
+from dashboard.figures.maps import weights_map
 from dashboard.views.maps import words
 
 NAMES = ("cat", "<b>dog</b>", "owl")

@@ -5,7 +5,7 @@ import pytest
 
 from calibcore.evaluation import Side
 from dashboard.figures import mark_rows
-from dashboard.figures.gap import gap_graph
+from dashboard.figures.graphs import gap_graph
 from dashboard.figures.palette import LIGHT
 from dashboard.views.ks_graphs.words import gap_caption
 from tests.figures.conftest import Keep

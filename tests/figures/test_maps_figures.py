@@ -17,8 +17,8 @@ from calibcore.data import EventScores
 from calibcore.data_needed import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan
 from calibcore.evaluation import Side
 from dashboard.figures import DARK, LIGHT, Palette
+from dashboard.figures.data_needed import axis_limits, learning_graph, leaves
 from dashboard.figures.intervals import LineEnd, looks, name_ends
-from dashboard.figures.learning import axis_limits, learning_graph, leaves
 from dashboard.figures.maps import (
     NamedCurve,
     chosen_rows,
@@ -26,9 +26,9 @@ from dashboard.figures.maps import (
     leaves_bins_out,
     map_graph,
     shift_graph,
+    triangle,
 )
 from dashboard.figures.sweeps import CALIBRATION, TEST, knot_graphs, temperature_graphs
-from dashboard.figures.triangle import triangle
 from dashboard.settings import NO_METHOD
 from dashboard.views.maps.words import shift_caption
 from tests.figures.conftest import Keep

@@ -8,7 +8,7 @@ import pytest
 from calibcore.auditing import AuditResult
 from calibcore.evaluation import Side
 from dashboard.figures import DARK, LIGHT, Diagram, Palette, reliability_diagram
-from dashboard.figures.curves import PALE_BELOW
+from dashboard.figures.reliability import PALE_BELOW
 from tests.figures.conftest import Keep
 from tests.figures.made import Figure, Floats, blocks, curves, outline, result_of, side_of, trace
 

@@ -8,7 +8,7 @@ import pytest
 
 from calibcore.series import Checkpoint
 from dashboard.figures import DARK, LIGHT
-from dashboard.figures.series import PANELS, series_graph
+from dashboard.figures.models import PANELS, series_graph
 from dashboard.views.models import series_words as words
 from dashboard.views.models.results import numbers_in
 

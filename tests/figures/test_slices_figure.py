@@ -9,7 +9,7 @@ from calibcore.events import OneClass, TopR
 from calibcore.inference import group_gaps
 from calibcore.subgroups import SliceScreen, joint_screen, screen_slices, slice_shares
 from dashboard.figures import DARK, LIGHT, Palette
-from dashboard.figures.slices import ROW, period_plot, score_histogram, slice_plot
+from dashboard.figures.subgroups import ROW, period_plot, score_histogram, slice_plot
 from dashboard.texts import listed
 from dashboard.texts import subgroups as names_of
 from dashboard.texts.events import event_words

@@ -6,8 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from dashboard.learn.exercises import Exercise, exercises
-from dashboard.learn.sheet import sheet
+from dashboard.learn.exercises import Exercise, exercises, sheet
 from dashboard.texts import learn as teachers
 
 SEEDS = range(20)

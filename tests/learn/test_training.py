@@ -11,7 +11,7 @@ import pytest
 from dashboard.learn import data
 from dashboard.learn.lesson import Shown, start_of
 from dashboard.learn.lessons.training import LESSON, LOSSES, N_CLASSES, NEAR
-from dashboard.learn.losses import Loss
+from dashboard.learn.tempered import Loss
 
 ROOT = Path(__file__).parents[2]
 

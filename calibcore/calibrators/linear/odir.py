@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress
-from calibcore.calibrators.linear.blocks import Block, summed_nll
-from calibcore.calibrators.linear.model import LinearModel, Penalty
+from calibcore.calibrators.linear.model import Block, LinearModel, Penalty, summed_nll
 from calibcore.calibrators.linear.newton import minimise
 from calibcore.calibrators.temperature import Rows, fit_temperature
 from calibcore.validation import Floats, Logits

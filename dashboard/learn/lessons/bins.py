@@ -4,7 +4,7 @@ import numpy as np
 
 from calibcore.binning import Binning, BinTable, bin_tally
 from calibcore.cumulative import ks_of
-from calibcore.inference.null_outcomes import redrawn
+from calibcore.inference.draws import redrawn
 from calibcore.metrics.binned import ece_of
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally

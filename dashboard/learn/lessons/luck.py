@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibcore.cumulative import CumulativeCurves, curves_of, ks_of
-from calibcore.inference.null_outcomes import redrawn
+from calibcore.inference.draws import redrawn
 from calibcore.results import result_class
 from calibcore.tally import tally
 from dashboard.figures import Palette

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.learn.losses import Loss, loss_picture
 from dashboard.learn.tempered import (
     HEAD,
+    Loss,
     Tempered,
     at_temperature,
     diagram,
     fitted_temperature,
+    loss_picture,
     row,
     sentence,
 )

@@ -13,7 +13,7 @@ from calibcore.metrics import Measure
 from dashboard import compute
 from dashboard.compute import Dealt, FoundContest
 from dashboard.compute.comparison import contest_sides
-from dashboard.figures.ranking import dot_plot
+from dashboard.figures.comparison import dot_plot
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD

@@ -4,7 +4,7 @@ import streamlit as st
 
 from calibcore.data_needed import LearningCurves, Plan, Step
 from dashboard.compute.comparison import settings_of
-from dashboard.figures.learning import learning_graph, leaves
+from dashboard.figures.data_needed import learning_graph, leaves
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, is_variant, method_of
 from dashboard.texts import escape_markdown, method_name

@@ -12,8 +12,7 @@ from dashboard.compute.cache import key_of, once
 from dashboard.compute.fits import fitted_on, run_audit
 from dashboard.compute.split import evaluated_split, part_of
 from dashboard.figures import FourGraphs, four_graphs
-from dashboard.figures.fit import fit_graph
-from dashboard.figures.gap import gap_graph
+from dashboard.figures.graphs import fit_graph, gap_graph
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
 from dashboard.texts.rows import rows

@@ -4,9 +4,8 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from dashboard.learn.exercises import exercises
+from dashboard.learn.exercises import exercises, sheet
 from dashboard.learn.lessons import LESSONS, find
-from dashboard.learn.sheet import sheet
 from dashboard.texts import learn
 from dashboard.texts import learn as words
 from dashboard.texts.numbers import escape_markdown

@@ -14,16 +14,17 @@ from dashboard.compute.fits import fit_seconds
 from dashboard.compute.split import slicing_of
 from dashboard.figures import reliability_diagram
 from dashboard.figures.maps import (
+    MOST_CLASSES,
     NamedCurve,
     chosen_rows,
     cloud_graph,
     leaves_bins_out,
     map_graph,
     shift_graph,
+    triangle,
+    weights_map,
 )
 from dashboard.figures.sweeps import knot_graphs, temperature_graphs
-from dashboard.figures.triangle import triangle
-from dashboard.figures.weights import MOST_CLASSES, weights_map
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.take_home import page as take_home

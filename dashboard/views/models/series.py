@@ -11,7 +11,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.series import Checkpoint
 from dashboard import controls
 from dashboard.compute import SourceFile
-from dashboard.figures.series import PANELS, series_graph, values_of
+from dashboard.figures.models import PANELS, series_graph, values_of
 from dashboard.readers import Upload
 from dashboard.samples import sample_series
 from dashboard.scene import Scene

@@ -17,7 +17,7 @@ from dashboard.compute.subgroups import (
     most_telling,
 )
 from dashboard.figures.plotly_json import Titles
-from dashboard.figures.slices import ROW, score_histogram
+from dashboard.figures.subgroups import ROW, score_histogram
 from dashboard.scene import Scene
 from dashboard.texts import listed
 from dashboard.texts.advice import drift_line, drifts

@@ -12,8 +12,11 @@ from calibcore import CalibrationInputError
 from calibcore.calibrators import temperature as row_sums
 from calibcore.calibrators.base import from_json
 from calibcore.calibrators.ensembles.beta import BetaEnsemble
-from calibcore.calibrators.ensembles.simplex import OnWeights, least_on_simplex
-from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
+from calibcore.calibrators.ensembles.temperature import (
+    EnsembleTemperatureScaling,
+    OnWeights,
+    least_on_simplex,
+)
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS, Loss, TemperatureScaling
 from calibcore.metrics import brier, nll
 from calibcore.probabilities import softmax

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from calibcore import CalibrationInputError
 from calibcore.calibrators import CATALOGUE, TemperatureScaling, from_json
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
-from calibcore.calibrators.linear.blocks import Block
-from calibcore.calibrators.linear.fitted import FittedLinear, Inputs
+from calibcore.calibrators.linear.fitted import FittedLinear, Inputs, said_of_choice
 from calibcore.calibrators.linear.maps import (
     DirichletScaling,
     MatrixScaling,
@@ -25,7 +24,7 @@ from calibcore.calibrators.linear.maps import (
     StructuredVectorScaling,
     VectorScaling,
 )
-from calibcore.calibrators.linear.model import Evaluation, LinearModel, Penalty
+from calibcore.calibrators.linear.model import Block, Evaluation, LinearModel, Penalty
 from calibcore.calibrators.linear.newton import Inverse, approximate_inverse, minimise
 from calibcore.calibrators.linear.odir import (
     Chosen,
@@ -34,7 +33,6 @@ from calibcore.calibrators.linear.odir import (
     odir_penalty,
     strengths_tried,
 )
-from calibcore.calibrators.linear.warnings import said_of_choice
 from calibcore.data import LogitSet
 from calibcore.events import TopR
 from calibcore.fitting import FoldedVectorMap, fit_split, prepare

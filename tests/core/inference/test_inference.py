@@ -29,15 +29,14 @@ from calibcore.inference import (
     infer,
     smallest_gap_shown,
 )
-from calibcore.inference.bootstrap import OrderedRows, chunks, draw_rows
 from calibcore.inference.classwise import ClassBins, Kind, drawn_labels, evaluate_classes, further
+from calibcore.inference.draws import MOST_GROUPS, OrderedRows, chunks, draw_rows, grouped, redrawn
 from calibcore.inference.intervals import (
     difference_interval,
     mark_of,
     reflected,
 )
 from calibcore.inference.inversion import Usual
-from calibcore.inference.null_outcomes import MOST_GROUPS, grouped, redrawn
 from calibcore.metrics import (
     METRICS,
     ChangeMeasure,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from calibcore.inference.draws import redrawn
 from calibcore.inference.findings import reference
 from calibcore.inference.inversion import (
     Distance,
@@ -16,7 +17,6 @@ from calibcore.inference.inversion import (
     invert,
     shifted,
 )
-from calibcore.inference.null_outcomes import redrawn
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.tally import Tally, count_totals, hit_totals, tally, whole_numbers
 

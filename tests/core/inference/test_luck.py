@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from calibcore import EventScores, TopR
 from calibcore.inference import Finding, Inference, Plan, SideRows, infer
-from calibcore.inference.bootstrap import OrderedRows, draw_rows, other_labels
+from calibcore.inference.draws import OrderedRows, draw_rows, other_labels
 from calibcore.inference.inversion import Usual
 from calibcore.metrics import METRICS, RowMeasure
 from calibcore.reliability import binomial_interval
