@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from functools import cached_property
 from importlib.metadata import entry_points
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from calibcore.metrics import METRICS, Measure, Options
 from calibcore.results import find, result_class
 from calibcore.splits import Split, cross_split
 from calibcore.tables import rows_of
+from calibcore.verdict import Verdict, verdict_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -94,6 +96,22 @@ class AuditResult:
     def of_test(self) -> FittedScoreMap | FittedVectorMap | None:
         """What the test set was calibrated by."""
         return self.fitted if self.crossed is None else self.crossed
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the test set shows, in facts: direction, size, evidence, ranges, worst groups.
+
+        Groups are judged where `audit` was given some.
+
+        Examples
+        --------
+        >>> found = audit([0.9] * 100, [1, 0] * 50, groups=["a", "b"] * 50).verdict
+        >>> found.before.direction, [(one.name, round(one.gap, 1)) for one in found.groups]
+        ('too high', [('b', 0.9)])
+        """
+        rows = None if self.asked is None else self.asked.split.test
+        grouping = None if self.asked is None else self.asked.grouping
+        return verdict_of(self.test, rows, grouping)
 
     @property
     def warnings(self) -> tuple[str, ...]:

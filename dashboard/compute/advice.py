@@ -7,6 +7,7 @@ import numpy as np
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.inference import ClassScreen, Inference
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.comparison import Conclusion, group_of, recommendation_of, usual
 from dashboard.compute.fits import run_audit
@@ -30,7 +31,7 @@ from dashboard.texts.advice import (
 from dashboard.texts.events import outcome_name
 from dashboard.texts.sentences import FITTED, findings
 from dashboard.texts.subgroups import BLANK, Groups, worst_lines
-from dashboard.texts.verdicts import DETECTION_LEVEL, Finding, ranges_sentence
+from dashboard.texts.verdicts import Finding, ranges_sentence
 
 _MOST_ROWS = 200_000
 """Up to so many rows the fit is made unasked; it takes a second."""

@@ -10,11 +10,11 @@ from calibcore.events import OneClass, TopR
 from calibcore.inference import Drift, GroupGaps, drift_test, group_gaps
 from calibcore.subgroups import SliceScreen, SliceShares, joint_screen, screen_slices, slice_shares
 from calibcore.validation import Labels
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.split import Slicing, of_evaluated, said_classes, slicing_of, ways
 from dashboard.scene import Scene
 from dashboard.texts.subgroups import BLANK, PREDICTED, SCORES
-from dashboard.texts.verdicts import DETECTION_LEVEL
 
 _DIFFERENT = 0.95
 """Share of rows with a value of their own from which whole numbers are taken for ids."""

@@ -11,6 +11,7 @@ from calibcore.evaluation import Comparison, Side
 from calibcore.events import OneClass
 from calibcore.inference import Inference, Interval, Uncertainty
 from calibcore.metrics import Measure
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard import compute
 from dashboard.compute.advice import lines_of
 from dashboard.compute.comparison import RANKED_BY, conclusion_of
@@ -25,7 +26,6 @@ from dashboard.texts.measures import MARKS, Shown, finding_of, measure_rows
 from dashboard.texts.reliability import bins_caption, of_event
 from dashboard.texts.rows import say_rows
 from dashboard.texts.tiles import table_note, uncertainty_note
-from dashboard.texts.verdicts import DETECTION_LEVEL
 from dashboard.views.decisions.document import Choices
 from dashboard.views.decisions.document import document as decisions_document
 from dashboard.views.ks_graphs import drawing

@@ -39,11 +39,9 @@ from dashboard.texts.tiles import (
     tiles,
     uncertainty_note,
 )
-from dashboard.texts.verdicts import DETECTION_LEVEL
 
 __all__ = [
     "CHOICES",
-    "DETECTION_LEVEL",
     "FITTED_HERE",
     "GLOSSARY",
     "HOW_TO_READ",

@@ -17,6 +17,7 @@ from calibcore.inference import (
     rows_that_show,
     smallest_gap_shown,
 )
+from calibcore.verdict import DETECTION_LEVEL, mean_gap_of, remains
 from dashboard.settings import NO_METHOD, ChosenEvent, method_by_key
 from dashboard.texts.classes import shortened
 from dashboard.texts.events import event_words
@@ -25,14 +26,7 @@ from dashboard.texts.rows import rows, rows_of
 from dashboard.texts.sentences import capitalised, decisions, mean_moved, method_name, set_name
 from dashboard.texts.subgroups import KNOWN_GROUPS, Groups, slice_name
 from dashboard.texts.tiles import new_misses, nll_key, now_certain, raised_nll
-from dashboard.texts.verdicts import (
-    DETECTION_LEVEL,
-    finding_since,
-    mean_gap_of,
-    no_information,
-    remains,
-    shape,
-)
+from dashboard.texts.verdicts import finding_since, no_information, shape
 
 TOP = TopR(1)
 

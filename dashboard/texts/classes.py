@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcore.inference import ClassScreen
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard.settings import CLASS_BINS
 from dashboard.texts.numbers import escape_markdown, p_words
-from dashboard.texts.verdicts import DETECTION_LEVEL, NOT_DETECTED, finding_since
+from dashboard.texts.verdicts import NOT_DETECTED, finding_since
 
 HEADING = "Classes"
 ORDERS = {"before": "Worst before", "after": "Worst after"}

@@ -14,6 +14,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.inference import Omnibus
 from calibcore.metrics import accuracy, hit_rate
+from calibcore.verdict import DETECTION_LEVEL, mean_gap_of
 from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
 from dashboard.texts.events import EventWords
 from dashboard.texts.glossary import CHOICES, OPTIONS
@@ -31,14 +32,12 @@ from dashboard.texts.subgroups import Groups
 from dashboard.texts.verdicts import (
     CHANCE,
     CONSTANT,
-    DETECTION_LEVEL,
     IN_SUBGROUPS,
     IN_TIME,
     NOT_DETECTED,
     Finding,
     evidence,
     finding_of,
-    mean_gap_of,
     ranges_sentence,
     shape,
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcore.inference import GroupGaps
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import (
     MINUS,
@@ -17,7 +18,7 @@ from dashboard.texts.numbers import (
     span,
 )
 from dashboard.texts.rows import rows_of
-from dashboard.texts.verdicts import DETECTION_LEVEL, LEFT, finding, still
+from dashboard.texts.verdicts import LEFT, finding, still
 
 PREDICTED, TRUE = "Predicted class", "True class"
 SCORES = {"Score, 5 ranges": 5, "Score, 10 ranges": 10}

@@ -9,6 +9,7 @@ from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Fits, Inference, Mark
 from calibcore.inference.refits import N_DRAWS
 from calibcore.metrics import Measure
+from calibcore.verdict import remains
 from dashboard.texts.measures import MARKS, MeasureRow, Shown, finding_of, measure_rows
 from dashboard.texts.numbers import (
     INFINITY,
@@ -21,7 +22,7 @@ from dashboard.texts.numbers import (
     pp,
 )
 from dashboard.texts.rows import rows_of, says_rows
-from dashboard.texts.verdicts import LEFT, remains
+from dashboard.texts.verdicts import LEFT
 
 Colour = Literal["green", "red", "gray"]
 

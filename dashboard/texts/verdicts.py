@@ -3,16 +3,18 @@
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from calibcore.evaluation import Side
 from calibcore.inference import OffRange, Omnibus
-from calibcore.inference.groups import most_left
+from calibcore.verdict import (
+    DETECTION_LEVEL,
+    Direction,
+    direction_of,
+    direction_of_side,
+    remains,
+    uninformative,
+)
 from dashboard.texts.numbers import NO_BREAK, detected_points, pp, span
 from dashboard.texts.rows import says_rows
-
-DETECTION_LEVEL = 0.05
-"""p-value below which miscalibration counts as detected."""
 
 LEFT = "no longer detected, but most of the gap is left"
 """Why a mean gap is called still there whose interval holds 0."""
@@ -79,12 +81,13 @@ def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: boo
     >>> finding(0.05, 0.05, 0.2, prediction=True).word
     'No miscalibration detected'
     """
-    if p_value >= DETECTION_LEVEL:
-        return NOT_DETECTED
+    return _of_direction(direction_of(mean_gap, ks_error, p_value), prediction=prediction)
+
+
+def _of_direction(direction: Direction, *, prediction: bool) -> Finding:
     too_high, too_low, both = _CONFIDENT if prediction else _SCORED
-    if abs(mean_gap) < ks_error / 2:
-        return both
-    return too_high if mean_gap > 0 else too_low
+    known = {"too high": too_high, "too low": too_low, "both": both, "none": NOT_DETECTED}
+    return known[direction]
 
 
 def finding_since(
@@ -108,26 +111,7 @@ def finding_of(side: Side, *, prediction: bool, before: Side | None = None) -> F
         return still(finding_of(before, prediction=prediction))
     if side.omnibus.p_value >= DETECTION_LEVEL:
         return _not_detected(side)
-    curves, found = side.curves, side.omnibus.found(DETECTION_LEVEL)
-    mean_gap = mean_gap_of(side)
-    if "mean" not in found and {"spread", "smooth"} & {*found}:
-        mean_gap = 0.0
-    p_value = side.omnibus.p_value
-    return finding(mean_gap, curves.ks_error, p_value, prediction=prediction)
-
-
-def mean_gap_of(side: Side) -> float:
-    """Return mean score minus observed frequency."""
-    return float(side.curves.cum_score[-1] - side.curves.cum_hits[-1])
-
-
-def remains(before: Side, after: Side) -> bool:
-    """Return whether a mean gap is detected before and, with most of it left, not after."""
-    gone = before.omnibus.p_value >= DETECTION_LEVEL or after.omnibus.p_value < DETECTION_LEVEL
-    if gone or finding_of(before, prediction=False).colour not in {"red", "blue"}:
-        return False
-    gaps = (np.array([mean_gap_of(side)]) for side in (before, after))
-    return bool(most_left(*gaps)[0])
+    return _of_direction(direction_of_side(side), prediction=prediction)
 
 
 def still(found: Finding) -> Finding:
@@ -136,9 +120,7 @@ def still(found: Finding) -> Finding:
 
 
 def _not_detected(side: Side) -> Finding:
-    if side.counted.scores.size == 1:
-        return CONSTANT if side.event.n_samples > 1 else NOT_DETECTED
-    return CHANCE if side.auroc.low <= 0.5 <= side.auroc.high else NOT_DETECTED
+    return {"constant": CONSTANT, "chance": CHANCE, None: NOT_DETECTED}[uninformative(side)]
 
 
 @says_rows

@@ -23,6 +23,7 @@ from calibcore.inference import Finding, Inference, Interval, Plan, Reference, U
 from calibcore.metrics import METRICS, calibration_intercept, calibration_slope
 from calibcore.splines import Runout
 from calibcore.splits import Split
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard import texts
 from dashboard.settings import NO_METHOD
 from dashboard.texts.glossary import OPTIONS
@@ -139,7 +140,7 @@ def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
     # 12 misses where 4 are expected: 0.02 percentage points, yet above the 95% limit under perfect
     # calibration.
     side = blocks((0.9999, 40_000, 39_988))
-    assert side.omnibus.p_value < texts.DETECTION_LEVEL
+    assert side.omnibus.p_value < DETECTION_LEVEL
     assert "by 0.0 " not in texts.verdict(side, TOP_1).sentence
 
 
@@ -214,7 +215,7 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
     assert f"{texts.percent(before.ks_error, 20)} \u2192 {texts.percent(after.ks_error, 20)}" in (
         sentence
     )
-    assert p_value < texts.DETECTION_LEVEL
+    assert p_value < DETECTION_LEVEL
     assert f"{evidence(p_value)} of miscalibration" in sentence
     line = both_sides_line(result, result.test, TOP_1)
     assert re.search(

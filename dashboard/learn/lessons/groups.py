@@ -12,12 +12,13 @@ from calibcore.results import result_class
 from calibcore.subgroups import screen_slices
 from calibcore.synthetic import Drawn
 from calibcore.validation import Floats, Labels
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
 from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
 from dashboard.texts.numbers import MINUS, ci, detected_points, percent, points, pp, span
-from dashboard.texts.verdicts import DETECTION_LEVEL, finding
+from dashboard.texts.verdicts import finding
 
 KEY = "groups"
 

@@ -7,12 +7,12 @@ from calibcore.data import EventScores
 from calibcore.decisions import AtCutoff, DecisionCurve
 from calibcore.inference import Interval
 from calibcore.selective import HeldAccuracy, KeptGroups, RiskCoverage
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard.document.blocks import Cell
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import MINUS, ci, escape_markdown, percent, span
 from dashboard.texts.rows import rows_of, says_rows
 from dashboard.texts.subgroups import slice_name
-from dashboard.texts.verdicts import DETECTION_LEVEL
 
 BY = "Cut-off"
 WAYS = {"slider": "Set", "costs": "By costs"}

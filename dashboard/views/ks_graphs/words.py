@@ -7,10 +7,10 @@ import numpy as np
 from calibcore.evaluation import GRAPH_KNOTS, Side
 from calibcore.metrics.remarks import ks_is_mean_gap_of
 from calibcore.reliability import SplineFit
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard.texts.glossary import HOW_TO_READ
 from dashboard.texts.numbers import detected_pp, null_source, p_words, percent, pp
 from dashboard.texts.rows import say_rows, says_rows
-from dashboard.texts.verdicts import DETECTION_LEVEL
 
 TOO_FEW = "Too few rows for this graph."
 

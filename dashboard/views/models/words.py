@@ -8,6 +8,7 @@ from calibcore.evaluation import SetResult
 from calibcore.inference import Finding, Mark
 from calibcore.metrics import Measure
 from calibcore.models import Plane
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import OPTIONS
@@ -26,7 +27,6 @@ from dashboard.texts.numbers import (
 from dashboard.texts.rows import rows, rows_of
 from dashboard.texts.sentences import WHOLE_SET, across_half, method_name, refusal
 from dashboard.texts.tiles import raised_nll
-from dashboard.texts.verdicts import DETECTION_LEVEL
 
 SAMPLES, FILES = "Compare with", "Files of further models"
 SAMPLES_HELP = "Examples with the same test labels."

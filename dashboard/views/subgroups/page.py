@@ -5,6 +5,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.subgroups import Places, SliceScreen
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard import compute
 from dashboard.compute.advice import drift_step_of, worst_of
 from dashboard.compute.split import ways
@@ -23,7 +24,6 @@ from dashboard.texts import listed
 from dashboard.texts.advice import drift_line, drifts
 from dashboard.texts.numbers import NO_BREAK
 from dashboard.texts.rows import say_rows
-from dashboard.texts.verdicts import DETECTION_LEVEL
 from dashboard.views.subgroups import words
 from dashboard.widgets import address, rows_list
 from dashboard.widgets.filter import choose_part

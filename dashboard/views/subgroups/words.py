@@ -5,13 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from calibcore.subgroups import JointScreen, SliceScreen, SliceShares
+from calibcore.verdict import DETECTION_LEVEL
 from dashboard.readers import Upload
 from dashboard.texts import subgroups as slice_names
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent, pp, span
 from dashboard.texts.rows import rows, rows_of, say_rows, says_rows
 from dashboard.texts.subgroups import slice_name
-from dashboard.texts.verdicts import DETECTION_LEVEL, Finding, finding_since
+from dashboard.texts.verdicts import Finding, finding_since
 
 SCORES = slice_names.SCORES
 

@@ -1,0 +1,247 @@
+"""What an evaluation comes to: facts, which pages and reports put into words."""
+
+from typing import Literal
+
+import numpy as np
+
+from calibcore.data import EventScores, LogitSet
+from calibcore.evaluation import SetResult, Side
+from calibcore.grouping import Grouping
+from calibcore.inference import GroupGaps, Interval, OffRange, group_gaps
+from calibcore.inference.groups import most_left
+from calibcore.inference.omnibus import Departure
+from calibcore.results import result_class
+
+DETECTION_LEVEL = 0.05
+"""p-value below which miscalibration counts as detected."""
+
+Direction = Literal["too high", "too low", "both", "none"]
+"""Scores against observed frequencies; "none" where no difference is detected."""
+
+
+def direction_of(mean_gap: float, ks_error: float, p_value: float) -> Direction:
+    """Return what a mean gap and a KS error amount to.
+
+    Parameters
+    ----------
+    mean_gap : float
+        Mean score minus observed frequency. Where it is less than half of the KS error, gaps of
+        both signs cancel.
+    ks_error : float
+        Of the same scores.
+    p_value : float
+        Of the test that decides whether miscalibration is detected.
+
+    Examples
+    --------
+    >>> direction_of(0.05, 0.05, 0.001), direction_of(-0.01, 0.04, 0.001)
+    ('too high', 'both')
+    """
+    if p_value >= DETECTION_LEVEL:
+        return "none"
+    if abs(mean_gap) < ks_error / 2:
+        return "both"
+    return "too high" if mean_gap > 0 else "too low"
+
+
+@result_class
+class SideVerdict:
+    """What the scores of one side come to, before or after calibration.
+
+    Attributes
+    ----------
+    direction : {"too high", "too low", "both", "none"}
+        Where the joint test detects miscalibration, or where it `remains`.
+    remains : bool
+        Miscalibration was detected before calibration and is not after it, though most of that
+        mean gap is left.
+    uninformative : {"constant", "chance"} or None
+        Why "none" is no praise: all rows have one score, or the interval of the AUROC holds 0.5.
+    mean_gap, ks_error : float
+        Mean score minus observed frequency, and the largest cumulative gap.
+    p_value : float
+        Of the joint test: `calibcore.inference.omnibus_test`.
+    departures : tuple of str
+        Which of its statistics are significant: mean, spread, smooth, and so on.
+    ranges : tuple of OffRange
+        Scores that are too high or too low, where the joint test detects it.
+    auroc : Interval
+        Of `calibcore.metrics.auroc`, 95%.
+    """
+
+    direction: Direction
+    remains: bool
+    uninformative: Literal["constant", "chance"] | None
+    mean_gap: float
+    ks_error: float
+    p_value: float
+    departures: tuple[Departure, ...]
+    ranges: tuple[OffRange, ...]
+    auroc: Interval
+
+    @property
+    def detected(self) -> bool:
+        """Whether the joint test detects miscalibration."""
+        return self.p_value < DETECTION_LEVEL
+
+
+def side_verdict(side: Side, before: Side | None = None) -> SideVerdict:
+    """Say what one side comes to.
+
+    Parameters
+    ----------
+    side : Side
+        What is judged.
+    before : Side, optional
+        The same rows before calibration, where this is after it.
+
+    Examples
+    --------
+    >>> from calibcore import audit
+    >>> found = audit([0.9] * 60 + [0.6] * 60, [1, 0, 0] * 40).verdict.before
+    >>> found.direction, round(found.mean_gap, 2), found.detected
+    ('too high', 0.42, True)
+    """
+    omnibus, left = side.omnibus, before is not None and remains(before, side)
+    detected = omnibus.p_value < DETECTION_LEVEL
+    return SideVerdict(
+        direction=direction_of_side(before if left and before is not None else side),
+        remains=left,
+        uninformative=None if detected or left else uninformative(side),
+        mean_gap=mean_gap_of(side),
+        ks_error=side.curves.ks_error,
+        p_value=omnibus.p_value,
+        departures=omnibus.found(DETECTION_LEVEL),
+        ranges=side.off_ranges if detected else (),
+        auroc=side.auroc,
+    )
+
+
+def direction_of_side(side: Side) -> Direction:
+    """Return `direction_of` by the joint test of one side.
+
+    Where no mean gap is significant but the wrong spread or shape is, scores are off in both
+    directions, whatever the mean gap.
+    """
+    departures = side.omnibus.found(DETECTION_LEVEL)
+    shape_alone = "mean" not in departures and bool({"spread", "smooth"} & {*departures})
+    gap = 0.0 if shape_alone else mean_gap_of(side)
+    return direction_of(gap, side.curves.ks_error, side.omnibus.p_value)
+
+
+def mean_gap_of(side: Side) -> float:
+    """Return mean score minus observed frequency."""
+    return float(side.curves.cum_score[-1] - side.curves.cum_hits[-1])
+
+
+def remains(before: Side, after: Side) -> bool:
+    """Return whether a mean gap is detected before and, with most of it left, not after."""
+    gone = before.omnibus.p_value >= DETECTION_LEVEL or after.omnibus.p_value < DETECTION_LEVEL
+    if gone or direction_of_side(before) == "both":
+        return False
+    gaps = (np.array([mean_gap_of(side)]) for side in (before, after))
+    return bool(most_left(*gaps)[0])
+
+
+def uninformative(side: Side) -> Literal["constant", "chance"] | None:
+    """Return why scores without detected miscalibration may still be of no use."""
+    if side.counted.scores.size == 1:
+        return "constant" if side.event.n_samples > 1 else None
+    return "chance" if side.auroc.low <= 0.5 <= side.auroc.high else None
+
+
+@result_class
+class GroupVerdict:
+    """A group whose mean gap is detected, or was before calibration and is mostly left.
+
+    Attributes
+    ----------
+    name : str
+        Of the group.
+    rows : int
+        How many it has.
+    gap, low, high : float
+        Mean score minus observed frequency; its interval, which holds for all groups at once.
+    p_value : float
+        Adjusted for looking at all groups.
+    own : bool
+        Whether it is off by more than the whole score is.
+    """
+
+    name: str
+    rows: int
+    gap: float
+    low: float
+    high: float
+    p_value: float
+    own: bool
+
+
+@result_class
+class Verdict:
+    """What an audit comes to.
+
+    Attributes
+    ----------
+    before : SideVerdict
+        Uncalibrated.
+    after : SideVerdict or None
+        Calibrated; None where nothing was fitted.
+    groups, groups_after : tuple of GroupVerdict
+        Groups that are off, the worst first; () too where no groups are known.
+    """
+
+    before: SideVerdict
+    after: SideVerdict | None
+    groups: tuple[GroupVerdict, ...] = ()
+    groups_after: tuple[GroupVerdict, ...] = ()
+
+
+def verdict_of(
+    result: SetResult, rows: LogitSet | EventScores | None, grouping: Grouping | None
+) -> Verdict:
+    """Say what an evaluation comes to.
+
+    Parameters
+    ----------
+    result : SetResult
+        Of these rows.
+    rows : LogitSet, EventScores or None
+        The set, whose groups are judged where it has some.
+    grouping : Grouping or None
+        Names of its groups.
+    """
+    same = result.after is result.before
+    before = side_verdict(result.before)
+    after = None if same else side_verdict(result.after, result.before)
+    if rows is None or rows.groups is None or grouping is None:
+        return Verdict(before, after)
+
+    places = np.where(rows.groups < 0, len(grouping.names), rows.groups)
+
+    def tested(side: Side) -> GroupGaps:
+        return group_gaps(side.event.scores, side.event.hits, [places])
+
+    gaps = tested(result.before)
+    of_groups = _groups(gaps, grouping)
+    if same:
+        return Verdict(before, after, of_groups)
+    return Verdict(before, after, of_groups, _groups(tested(result.after).since(gaps), grouping))
+
+
+def _groups(gaps: GroupGaps, grouping: Grouping) -> tuple[GroupVerdict, ...]:
+    off = np.flatnonzero(gaps.off(DETECTION_LEVEL))
+    own = gaps.own(DETECTION_LEVEL)
+    return tuple(
+        GroupVerdict(
+            grouping.names[int(gaps.place[k])],
+            int(gaps.rows[k]),
+            float(gaps.gap[k]),
+            float(gaps.low[k]),
+            float(gaps.high[k]),
+            float(gaps.adjusted[k]),
+            bool(own[k]),
+        )
+        for k in off[np.argsort(-np.abs(gaps.gap[off]), kind="stable")].tolist()
+        if gaps.place[k] < len(grouping.names)
+    )
