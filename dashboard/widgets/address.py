@@ -49,7 +49,12 @@ def choose(
     """
     if st.session_state.get(key) == default:
         st.session_state[key] = ""
+    own = st.session_state.get(_own(key), default)
+    if own != default and st.session_state.get(key) == "":
+        st.session_state[key] = own
     held = _hold(label, key)
+    if held in options and held != default:
+        st.session_state[_own(key)] = held
     st.session_state[_seen(key)] = held if held in options else default
     st.session_state[_refused(key)] = held != "" and held not in options
     control(
@@ -154,6 +159,8 @@ def follow() -> None:
             again = again or bool(held)
     if again:
         st.rerun()
+    for key in values:
+        st.session_state.pop(_own(key), None)
     st.session_state.pop(_PUT, None)
     st.session_state.update(values)
 
@@ -221,6 +228,14 @@ def _seen(key: str) -> str:
     return f"{key}_seen"
 
 
+def _own(key: str) -> str:
+    """Name the place of a word that was chosen where it was not the default.
+
+    Other data may have it for their default, of which the address says nothing.
+    """
+    return f"{key}_own"
+
+
 def _refused(key: str) -> str:
     return f"{key}_refused"
 
@@ -232,6 +247,7 @@ def _place(key: str) -> str:
 
 def _keep(key: str, default: str) -> None:
     chosen = st.session_state[_seen(key)]
+    st.session_state.pop(_own(key), None)
     st.session_state[key] = default if chosen is None else chosen
 
 

@@ -121,7 +121,7 @@ def cell(screen: ClassScreen, k: int) -> str:
 
 
 def test_the_worst_come_first_with_calibcores_numbers() -> None:
-    page = open_table(CITIES.title)
+    page = open_table(CITIES.name)
     assert not page.exception
     assert not page.error
     before, after, names = both_screens(CITIES.name)
@@ -145,7 +145,7 @@ def test_the_worst_come_first_with_calibcores_numbers() -> None:
 
 
 def test_the_other_order_and_the_other_page() -> None:
-    page = open_table(CITIES.title, classes_by="Worst after")
+    page = open_table(CITIES.name, classes_by="after")
     _, after, names = both_screens(CITIES.name)
     assert list(lines(page)) == [names[k] for k in after.order[:50]]
     page.number_input(key="classes_page").set_value(2).run()
@@ -153,7 +153,7 @@ def test_the_other_order_and_the_other_page() -> None:
 
 
 def test_neither_event_nor_bins_change_the_classes() -> None:
-    page = open_table(GARMENTS.title)
+    page = open_table(GARMENTS.name)
     before = table(page)
     assert before
     choose(page, "event", "class")
@@ -166,7 +166,7 @@ def test_neither_event_nor_bins_change_the_classes() -> None:
 
 
 def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
-    page = open_table(GARMENTS.title, method="spline")
+    page = open_table(GARMENTS.name, method="spline")
     shown = lines(page)
     assert len(shown) == 3
     assert {after for _, after, *_ in shown.values()} == {DASH}
@@ -179,7 +179,7 @@ def test_a_score_map_leaves_a_dash_with_its_reason() -> None:
 
 @pytest.mark.parametrize("form", ["pictures", "table"])
 def test_two_classes_or_none_say_why_there_is_nothing_to_compare(form: str) -> None:
-    page = open_page("reliability", sample=SAMPLES["crash_survival"].title, classes_as=form)
+    page = open_page("reliability", sample=SAMPLES["crash_survival"].name, classes_as=form)
     assert {HEADING, TWO_CLASSES} <= set(bodies(page))
     assert "Choose" not in TWO_CLASSES  # it is shown with a class chosen too
     assert not table(page)
@@ -260,7 +260,7 @@ def numbers(values: Any) -> list[float]:
 
 def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
     page = open_page(
-        "reliability", sample=CITIES.title, method="temperature", bins="7", classes_page="2"
+        "reliability", sample=CITIES.name, method="temperature", bins="7", classes_page="2"
     )
     assert not page.exception
     before, after, names = both_screens(CITIES.name)
@@ -285,7 +285,7 @@ def test_pictures_are_the_bins_of_each_class_worst_first() -> None:
 
 
 def test_a_name_opens_its_class_as_the_event() -> None:
-    page = open_page("reliability", sample=GARMENTS.title, method="temperature")
+    page = open_page("reliability", sample=GARMENTS.name, method="temperature")
     name = list(pictures(page))[1]
     test = sets(GARMENTS.name)[1]
     k = test.class_names.index(name)
@@ -305,7 +305,7 @@ def test_a_name_opens_its_class_as_the_event() -> None:
 
 @pytest.mark.parametrize("method", ["spline", "none"])
 def test_one_picture_a_class_where_nothing_is_left_or_changed(method: str) -> None:
-    page = open_page("reliability", sample=GARMENTS.title, method=method)
+    page = open_page("reliability", sample=GARMENTS.name, method=method)
     shown = pictures(page)
     assert len(shown) == 3
     assert {len(drawn(chart, "observed frequency")) for chart in shown.values()} == {1}
@@ -314,17 +314,17 @@ def test_one_picture_a_class_where_nothing_is_left_or_changed(method: str) -> No
 
 
 def test_a_page_beyond_the_last_is_the_last() -> None:
-    page = open_page("reliability", sample=CITIES.title, method="temperature", classes_page="9")
+    page = open_page("reliability", sample=CITIES.name, method="temperature", classes_page="9")
     assert page.number_input(key="classes_page").label == page_label(9)
     assert len(pictures(page)) == 100 - 8 * 12
     page.segmented_control(key="classes_as_seen").set_value("table").run()
     assert not page.exception
     assert page.number_input(key="classes_page").value == 2
     assert len(lines(page)) == 50
-    choose(page, "sample", GARMENTS.title)
+    choose(page, "sample", GARMENTS.name)
     assert not page.exception
     assert len(lines(page)) == 3
-    page = open_page("reliability", sample=CITIES.title, classes_page="77")
+    page = open_page("reliability", sample=CITIES.name, classes_page="77")
     assert not page.exception
     assert pictures(page)
 
@@ -345,11 +345,11 @@ def test_the_smallest_gap_is_said_below_the_tiles() -> None:
     _, test = sets(GARMENTS.name)
     event = outcomes(TopR(1), test)
     said = power_sentence(side_of(event.scores, event.hits), test.n_samples)
-    assert any(said in text for text in bodies(open_page(sample=GARMENTS.title)))
+    assert any(said in text for text in bodies(open_page(sample=GARMENTS.name)))
 
 
 def test_the_error_is_drawn_by_the_number_of_bins() -> None:
-    page = open_page("reliability", sample=GARMENTS.title, method="temperature", bins="20")
+    page = open_page("reliability", sample=GARMENTS.name, method="temperature", bins="20")
     assert not page.exception
     shown = [chart for chart in charts(page) if "ECE by number of bins" in chart.alt]
     assert [chart.alt.split(":")[0] for chart in shown] == ["Before", "After"]
@@ -368,14 +368,14 @@ def test_the_error_is_drawn_by_the_number_of_bins() -> None:
 
 
 def test_the_bins_are_those_of_the_settings() -> None:
-    page = open_page("reliability", sample=GARMENTS.title, bins="20")
+    page = open_page("reliability", sample=GARMENTS.name, bins="20")
     page.number_input(key="bins").set_value(8).run()
     width = json.loads(charts(page)[0].spec)["data"][0]["width"]
     assert numbers(width) == pytest.approx([1 / 8] * len(numbers(width)))
 
 
 def test_ranges_of_scores_stand_below_the_pictures() -> None:
-    page = open_page("reliability", sample=GARMENTS.title, method="temperature")
+    page = open_page("reliability", sample=GARMENTS.name, method="temperature")
     calibration, test = sets(GARMENTS.name)
     result = audit(Split(calibration, test), event=TopR(1), calibrator=TemperatureScaling())
     sides = result.test.before, result.test.after
@@ -383,6 +383,6 @@ def test_ranges_of_scores_stand_below_the_pictures() -> None:
     listed = f"- **Before:** {said[0]}\n- **After:** {said[1]}"
     (shown,) = [one for one in page.markdown if one.value == listed]
     assert shown.help == ranges_help(*sides)
-    overview = open_page(sample=GARMENTS.title, method="temperature")
+    overview = open_page(sample=GARMENTS.name, method="temperature")
     for sentence in said:  # the same on both pages
         assert any(sentence in text for text in bodies(overview))

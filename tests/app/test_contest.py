@@ -93,7 +93,7 @@ def button(page: AppTest, label: str) -> Any:
 
 
 def test_the_usual_methods_are_tried_at_once_and_agree_with_the_tiles() -> None:
-    page = open_page("compare", sample=SAMPLE, by="KS error")
+    page = open_page("compare", sample=SAMPLE, by="ks_error")
     check_charts(page, ["Calibrators"])
     rows = method_rows(page)
     names = {texts.method_name(key) for key in (NO_METHOD, *COMPARED)}
@@ -143,7 +143,7 @@ def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another()
 
 
 def test_the_address_chooses_calibrators_measures_and_the_ranking() -> None:
-    page = open_page("compare", sample=SAMPLE, by="Kuiper")
+    page = open_page("compare", sample=SAMPLE, by="kuiper")
     page.multiselect(key="methods_seen").set_value(["temperature", "one_vs_rest_isotonic"]).run()
     page.multiselect(key="contest_measures_seen").set_value(["ece"]).run()
     assert len(method_rows(page)) == 3
@@ -188,7 +188,7 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
     ]
     said = f"{counts[0]} of {tried} in cross-validation, {counts[1]} on the test set."
     assert f"Better than uncalibrated: {said}" in second
-    by_ks = open_page("compare", sample=SAMPLE, by="KS error")
+    by_ks = open_page("compare", sample=SAMPLE, by="ks_error")
     (sentence,) = [str(one.value) for one in by_ks.subheader if "cross-val" in str(one.value)]
     first, value = next((name, plain(row[0][0])) for name, row in method_rows(by_ks).items())
     assert sentence.startswith(f"Lowest KS error in cross-validation: {first}, {value} (")
@@ -219,7 +219,7 @@ def test_the_headline_is_no_other_than_its_table() -> None:
 
 
 def test_intervals_are_found_when_they_are_asked_for() -> None:
-    page = open_page("compare", sample=SAMPLE, resamples="200", by="NLL, all classes")
+    page = open_page("compare", sample=SAMPLE, resamples="200", by="nll")
     page.multiselect(key="methods_seen").set_value(["temperature", "isotonic"]).run()
     assert not tables(page, "changes")
     page.toggle(key="contest_intervals").set_value(True).run()
@@ -243,12 +243,12 @@ def test_expert_words() -> None:
 
 
 def test_a_part_of_the_rows_is_evaluated_alone_and_fitted_with_all() -> None:
-    page = open_page("compare", sample=SAMPLE, only="Predicted class", by="KS error")
+    page = open_page("compare", sample=SAMPLE, only="Predicted class", by="ks_error")
     assert not page.exception
     assert len(method_rows(page)) == 1 + len(COMPARED)
     after = plain(method_rows(page)["Spline"][0][1])
     (note,) = [body for body in bodies(page) if "Upper figure" in body]
-    whole = open_page("compare", sample=SAMPLE, by="KS error")
+    whole = open_page("compare", sample=SAMPLE, by="ks_error")
     (all_rows,) = [body for body in bodies(whole) if "Upper figure" in body]
     n_part, n_whole = (
         [int(found.replace(",", "")) for found in re.findall(r"([\d,]+) rows", text)]

@@ -139,7 +139,7 @@ def test_scores_alone_offer_score_maps() -> None:
     check_charts(page, GRAPHS)
 
 
-@pytest.mark.parametrize("method", ["Spline", "None (leave as it is)"])
+@pytest.mark.parametrize("method", ["spline", "none"])
 def test_a_tiny_file_says_what_is_missing(method: str) -> None:
     rng = np.random.default_rng(2)
     tiny = made_set(rng, 8)

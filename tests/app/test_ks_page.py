@@ -41,7 +41,7 @@ MARKED = ":small[Lowest "
 
 
 def sets(title: str = GARMENTS) -> dict[str, LogitSet]:
-    sample = next(one for one in samples() if one.title == title)
+    sample = next(one for one in samples() if one.name == title)
     found = read(f"{sample.name}.npz", sample.read_bytes())
     assert isinstance(found.calibration, LogitSet)
     assert isinstance(found.test, LogitSet)
@@ -148,7 +148,7 @@ def test_two_events_on_two_sets_show_two_graphs_of_each() -> None:
 
 
 def test_the_address_chooses_graphs() -> None:
-    page = open_page("ks", sample=GARMENTS, graphs="(a) and (b)")
+    page = open_page("ks", sample=GARMENTS, graphs="ab")
     check_fine(page, GAP + PAIR + FIT)
 
 
@@ -300,7 +300,7 @@ def test_class_names_from_a_file_are_shown_as_they_are(
         event="class",
         wording=wording,
         both_sets="true",
-        second=f"Class {names[1]}",
+        second=f"class_{names[1]}",
         **{"class": names[0]},
     )
     check_fine(page, (GAP + PAIR) * 4 + FIT)

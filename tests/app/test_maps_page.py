@@ -35,7 +35,7 @@ from tests.app.pages import (
 
 GARMENTS = "three_garments"
 AT_T = ["Temperature", "Temperature", "Temperature", "Hand", "Fitted"]
-KNOTS = "Knots of the spline"
+KNOTS = "knots"
 
 
 def drawn(page: AppTest, title: str, *, last: bool = False) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def values(line: dict[str, Any], axis: str) -> np.ndarray:
 
 
 def sample_sets(name: str) -> tuple[LogitSet, LogitSet]:
-    sample = next(one for one in samples() if one.title == name)
+    sample = next(one for one in samples() if one.name == name)
     with np.load(io.BytesIO(sample.read_bytes())) as data:
         return (
             LogitSet(data["logits_calibration"], data["labels_calibration"]),
@@ -150,7 +150,7 @@ def test_knots_are_moved_by_hand() -> None:
     assert "14 knots" in drawn(page, "Calibration map", last=True)
 
 
-@pytest.mark.parametrize("method", ["None (leave as it is)", "Histogram binning"])
+@pytest.mark.parametrize("method", ["none", "histogram"])
 def test_two_classes_and_nothing_chosen_are_drawn(method: str) -> None:
     page = open_page("maps", sample="crash_survival", event="class", method=method)
     assert not page.exception
@@ -187,7 +187,7 @@ def test_scores_alone_say_what_is_missing() -> None:
     check_charts(page, ["Maps", "Maps", "Knots", "Knots", "Knots", "Knots"])
 
 
-@pytest.mark.parametrize("by_hand", ["Temperature", KNOTS])
+@pytest.mark.parametrize("by_hand", ["temperature", KNOTS])
 def test_eight_rows_are_enough_to_open_the_page(by_hand: str) -> None:
     rng = np.random.default_rng(2)
     tiny = made_set(rng, 8)

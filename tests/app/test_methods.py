@@ -18,7 +18,7 @@ HUNDRED = "city_country_100"
     "method", [one for one in CATALOGUE if not one.knows_groups], ids=lambda method: method.key
 )
 def test_every_method_opens_and_is_explained(method: Method) -> None:
-    page = open_page(sample=SAMPLE, method=method.name)
+    page = open_page(sample=SAMPLE, method=method.key)
     assert not page.exception
     assert not page.error
     assert len(charts(page)) == 2
@@ -52,9 +52,9 @@ def test_every_option_has_its_words_and_its_default(method: Method) -> None:
 
 def test_rows_of_pooled_isotonic_may_stay_unnormalised_for_one_class_at_a_time() -> None:
     method = next(method for method in CATALOGUE if method.key == "pooled_isotonic")
-    page = open_page(sample=HUNDRED, method=method.name)
+    page = open_page(sample=HUNDRED, method=method.key)
     page.toggle(key="pooled_isotonic_normalised").set_value(False).run()
-    normalised = open_page(sample=HUNDRED, method=method.name)
+    normalised = open_page(sample=HUNDRED, method=method.key)
     assert tile(page, "KS error") != tile(normalised, "KS error")
     choose(page, "event", "within")
     assert not page.exception

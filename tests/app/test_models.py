@@ -61,7 +61,7 @@ def error_of(sample: Sample) -> tuple[float, float]:
 
 
 def test_samples_of_the_same_rows_are_compared() -> None:
-    page = open_page("models", sample=FASHION[0].title)
+    page = open_page("models", sample=FASHION[0].name)
     assert not page.exception
     rows = table(page)
     assert list(rows) == [sample.title for sample in FASHION]
@@ -93,7 +93,7 @@ def test_no_sample_beside_asks_for_one() -> None:
 
 def test_intervals_are_those_of_the_same_rows() -> None:
     page = open_page(
-        "models", sample=FASHION[0].title, models_intervals="true", resamples="200",
+        "models", sample=FASHION[0].name, models_intervals="true", resamples="200",
         method=NO_METHOD,
     )  # fmt: skip
     page.multiselect(key="models_measures_seen").set_value(["ks_error"]).run()
@@ -122,7 +122,7 @@ def test_intervals_without_resamples_say_so() -> None:
 
 def test_a_part_of_the_rows_is_that_of_the_first_model() -> None:
     page = open_page(
-        "models", sample=FASHION[0].title, only="Predicted class", only_which="Shirt",
+        "models", sample=FASHION[0].name, only="Predicted class", only_which="Shirt",
         method=NO_METHOD,
     )  # fmt: skip
     sets: list[Any] = [read("x.npz", sample.read_bytes()).test for sample in FASHION]

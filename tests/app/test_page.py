@@ -66,7 +66,7 @@ def choices(name: str) -> list[tuple[Event, list[tuple[str, object]]]]:
 @pytest.mark.parametrize("name", [FIRST, "city_country_100", "three_garments", "crash_survival"])
 def test_every_sample_shows_calibcores_numbers(name: str) -> None:
     calibration, test = sets(name)
-    page = open_page(sample=SAMPLES[name].title)
+    page = open_page(sample=SAMPLES[name].name)
     for event, clicks in choices(name):
         for key, value in clicks:
             choose(page, key, value)
@@ -110,7 +110,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
 
 
 def test_intervals_appear_when_they_are_asked_for() -> None:
-    page = open_page(sample=SAMPLES["three_garments"].title, resamples="200", measures="Short list")
+    page = open_page(sample=SAMPLES["three_garments"].name, resamples="200", measures="Short list")
     assert not page.exception
     assert not page.error
     notes = measure_cells(page, notes=True)
@@ -130,13 +130,13 @@ def test_intervals_appear_when_they_are_asked_for() -> None:
 
 
 def test_switching_the_sample_keeps_what_fits_and_drops_what_does_not() -> None:
-    page = choose(open_page(sample=SAMPLES["city_country_100"].title), "rank", 50)
-    check_page(choose(page, "sample", SAMPLES["crash_survival"].title))
+    page = choose(open_page(sample=SAMPLES["city_country_100"].name), "rank", 50)
+    check_page(choose(page, "sample", SAMPLES["crash_survival"].name))
     page = choose(choose(page, "event", "class"), "class", "died")
-    check_page(choose(page, "sample", SAMPLES[FIRST].title))
+    check_page(choose(page, "sample", SAMPLES[FIRST].name))
     page = choose(choose(page, "event", "within"), "within", 9)
-    check_page(choose(page, "sample", SAMPLES["three_garments"].title))
-    check_page(choose(page, "sample", SAMPLES["crash_survival"].title))
+    check_page(choose(page, "sample", SAMPLES["three_garments"].name))
+    check_page(choose(page, "sample", SAMPLES["crash_survival"].name))
 
 
 # Switches and the address -------------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_the_set_switch_says_that_the_rows_were_fitted_on() -> None:
 def test_the_address_sets_everything() -> None:
     name = "three_garments"
     page = open_page(
-        sample=SAMPLES[name].title,
+        sample=SAMPLES[name].name,
         event="class",
         method="temperature",
         bins="20",
@@ -181,7 +181,7 @@ def test_the_address_sets_everything() -> None:
 def test_the_address_sets_the_splines_options() -> None:
     calibration, test = sets("three_garments")
     page = open_page(
-        sample=SAMPLES["three_garments"].title,
+        sample=SAMPLES["three_garments"].name,
         spline_n_knots="10",
         spline_runout="cubic",
         spline_fit_to="hits",
@@ -220,9 +220,7 @@ def test_many_rows_get_fewer_resamples_and_the_note_says_how_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("dashboard.compute.uncertainty.MOST_DRAWN", 3000 * 120)
-    page = open_page(
-        sample=SAMPLES["three_garments"].title, resamples="1000", measures="Short list"
-    )
+    page = open_page(sample=SAMPLES["three_garments"].name, resamples="1000", measures="Short list")
     assert any("120 resamples" in text for text in bodies(page))
 
 

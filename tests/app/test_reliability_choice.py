@@ -53,7 +53,7 @@ def event() -> Any:
 
 
 def test_bins_come_first_and_each_way_can_be_chosen() -> None:
-    page = open_page("reliability", sample=SAMPLE.title)
+    page = open_page("reliability", sample=SAMPLE.name)
     assert page.segmented_control(key="reliability_seen").value == "bins"
     for way, title in WAYS.items():
         choose_way(page, way)
@@ -69,18 +69,18 @@ def test_bins_come_first_and_each_way_can_be_chosen() -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_address_chooses(way: str) -> None:
-    page = open_page("reliability", sample=SAMPLE.title, reliability=way)
+    page = open_page("reliability", sample=SAMPLE.name, reliability=way)
     assert page.segmented_control(key="reliability_seen").value == way
     assert all(WAYS[way] in chart.alt for chart in diagrams(page))
 
 
 def test_an_unknown_way_in_the_address_draws_bins() -> None:
-    page = open_page("reliability", sample=SAMPLE.title, reliability="nonsense")
+    page = open_page("reliability", sample=SAMPLE.name, reliability="nonsense")
     assert all(WAYS["bins"] in chart.alt for chart in diagrams(page))
 
 
 def test_the_choice_outlives_another_sample_and_set() -> None:
-    page = choose_way(open_page("reliability", sample=SAMPLE.title), "Smoothed")
+    page = choose_way(open_page("reliability", sample=SAMPLE.name), "Smoothed")
     choose(page, "set", "calibration")
     assert all("smoothed" in chart.alt for chart in diagrams(page))
     page.selectbox(key="sample_seen").set_value(samples()[-1].title).run()
@@ -88,7 +88,7 @@ def test_the_choice_outlives_another_sample_and_set() -> None:
 
 
 def test_what_is_drawn_is_calibcores(event: Any) -> None:
-    page = open_page("reliability", sample=SAMPLE.title)
+    page = open_page("reliability", sample=SAMPLE.name)
     binned = binned_reliability(event.scores, event.hits)
     filled = binned.bins.counts > 0
     whiskers = values(diagrams(page)[0], "interval", "y")
@@ -105,7 +105,7 @@ def test_what_is_drawn_is_calibcores(event: Any) -> None:
 
 
 def test_the_grey_band_is_named_on_the_page_and_for_who_cannot_see() -> None:
-    page = open_page("ks", sample=SAMPLE.title)
+    page = open_page("ks", sample=SAMPLE.name)
     said = "Grey: 95% band if perfectly calibrated."
     assert sum(said in text for text in bodies(page)) == 1
     graphs = [chart for chart in charts(page) if ": (" in chart.alt]

@@ -74,7 +74,7 @@ def column_of(name: str, role: str = "test") -> np.ndarray:
 
 
 def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
-    page = open_page("slices", event="top", sample=CRASH.title, slices_by="age_band")
+    page = open_page("slices", event="top", sample=CRASH.name, slices_by="age_band")
     assert not page.exception
     check_charts(page, ["Subgroups", "Scores"])
     assert page.selectbox(key="slices_by").options[:4] == ["age_band", "airbag", "seatbelt", "sex"]
@@ -98,11 +98,11 @@ def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
 
 @pytest.mark.parametrize("method", ["none", "temperature"])
 def test_the_page_names_the_subgroup_that_overview_names(method: str) -> None:
-    overview = open_page(sample=CRASH.title, method=method)
+    overview = open_page(sample=CRASH.name, method=method)
     lines = re.findall(r"\*\*Worst subgroup[^*]*:\*\* (.*?) by (\S+) percentage", said(overview))
     assert lines
     (named, size), *_ = lines
-    page = open_page("slices", sample=CRASH.title, method=method)
+    page = open_page("slices", sample=CRASH.name, method=method)
     every = next(one.value for one in page.markdown if ALL_GROUPINGS in one.value)
     assert f"{named.split(',')[0]} ({size} " in every.replace("percentage points ", "")
     tests = re.search(r"Adjusted for (\d+) subgroups", said(overview))
@@ -112,7 +112,7 @@ def test_the_page_names_the_subgroup_that_overview_names(method: str) -> None:
 
 @pytest.mark.parametrize("by", ["Predicted class", "True class", "Score, 5 ranges", "sex"])
 def test_every_way_opens(by: str) -> None:
-    page = open_page("slices", sample=CRASH.title, slices_by=by, event="class", **{"class": "died"})
+    page = open_page("slices", sample=CRASH.name, slices_by=by, event="class", **{"class": "died"})
     assert not page.exception
     (table,) = tables(page, "slices")
     assert len(table) == (5 if by.startswith("Score") else 2)
@@ -120,7 +120,7 @@ def test_every_way_opens(by: str) -> None:
 
 
 def test_a_hundred_classes_are_paged_worst_first() -> None:
-    page = open_page("slices", sample=CITIES.title)
+    page = open_page("slices", sample=CITIES.name)
     (first,) = tables(page, "slices")
     assert len(first) == 10
     page.number_input(key="slices_page").set_value(10).run()
@@ -151,7 +151,7 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[object]) -> None:
-    page = open_page(sample=CITIES.title, method="temperature")
+    page = open_page(sample=CITIES.name, method="temperature")
     assert fitted == [TemperatureScaling()]
     page.number_input(key="bins").set_value(20).run()
     page.number_input(key="rank").set_value(2).run()
@@ -162,7 +162,7 @@ def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[ob
 
 
 def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object]) -> None:
-    page = open_page("slices", event="top", sample=CRASH.title, slices_by="age_band")
+    page = open_page("slices", event="top", sample=CRASH.name, slices_by="age_band")
     assert fitted == [SplineCalibration(constrained=True)]
     page.selectbox(key="slice_opened").set_value("60+").run()
     old = column_of("age_band") == "60+"
@@ -191,7 +191,7 @@ def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object
 
 @pytest.mark.parametrize("path", ["overview", "ks", "reliability", "compare", "maps", "efficiency"])
 def test_every_page_opens_on_a_part_of_the_rows(path: str) -> None:
-    page = open_page(path, sample=CRASH.title, only="sex", only_which="female")
+    page = open_page(path, sample=CRASH.name, only="sex", only_which="female")
     assert not page.exception
     assert not page.error
     assert "Filtered to sex" in said(page)
@@ -201,7 +201,7 @@ def test_a_part_that_the_data_do_not_have_is_all_rows() -> None:
     page = open_page("slices", only="sex", only_which="female")
     assert not page.exception
     assert "Filtered to" not in said(page)
-    page = open_page("slices", sample=CRASH.title, only="sex", only_which="nobody")
+    page = open_page("slices", sample=CRASH.name, only="sex", only_which="nobody")
     assert not page.exception
     assert "Filtered to sex" in said(page)
 
@@ -234,7 +234,7 @@ def test_a_range_of_scores_outlives_a_change_of_event() -> None:
 
 
 def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
-    page = open_page("slices", event="top", sample=CRASH.title)
+    page = open_page("slices", event="top", sample=CRASH.name)
     page.slider(key="scores_listed").set_value((80, 95)).run()
     (table,) = tables(page, "listed")
     rows: Any = read("x.npz", CRASH.read_bytes()).test
@@ -251,7 +251,7 @@ def test_rows_of_a_range_are_listed_most_confident_mistakes_first() -> None:
         page
     )
     # In an address the ends can stand the other way round.
-    turned = open_page("slices", event="top", sample=CRASH.title, scores_listed=["95", "80"])
+    turned = open_page("slices", event="top", sample=CRASH.name, scores_listed=["95", "80"])
     assert tables(turned, "listed") == [table]
 
 
