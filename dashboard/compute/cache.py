@@ -1,11 +1,19 @@
-"""Long work in a thread of its own, so that a click elsewhere does not end it."""
+"""What is computed once and kept, keyed by the digest of the bytes and the settings.
+
+Arrays are never part of a key. What is kept is shared between sessions and never changed; the
+oldest goes first, by kind and by the bytes of all. Long work runs in a thread of its own, so that a
+click elsewhere does not end it.
+"""
 
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import replace
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, TypeVar
+
+import numpy as np
+import psutil
 
 from calibcore.calibrators.base import Progress
 from dashboard.readers import Upload
@@ -87,6 +95,12 @@ def see_through(key: object, do: Callable[[Progress], None], progress: Progress)
 MOST_RESULTS = 64
 """Results kept in memory, of each kind."""
 
+MOST_BYTES = max(2 << 30, psutil.virtual_memory().total // 4)
+"""Bytes of the arrays of all results, beyond which the oldest go."""
+
+IN_USE = 120.0
+"""Seconds for which a result that was asked for stays, however many bytes there are."""
+
 Key = tuple[str, str, str, str]
 """What stands for a result: digest of the bytes, names, how they were read, settings.
 
@@ -102,17 +116,112 @@ def key_of(upload: Upload, settings: Settings) -> Key:
     return upload.digest, upload.name, f"{upload.values_kind}, {how}", repr(settings)
 
 
-_SHELVES: dict[str, OrderedDict[object, Any]] = {}
+@dataclass
+class _Entry:
+    """A result, when it was last asked for, and the arrays that it holds."""
+
+    made: Any
+    used: float
+    arrays: Mapping[int, int]
+    """Bytes by identity."""
 
 
-def _shelf(kind: str) -> OrderedDict[object, Any]:
-    """Keep the latest results of a kind, shared between sessions, the oldest first."""
-    return _SHELVES.setdefault(kind, OrderedDict())
+class _Store:
+    """The results of every kind, the ones that were asked for last at the end."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[tuple[str, object], _Entry] = OrderedDict()
+        self._holders: Counter[int] = Counter()  # results by the array that they hold
+        self._of_kind: Counter[str] = Counter()
+        self._bytes = 0
+        self._lock = threading.RLock()
+
+    def has(self, kind: str, key: object) -> bool:
+        """Return whether a result is kept."""
+        return (kind, key) in self._entries
+
+    def take(self, kind: str, key: object) -> Any:
+        """Return a result that is kept, as the one that was asked for last."""
+        with self._lock:
+            entry = self._entries[kind, key]
+            entry.used = time.monotonic()
+            self._entries.move_to_end((kind, key))
+            return entry.made
+
+    def put(self, kind: str, key: object, made: object, most: int) -> None:
+        """Keep a result; drop the oldest of its kind, and of all, that are too many."""
+        with self._lock:
+            if self.has(kind, key):
+                self._drop((kind, key))
+            arrays = arrays_of(made)
+            self._entries[kind, key] = _Entry(made, time.monotonic(), arrays)
+            self._of_kind[kind] += 1
+            self._bytes += sum(size for of, size in arrays.items() if not self._holders[of])
+            self._holders.update(arrays.keys())
+            while self._of_kind[kind] > most:
+                self._drop(next(one for one in self._entries if one[0] == kind))
+            while self._bytes > MOST_BYTES:
+                place, oldest = next(iter(self._entries.items()))
+                if time.monotonic() - oldest.used < IN_USE:
+                    break
+                self._drop(place)
+
+    def _drop(self, place: tuple[str, object]) -> None:
+        entry = self._entries.pop(place)
+        self._of_kind[place[0]] -= 1
+        for of, size in entry.arrays.items():
+            self._holders[of] -= 1
+            if not self._holders[of]:
+                del self._holders[of]
+                self._bytes -= size
+
+    def clear(self) -> None:
+        """Drop everything."""
+        with self._lock:
+            for place in list(self._entries):
+                self._drop(place)
+
+
+_STORE = _Store()
+
+_LONG = 1000
+"""Items of a list or a mapping up to which each is looked into."""
+
+
+def arrays_of(made: object) -> dict[int, int]:
+    """Return the bytes of the arrays that a result holds, by their identity.
+
+    Examples
+    --------
+    >>> table = np.zeros((10, 2))
+    >>> sum(arrays_of([table, {"first": table[:5]}]).values())
+    160
+    """
+    found: dict[int, int] = {}
+    seen: set[int] = set()
+    waiting = [made]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, np.ndarray):
+            while isinstance(one.base, np.ndarray):
+                one = one.base
+            found[id(one)] = one.nbytes
+        elif id(one) not in seen:
+            seen.add(id(one))
+            if is_dataclass(one):
+                waiting += vars(one).values() if hasattr(one, "__dict__") else ()
+            elif isinstance(one, Mapping) and len(one) <= _LONG:
+                waiting += one.values()
+            elif isinstance(one, tuple | list) and len(one) <= _LONG:
+                waiting += one
+            elif isinstance(one, bytes):
+                found[id(one)] = len(one)
+    return found
 
 
 def is_known(kind: str, key: object) -> bool:
     """Return whether a result is kept."""
-    return key in _shelf(kind)
+    return _STORE.has(kind, key)
 
 
 def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST_RESULTS) -> Result:
@@ -124,11 +233,11 @@ def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST
     everything that decides the result. ``make``: makes it. Whatever it raises passes, and nothing
     is kept. ``most``: results of this kind that are kept.
     """
-    shelf = _shelf(kind)
-    if key not in shelf:
-        _put(shelf, key, make(), most)
-    shelf.move_to_end(key)
-    found: Result = shelf[key]
+    try:
+        found: Result = _STORE.take(kind, key)
+    except KeyError:
+        found = make()
+        _STORE.put(kind, key, found, most)
     return found
 
 
@@ -141,30 +250,21 @@ def once_going_on(
     given what to tell the share done. ``progress``: told that share here; what it raises ends the
     waiting, see `see_through`.
     """
-    shelf = _shelf(kind)
 
     def do(report: Progress) -> None:
-        _put(shelf, key, make(report), MOST_RESULTS)
+        _STORE.put(kind, key, make(report), MOST_RESULTS)
 
-    if key not in shelf:
+    if not _STORE.has(kind, key):
         see_through((kind, key), do, progress)
-    shelf.move_to_end(key)
-    found: Result = shelf[key]
+    found: Result = _STORE.take(kind, key)
     return found
 
 
 def keeper(kind: str, key: object) -> Callable[[object], None]:
     """Return what keeps a result that is made elsewhere, perhaps in another thread."""
-    shelf = _shelf(kind)
-    return lambda made: _put(shelf, key, made, MOST_RESULTS)
-
-
-def _put(shelf: OrderedDict[object, Any], key: object, made: object, most: int) -> None:
-    shelf[key] = made
-    while len(shelf) > most:
-        shelf.popitem(last=False)
+    return lambda made: _STORE.put(kind, key, made, MOST_RESULTS)
 
 
 def forget() -> None:
     """Drop every file and result that is kept in memory."""
-    _SHELVES.clear()
+    _STORE.clear()
