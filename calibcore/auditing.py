@@ -35,7 +35,7 @@ REPORT = "calibcore.report"
 
 
 @result_class
-class Asked:
+class AuditRequest:
     """What an audit was asked, so that it can be looked at more closely.
 
     Attributes
@@ -80,7 +80,7 @@ class AuditResult:
         Both sets are the same rows, each of the test set evaluated by a fit on all other folds.
     crossed : FoldedScoreMap, FoldedVectorMap or None
         These fits; None where nothing was fitted too.
-    asked : Asked or None
+    asked : AuditRequest or None
         For `intervals`; None of what was evaluated by parts.
     """
 
@@ -90,7 +90,7 @@ class AuditResult:
     same_data: bool
     in_folds: bool = False
     crossed: FoldedScoreMap | FoldedVectorMap | None = None
-    asked: Asked | None = None
+    asked: AuditRequest | None = None
 
     @property
     def of_test(self) -> FittedScoreMap | FittedVectorMap | None:
@@ -346,7 +346,7 @@ def audit(  # noqa: PLR0913 - each has a default that serves
         same_data=split.same_data,
         in_folds=in_folds,
         crossed=crossed,
-        asked=Asked(
+        asked=AuditRequest(
             split, event, calibrator, options, grouping, None if isinstance(data, Split) else seed
         ),
     )

@@ -162,7 +162,7 @@ def compare_batches(
         for draws in (both.alike(rng, n_draws), both.resampled(rng, n_draws))
     )  # fmt: skip
     draws = Draws(now - was, alike, own, np.nanmean(alike, axis=0))
-    found = Found(measures, was, now, draws, *_by_frequency(both, measures, now, rng, n_draws))
+    found = Changes(measures, was, now, draws, *_by_frequency(both, measures, now, rng, n_draws))
     return BatchComparison(
         found.rows(), reference.n_samples, new.n_samples, size, found.power(size)
     )
@@ -273,7 +273,7 @@ class Draws:
 
 
 @result_class
-class Found:
+class Changes:
     """What `Moved` and `BatchComparison` are made of; arrays are of shape (n_measures,)."""
 
     measures: list[EventMeasure]
@@ -478,7 +478,7 @@ def compare_pairs(
         turned = EventScores(reference.scores, new.hits, reference.rest)
         expected = values_of(measures, _counted(turned))
         beyond = _beyond(turned, new, measures, rng, n_draws)
-    found = Found(measures, was, now, draws, expected, beyond)
+    found = Changes(measures, was, now, draws, expected, beyond)
     n_rows = new.n_samples
     return BatchComparison(found.rows(), n_rows, n_rows, size, found.power(size), n_changed)
 

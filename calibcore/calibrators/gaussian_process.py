@@ -510,7 +510,7 @@ _STEEPEST = 1e-5
 """Slope of the bound per row below which a search counts as converged."""
 
 
-class Found(NamedTuple):
+class Optimum(NamedTuple):
     """Where a search ended."""
 
     places: Floats
@@ -531,7 +531,7 @@ class Found(NamedTuple):
 
 def search(
     cells: Cells, n_inducing: int, max_iterations: int, slope: float, progress: Progress
-) -> Found:
+) -> Optimum:
     """Search mean of q, amplitude and lengthscale, starting from the function ``slope`` * x.
 
     A large table is searched from the answer of few of its rows.
@@ -549,7 +549,7 @@ def search(
     full = _Search(cells, places, limits, _part(progress, begun, 1.0))
     at = full.run(start, max_iterations)
     kernel = limits.kernel(at)
-    return Found(
+    return Optimum(
         places,
         at[:-2],
         kernel,
@@ -952,7 +952,7 @@ def _input_warnings(rows: LogitSet, n_impossible: int) -> list[str]:
     return warnings
 
 
-def _search_warnings(found: Found) -> list[str]:
+def _search_warnings(found: Optimum) -> list[str]:
     warnings = []
     if not found.converged:
         warnings.append(

@@ -25,7 +25,7 @@ from dashboard.compute.subgroups import find_groups
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers.records import Options
 from dashboard.readers.refusal import Question
-from dashboard.report import Asked, Typed, html_of, json_of, report_of
+from dashboard.report import ReportRequest, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
@@ -121,7 +121,7 @@ def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> Non
     typed = Typed(**{name: given[name] for name in ("title", "purpose", "model", "author")})
     costs: tuple[float, float] | None = given["costs"]
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
-    made = report_of(scene, Asked(typed, Choices(cutoff, costs)), tell)
+    made = report_of(scene, ReportRequest(typed, Choices(cutoff, costs)), tell)
     if given["report"]:
         _write(given["report"], html_of(made, brief=given["brief"]), "report")
     if given["json"]:

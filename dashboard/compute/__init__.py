@@ -2,8 +2,8 @@
 
 from dashboard.compute.cache import forget
 from dashboard.compute.comparison import (
+    ComparisonResults,
     Dealt,
-    FoundContest,
     advice_of,
     contest_closer,
     contestants,
@@ -28,9 +28,9 @@ from dashboard.compute.split import evaluated_split, part_of, split_of
 from dashboard.compute.uncertainty import Screening, closer_look, screen
 
 __all__ = [
+    "ComparisonResults",
     "Dealt",
     "Estimate",
-    "FoundContest",
     "Screening",
     "SourceFile",
     "advice_of",

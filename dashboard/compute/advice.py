@@ -13,14 +13,14 @@ from dashboard.compute.comparison import Conclusion, group_of, recommendation_of
 from dashboard.compute.fits import run_audit
 from dashboard.compute.periods import splits_by_date
 from dashboard.compute.split import groupings, of_evaluated
-from dashboard.compute.subgroups import FoundDrift, find_drift, find_groups, is_of_two
+from dashboard.compute.subgroups import DriftResults, find_drift, find_groups, is_of_two
 from dashboard.compute.uncertainty import screen
 from dashboard.scene import Scene
 from dashboard.settings import method_by_key
 from dashboard.texts.advice import (
     BY_GROUP,
     Corrected,
-    Found,
+    Evidence,
     Step,
     drift_line,
     drift_step,
@@ -150,7 +150,7 @@ def advised_group(scene: Scene, said: Conclusion) -> str:
     return (group_of(scene, said.advised) or "") if said.advised else ""
 
 
-def drift_step_of(scene: Scene, found: FoundDrift | None) -> Step | None:
+def drift_step_of(scene: Scene, found: DriftResults | None) -> Step | None:
     """Advise to look at recent rows where scores drift; not where these alone are shown."""
     only = scene.settings.only
     if found is None or not found.detected or (only is not None and only.by == found.slicing.by):
@@ -199,7 +199,7 @@ def steps_of(
     off = scene.evaluated.after.omnibus.p_value < DETECTION_LEVEL
     compared = off or scene.settings.method in usual(scene.upload)
     said = recommendation_of(scene) if compare and last and compared else None
-    found = Found(
+    found = Evidence(
         scene.result,
         scene.evaluated,
         scene.settings.method,

@@ -122,7 +122,7 @@ class Dealt:
 
 
 @dataclass(frozen=True)
-class FoundContest:
+class ComparisonResults:
     """What a contest has found so far."""
 
     contestants: tuple[Contestant, ...]
@@ -172,7 +172,7 @@ def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
 
 def run_contest(
     scene: Scene, keys: Sequence[str], dealt: Dealt, report: Report, *, go: bool
-) -> FoundContest:
+) -> ComparisonResults:
     """Cross-fit and evaluate every method, once each for the data, its settings and the folds.
 
     ``scene``: the data and what is chosen: the method chosen there takes part with its options, the
@@ -194,7 +194,7 @@ def run_contest(
             found.append(_contestant(scene, key, dealt, tell))
         except CalibrationInputError as error:
             refused.append((key, str(error)))
-    return FoundContest(tuple(found), tuple(refused), tuple(missing))
+    return ComparisonResults(tuple(found), tuple(refused), tuple(missing))
 
 
 def _fit_together(scene: Scene, keys: Sequence[str], dealt: Dealt, report: Report) -> float:

@@ -8,7 +8,7 @@ from plotly import graph_objects as go
 from calibcore.metrics.binned import BinSweep, sweep_bins
 from calibcore.subgroups import Places
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.subgroups import FoundSlices
+from dashboard.compute.subgroups import SubgroupResults
 from dashboard.compute.uncertainty import class_bins
 from dashboard.figures import (
     SweepFigures,
@@ -72,7 +72,7 @@ def draw_classes(scene: Scene, classes: tuple[int, ...]) -> tuple[go.Figure, ...
     return once("class pictures", (*_key(scene, n_bins=CLASS_BINS), classes), make)
 
 
-def draw_slices(scene: Scene, found: FoundSlices, shown: Places) -> go.Figure:
+def draw_slices(scene: Scene, found: SubgroupResults, shown: Places) -> go.Figure:
     """Draw the mean gaps of some slices of one set; of periods of time, of all."""
     slicing = found.slicing
     after = None if found.after is found.before else found.after

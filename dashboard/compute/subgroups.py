@@ -21,7 +21,7 @@ _DIFFERENT = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class FoundGroups:
+class GroupResults:
     """The subgroups of every grouping that was made without the outcomes, jointly tested."""
 
     slicings: tuple[Slicing, ...]
@@ -37,13 +37,13 @@ class FoundGroups:
         return slicing.by, slicing.shown[int(found.place[k])]
 
 
-def find_groups(scene: Scene) -> FoundGroups:
+def find_groups(scene: Scene) -> GroupResults:
     """Test the subgroups of all columns, and of predicted classes that are no ranges of scores."""
     key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
     return once("groups", key, lambda: _find(scene))
 
 
-def _find(scene: Scene) -> FoundGroups:
+def _find(scene: Scene) -> GroupResults:
     ranges = {*SCORES, PREDICTED} if is_of_two(scene) else SCORES
     found = [
         slicing_of(scene.upload, scene.settings, by)
@@ -60,7 +60,7 @@ def _find(scene: Scene) -> FoundGroups:
     before = tested(evaluated.before.event)
     same = evaluated.after is evaluated.before
     after = before if same else tested(evaluated.after.event).since(before)
-    return FoundGroups(kept, before, after)
+    return GroupResults(kept, before, after)
 
 
 def is_of_two(scene: Scene) -> bool:
@@ -102,7 +102,7 @@ def most_telling(scene: Scene) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class FoundSlices:
+class SubgroupResults:
     """Every subgroup of the chosen set."""
 
     slicing: Slicing
@@ -116,13 +116,13 @@ class FoundSlices:
     """Accuracy; None where it is not known."""
 
 
-def find_slices(scene: Scene, by: str) -> FoundSlices:
+def find_slices(scene: Scene, by: str) -> SubgroupResults:
     """Evaluate every subgroup of the chosen set."""
     key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen, by
     return once("slices", key, lambda: _find_slices(scene, by))
 
 
-def _find_slices(scene: Scene, by: str) -> FoundSlices:
+def _find_slices(scene: Scene, by: str) -> SubgroupResults:
     slicing, evaluated = slicing_of(scene.upload, scene.settings, by), scene.evaluated
     groups = find_groups(scene)
     places = of_evaluated(scene, slicing.places[scene.chosen])
@@ -147,7 +147,7 @@ def _find_slices(scene: Scene, by: str) -> FoundSlices:
     after = before if same else screened(evaluated.after.event, groups.after, before)
     said = [said_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
     right, right_after = (share(_right(scene, classes)) for classes in said)
-    return FoundSlices(slicing, before, after, right, right_after)
+    return SubgroupResults(slicing, before, after, right, right_after)
 
 
 def _right(scene: Scene, said: Labels | None) -> NDArray[np.bool_] | None:
@@ -159,7 +159,7 @@ def _right(scene: Scene, said: Labels | None) -> NDArray[np.bool_] | None:
 
 
 @dataclass(frozen=True, eq=False)
-class FoundDrift:
+class DriftResults:
     """The drift over one column of dates."""
 
     slicing: Slicing
@@ -176,7 +176,7 @@ class FoundDrift:
         return any(one is not None and one.p_value < DETECTION_LEVEL for one in sides)
 
 
-def find_drift(scene: Scene, by: str = "") -> FoundDrift | None:
+def find_drift(scene: Scene, by: str = "") -> DriftResults | None:
     """Test one column of dates, or the one that drifts most; p-values count all of them."""
     key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
     found = once("drift", key, lambda: _find_drift(scene))
@@ -184,7 +184,7 @@ def find_drift(scene: Scene, by: str = "") -> FoundDrift | None:
     return min(chosen, key=lambda one: (not one.detected, one.before.p_value), default=None)
 
 
-def _find_drift(scene: Scene) -> list[FoundDrift]:
+def _find_drift(scene: Scene) -> list[DriftResults]:
     evaluated = scene.evaluated
     dated = [one for one in find_groups(scene).slicings if one.in_time]
 
@@ -200,5 +200,5 @@ def _find_drift(scene: Scene) -> list[FoundDrift]:
         same = evaluated.after is evaluated.before
         after = None if same else tested(evaluated.after.event, one)
         if before is not None:
-            found.append(FoundDrift(one, before, after))
+            found.append(DriftResults(one, before, after))
     return found

@@ -12,7 +12,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import pictures
-from dashboard.learn.laboratory import N_BINS, N_HANDLES, Chosen, Found
+from dashboard.learn.laboratory import N_BINS, N_HANDLES, Chosen, Result
 from dashboard.learn.lesson import Picture
 from dashboard.texts.laboratory import calibrator_name
 from dashboard.texts.numbers import percent, pp
@@ -23,7 +23,7 @@ CLICK_STEPS = 21
 _DASHES = ("solid", "dash", "longdash", "dashdot")
 
 
-def diagram(found: Found, chosen: Chosen, palette: Palette) -> Picture:
+def diagram(found: Result, chosen: Chosen, palette: Palette) -> Picture:
     """Draw the reliability diagram of the test rows, with the true curve."""
     event = found.test.event
     table = bin_scores(event.scores, event.hits, n_bins=N_BINS)
@@ -67,7 +67,7 @@ def _handles(chosen: Chosen, palette: Palette) -> list[pictures.Trace]:
     ]
 
 
-def gap(found: Found, palette: Palette) -> Picture:
+def gap(found: Result, palette: Palette) -> Picture:
     """Draw the gap of the running totals of the test rows, beside the true one."""
     curves, true = found.curves, found.truth.curves
     own = thin(curves.fractile, curves.gap, keep=[curves.ks_index])
@@ -93,7 +93,7 @@ def gap(found: Found, palette: Palette) -> Picture:
     )
 
 
-def maps(found: Found, keys: Sequence[str], palette: Palette) -> Picture:
+def maps(found: Result, keys: Sequence[str], palette: Palette) -> Picture:
     """Draw fitted calibrators beside the true curve."""
     drawn = [one for one in found.calibrators if one.key in keys]
     low, high = float(found.truth.scores[0]), float(found.truth.scores[-1])
@@ -125,7 +125,7 @@ def maps(found: Found, keys: Sequence[str], palette: Palette) -> Picture:
     return Picture("maps", figure, text)
 
 
-def spread(many: Redraws, found: Found, palette: Palette) -> Picture:
+def spread(many: Redraws, found: Result, palette: Palette) -> Picture:
     """Draw how estimates of shares spread over many draws, with the truth and these rows."""
     names = {one.key: one.name for one in METRICS if one.unit == "share"}
     keys = [key for key in reversed(many.keys) if key in names]

@@ -182,7 +182,7 @@ def _number(name: str, text: str) -> int | None:
 
 
 @result_class
-class Found:
+class Result:
     """What is drawn from a model, beside its truth."""
 
     calibration: Drawn
@@ -199,7 +199,7 @@ class Found:
 
 
 @lru_cache(maxsize=16)  # of 7 to 12 MB
-def found_of(chosen: Chosen) -> Found:
+def found_of(chosen: Chosen) -> Result:
     """Draw both sets, measure the test rows, fit calibrators, and compare all with the truth."""
     model, options = chosen.model, Options(n_bins=N_BINS)
     calibration, test = (drawn_of(chosen, which) for which in (0, 1))
@@ -210,7 +210,7 @@ def found_of(chosen: Chosen) -> Found:
         for key in ESTIMATES
     }
     quick = {one.key: one.make() for one in CATALOGUE if one.key in _usable(model)}
-    return Found(
+    return Result(
         calibration,
         test,
         truth,

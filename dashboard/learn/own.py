@@ -92,7 +92,7 @@ def scores_of(answers: Sequence[Answer]) -> EventScores:
 
 
 @result_class
-class Found:
+class Result:
     """What answers show."""
 
     side: Side
@@ -133,7 +133,7 @@ class Found:
         return self.mean_confidence - self.right
 
 
-def found_of(event: EventScores) -> Found:
+def found_of(event: EventScores) -> Result:
     """Evaluate answers.
 
     ``event``: confidences of 50% or more, and whether each answer was right.
@@ -149,7 +149,7 @@ def found_of(event: EventScores) -> Found:
     half = np.full(event.n_samples, 0.5)
     certain_and_wrong = bool(np.any((scores == 1) & (hits == 0)))
     more = cumulative_curves(np.tile(scores, N_MORE), np.tile(hits, N_MORE))
-    return Found(
+    return Result(
         side=side,
         binned=binned_from_half(event),
         brier=event_brier(scores, hits),
@@ -161,7 +161,7 @@ def found_of(event: EventScores) -> Found:
 
 
 @cache
-def network_on_all() -> Found:
+def network_on_all() -> Result:
     """Evaluate the network on all pictures of which `garments` draws."""
     return found_of(garments.network_on_all())
 

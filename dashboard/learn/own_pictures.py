@@ -9,7 +9,7 @@ from calibcore.reliability import BinnedReliability
 from dashboard.figures import Palette, four_graphs
 from dashboard.learn import pictures
 from dashboard.learn.lesson import Picture
-from dashboard.learn.own import Answer, Found
+from dashboard.learn.own import Answer, Result
 from dashboard.learn.questions import N_QUESTIONS
 from dashboard.texts.numbers import percent, pp
 
@@ -25,7 +25,7 @@ _SIDE_STEP = 0.012
 """How far the network's error bars stand beside yours."""
 
 
-def diagram(found: Found, network: Found | None, palette: Palette) -> Picture:
+def diagram(found: Result, network: Result | None, palette: Palette) -> Picture:
     """Draw share right by confidence, with error bars; the network's as diamonds beside."""
     binned = found.binned
     filled = binned.bins.counts > 0
@@ -65,7 +65,7 @@ def diagram(found: Found, network: Found | None, palette: Palette) -> Picture:
     return Picture("diagram", _figure("Right, by confidence", traces, _above(named, palette)), text)
 
 
-def pooled(found: Found, palette: Palette) -> Picture:
+def pooled(found: Result, palette: Palette) -> Picture:
     """Draw the diagram of many people, without error bars."""
     shown = pictures.bin_bars(found.binned.bins, palette)
     above = _above([_RIGHT, _CONFIDENCE], palette)
@@ -94,7 +94,7 @@ def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
     )
 
 
-def gap(found: Found, palette: Palette) -> Picture:
+def gap(found: Result, palette: Palette) -> Picture:
     """Draw the cumulative gap over the band of luck."""
     curves = found.side.curves
     limit, place = curves.ks_null_95, curves.ks_index
@@ -127,7 +127,7 @@ def gap(found: Found, palette: Palette) -> Picture:
     )
 
 
-def four(found: Found, palette: Palette) -> list[Picture]:
+def four(found: Result, palette: Palette) -> list[Picture]:
     """Draw the four graphs of Gupta et al., as the page Cumulative (KS) does."""
     side, n = found.side, found.n_answers
     graphs = four_graphs(side, side, palette)

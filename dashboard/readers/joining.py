@@ -304,7 +304,7 @@ def in_order(pairs: Sequence[list[File]]) -> list[list[File]]:
 
 
 @dataclass
-class Said:
+class Sentences:
     """Sentences on what the files were taken for."""
 
     found: list[str]
@@ -315,7 +315,7 @@ class Said:
 # Row by row -----------------------------------------------------------------------------------
 
 
-def parts_under(files: Sequence[File], said: Said) -> Table:
+def parts_under(files: Sequence[File], said: Sentences) -> Table:
     """Return the rows of parts of one table under one another, and say so."""
     names = ", ".join(quoted(file.name, 30) for file in files[:4])
     more = f" and {len(files) - 4} more" if len(files) > 4 else ""
@@ -323,7 +323,7 @@ def parts_under(files: Sequence[File], said: Said) -> Table:
     return stacked([files[0], *(called_as(files[0], file) for file in files[1:])], said)
 
 
-def stacked(files: Sequence[File], said: Said) -> Table:
+def stacked(files: Sequence[File], said: Sentences) -> Table:
     """Return the rows of all files under one another, in the columns that all have."""
     tables = [file.table for file in files]
     shared = set.intersection(*(file.headings for file in files))
@@ -366,7 +366,7 @@ def called_as(first: File, second: File) -> File:
 # Side by side ---------------------------------------------------------------------------------
 
 
-def beside(one: File, other: File, options: Options, said: Said) -> File:
+def beside(one: File, other: File, options: Options, said: Sentences) -> File:
     """Return the columns of two files side by side, the same rows of both together."""
     names = f"{quoted(one.name, 40)} and {quoted(other.name, 40)}"
     order, name = order_by_name(one, other)
@@ -433,7 +433,9 @@ def _counts(ids: Array) -> bool:
     return bool((np.diff(ids) == 1).all())
 
 
-def _leave_out(files: Sequence[File], name: str, n_both: int, options: Options, said: Said) -> None:
+def _leave_out(
+    files: Sequence[File], name: str, n_both: int, options: Options, said: Sentences
+) -> None:
     """Ask about rows that are in one file only, or say that they are left out."""
     missing = [(file, file.table.n_rows - n_both) for file in files]
     parts = [
@@ -448,7 +450,7 @@ def _leave_out(files: Sequence[File], name: str, n_both: int, options: Options, 
     said.repairs.append(f"Left out: {found}.")
 
 
-def _as_counted(file: File, said: Said) -> File:
+def _as_counted(file: File, said: Sentences) -> File:
     """Return a file in the order that an index of it says; any other count is doubted."""
     for column in file.table.columns:
         ids = _names(column)

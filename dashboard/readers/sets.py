@@ -149,7 +149,7 @@ def sets_from(table: Table, reading: Reading, options: Options) -> Contents:
 
 
 @dataclass
-class _Said:
+class _Sentences:
     """Sentences that come up on the way."""
 
     found: list[str]
@@ -161,7 +161,7 @@ class _Said:
 def _sets(table: Table, reading: Reading, options: Options, known: Contents) -> Contents:
     table, unused, teller = rows_in_use(table, reading, options)
     cleaned, left = usable_rows(table, reading, options)
-    said = _Said(
+    said = _Sentences(
         [*table.found, *reading.found], [*table.repairs, *unused, *left], [],
         [*table.doubts, *reading.doubts],
     )  # fmt: skip
@@ -188,7 +188,7 @@ def _sets(table: Table, reading: Reading, options: Options, known: Contents) -> 
 class _Roles:
     """The columns of a table by their roles, and what is said of them."""
 
-    def __init__(self, table: Table, reading: Reading, options: Options, said: _Said) -> None:
+    def __init__(self, table: Table, reading: Reading, options: Options, said: _Sentences) -> None:
         self.table, self.reading, self.options, self.said = table, reading, options, said
         self.pairs = list(zip(table.columns, reading.roles, strict=True))
         self.groups = [pair for pair in self.pairs if pair[1] in ("group", "date")]
@@ -349,7 +349,7 @@ def _in_order(outcomes: Sequence[Column], names: tuple[str, ...] | None) -> Sequ
     return ordered if alike else outcomes
 
 
-def _values(columns: Sequence[Column], said: _Said) -> Array:
+def _values(columns: Sequence[Column], said: _Sentences) -> Array:
     """Return columns as one table of the narrowest floats that hold them, (n_rows, n_columns)."""
     if not columns:
         raise FileError("columns", "no scores", "a column of scores")

@@ -32,7 +32,7 @@ _AS_CHOSEN = "as chosen"
 
 def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
     """Return what several files together hold."""
-    said = joining.Said([], [], [])
+    said = joining.Sentences([], [], [])
     kept = _not_left_out(parsed, options, said)
     if len(kept) == 1:
         return _with(contents_of(kept[0][1], options), said)
@@ -98,7 +98,7 @@ def _as_file(name: str, parsed: Parsed, options: Options) -> joining.File:
 
 
 def _not_left_out(
-    parsed: Sequence[tuple[str, Parsed]], options: Options, said: joining.Said
+    parsed: Sequence[tuple[str, Parsed]], options: Options, said: joining.Sentences
 ) -> Sequence[tuple[str, Parsed]]:
     """Return the files without those that the user leaves out, at least one."""
     names = {*options.together[1:]} if options.together[:1] == ("without",) else {""}
@@ -110,7 +110,7 @@ def _not_left_out(
     return [(name, one) for name, one in parsed if name not in names]
 
 
-def _without_training(files: list[joining.File], said: joining.Said) -> list[joining.File]:
+def _without_training(files: list[joining.File], said: joining.Sentences) -> list[joining.File]:
     """Leave out files of a training set among those of a calibration and of a test set."""
     left = [file for file in files if file.role == "rows" and is_training(file.name)]
     rest = [file for file in files if file not in left]
@@ -138,14 +138,14 @@ def _read(table: Table, options: Options, columns: Sequence[Column] = ()) -> Con
     return sets_from(whole, reading, options)
 
 
-def _with(contents: Contents, said: joining.Said) -> Contents:
+def _with(contents: Contents, said: joining.Sentences) -> Contents:
     return replace(
         contents, found=(*said.found, *contents.found), repairs=(*said.repairs, *contents.repairs),
         doubts=(*said.doubts, *contents.doubts),
     )  # fmt: skip
 
 
-def _one_set(files: Sequence[joining.File], options: Options, said: joining.Said) -> Contents:
+def _one_set(files: Sequence[joining.File], options: Options, said: joining.Sentences) -> Contents:
     """Return all files as one set: pairs, or parts, with the file of each row to group by."""
     groups = joining.groups_of(files)
     found = joining.pairings(files)
@@ -164,7 +164,7 @@ def _one_set(files: Sequence[joining.File], options: Options, said: joining.Said
 
 
 def _two_sets(
-    files: Sequence[joining.File], options: Options, said: joining.Said, why: str
+    files: Sequence[joining.File], options: Options, said: joining.Sentences, why: str
 ) -> Contents:
     """Return two files as the calibration and the test set, read as one table."""
     fitted, evaluated = files
@@ -201,7 +201,9 @@ def _refuse_halves(sets: Mapping[Role, RawSet | RawEvent]) -> None:
             raise FileError(f"{role} set", f"no {lacking}", "values and labels of both sets")
 
 
-def _each_alone(files: Sequence[joining.File], options: Options, said: joining.Said) -> Contents:
+def _each_alone(
+    files: Sequence[joining.File], options: Options, said: joining.Sentences
+) -> Contents:
     """Return two files of other columns as two sets, each read on its own."""
     first, second = (_read(file.table, options) for file in files)
     sets: dict[Role, RawSet | RawEvent] = {
@@ -298,7 +300,7 @@ def _first_model(files: Sequence[joining.File]) -> tuple[str, ...]:
     return joining.without(models[0], models)
 
 
-def _one(files: Sequence[joining.File], options: Options, said: joining.Said) -> joining.File:
+def _one(files: Sequence[joining.File], options: Options, said: joining.Sentences) -> joining.File:
     """Return files of one set as one: alike ones row by row, others side by side."""
     whole = [
         replace(

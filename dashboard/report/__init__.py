@@ -2,6 +2,6 @@
 
 from dashboard.document.blocks import Report, Typed
 from dashboard.document.html import html_of, json_of
-from dashboard.report.contents import Asked, report_of, title_of
+from dashboard.report.contents import ReportRequest, report_of, title_of
 
-__all__ = ["Asked", "Report", "Typed", "html_of", "json_of", "report_of", "title_of"]
+__all__ = ["Report", "ReportRequest", "Typed", "html_of", "json_of", "report_of", "title_of"]

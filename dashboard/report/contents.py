@@ -58,7 +58,7 @@ MOST_NUMBERS = 12
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReportRequest:
     """What a report is to hold beyond a scene."""
 
     typed: Typed = field(default_factory=Typed)
@@ -80,7 +80,7 @@ def title_of(scene: Scene) -> str:
     return f"{words.TITLE}: {scene.sample.title if scene.sample else scene.upload.name}"
 
 
-def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
+def report_of(scene: Scene, asked: ReportRequest, tell: Progress) -> Report:
     """Build the report of a scene.
 
     ``scene``: what was evaluated; the report is drawn in light colours whatever the page's are.
@@ -119,7 +119,9 @@ def report_of(scene: Scene, asked: Asked, tell: Progress) -> Report:
     )
 
 
-def _compared(scene: Scene, asked: Asked, tell: Progress) -> compute.FoundContest | None:
+def _compared(
+    scene: Scene, asked: ReportRequest, tell: Progress
+) -> compute.ComparisonResults | None:
     """Compare the usual calibrators where asked, if that is quick or done; None otherwise."""
     if not asked.compare or scene.split.calibration.n_samples < 2:
         return None
@@ -136,7 +138,7 @@ def _compared(scene: Scene, asked: Asked, tell: Progress) -> compute.FoundContes
 # The page for a committee -------------------------------------------------------------------
 
 
-def _summary(scene: Scene, inference: Inference | None, asked: Asked) -> Section:
+def _summary(scene: Scene, inference: Inference | None, asked: ReportRequest) -> Section:
     """Return the verdict, its picture, the measures that matter most, and what to do."""
     said, evaluated = scene.event_words, scene.evaluated
     blocks: list[Block | None] = []
@@ -323,7 +325,7 @@ def _numbers(values: list[Any]) -> str:
     return ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in values)
 
 
-def _limits(scene: Scene, asked: Asked) -> Section:
+def _limits(scene: Scene, asked: ReportRequest) -> Section:
     """Return what the figures do not say, and what was not looked at."""
     upload = scene.upload
     looked = [words.only_event(scene.event_words.plain), *_part(scene)]
@@ -345,7 +347,7 @@ def _limits(scene: Scene, asked: Asked) -> Section:
     )
 
 
-def _rerun(scene: Scene, asked: Asked) -> Section:
+def _rerun(scene: Scene, asked: ReportRequest) -> Section:
     """Return versions, every setting, and the command that finds the same figures."""
     upload, settings = scene.upload, scene.settings
     said = words.settings_said(

@@ -224,7 +224,7 @@ def decisions(scene: Scene, choices: Choices) -> Section:
 # Calibrators --------------------------------------------------------------------------------
 
 
-def contest(scene: Scene, found: compute.FoundContest | None, dealt: compute.Dealt) -> Section:
+def contest(scene: Scene, found: compute.ComparisonResults | None, dealt: compute.Dealt) -> Section:
     """Return how the calibrators compare in cross-validation; that they were not compared."""
     if found is None or len(found.contestants) < 2:
         return section(scene, words.CONTEST, "contest", lines("none", [words.NOT_COMPARED]))

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibcore.auditing import Asked as AskedOfAudit
-from calibcore.auditing import AuditResult
+from calibcore.auditing import AuditRequest, AuditResult
 from calibcore.calibrators import CATALOGUE, Calibrator, Method
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
@@ -18,7 +17,7 @@ from dashboard.document.blocks import Typed
 from dashboard.document.html import html_of, json_of
 from dashboard.figures import LIGHT
 from dashboard.readers import Upload
-from dashboard.report.contents import Asked, report_of
+from dashboard.report.contents import ReportRequest, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, OptionValue, Settings
 from dashboard.texts import report as words
@@ -53,7 +52,9 @@ def write(
         )
     scene, asked = scene_of_audit(result), result.asked
     rerun = "" if asked is None else words.in_python(asked)
-    made = report_of(scene, Asked(Typed(**typed), compare=compare, rerun=rerun), lambda _: None)
+    made = report_of(
+        scene, ReportRequest(Typed(**typed), compare=compare, rerun=rerun), lambda _: None
+    )
     text = json_of(made) if ending == ".json" else html_of(made, brief=page)
     write_file(Path(path), text)
 
@@ -117,7 +118,7 @@ def _is_made(method: Method, options: Mapping[str, OptionValue], calibrator: Cal
         return False
 
 
-def _digest(asked: AskedOfAudit) -> str:
+def _digest(asked: AuditRequest) -> str:
     found = hashlib.sha256()
     for rows in (asked.split.calibration, asked.split.test):
         parts = (

@@ -56,7 +56,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Evidence:
     """All that the recommendations rest on."""
 
     result: AuditResult
@@ -99,7 +99,7 @@ class Found:
         return self.inference.find(key).mark
 
 
-def is_off(found: Found, *, after: bool) -> bool:
+def is_off(found: Evidence, *, after: bool) -> bool:
     """Return whether the scores as a whole are found to be miscalibrated, or still are."""
     before, side = (
         found.evaluated.before,
@@ -233,7 +233,7 @@ def with_correction(steps: Sequence[Step], found: Corrected | None) -> list[Step
     return [*steps[:after], advice, *steps[after:]]
 
 
-def classes_off(found: Found) -> Step | None:
+def classes_off(found: Evidence) -> Step | None:
     """Point to classes that are miscalibrated before calibration where the event is not."""
     if found.classes is None:
         return None
@@ -252,7 +252,7 @@ def classes_off(found: Found) -> Step | None:
     )
 
 
-def _looked_at(found: Found) -> str:
+def _looked_at(found: Evidence) -> str:
     """Return the name of the event, within a sentence."""
     shown = event_words(found.event, found.class_names, found.outcome).in_sentence
     return f"the {shown}" if found.event == TOP or isinstance(found.event, WithinTopR) else shown
@@ -269,7 +269,7 @@ def _number_off(screen: ClassScreen) -> str:
     return f"{int(screen.off(DETECTION_LEVEL).sum()):,}"
 
 
-def _second_class(found: Found, screen: ClassScreen, told: str) -> Step | None:
+def _second_class(found: Evidence, screen: ClassScreen, told: str) -> Step | None:
     """Point to the second of two classes, which the first mirrors, if it is miscalibrated."""
     left = bool(screen.remains[1])
     if (screen.p_value[1] >= DETECTION_LEVEL and not left) or found.class_names is None:
@@ -292,7 +292,7 @@ def _second_class(found: Found, screen: ClassScreen, told: str) -> Step | None:
     )
 
 
-def classes(found: Found) -> Step | None:
+def classes(found: Evidence) -> Step | None:
     """Point to classes that are individually miscalibrated."""
     if found.classes is None or (not is_off(found, after=False) and classes_off(found)):
         return None
@@ -325,7 +325,7 @@ COARSE, FINE = 0.05, 0.01
 _BY_NLL, _KEEP = "Compare by NLL", 'turn on "Constrain to 0\u2013100%"'
 
 
-def next_steps(found: Found) -> list[Step]:
+def next_steps(found: Evidence) -> list[Step]:
     """Return one to three recommendations, the most pressing first."""
     if found.result.same_data:
         return [
@@ -351,7 +351,7 @@ def next_steps(found: Found) -> list[Step]:
     return steps[:MOST_STEPS]
 
 
-def _main(found: Found) -> Step:
+def _main(found: Evidence) -> Step:
     """Return whether to use, to leave, or to try something else."""
     chosen = found.method != NO_METHOD
     was_off, still_off = is_off(found, after=False), is_off(found, after=True)
@@ -393,7 +393,7 @@ def recommended(advised: str, advice: str, group: str = "") -> Step:
     )
 
 
-def _another(found: Found) -> Step | None:
+def _another(found: Evidence) -> Step | None:
     """Advise a calibrator where none is chosen, or one that is not the one to use."""
     if found.waiting is not None:
         return Step(
@@ -416,7 +416,7 @@ def _another(found: Found) -> Step | None:
     return _other(found, f"{method_name(found.method)} {mean_moved(score, rate, n_samples)}.")
 
 
-def _use(found: Found, why: str) -> Step:
+def _use(found: Evidence, why: str) -> Step:
     """Advise the calibrated scores, with the warning of a calibrator that must know groups."""
     warning = f" {KNOWN_GROUPS}" if method_by_key(found.method).knows_groups else ""
     return Step(
@@ -424,7 +424,7 @@ def _use(found: Found, why: str) -> Step:
     )
 
 
-def _cured(found: Found) -> Step | None:
+def _cured(found: Evidence) -> Step | None:
     """Advise the calibrated scores where the calibrator corrected what was wrong in a subgroup."""
     groups = found.groups
     if groups is None or not groups.off(after=False) or groups.worst(after=True):
@@ -438,7 +438,7 @@ def _cured(found: Found) -> Step | None:
     )
 
 
-def _no_information(found: Found) -> Step | None:
+def _no_information(found: Evidence) -> Step | None:
     """Warn of scores that are not shown to rank rows, however well they are calibrated."""
     why = no_information(found.evaluated.before)
     if not why:
@@ -446,7 +446,7 @@ def _no_information(found: Found) -> Step | None:
     return Step(f"**Check the score.** {why}. No miscalibration detected.")
 
 
-def _group_off(found: Found, *, after: bool) -> Step | None:
+def _group_off(found: Evidence, *, after: bool) -> Step | None:
     """Point to a subgroup that is miscalibrated where the scores as a whole are not found to be."""
     worst = "" if found.groups is None else found.groups.worst(after=after)
     if not worst:
@@ -456,11 +456,11 @@ def _group_off(found: Found, *, after: bool) -> Step | None:
     return Step(sentence, "slices", "See subgroups")
 
 
-def _subgroup_off(found: Found) -> bool:
+def _subgroup_off(found: Evidence) -> bool:
     return found.groups is not None and found.groups.off(after=True)
 
 
-def _groups(found: Found) -> Step | None:
+def _groups(found: Evidence) -> Step | None:
     """Point to a subgroup with a fault of its own, if not said first."""
     if found.groups is None or not _subgroup_off(found) or _main(found).page == "slices":
         return None
@@ -469,12 +469,12 @@ def _groups(found: Found) -> Step | None:
     return Step(f"**Check subgroups.** Worst{when}: {worst}.", "slices", "See subgroups")
 
 
-def _overall(found: Found) -> str:
+def _overall(found: Evidence) -> str:
     """Return that nothing is detected overall, where scores drift over time."""
     return " overall" if found.groups is not None and found.groups.drifts[1] else ""
 
 
-def _leave(found: Found, *, harmful: bool) -> Step:
+def _leave(found: Evidence, *, harmful: bool) -> Step:
     evaluated = found.evaluated
     if harmful:
         name = method_name(found.method)
@@ -493,7 +493,7 @@ def _leave(found: Found, *, harmful: bool) -> Step:
     )
 
 
-def _try_another(found: Found, name: str) -> Step:
+def _try_another(found: Evidence, name: str) -> Step:
     evaluated = found.evaluated
     n_samples, before, after = evaluated.n_samples, evaluated.before.curves, evaluated.after.curves
     if remains(evaluated.before, evaluated.after):
@@ -524,7 +524,7 @@ def _try_another(found: Found, name: str) -> Step:
     return _other(found, f"{use}.", first=use_them or "Try")
 
 
-def _other(found: Found, why: str, *, first: str = "Try") -> Step:
+def _other(found: Evidence, why: str, *, first: str = "Try") -> Step:
     """Advise another calibrator, unless this one is what the comparison advises."""
     advice = f"**{first} another calibrator.** {why}"
     if found.advised == found.method:
@@ -533,7 +533,7 @@ def _other(found: Found, why: str, *, first: str = "Try") -> Step:
     return Step(advice, "compare", "Compare calibrators")
 
 
-def _certain_first(found: Found, use: str) -> Step | None:
+def _certain_first(found: Evidence, use: str) -> Step | None:
     """Warn first of wrong scores of 0% or 100% that raise the NLL, whatever the calibration."""
     told = raised_nll(found.evaluated, found.mark(nll_key(found.evaluated)))
     if not told:
@@ -542,7 +542,7 @@ def _certain_first(found: Found, use: str) -> Step | None:
     return Step(f"**{capitalised(do)} first.** {told}. {use}.", "compare", _BY_NLL)
 
 
-def _too_few(found: Found) -> Step | None:
+def _too_few(found: Evidence) -> Step | None:
     """Ask for more rows where these show nothing but large gaps."""
     evaluated = found.evaluated
     gap = smallest_gap_shown(evaluated.before.curves)
@@ -556,7 +556,7 @@ def _too_few(found: Found) -> Step | None:
     )
 
 
-def _likelihood(found: Found) -> Step | None:
+def _likelihood(found: Evidence) -> Step | None:
     """Warn of wrong predictions at 0% or 100%, or a worse NLL, if not said first."""
     new = new_misses(found.evaluated)
     if _main(found).link == _BY_NLL:
@@ -570,7 +570,7 @@ def _likelihood(found: Found) -> Step | None:
     return Step(f"{told}{_cure(found)}", "compare", _BY_NLL)
 
 
-def _cure(found: Found) -> str:
+def _cure(found: Evidence) -> str:
     """Return what leaves no prediction at 0% or 100%, as far as the file allows."""
     ways = []
     if _can_be_kept(found):
@@ -580,11 +580,11 @@ def _cure(found: Found) -> str:
     return f" If individual predictions matter, {' or '.join(ways)}." if ways else ""
 
 
-def _can_be_kept(found: Found) -> bool:
+def _can_be_kept(found: Evidence) -> bool:
     return isinstance(found.result.fitted, FittedSpline) and not found.kept_within
 
 
-def _decisions(found: Found) -> Step | None:
+def _decisions(found: Evidence) -> Step | None:
     if not found.evaluated.changed_decisions:
         return None
     return Step(

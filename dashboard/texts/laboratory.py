@@ -7,7 +7,7 @@ import numpy as np
 from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
 from calibcore.synthetic import CalibratorAgainstTruth, EstimatorStudy, Redraws, Truth
-from dashboard.learn.laboratory import N_BINS, N_DRAWS, Chosen, Found, preset_of
+from dashboard.learn.laboratory import N_BINS, N_DRAWS, Chosen, Result, preset_of
 from dashboard.samples import Sample
 from dashboard.texts.numbers import MINUS, amount, p_words, percent, pp
 from dashboard.texts.sentences import method_name
@@ -94,7 +94,7 @@ def sample(chosen: Chosen) -> Sample:
     )
 
 
-def conclusion(found: Found) -> str:
+def conclusion(found: Result) -> str:
     """Say what the rows show, and what is true: found, missed, or false alarm."""
     shown = found.curves.ks_p_value < 0.05
     told = "Miscalibration detected" if shown else "No miscalibration detected"
@@ -128,7 +128,7 @@ def spread(many: Redraws) -> str:
     return f"{N_DRAWS} draws of {many.n_rows:,} rows. {'. '.join(parts)}."
 
 
-def estimate_rows(found: Found, many: Redraws | None) -> list[tuple[str, ...]]:
+def estimate_rows(found: Result, many: Redraws | None) -> list[tuple[str, ...]]:
     """Return the table of estimates, row by row."""
     rows = []
     for key, (value, truth) in found.values.items():

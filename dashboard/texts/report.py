@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from calibcore.auditing import Asked as AuditAsked
+from calibcore.auditing import AuditRequest as AuditAsked
 from calibcore.grouping import Grouping
 from dashboard.readers import Upload
 from dashboard.readers.records import DEFAULTS

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard.report import Asked, Report, Typed, html_of, json_of, report_of, title_of
+from dashboard.report import Report, ReportRequest, Typed, html_of, json_of, report_of, title_of
 from dashboard.scene import Scene
 from dashboard.texts import report as words
 from dashboard.texts.rows import call_rows
@@ -57,10 +57,10 @@ def _show(scene: Scene) -> None:
     _offer_files(made)
 
 
-def _asked(scene: Scene, typed: Typed) -> Asked:
+def _asked(scene: Scene, typed: Typed) -> ReportRequest:
     held = st.session_state
     n_tried = len(held[_TRIED][scene.upload.digest])
-    return Asked(typed, held.get(IN_USE, Choices()), n_tried)
+    return ReportRequest(typed, held.get(IN_USE, Choices()), n_tried)
 
 
 def _of(scene: Scene) -> tuple[object, ...]:

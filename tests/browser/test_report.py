@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from calibcore.events import OneClass
 from dashboard.headless import event_of, read_paths, scene_of
 from dashboard.readers.records import Options
-from dashboard.report import Asked, Typed, html_of, json_of, report_of
+from dashboard.report import ReportRequest, Typed, html_of, json_of, report_of
 from dashboard.samples import samples
 from tests.browser.conftest import LONG, OpenPage
 from tests.browser.settled import click, settle
@@ -66,7 +66,7 @@ def test_a_sample_s_report_is_read_from_disk_offline(
         upload, event=event_of(upload, None), method="temperature", n_resamples=100,
         progress=lambda _: None,
     )  # fmt: skip
-    made = report_of(scene, Asked(Typed(purpose="To see")), lambda _: None)
+    made = report_of(scene, ReportRequest(Typed(purpose="To see")), lambda _: None)
     html, one_page = tmp_path / "report.html", tmp_path / "page.html"
     html.write_text(html_of(made), encoding="utf-8")
     one_page.write_text(html_of(made, brief=True), encoding="utf-8")
@@ -144,7 +144,7 @@ def test_one_page_is_one_page_of_a_file_with_long_names(
         purpose="Whom the team of nurses calls within two days of discharge, and whom it does not",
         author="A. Analyst, Department of Quality and Safety", model="Readmission score 2.3",
     )  # fmt: skip
-    made = report_of(scene, Asked(typed, n_tried=14), lambda _: None)
+    made = report_of(scene, ReportRequest(typed, n_tried=14), lambda _: None)
     page = browser.new_page()
     page.set_content(html_of(made, brief=True))
     for paper in ("A4", "Letter"):

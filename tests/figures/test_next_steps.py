@@ -32,7 +32,7 @@ from dashboard.texts.advice import (
     MOST_STEPS,
     TOP,
     Corrected,
-    Found,
+    Evidence,
     Step,
     next_steps,
     with_correction,
@@ -41,7 +41,7 @@ from dashboard.texts.events import event_words
 from dashboard.texts.sentences import both_sides_line, findings, verdict
 from dashboard.texts.subgroups import Groups, worst_lines
 from dashboard.texts.verdicts import finding_of
-from dashboard.views.subgroups.words import HowSaid, conclusion, slice_rows
+from dashboard.views.subgroups.words import Wording, conclusion, slice_rows
 from tests.figures.made import blocks, events, logit_result, result_of
 
 OVER = blocks((0.9, 1000, 800))
@@ -73,7 +73,7 @@ def made(before: Side, after: Side, **values: float) -> AuditResult:
 
 
 def steps(result: AuditResult, method: str = "temperature", **known: object) -> list[Step]:
-    return next_steps(Found(result, result.test, method, **known))  # type: ignore[arg-type]
+    return next_steps(Evidence(result, result.test, method, **known))  # type: ignore[arg-type]
 
 
 def marked(**marks: Mark) -> Inference:
@@ -266,7 +266,7 @@ def test_changed_predicted_classes_are_to_be_checked() -> None:
     evaluated = made(OVER, GOOD).test
     changed = SetResult(evaluated.before, evaluated.after, evaluated.comparisons, 12)
     result = AuditResult(changed, changed, None, same_data=False)
-    found = next_steps(Found(result, result.test, "vector"))
+    found = next_steps(Evidence(result, result.test, "vector"))
     assert found[1].sentence.startswith(
         "**Check predicted classes.** 12 predicted classes changed, accuracy"
     )
@@ -365,10 +365,10 @@ def test_of_two_classes_the_second_is_pointed_to_with_its_numbers() -> None:
 
 def test_rows_that_were_fitted_on_decide_nothing() -> None:
     result = result_of(500)
-    (step,) = next_steps(Found(result, result.calibration, "spline"))
+    (step,) = next_steps(Evidence(result, result.calibration, "spline"))
     assert "test set" in step.sentence
     same = AuditResult(result.calibration, result.test, result.fitted, same_data=True)
-    (step,) = next_steps(Found(same, same.test, "spline"))
+    (step,) = next_steps(Evidence(same, same.test, "spline"))
     assert step.sentence.startswith("**Upload a test set.**")
 
 
@@ -529,7 +529,7 @@ def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
     places = np.repeat(np.arange(8), 550)
     alone = [screen_slices(one.scores, one.hits, places, n_slices=8) for one in (before, after)]
     screens = joint_screen(alone[0], named.before, 0), joint_screen(alone[1], named.after, 0)
-    how = HowSaid(after_first=True, prediction=False, expert=False)
+    how = Wording(after_first=True, prediction=False, expert=False)
     said = conclusion(screens, "region", "ABCDEFGH", how)
     assert said == (
         "Worst by region after calibration: region \\= A, still scores too low by 5.7 percentage"

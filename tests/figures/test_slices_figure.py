@@ -117,7 +117,7 @@ def conclusion(
     found: tuple[SliceScreen, SliceScreen | None], *, by: str = "light", **how: bool
 ) -> str:
     chosen = {"after_first": False, "prediction": True, "expert": False} | how
-    return words.conclusion(found, by, (*NAMES, "none"), words.HowSaid(**chosen))
+    return words.conclusion(found, by, (*NAMES, "none"), words.Wording(**chosen))
 
 
 def test_the_conclusion_names_the_worst_and_counts_the_others() -> None:
@@ -162,7 +162,7 @@ def test_the_joint_test_tells_which_are_like_other_rows() -> None:
     rows = words.slice_rows(("a", "b", "c"), (found, None), (None, None), [0, 2], prediction=False)
     said = [row.before.verdict for row in rows]
     assert said == ["too low, like other rows", "too low, more than other rows"]
-    how = words.HowSaid(after_first=False, prediction=False, expert=False)
+    how = words.Wording(after_first=False, prediction=False, expert=False)
     sentence = words.conclusion((found, None), "ward", ("a", "b", "c"), how)
     size = f"{-100 * found.mean_gap[2]:.1f}"
     assert f"scores too low by {size} percentage points, more than other rows" in sentence
@@ -175,7 +175,7 @@ def test_the_joint_test_tells_which_are_like_other_rows() -> None:
 
 def test_few_rows_are_not_tested() -> None:
     found = screen_slices([0.9] * 20, [0] * 20, [0] * 12 + [1] * 8, n_slices=2)
-    how = words.HowSaid(after_first=False, prediction=True, expert=False)
+    how = words.Wording(after_first=False, prediction=True, expert=False)
     said = words.conclusion((found, None), names_of.PREDICTED, ("a", "b"), how)
     assert said == "No subgroup has the 30 rows that a test needs."
     rows = words.slice_rows(("a", "b"), (found, None), (None, None), [0, 1], prediction=True)

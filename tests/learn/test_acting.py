@@ -22,7 +22,7 @@ from dashboard.learn.lessons.acting import (
     MODEL,
     N_ROWS,
     RATIOS,
-    Found,
+    Result,
     find,
     true_difference,
 )
@@ -41,7 +41,7 @@ def shown(ratio: int = 9, stage: str = "after", **more: object) -> Shown:
 
 
 @cache
-def found(ratio: int, seed: int = 0) -> Found:
+def found(ratio: int, seed: int = 0) -> Result:
     return find(state(ratio, seed=seed), ratio)
 
 

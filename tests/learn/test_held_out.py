@@ -12,7 +12,7 @@ from dashboard.learn.lessons.held_out import (
     KEY,
     LESSON,
     SIZES,
-    Found,
+    Result,
     find,
     show,
 )
@@ -22,7 +22,7 @@ SEEDS = range(20)
 
 
 @pytest.fixture(scope="module")
-def drawn() -> dict[int, Found]:
+def drawn() -> dict[int, Result]:
     return {seed: find(start_of(LESSON, seed=seed), FEW) for seed in SEEDS}
 
 
@@ -49,7 +49,7 @@ def test_the_brier_scores_are_those_of_slow_fits() -> None:
     )
 
 
-def test_on_its_own_rows_each_step_is_its_observed_frequency(drawn: dict[int, Found]) -> None:
+def test_on_its_own_rows_each_step_is_its_observed_frequency(drawn: dict[int, Result]) -> None:
     for found in drawn.values():
         steps = found.fit[-1]
         assert steps.scores == pytest.approx(steps.hits / steps.counts, abs=1e-12)
@@ -62,7 +62,7 @@ def test_on_its_own_rows_each_step_is_its_observed_frequency(drawn: dict[int, Fo
 
 
 def test_isotonic_regression_is_best_on_the_rows_of_the_fit_and_not_on_others(
-    drawn: dict[int, Found],
+    drawn: dict[int, Result],
 ) -> None:
     temperature, isotonic = map(CALIBRATORS.index, ("Temperature scaling", "Isotonic regression"))
     assert all(found.best("fit") == isotonic for found in drawn.values())
@@ -73,7 +73,7 @@ def test_isotonic_regression_is_best_on_the_rows_of_the_fit_and_not_on_others(
     assert sum(worse) >= 14
 
 
-def test_a_note_says_where_a_draw_does_not_show_it(drawn: dict[int, Found]) -> None:
+def test_a_note_says_where_a_draw_does_not_show_it(drawn: dict[int, Result]) -> None:
     for seed, found in drawn.items():
         none, temperature, isotonic = found.briers("other")
         note = show(start_of(LESSON, seed=seed)).note

@@ -13,7 +13,7 @@ from dashboard.learn.lessons.splines import (
     MANY,
     NETWORK,
     SIZES,
-    Found,
+    Result,
     drawn,
     find,
     of_all,
@@ -25,7 +25,7 @@ SEEDS = range(20)
 
 
 @pytest.fixture(scope="module")
-def fitted() -> dict[int, tuple[Found, Found]]:
+def fitted() -> dict[int, tuple[Result, Result]]:
     """Splines of few and of many knots, by seed."""
     states = {seed: start_of(LESSON, seed=seed) for seed in SEEDS}
     rows = {seed: drawn(state, FEWEST) for seed, state in states.items()}
@@ -75,7 +75,7 @@ def test_every_score_stays_between_0_and_1_without_being_cut_off() -> None:
 
 
 def test_more_knots_are_better_on_the_rows_of_the_fit_and_worse_on_others(
-    fitted: dict[int, tuple[Found, Found]],
+    fitted: dict[int, tuple[Result, Result]],
 ) -> None:
     assert all(many.fit_nll < few.fit_nll for few, many in fitted.values())
     assert all(many.other_nll > few.other_nll for few, many in fitted.values())
@@ -86,7 +86,7 @@ def test_more_knots_are_better_on_the_rows_of_the_fit_and_worse_on_others(
 
 
 def test_the_rows_beyond_the_limit_are_not_what_makes_it_worse(
-    fitted: dict[int, tuple[Found, Found]],
+    fitted: dict[int, tuple[Result, Result]],
 ) -> None:
     other = data.top_scores(NETWORK)
     shares = []

@@ -13,7 +13,7 @@ from dashboard import compute
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import Options
-from dashboard.report import Asked, json_of, report_of
+from dashboard.report import ReportRequest, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import Slice
 from dashboard.texts.numbers import plain
@@ -51,8 +51,8 @@ def filtered(of: Scene, by: str, value: str) -> Scene:
     )
 
 
-def document(of: Scene, asked: Asked | None = None) -> dict[str, Any]:
-    return dict(json.loads(json_of(report_of(of, asked or Asked(), lambda _: None))))
+def document(of: Scene, asked: ReportRequest | None = None) -> dict[str, Any]:
+    return dict(json.loads(json_of(report_of(of, asked or ReportRequest(), lambda _: None))))
 
 
 def said(document: dict[str, Any], section: str) -> str:
@@ -111,7 +111,7 @@ def test_a_report_by_ward_warns_of_groups_and_advises_the_cure() -> None:
 
 
 def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
-    usual, chosen = document(scene()), document(scene(), Asked(decisions=Choices(0.3)))
+    usual, chosen = document(scene()), document(scene(), ReportRequest(decisions=Choices(0.3)))
     share = round(100 * discharges().back.mean())
     assert f"A cut-off of {share}% is how often the event is" in said(usual, "decisions")
     assert "is how often the event is" not in said(chosen, "decisions")
@@ -120,7 +120,7 @@ def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
 
 
 def test_decisions_are_counted_by_ward() -> None:
-    made = document(scene("platt"), Asked(decisions=Choices(0.3)))
+    made = document(scene("platt"), ReportRequest(decisions=Choices(0.3)))
     (table,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "cut-off by group"]
     assert table["columns"][:2] == ["ward", "Called"]
     _, risk, back, ward = discharges()

@@ -19,7 +19,7 @@ from calibcore.splits import Split
 from dashboard.compute import split_of
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers.records import Options
-from dashboard.report import Asked, Report, Typed, html_of, json_of, report_of
+from dashboard.report import Report, ReportRequest, Typed, html_of, json_of, report_of
 from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent
@@ -47,7 +47,7 @@ def scene(name: str) -> Scene:
 @cache
 def report(name: str) -> Report:
     typed = Typed(purpose=HOSTILE, author="A & B")
-    return report_of(scene(name), Asked(typed, Choices(0.3), n_tried=4), lambda _: None)
+    return report_of(scene(name), ReportRequest(typed, Choices(0.3), n_tried=4), lambda _: None)
 
 
 def document_of(made: Report) -> dict[str, Any]:
@@ -226,7 +226,7 @@ def test_one_set_is_reported_as_cross_validated(tmp_path: Path) -> None:
     path.write_bytes(discharges().data)
     upload = read_paths([path], Options())
     of = scene_of(upload, event=OneClass(1), method="platt", n_resamples=0, progress=lambda _: None)
-    document = document_of(report_of(of, Asked(), lambda _: None))
+    document = document_of(report_of(of, ReportRequest(), lambda _: None))
     Draft202012Validator(SCHEMA).validate(document)
     assert document["title"] == "Calibration report: ward export.csv"
     columns = {r["key"]: r["cells"][0]["shown"] for r in block(document, "data", "columns")["rows"]}

@@ -522,17 +522,17 @@ def _at_bound(temperature: float, weights: Floats, rows: Rows) -> tuple[str, ...
     return (part,)
 
 
-class _Found(NamedTuple):
+class _Minimum(NamedTuple):
     value: float
     inverse: float
     weights: Floats
 
 
-_BESIDE_1 = _Found(math.inf, 1.0, np.array([0.95, 0.0, 0.05]))
+_BESIDE_1 = _Minimum(math.inf, 1.0, np.array([0.95, 0.0, 0.05]))
 """Where to start beside T = 1: the tempered and the plain part are equal, and a valley narrow."""
 
 
-def _fit(rows: Rows, few: Rows, loss: Loss) -> _Found:
+def _fit(rows: Rows, few: Rows, loss: Loss) -> _Minimum:
     kind = Likelihood if loss == "nll" else SquaredError
     whole, starts = kind(rows), [_BESIDE_1]
     if few is not rows:
@@ -548,7 +548,7 @@ def _tempered(rows: Rows, loss: Loss, *, rough: bool = False) -> float:
     return 1 / fit_temperature(rows, loss, rough=rough).temperature
 
 
-def _followed(loss: Objective, starts: list[_Found]) -> _Found:
+def _followed(loss: Objective, starts: list[_Minimum]) -> _Minimum:
     """Go downhill on all rows from the deepest valleys of some of them, in float32 first."""
     least = min(one.value for one in starts)
     near = [one for one in starts if one.value <= least + _CLOSE]
@@ -558,12 +558,12 @@ def _followed(loss: Objective, starts: list[_Found]) -> _Found:
     return _lowest(loss, [*apart.values()])
 
 
-def _lowest(loss: Objective, starts: list[_Found]) -> _Found:
+def _lowest(loss: Objective, starts: list[_Minimum]) -> _Minimum:
     """Go downhill from each of some places, and choose the deepest."""
     return min((_joint(loss, one, np.float64) for one in starts), key=lambda one: one.value)
 
 
-def _valleys(loss: Objective, tempered: float) -> list[_Found]:
+def _valleys(loss: Objective, tempered: float) -> list[_Minimum]:
     """Find what is lower than its neighbours on a grid about an inverse temperature, and 1."""
     low, high = 1 / TEMPERATURE_BOUNDS[1], 1 / TEMPERATURE_BOUNDS[0]
     grid = np.unique(np.clip(np.append(_FACTORS * tempered, 1.0), low, high))
@@ -572,12 +572,12 @@ def _valleys(loss: Objective, tempered: float) -> list[_Found]:
     walled = np.concatenate([[math.inf], least, [math.inf]])
     valleys = np.flatnonzero((least < walled[:-2]) & (least <= walled[2:]))
     return [
-        _Found(float(least[place]), float(grid[place]), _TRIALS[values[place].argmin()])
+        _Minimum(float(least[place]), float(grid[place]), _TRIALS[values[place].argmin()])
         for place in valleys
     ]
 
 
-def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
+def _joint(loss: Objective, start: _Minimum, precision: Precision) -> _Minimum:
     """Go downhill in the temperature, with the best weights at each, to the next minimum.
 
     Newton's steps in the logarithm, none longer than a factor of 1.5, cut until they gain. The
@@ -596,18 +596,18 @@ def _joint(loss: Objective, start: _Found, precision: Precision) -> _Found:
             weights = best.weights
         near = moved <= last * inverse and best.gain <= slack * abs(best.value)
         if near or _will_do(best, inverse, moved / inverse):
-            return _Found(best.value, following, weights)
+            return _Minimum(best.value, following, weights)
         while True:
             found = _least_at(loss.at(following, precision), weights, close, slack, best.value)
             if found.value <= best.value + noise * abs(best.value):
                 break
             step /= 4
             if abs(step) < last:
-                return _Found(best.value, inverse, best.weights)
+                return _Minimum(best.value, inverse, best.weights)
             weights = (3 * best.weights + weights) / 4
             following = min(max(inverse * math.exp(step), lowest), highest)
         inverse, best = following, found
-    return _Found(best.value, inverse, best.weights)
+    return _Minimum(best.value, inverse, best.weights)
 
 
 def _will_do(best: Least, inverse: float, share: float) -> bool:

@@ -60,7 +60,7 @@ class Acted:
 
 
 @result_class
-class Found:
+class Result:
     """The same patients, by scores before and after calibration."""
 
     ratio: int
@@ -96,7 +96,7 @@ def true_difference(ratio: int) -> float:
     return PER * float((moved * (1 - true.frequency - ratio * true.frequency)).mean())
 
 
-def find(state: State, ratio: int) -> Found:
+def find(state: State, ratio: int) -> Result:
     """Act on the scores of the test rows, before and after a calibrator."""
     chosen = data.in_laboratory(MODEL, state, KEY)
     fit, before = drawn_of(chosen, 0).event, drawn_of(chosen, 1).event
@@ -106,7 +106,7 @@ def find(state: State, ratio: int) -> Found:
     moved = (before.scores >= cutoff).astype(float) - (after.scores >= cutoff)
     more = PER * moved * np.where(before.hits == 1, -ratio, 1)
     n_events = int(before.hits.sum())
-    return Found(
+    return Result(
         ratio,
         _acted(before, cutoff, ratio),
         _acted(after, cutoff, ratio),
@@ -169,7 +169,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}".replace("-", MINUS)
 
 
-def _sentence(found: Found, *, both: bool) -> str:
+def _sentence(found: Result, *, both: bool) -> str:
     cutoff = _share(found.before.at.cutoff)
     lines = [
         f"A missed patient costs {found.ratio}, a visit in vain 1: visit from **{cutoff}** on."
@@ -189,7 +189,7 @@ def _sentence(found: Found, *, both: bool) -> str:
     return "  \n".join([*lines, f"{without}."])
 
 
-def _compared(found: Found) -> str:
+def _compared(found: Result) -> str:
     """Return how much more uncalibrated scores cost, and whether luck explains it."""
     more = "more" if found.more >= 0 else "less"
     size = f"**{_number(abs(found.more))} {more}** per {PER:,} patients than calibrated ones"
@@ -205,7 +205,7 @@ def _rounded(cutoff: float) -> str:
     return f"{100 * cutoff:.2g}%"
 
 
-def _note(found: Found, *, both: bool) -> str:
+def _note(found: Result, *, both: bool) -> str:
     cutoff, ratio = _share(found.before.at.cutoff), found.ratio
     visits = "one visit is" if ratio == 1 else f"{ratio} visits are"
     cost = "costs" if ratio == 1 else "together cost"
@@ -222,7 +222,7 @@ def _note(found: Found, *, both: bool) -> str:
     )
 
 
-def _table(found: Found) -> tuple[tuple[str, ...], ...]:
+def _table(found: Result) -> tuple[tuple[str, ...], ...]:
     rows = [("Patients visited", "Cut-off", "Rightly", "In vain", "Missed", f"Cost per {PER:,}")]
     for name, one in (("Before calibration", found.before), ("After", found.after)):
         right, in_vain, missed = (f"{n:,}" for n in (one.at.right, one.at.in_vain, one.at.missed))
@@ -237,7 +237,7 @@ def _table(found: Found) -> tuple[tuple[str, ...], ...]:
 # Pictures -----------------------------------------------------------------------------------
 
 
-def _curve(found: Found, palette: Palette, *, both: bool) -> Picture:
+def _curve(found: Result, palette: Palette, *, both: bool) -> Picture:
     """Draw the cost by cut-off; far above what acting on all or none costs, it is left out."""
     top = max(1.3 * min(found.every, found.none), 1.1 * found.before.cost)
     cutoff = found.before.at.cutoff

@@ -22,7 +22,7 @@ N_ROWS, N_DRAWS = 100, 200
 
 
 @result_class
-class Found:
+class Result:
     """The same rows in several numbers of bins."""
 
     table: BinTable
@@ -38,7 +38,7 @@ class Found:
     """KS error, which needs no bins; and its median if perfectly calibrated."""
 
 
-def find(state: State, n_bins: int) -> Found:
+def find(state: State, n_bins: int) -> Result:
     """Put 100 rows of the network into bins."""
     binning: Binning = "equal_mass" if state.chosen["binning"] == "equal_mass" else "equal_width"
     rng = state.rng(KEY)
@@ -49,7 +49,7 @@ def find(state: State, n_bins: int) -> Found:
     def eces(of: Tally) -> list[Floats]:
         return [ece_of(bin_tally(of, n_bins=n, binning=binning)) for n in COUNTS]
 
-    return Found(
+    return Result(
         bin_tally(counted, n_bins=n_bins, binning=binning),
         np.array(eces(counted)),
         np.median(eces(alike), axis=-1),
@@ -87,7 +87,7 @@ def show(state: State) -> Shown:
     )
 
 
-def _unusual(found: Found) -> str:
+def _unusual(found: Result) -> str:
     """Say it where a draw does not show what most show."""
     shows = found.ece[-1] > found.ece[COUNTS.index(5)]
     return "" if shows else "With this draw, more bins do not give a larger ECE. Draw again."
@@ -109,7 +109,7 @@ def _diagram(table: BinTable, palette: Palette) -> Picture:
     )
 
 
-def _sweep(found: Found, place: int, palette: Palette) -> Picture:
+def _sweep(found: Result, place: int, palette: Palette) -> Picture:
     top = 1.25 * max(float(found.ece.max()), float(found.perfect.max()))
     figure = pictures.picture(
         "ECE by number of bins",

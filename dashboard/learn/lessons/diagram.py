@@ -35,7 +35,7 @@ Place = tuple[float, float]
 
 
 @result_class
-class Found:
+class Result:
     """The rows that are in their bins so far."""
 
     rows: EventScores
@@ -53,7 +53,7 @@ class Found:
 
 
 @cache
-def find(n_rows: int) -> Found:
+def find(n_rows: int) -> Result:
     """Put the first of the rows into their bins."""
     every = data.few_rows(N_ROWS)
     rows = every.rows(np.random.default_rng(SEED).permutation(N_ROWS)[:n_rows])
@@ -61,7 +61,7 @@ def find(n_rows: int) -> Found:
     order = np.lexsort((np.arange(n_rows), 1 - rows.hits, bins))
     heights = np.empty(n_rows, dtype=np.int64)
     heights[order] = np.arange(n_rows) - np.searchsorted(bins[order], bins[order]) + 1
-    return Found(rows, heights, binned_reliability(rows.scores, rows.hits, n_bins=N_BINS))
+    return Result(rows, heights, binned_reliability(rows.scores, rows.hits, n_bins=N_BINS))
 
 
 def show(state: State) -> Shown:
@@ -88,7 +88,7 @@ def _ends(k: int) -> Place:
     return k / N_BINS, (k + 1) / N_BINS
 
 
-def _sentence(found: Found, k: int) -> str:
+def _sentence(found: Result, k: int) -> str:
     (correct, n), bins = found.counted(k), found.diagram.bins
     if n == 0:
         return f"**Scores of {_name(k)}**: no row yet, so there is no bar."
@@ -101,7 +101,7 @@ def _sentence(found: Found, k: int) -> str:
     )
 
 
-def _compared(found: Found, k: int) -> str:
+def _compared(found: Result, k: int) -> str:
     """Return where the mean score of a bin lies, and what that amounts to."""
     bins, n = found.diagram.bins, int(found.diagram.bins.counts[k])
     gap = difference(float(bins.frequency[k]), float(bins.mean_score[k]), "share", n)
@@ -115,7 +115,7 @@ def _compared(found: Found, k: int) -> str:
             return f"outside that interval: too {side} by **{points(abs(gap), n)}**"
 
 
-def _table(found: Found) -> tuple[tuple[str, ...], ...]:
+def _table(found: Result) -> tuple[tuple[str, ...], ...]:
     bins, dash = found.diagram.bins, "\u2013"
     head = ("Bin", "Rows", "Correct", "Observed frequency", "Mean score", "Gap (pp)")
     rows: list[tuple[str, ...]] = [head]
@@ -163,7 +163,7 @@ def _dots(x: Any, heights: Any, colour: str, symbol: str, size: float = 14) -> p
     return pictures.dots(x, heights - 0.5, colour, size=size, symbol=symbol, cliponaxis=False)
 
 
-def _piles(found: Found, k: int, palette: Palette) -> Picture:
+def _piles(found: Result, k: int, palette: Palette) -> Picture:
     scores, heights, correct = found.rows.scores, found.heights, found.rows.hits == 1
     figure = _picture(
         f"{scores.size} of {N_ROWS} rows",
@@ -218,7 +218,7 @@ def _empty_diagram(palette: Palette) -> Picture:
     return Picture("diagram", figure, "No bars yet. Dotted: perfectly calibrated.")
 
 
-def _diagram(found: Found, k: int, state: State) -> Picture:
+def _diagram(found: Result, k: int, state: State) -> Picture:
     palette, (correct, n) = state.palette, found.counted(k)
     traces = pictures.bin_bars(found.diagram.bins, palette)
     names = [_above(f"{correct} of {n}" if n else "no row", k, palette)]

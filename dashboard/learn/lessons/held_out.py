@@ -38,7 +38,7 @@ SETS = {"fit": "The rows of the fit", "other": "Other rows"}
 
 
 @result_class
-class Found:
+class Result:
     """Two calibrators fitted on some calibration rows, and the scores as they were."""
 
     fit: tuple[Tally, ...]
@@ -60,7 +60,7 @@ class Found:
         return self.fit if which == "fit" else self.other
 
 
-def find(state: State, size: int) -> Found:
+def find(state: State, size: int) -> Result:
     """Fit on rows of a draw, of which a larger number holds the smaller ones."""
     rows = data.sample()
     chosen = state.rng(KEY).permutation(rows.calibration.n_samples)[:size]
@@ -73,7 +73,7 @@ def find(state: State, size: int) -> Found:
         scores = event.scores, scaled.scores, isotonic.predict(event.scores)
         return tuple(tally(one, event.hits) for one in scores)
 
-    return Found(counted(top, fit), counted(data.top_scores(), rows.test))
+    return Result(counted(top, fit), counted(data.top_scores(), rows.test))
 
 
 def show(state: State) -> Shown:
@@ -108,16 +108,16 @@ def _number(value: float) -> str:
     return amount(value, "number", FEW)
 
 
-def _ece(found: Found, which: str, place: int) -> str:
+def _ece(found: Result, which: str, place: int) -> str:
     return percent(float(ece_of(bin_tally(found.on(which)[place]))), FEW)
 
 
-def _where(found: Found, which: str) -> str:
+def _where(found: Result, which: str) -> str:
     n_rows = f"{found.on(which)[0].n_samples:,}"
     return f"the {n_rows} rows of the fit" if which == "fit" else f"{n_rows} other rows"
 
 
-def _sentence(found: Found, which: str, *, before: bool = False) -> str:
+def _sentence(found: Result, which: str, *, before: bool = False) -> str:
     """Say which is best on the chosen rows, and what isotonic regression shows on both."""
     place = found.best(which)
     briers = [_number(one) for one in found.briers(which)]
@@ -136,7 +136,7 @@ def _sentence(found: Found, which: str, *, before: bool = False) -> str:
     )
 
 
-def _note(found: Found, size: int) -> str:
+def _note(found: Result, size: int) -> str:
     """Say where there is nothing to draw, and where few rows do not show what most draws do."""
     if size == SIZES[-1]:
         return f"These are all {size:,} calibration rows, so a draw changes nothing here."
@@ -151,11 +151,11 @@ def _note(found: Found, size: int) -> str:
     return "With this draw it does not show. Draw again."
 
 
-def _both(found: Found, which: str, palette: Palette) -> tuple[Picture, Picture]:
+def _both(found: Result, which: str, palette: Palette) -> tuple[Picture, Picture]:
     return _steps(found, which, palette), _bars(found, which, palette)
 
 
-def _steps(found: Found, which: str, palette: Palette) -> Picture:
+def _steps(found: Result, which: str, palette: Palette) -> Picture:
     steps = found.on(which)[-1]
     score, frequency = steps.scores, steps.hits / steps.counts
     stems = [y for ends in zip(score, frequency, strict=True) for y in (*map(float, ends), None)]
@@ -186,7 +186,7 @@ def _farthest(score: Floats, frequency: Floats) -> str:
     return "Farthest from the line: score {}, observed frequency {}.".format(*ends)
 
 
-def _bars(found: Found, which: str, palette: Palette) -> Picture:
+def _bars(found: Result, which: str, palette: Palette) -> Picture:
     briers, best = found.briers(which), found.best(which)
     every = found.briers("fit") + found.briers("other")
     colours = [palette.score if k == best else palette.band for k in range(len(briers))]

@@ -44,7 +44,7 @@ ACROSS = np.linspace(0, 1, 241)
 
 
 @result_class
-class Found:
+class Result:
     """A spline, fitted to some calibration rows."""
 
     fitted: FittedSpline
@@ -60,14 +60,14 @@ class Found:
     """Of the rows of the fit, ascending; shape (n_samples,)."""
 
 
-def find(rows: EventScores, n_knots: int) -> Found:
+def find(rows: EventScores, n_knots: int) -> Result:
     """Fit a spline, and evaluate it on the same rows and on the test set."""
     other = data.top_scores(NETWORK)
     spline = SplineCalibration(n_knots=n_knots, fit_to="hits", constrained=True)
     fitted = spline.fit(rows.scores, rows.hits)
     calibrated = fitted.predict(other.scores)
     missed = np.where(other.hits == 1, calibrated, 1 - calibrated)
-    return Found(
+    return Result(
         fitted,
         spline.shown(fitted, rows.scores, rows.hits),
         limited_nll(fitted.predict(rows.scores), rows),
@@ -96,12 +96,12 @@ def drawn(state: State, size: int) -> EventScores:
 
 
 @cache
-def of_all(n_knots: int) -> Found:
+def of_all(n_knots: int) -> Result:
     """Fit to all calibration rows, which are the same for every draw."""
     return find(data.top_scores(NETWORK, "calibration"), n_knots)
 
 
-def splines(state: State, size: int, wanted: set[int]) -> dict[int, Found]:
+def splines(state: State, size: int, wanted: set[int]) -> dict[int, Result]:
     """Fit splines of several numbers of knots to the same rows."""
     if size == SIZES[-1]:
         return {n_knots: of_all(n_knots) for n_knots in sorted(wanted)}
@@ -143,14 +143,14 @@ def _other() -> str:
     return f"{data.top_scores(NETWORK).n_samples:,}"
 
 
-def _change(found: dict[int, Found]) -> tuple[str, str]:
+def _change(found: dict[int, Result]) -> tuple[str, str]:
     """Return the guess that is right, and the two figures."""
     few, many = (_nll(found[n_knots].other_nll) for n_knots in (FEW, MANY))
     word = "rises" if float(many) > float(few) else "falls" if many != few else "stays"
     return word, f"{few} \u2192 {many}"
 
 
-def _sentence(found: dict[int, Found], size: int, n_knots: int) -> str:
+def _sentence(found: dict[int, Result], size: int, n_knots: int) -> str:
     """Say what the chosen number of knots and the two of the question come to."""
     chosen, few, many = found[n_knots], found[FEW], found[MANY]
     return (
@@ -162,7 +162,7 @@ def _sentence(found: dict[int, Found], size: int, n_knots: int) -> str:
     )
 
 
-def _note(chosen: Found, asked: dict[int, Found], size: int) -> str:
+def _note(chosen: Result, asked: dict[int, Result], size: int) -> str:
     """Say where a draw does not show it, what is not drawn, and how the NLL is limited."""
     said = []
     if asked[MANY].other_nll <= asked[FEW].other_nll:
@@ -178,11 +178,11 @@ def _note(chosen: Found, asked: dict[int, Found], size: int) -> str:
     return " ".join(said)
 
 
-def _both(found: Found, n_knots: int, palette: Palette) -> tuple[Picture, Picture]:
+def _both(found: Result, n_knots: int, palette: Palette) -> tuple[Picture, Picture]:
     return _totals(found, n_knots, palette), _slope(found, palette)
 
 
-def _totals(found: Found, n_knots: int, palette: Palette) -> Picture:
+def _totals(found: Result, n_knots: int, palette: Palette) -> Picture:
     fit = found.drawn
     kept = thin(fit.fractile, fit.total - fit.fitted)
     curve, top = fit.spline(ACROSS), 1.1 * float(fit.total[-1])
@@ -211,7 +211,7 @@ def _totals(found: Found, n_knots: int, palette: Palette) -> Picture:
     )
 
 
-def _slope(found: Found, palette: Palette) -> Picture:
+def _slope(found: Result, palette: Palette) -> Picture:
     fit, seen = found.drawn, observed()
     x = np.interp(seen.mean_score, found.scores, fit.fractile)
     figure = pictures.picture(
@@ -250,7 +250,7 @@ def _knots(x: Floats, y: Floats, palette: Palette) -> pictures.Trace:
     return pictures.dots(x, y, palette.score, size=9, symbol="diamond", cliponaxis=False)
 
 
-def _fractiles(found: Found) -> dict[str, object]:
+def _fractiles(found: Result) -> dict[str, object]:
     """Return the axis of both pictures: shares of rows, and below them the score there."""
     at = np.linspace(0, 1, 6)
     scores = found.scores[np.minimum(at * found.scores.size, found.scores.size - 1).astype(int)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from dashboard.readers.formats.pickle_machine import (
     MAX_NAME,
-    Held,
+    ArrayPlace,
     Items,
     Node,
     described,
@@ -86,7 +86,9 @@ def put_beside(named: Sequence[tuple[str, Node]]) -> list[Put]:
     groups: dict[tuple[int, ...], list[tuple[str, list[Array]]]] = {}
     for name, node in named:
         values = members(node)
-        parts = [one.array for one in values if isinstance(one, Held) and one.array is not None]
+        parts = [
+            one.array for one in values if isinstance(one, ArrayPlace) and one.array is not None
+        ]
         whole = 1 < len(values) == len(parts) and all(part.ndim for part in parts)
         # Parts of other widths are no batches: ((logits, labels), (logits, labels)).
         if whole and len({part.shape[1:] for part in parts}) == 1:
@@ -152,7 +154,7 @@ def _arrays(values: list[Node]) -> list[Array] | None:
 
 
 def _one(value: Node) -> Array:
-    if isinstance(value, Held | Items):
+    if isinstance(value, ArrayPlace | Items):
         return array_of(value, "pickle")
     return array_of(Items("list", [value]), "pickle").reshape(())
 
@@ -232,7 +234,7 @@ def _doubts(sizes: Sequence[int]) -> tuple[str, ...]:
 
 def array_of(node: Node, place: str) -> Array:
     """Return an array, made from lists of numbers or texts where it has to be."""
-    if isinstance(node, Held) and node.array is not None:
+    if isinstance(node, ArrayPlace) and node.array is not None:
         return node.array
     values = members(node)
     if not values:
@@ -242,7 +244,7 @@ def array_of(node: Node, place: str) -> Array:
     texts = [value for value in values if isinstance(value, str | bytes)]
     if len(texts) == len(values):
         return _texts(texts, place)
-    if not all(isinstance(value, Held | Items) for value in values):
+    if not all(isinstance(value, ArrayPlace | Items) for value in values):
         raise NoArrayError(f"{described(node)}, of several kinds")
     # A row may be referred to many times over.
     different = dict.fromkeys(values)

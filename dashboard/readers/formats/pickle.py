@@ -18,7 +18,7 @@ from dashboard.readers.formats.batches import (
     put_beside,
 )
 from dashboard.readers.formats.pickle_machine import (
-    Held,
+    ArrayPlace,
     Items,
     Node,
     described,
@@ -86,7 +86,9 @@ def _dotted(prefix: str, name: str) -> str:
 def _holds_arrays(node: Node) -> bool:
     """Return whether a node is more than one row of numbers or texts."""
     inner = node.values if isinstance(node, Items) else []
-    return isinstance(node, Held) or any(isinstance(value, Items | Held) for value in inner)
+    return isinstance(node, ArrayPlace) or any(
+        isinstance(value, Items | ArrayPlace) for value in inner
+    )
 
 
 def _parts(prefix: str, node: Node, depth: int) -> Iterator[tuple[str, Node | Put]]:
@@ -128,7 +130,7 @@ def _named(node: Node, depth: int) -> list[tuple[str, Node]] | None:
 
 
 def _is_part(node: Node) -> bool:
-    return isinstance(node, Items) or (isinstance(node, Held) and node.array is not None)
+    return isinstance(node, Items) or (isinstance(node, ArrayPlace) and node.array is not None)
 
 
 def _are_rows(node: Node, values: list[Node]) -> bool:
@@ -140,7 +142,7 @@ def _are_rows(node: Node, values: list[Node]) -> bool:
         sizes, kinds = {len(one) for one in lists}, {type(one[0]) for one in lists if one}
         # Rows of unequal length are refused as such, and are no arrays of their own.
         return len(sizes) > 1 or (max(sizes) < _MOST_CLASSES and len(kinds) == 1)
-    arrays = [one.array for one in values if isinstance(one, Held) and one.array is not None]
+    arrays = [one.array for one in values if isinstance(one, ArrayPlace) and one.array is not None]
     alike = len({(array.shape, array.dtype.kind) for array in arrays}) == 1
     one_axis = len(arrays) == len(values) and arrays[0].ndim == 1
     return one_axis and alike and isinstance(node, Items) and node.kind == "list"
@@ -166,7 +168,9 @@ def _column(name: str, node: Node) -> Column:
 def _array(name: str, node: Node) -> Array:
     """Return an array, or batches of a table put together."""
     values = members(node)
-    axes = {one.array.ndim for one in values if isinstance(one, Held) and one.array is not None}
+    axes = {
+        one.array.ndim for one in values if isinstance(one, ArrayPlace) and one.array is not None
+    }
     if axes in ({2}, {3}):
         return joined([array_of(value, name) for value in values], name)
     return array_of(node, name or "pickle")

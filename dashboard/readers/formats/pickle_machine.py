@@ -78,7 +78,7 @@ class Storage:
 
 
 @dataclass(eq=False)
-class Held:
+class ArrayPlace:
     """An array, or the place for one between its making and its one state.
 
     Never a bare array: comparing one with anything gives an array instead of an answer.
@@ -96,7 +96,7 @@ class Items:
     depth: int = 1
 
 
-Node = None | bool | int | float | str | bytes | Tag | Dtype | Storage | Held | Items
+Node = None | bool | int | float | str | bytes | Tag | Dtype | Storage | ArrayPlace | Items
 
 
 def refused(found: str, field_: str = "pickle") -> FileError:
@@ -133,7 +133,7 @@ def build(target: Node, state: Node) -> None:
             text(mark) in _ORDERS
         ):
             target.order = str(text(mark))
-        case Held(array=None), Items(
+        case ArrayPlace(array=None), Items(
             "tuple",
             [1, Items("tuple") as shape, Dtype() as dtype, bool() | 0 | 1 as order, bytes() as raw],
         ):
@@ -163,10 +163,10 @@ def whole_numbers(items: Items) -> tuple[int, ...]:
     return sizes
 
 
-def _reconstruct(values: list[Node]) -> Held:
+def _reconstruct(values: list[Node]) -> ArrayPlace:
     match values:
         case [Tag("ndarray"), Items("tuple", [0]), "b" | b"b"]:
-            return Held()
+            return ArrayPlace()
     raise refused("arguments of _reconstruct that no array has (a shape)", "array")
 
 
@@ -191,7 +191,7 @@ def _scalar(values: list[Node]) -> float | str | bytes:
     raise refused("a number of an unknown kind", "type")
 
 
-def _frombuffer(values: list[Node]) -> Held:
+def _frombuffer(values: list[Node]) -> ArrayPlace:
     match values:
         case [
             bytes() as raw,
@@ -200,7 +200,7 @@ def _frombuffer(values: list[Node]) -> Held:
             "C" | "F" as order,
         ]:
             fortran = order == "F"
-            return Held(array_from(raw, dtype.numpy(), whole_numbers(shape), fortran=fortran))
+            return ArrayPlace(array_from(raw, dtype.numpy(), whole_numbers(shape), fortran=fortran))
     raise refused("arguments of _frombuffer that no array has", "array")
 
 
@@ -232,7 +232,7 @@ def described(node: Node) -> str:
     if isinstance(node, Items):
         first = f", the first of them {described(node.values[0])}" if node.values else ""
         return f"a {node.kind} of {len(node.values):,}{first}"
-    if isinstance(node, Held):
+    if isinstance(node, ArrayPlace):
         return "no whole array" if node.array is None else f"an array of shape {node.array.shape}"
     if isinstance(node, bool | int | float):
         return "a number"

@@ -16,7 +16,7 @@ from dashboard.readers.formats.arrays import refuse_weights, weights_among
 from dashboard.readers.formats.pickle import arrays_of
 from dashboard.readers.formats.pickle_machine import (
     KNOWN,
-    Held,
+    ArrayPlace,
     Items,
     Node,
     Storage,
@@ -60,18 +60,18 @@ def _bits(code: str, order: str = "=") -> np.dtype[np.generic]:
     return np.dtype(order + ("u2" if code == _BFLOAT16 else code))
 
 
-def _tensor(values: list[Node]) -> Held:
+def _tensor(values: list[Node]) -> ArrayPlace:
     """Lay a tensor over its storage, of which it may use any regular part."""
     match values:
         case [Storage() as storage, offset, Items("tuple") as size, Items("tuple") as step, *more]:
             if _is_plain(more):
-                return Held(_laid(storage, storage.code, offset, (size, step)))
+                return ArrayPlace(_laid(storage, storage.code, offset, (size, step)))
     raise refused("arguments that no plain tensor has", "tensor")
 
 
-def _parameter(values: list[Node]) -> Held:
+def _parameter(values: list[Node]) -> ArrayPlace:
     match values:
-        case [Held() as held, *more] if _is_plain(more):
+        case [ArrayPlace() as held, *more] if _is_plain(more):
             return held
     raise refused("arguments that no plain parameter has", "tensor")
 
@@ -192,5 +192,5 @@ def _names(node: Node, levels: int) -> list[str]:
 def _refuse_weights(top: Node) -> None:
     """Refuse a model where its logits are looked for, which a list of names would not say."""
     states = weights_among([n for n in _names(top, 1) if n.endswith("state_dict")])
-    beside = isinstance(top, Items) and any(isinstance(one, Held) for one in top.values)
+    beside = isinstance(top, Items) and any(isinstance(one, ArrayPlace) for one in top.values)
     refuse_weights(states if states and not beside else _names(top, 2))

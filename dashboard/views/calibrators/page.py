@@ -11,7 +11,7 @@ from calibcore.comparison import Contestant, EvaluatedOn, Picks, can_rank, pick,
 from calibcore.inference import Finding
 from calibcore.metrics import Measure
 from dashboard import compute
-from dashboard.compute import Dealt, FoundContest
+from dashboard.compute import ComparisonResults, Dealt
 from dashboard.compute.comparison import contest_sides
 from dashboard.figures.comparison import dot_plot
 from dashboard.readers.upload import N_FOLDS
@@ -146,7 +146,7 @@ def _choose_columns(scene: Scene) -> list[str]:
 
 def _run(
     scene: Scene, keys: list[str], dealt: Dealt, place: DeltaGenerator, results: list[ResultPlace]
-) -> FoundContest:
+) -> ComparisonResults:
     """Fit the calibrators, unless that is expensive and was not asked for, or was stopped.
 
     Meanwhile, the results of an earlier choice are removed from their places.
@@ -197,7 +197,7 @@ def _run(
 class _Shown:
     """What is drawn."""
 
-    found: FoundContest
+    found: ComparisonResults
     """The comparison."""
     contestants: list[Contestant]
     """Sorted by the measure."""
@@ -209,7 +209,7 @@ class _Shown:
     """The folds."""
 
 
-def _show_refused(found: FoundContest) -> None:
+def _show_refused(found: ComparisonResults) -> None:
     for key, reason in found.refused:
         st.info(words.refusal(key, reason), icon=":material/block:")
 

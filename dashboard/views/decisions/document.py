@@ -27,7 +27,7 @@ from dashboard.texts.classes import shortened
 from dashboard.texts.rows import rows_of, say_rows
 from dashboard.texts.subgroups import SCORES, TRUE
 from dashboard.views.decisions import words
-from dashboard.views.decisions.words import Kept
+from dashboard.views.decisions.words import Selection
 
 MOST_GROUPS = 20
 """Subgroups in the table; a page's file has all."""
@@ -167,11 +167,11 @@ def held_of(scene: Scene, side: str, event: EventScores, wanted: float) -> HeldA
     return once("held accuracies", key, make)
 
 
-def kept_of(scene: Scene, wanted: float) -> list[Kept]:
+def kept_of(scene: Scene, wanted: float) -> list[Selection]:
     """Return the threshold for an accuracy before and, where a calibrator is in use, after."""
     key = key_of(scene.upload, scene.settings), scene.chosen, wanted
 
-    def make() -> list[Kept]:
+    def make() -> list[Selection]:
         before, *after = (_kept(scene, *side, wanted) for side in sides_of(scene).items())
         if after and after[0].at is not None:
             mistaken = at_cutoff(scene.evaluated.before.event, after[0].at.cutoff)
@@ -188,19 +188,19 @@ def sides_of(scene: Scene) -> dict[str, EventScores]:
     return sides if after is before else {**sides, "After": after.event}
 
 
-def _kept(scene: Scene, side: str, event: EventScores, wanted: float) -> Kept:
+def _kept(scene: Scene, side: str, event: EventScores, wanted: float) -> Selection:
     curve, held = coverage_of(scene, event), held_of(scene, side, event, wanted)
     place, slicings = curve.lowest_for(wanted), find_groups(scene).slicings
     if place is None:
-        return Kept(curve, None, held)
+        return Selection(curve, None, held)
     score = float(curve.score[place])
     places = [of_evaluated(scene, one.places[scene.chosen]) for one in slicings]
     groups = kept_groups(event, score, wanted, places)
     names = tuple((one.by, one.shown) for one in slicings)
-    return Kept(curve, at_cutoff(event, score), held, groups, names)
+    return Selection(curve, at_cutoff(event, score), held, groups, names)
 
 
-def share_kept(sides: list[Kept]) -> float | None:
+def share_kept(sides: list[Selection]) -> float | None:
     """Return the share of the rows that the last side's threshold keeps."""
     at = sides[-1].at
     return None if at is None else at.called / at.n_samples

@@ -228,7 +228,7 @@ def reference_sentence(found: AtCutoff) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class Selection:
     """The threshold in one side's scores for an accuracy, and what it holds."""
 
     curve: RiskCoverage
@@ -245,7 +245,7 @@ class Kept:
     """Before calibration, what the threshold of the calibrated scores would keep."""
 
 
-def kept_lines(sides: Sequence[Kept], wanted: float) -> list[str]:
+def kept_lines(sides: Sequence[Selection], wanted: float) -> list[str]:
     """Return what a threshold for an accuracy holds, for Markdown: first in the scores in use.
 
     ``sides``: before and, where a calibrator is in use, after. ``wanted``: accuracy.
@@ -264,7 +264,7 @@ def kept_lines(sides: Sequence[Kept], wanted: float) -> list[str]:
     return lines
 
 
-def _holds(one: Kept, wanted: float) -> str:
+def _holds(one: Selection, wanted: float) -> str:
     found = "" if one.groups is None else kept_groups_sentence(one.groups, one.names, wanted)
     return f"{held_sentence(one.held)} {found}".strip()
 

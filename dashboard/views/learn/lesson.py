@@ -30,7 +30,7 @@ _ASKED, _WRITTEN, _KEPT = "learn_asked", "learn_written", "learn_kept"
 
 
 @dataclass
-class Kept:
+class Memory:
     """What one lesson was left at, in this tab."""
 
     chosen: dict[str, str] = field(default_factory=dict)
@@ -57,11 +57,11 @@ class Class:
     """Of the type."""
 
 
-def kept(lesson: Lesson) -> Kept:
+def kept(lesson: Lesson) -> Memory:
     """Return what a lesson was left at; its start where it was not opened yet."""
-    every: dict[str, Kept] = st.session_state.setdefault(_KEPT, {})
+    every: dict[str, Memory] = st.session_state.setdefault(_KEPT, {})
     start = {control.name: control.start for control in lesson.controls}
-    found = every.setdefault(lesson.key, Kept())
+    found = every.setdefault(lesson.key, Memory())
     found.chosen = start | found.chosen
     return found
 
@@ -92,13 +92,13 @@ def sit(held: Class) -> Class:
 
 def n_revealed() -> int:
     """Count the lessons of which the answer was shown in this tab."""
-    every: dict[str, Kept] = st.session_state.get(_KEPT, {})
+    every: dict[str, Memory] = st.session_state.get(_KEPT, {})
     return sum(one.revealed for one in every.values())
 
 
 def is_revealed(lesson: Lesson) -> bool:
     """Return whether the answer of a lesson was shown in this tab."""
-    every: dict[str, Kept] = st.session_state.get(_KEPT, {})
+    every: dict[str, Memory] = st.session_state.get(_KEPT, {})
     return lesson.key in every and every[lesson.key].revealed
 
 
@@ -237,7 +237,9 @@ def show_lesson(lesson: Lesson, held: Class) -> None:
     write(lesson, held)
 
 
-def _ask(lesson: Lesson, left: Kept, held: Class, place: st.delta_generator.DeltaGenerator) -> None:
+def _ask(
+    lesson: Lesson, left: Memory, held: Class, place: st.delta_generator.DeltaGenerator
+) -> None:
     """Let a guess be made, and show the answer when it is."""
     with place.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         guess = _choose_guess(lesson, left)
@@ -260,7 +262,7 @@ def _ask(lesson: Lesson, left: Kept, held: Class, place: st.delta_generator.Delt
         place.info(words.HIDDEN, icon=":material/lock:")
 
 
-def _choose_guess(lesson: Lesson, left: Kept) -> str | None:
+def _choose_guess(lesson: Lesson, left: Memory) -> str | None:
     key = _guess_key(lesson)
     match lesson.guess:
         case NumberGuess() as number:
@@ -292,16 +294,16 @@ def _guess_key(lesson: Lesson) -> str:
     return f"guess_{lesson.key}"
 
 
-def _reveal(left: Kept, guess: str | None) -> None:
+def _reveal(left: Memory, guess: str | None) -> None:
     left.guess, left.revealed = guess, True
 
 
-def _guess_again(lesson: Lesson, left: Kept) -> None:
+def _guess_again(lesson: Lesson, left: Memory) -> None:
     left.guess, left.revealed = None, False
     st.session_state.pop(_guess_key(lesson), None)
 
 
-def _show_controls(lesson: Lesson, left: Kept) -> None:
+def _show_controls(lesson: Lesson, left: Memory) -> None:
     """Show the interaction."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         for control in lesson.controls:
@@ -317,7 +319,7 @@ def _show_controls(lesson: Lesson, left: Kept) -> None:
             )
 
 
-def _show_control(lesson: Lesson, control: Steps, left: Kept) -> None:
+def _show_control(lesson: Lesson, control: Steps, left: Memory) -> None:
     key = f"control_{lesson.key}_{control.name}"
     st.session_state.setdefault(key, left.chosen[control.name])
     show = st.segmented_control if control.as_buttons else st.select_slider
@@ -335,13 +337,13 @@ def _show_control(lesson: Lesson, control: Steps, left: Kept) -> None:
     )
 
 
-def _draw(lesson: Lesson, left: Kept) -> None:
+def _draw(lesson: Lesson, left: Memory) -> None:
     left.draws += 1
     if lesson.guess_each_draw:
         _guess_again(lesson, left)
 
 
-def _show(lesson: Lesson, left: Kept, held: Class, *, revealed: bool) -> None:
+def _show(lesson: Lesson, left: Memory, held: Class, *, revealed: bool) -> None:
     """Show the pictures, and what they say."""
     state = State(
         left.chosen, held.seed, seat_of(held), left.draws, revealed, left.guess, style.palette()
@@ -370,7 +372,7 @@ def _show(lesson: Lesson, left: Kept, held: Class, *, revealed: bool) -> None:
     _show_more(lesson, sent, state, held)
 
 
-def _guessed(lesson: Lesson, left: Kept, sent: Sent) -> str:
+def _guessed(lesson: Lesson, left: Memory, sent: Sent) -> str:
     if left.guess is None:
         return words.guessed(sent.shown.answer)
     right = left.guess == sent.shown.right if sent.shown.right else None

@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard import style
 from dashboard.learn import own, own_pictures
 from dashboard.learn.garments import LICENCE, network_scores, png_of
-from dashboard.learn.own import CERTAIN, LEVELS, MOST_SEED, SETS, Answer, Found
+from dashboard.learn.own import CERTAIN, LEVELS, MOST_SEED, SETS, Answer, Result
 from dashboard.learn.questions import N_QUESTIONS, Question
 from dashboard.views.learn import own_words as words
 from dashboard.views.learn.picture import show_picture, show_table
@@ -288,7 +288,7 @@ def _again(run: Run) -> None:
     )
 
 
-def _show_four(found: Found) -> None:
+def _show_four(found: Result) -> None:
     st.markdown(f"**{words.FOUR_GRAPHS}**")
     st.markdown(f":small[{words.FOUR_NOTE}]")
     graphs = own_pictures.four(found, style.palette())
@@ -297,7 +297,7 @@ def _show_four(found: Found) -> None:
             show_picture(picture, f"own_{picture.name}")
 
 
-def _show_measures(found: Found, network: Found | None) -> None:
+def _show_measures(found: Result, network: Result | None) -> None:
     head = words.MEASURE_HEAD if network is None else (*words.MEASURE_HEAD, words.NETWORK)
     show_table(words.MEASURES, head, words.measure_rows(found, network), narrow=True)
     st.markdown(f":small[{words.against_half(found)}]")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from calibcore.data import EventScores
 from dashboard.learn.garments import png_of
-from dashboard.learn.own import CERTAIN, LETTERS, N_MORE, Answer, Collected, Found
+from dashboard.learn.own import CERTAIN, LETTERS, N_MORE, Answer, Collected, Result
 from dashboard.learn.questions import N_QUESTIONS, Question
 from dashboard.texts.numbers import INFINITY, detected_points, escape_markdown, p_words, percent, pp
 from dashboard.texts.verdicts import NOT_DETECTED, Finding, finding
@@ -122,13 +122,13 @@ COMPUTED_TEXT = (
 )
 
 
-def verdict_of(found: Found) -> Finding:
+def verdict_of(found: Result) -> Finding:
     """Return over- or underconfident, or that neither is detected, by the test of the KS error."""
     curves = found.side.curves
     return finding(found.gap, curves.ks_error, curves.ks_p_value, prediction=True)
 
 
-def band(found: Found) -> str:
+def band(found: Result) -> str:
     """Say how large the KS error of so many perfectly calibrated answers may be."""
     n, curves = found.n_answers, found.side.curves
     return (
@@ -138,19 +138,19 @@ def band(found: Found) -> str:
     )
 
 
-def yours(found: Found) -> str:
+def yours(found: Result) -> str:
     """Say what your answers show, and what they cannot."""
     return f"**You:** {_summary(found)}"
 
 
-def network(found: Found, on_all: Found) -> str:
+def network(found: Result, on_all: Result) -> str:
     """Say the same of the network, and what many more pictures show of it."""
     n = on_all.n_answers
     many = f"All {n:,} such test pictures: {_verdict(on_all)}."
     return f"**Network:** {_summary(found)} {many}"
 
 
-def _summary(found: Found) -> str:
+def _summary(found: Result) -> str:
     n, curves = found.n_answers, found.side.curves
     return (
         f"KS error **{percent(curves.ks_error, n)}**; mean confidence"
@@ -158,7 +158,7 @@ def _summary(found: Found) -> str:
     )
 
 
-def _verdict(found: Found) -> str:
+def _verdict(found: Result) -> str:
     """Return over- or underconfident with its size, or that so few answers cannot show it."""
     n, verdict = found.n_answers, verdict_of(found)
     if verdict is NOT_DETECTED:
@@ -167,7 +167,7 @@ def _verdict(found: Found) -> str:
     return f"**{verdict.word}{size}** ({p_words(found.side.curves.ks_p_value)})"
 
 
-def against_half(found: Found) -> str:
+def against_half(found: Result) -> str:
     """Compare the Brier score with that of saying 50% each time."""
     better = found.brier < found.brier_of_half
     text = (
@@ -183,7 +183,7 @@ INFINITE = (
 )
 
 
-def measure_rows(found: Found, beside: Found | None) -> list[tuple[str, ...]]:
+def measure_rows(found: Result, beside: Result | None) -> list[tuple[str, ...]]:
     """Return the table of measures, the network's column last where there is one."""
     n, curves = found.n_answers, found.side.curves
     rows: list[tuple[str, ...]] = [
@@ -261,7 +261,7 @@ CLASS_NOTE = (
 )
 
 
-def class_sentence(found: Found, n_people: int) -> str:
+def class_sentence(found: Result, n_people: int) -> str:
     """Say what all answers show together."""
     n = found.n_answers
     people = "1 person" if n_people == 1 else f"{n_people:,} people"

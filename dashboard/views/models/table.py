@@ -29,9 +29,9 @@ from dashboard.views.models.as_printed import (
 from dashboard.views.models.files import read_further
 from dashboard.views.models.results import check_piece, read_sample
 from dashboard.views.models.table_results import (
-    Asked,
     ModelTable,
     TableModel,
+    TableRequest,
     model_of,
     run_table,
     table_seconds,
@@ -111,7 +111,7 @@ def _brought(scene: Scene) -> list[TableModel]:
     return [model_of(scene, name, upload) for name, upload in further]
 
 
-def _choose_asked(scene: Scene) -> Asked:
+def _choose_asked(scene: Scene) -> TableRequest:
     by_key = {one.key: one for one in measures_defined(scene)}
     chosen = address.choose(
         st.selectbox,
@@ -138,7 +138,7 @@ def _choose_asked(scene: Scene) -> Asked:
         st.markdown(f":small[{words.NO_RESAMPLES}]")
     # One split has no spread.
     n_splits = max(int(n_splits), 2) if n_splits else 0
-    return Asked(by_key[chosen], scene.n_resamples if wanted else 0, n_splits)
+    return TableRequest(by_key[chosen], scene.n_resamples if wanted else 0, n_splits)
 
 
 # The work -----------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _computed(
     scene: Scene,
     models: Sequence[TableModel],
     keys: Sequence[str],
-    asked: Asked,
+    asked: TableRequest,
     results: Sequence[ResultPlace],
 ) -> tuple[ModelTable, float]:
     """Compute what is not known, unless it takes long and was not asked for; and its cost."""
@@ -172,7 +172,7 @@ def _computed(
 
 
 def _known(
-    scene: Scene, models: Sequence[TableModel], keys: Sequence[str], asked: Asked
+    scene: Scene, models: Sequence[TableModel], keys: Sequence[str], asked: TableRequest
 ) -> ModelTable:
     """Return what is known without long work: values, while their intervals are not."""
 

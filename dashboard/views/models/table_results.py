@@ -40,7 +40,7 @@ _FEW_CLASSES = 10
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableRequest:
     """What stands in the cells."""
 
     measure: Measure
@@ -71,7 +71,7 @@ class TableModel:
 class ModelTable:
     """What is known of the table."""
 
-    asked: Asked
+    asked: TableRequest
     """What stands in the cells."""
     models: tuple[TableModel, ...]
     """The rows."""
@@ -106,7 +106,7 @@ def model_of(scene: Scene, name: str, upload: Upload) -> TableModel:
 
 
 def table_seconds(
-    scene: Scene, models: Sequence[TableModel], keys: Sequence[str], asked: Asked
+    scene: Scene, models: Sequence[TableModel], keys: Sequence[str], asked: TableRequest
 ) -> float:
     """Estimate how many seconds the cells take that are not known."""
     total = 0.0
@@ -120,7 +120,7 @@ def table_seconds(
     return total
 
 
-def _cell_seconds(model: TableModel, settings: Settings, asked: Asked) -> float:
+def _cell_seconds(model: TableModel, settings: Settings, asked: TableRequest) -> float:
     speed, n_classes = seconds_per_logit(), model.n_classes or _FEW_CLASSES
     a_row, a_class = _EVALUATING
     evaluating = (a_row + a_class * n_classes) * model.n_test * speed
@@ -142,7 +142,7 @@ def run_table(
     scene: Scene,
     models: Sequence[TableModel],
     keys: Sequence[str],
-    asked: Asked,
+    asked: TableRequest,
     report: Report,
     *,
     go: bool,
@@ -200,7 +200,7 @@ def _event_of(
     return event
 
 
-def _cell(model: TableModel, settings: Settings, asked: Asked, tell: Progress) -> TableCell:
+def _cell(model: TableModel, settings: Settings, asked: TableRequest, tell: Progress) -> TableCell:
     tell(0.0)
 
     def make() -> TableCell:
@@ -232,7 +232,9 @@ def fitted_for_test(
     return fitted_whole(upload, settings, progress)
 
 
-def _resplits(model: TableModel, settings: Settings, asked: Asked, tell: Progress) -> Resplits:
+def _resplits(
+    model: TableModel, settings: Settings, asked: TableRequest, tell: Progress
+) -> Resplits:
     """Measure repeated splits by all usual measures, so that another one needs no fit."""
 
     def make(report: Progress) -> Resplits:
@@ -256,10 +258,10 @@ def _measures(measure: Measure) -> tuple[Measure, ...]:
     return tuple(one for one in METRICS if one.short or one.key == measure.key)
 
 
-def _splits_key(model: TableModel, settings: Settings, asked: Asked) -> tuple[object, ...]:
+def _splits_key(model: TableModel, settings: Settings, asked: TableRequest) -> tuple[object, ...]:
     measures = tuple(one.key for one in _measures(asked.measure))
     return key_of(model.upload, settings), asked.n_splits, measures
 
 
-def _cell_key(model: TableModel, settings: Settings, asked: Asked) -> tuple[object, ...]:
+def _cell_key(model: TableModel, settings: Settings, asked: TableRequest) -> tuple[object, ...]:
     return key_of(model.upload, settings), asked.measure.key, asked.n_resamples, asked.n_splits

@@ -10,8 +10,8 @@ from dashboard import compute
 from dashboard.compute.advice import drift_step_of, worst_of
 from dashboard.compute.split import ways
 from dashboard.compute.subgroups import (
-    FoundDrift,
-    FoundSlices,
+    DriftResults,
+    SubgroupResults,
     find_drift,
     find_groups,
     find_slices,
@@ -65,7 +65,7 @@ def show(scene: Scene) -> None:
         order = _order(found, first)
         size = YEAR if found.slicing.in_time else PAGE
         start = choose_page(order.size, size, "slices_page")
-    how = words.HowSaid(after_first, _is_prediction(scene), scene.expert)
+    how = words.Wording(after_first, _is_prediction(scene), scene.expert)
     sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
     slicings = find_groups(scene).slicings
     drift = find_drift(scene, by) if found.slicing.in_time else None
@@ -80,7 +80,7 @@ def show(scene: Scene) -> None:
 def _show_conclusion(
     scene: Scene,
     sentence: str,
-    drift: FoundDrift | None,
+    drift: DriftResults | None,
     screens: tuple[SliceScreen, SliceScreen | None],
 ) -> None:
     """Show the drift first where it is detected, with what to do; else the subgroups."""
@@ -121,13 +121,13 @@ def _choose_way(scene: Scene) -> str:
     return by or first
 
 
-def _order(found: FoundSlices, first: SliceScreen) -> Places:
+def _order(found: SubgroupResults, first: SliceScreen) -> Places:
     """List the subgroups that have rows: periods in time order, others worst first."""
     worst_first = first.order(DETECTION_LEVEL)
     return np.sort(worst_first) if found.slicing.in_time else worst_first
 
 
-def _choose_side(found: FoundSlices) -> bool:
+def _choose_side(found: SubgroupResults) -> bool:
     """Show which side's worst come first, where the sides differ; return True for after."""
     if _after(found) is None:
         return False
@@ -143,11 +143,11 @@ def _choose_side(found: FoundSlices) -> bool:
     return chosen == "after"
 
 
-def _after(found: FoundSlices) -> SliceScreen | None:
+def _after(found: SubgroupResults) -> SliceScreen | None:
     return None if found.after is found.before else found.after
 
 
-def _offer_part(found: FoundSlices) -> None:
+def _offer_part(found: SubgroupResults) -> None:
     """Show the choice of a subgroup to filter all pages to."""
     slicing = found.slicing
     shown = dict(zip(slicing.names, slicing.shown, strict=True))
@@ -182,7 +182,7 @@ def _columns(scene: Scene) -> tuple[DeltaGenerator, DeltaGenerator]:
 # The subgroups ------------------------------------------------------------------------------
 
 
-def _show_slices(scene: Scene, found: FoundSlices, first: SliceScreen, shown: Places) -> None:
+def _show_slices(scene: Scene, found: SubgroupResults, first: SliceScreen, shown: Places) -> None:
     slicing, after = found.slicing, _after(found)
     left, right = _columns(scene)
     if slicing.in_time:

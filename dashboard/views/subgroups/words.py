@@ -43,7 +43,7 @@ NOT_BY_TRUTH = (
 
 
 @dataclass(frozen=True)
-class HowSaid:
+class Wording:
     """How the conclusion is put."""
 
     after_first: bool
@@ -55,7 +55,7 @@ class HowSaid:
 
 
 def conclusion(
-    screens: tuple[SliceScreen, SliceScreen | None], by: str, shown: Sequence[str], how: HowSaid
+    screens: tuple[SliceScreen, SliceScreen | None], by: str, shown: Sequence[str], how: Wording
 ) -> str:
     """Return which subgroup is worst, and how many are miscalibrated.
 
