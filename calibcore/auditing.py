@@ -101,7 +101,7 @@ class AuditResult:
     def verdict(self) -> Verdict:
         """What the test set shows, in facts: direction, size, evidence, ranges, worst groups.
 
-        Groups are judged where `audit` was given some.
+        Groups are tested where `audit` was given some.
 
         Examples
         --------

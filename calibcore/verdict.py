@@ -91,7 +91,7 @@ def side_verdict(side: Side, before: Side | None = None) -> SideVerdict:
     Parameters
     ----------
     side : Side
-        What is judged.
+        What is evaluated.
     before : Side, optional
         The same rows before calibration, where this is after it.
 
@@ -188,7 +188,7 @@ class Verdict:
     after : SideVerdict or None
         Calibrated; None where nothing was fitted.
     groups, groups_after : tuple of GroupVerdict
-        Groups that are off, the worst first; () too where no groups are known.
+        Miscalibrated groups, the worst first; () too where no groups are known.
     """
 
     before: SideVerdict
@@ -207,7 +207,7 @@ def verdict_of(
     result : SetResult
         Of these rows.
     rows : LogitSet, EventScores or None
-        The set, whose groups are judged where it has some.
+        The set, whose groups are tested where it has some.
     grouping : Grouping or None
         Names of its groups.
     """
