@@ -22,6 +22,7 @@ from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
 from dashboard.compute.advice import lines_of, worst_of
 from dashboard.compute.subgroups import find_groups
+from dashboard.document.blocks import Cell, Table
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers.records import Options
 from dashboard.readers.refusal import Question
@@ -32,7 +33,7 @@ from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, n_unfit
 from dashboard.take_home.files import calibrator_file
 from dashboard.take_home.words import unfitted
 from dashboard.take_home.workbook import workbook_of
-from dashboard.texts.measures import MARKS, Shown, listed, measure_rows
+from dashboard.texts.measures import listed
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import as_read, class_names_in
 from dashboard.texts.sentences import both_sides_line
@@ -40,6 +41,7 @@ from dashboard.texts.subject import subject
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
 from dashboard.views.decisions.document import Choices, kept_of
 from dashboard.views.decisions.words import USUAL_ACCURACY, kept_lines
+from dashboard.views.overview.document import measures_table
 
 _FILES_ARE = {"rows": "parts", "sets": "sets", "without": "models"}
 _TOGETHER = {"parts": ("rows",), "sets": ("sets",), "models": ("models",)}
@@ -87,9 +89,9 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
             stage("Writing the report")
             _write_report(scene, given, tell)
     console = Lines()
-    rows = measure_rows(scene.evaluated, inference, measures)
     _print_head(console, scene)
-    console.table(*_table(rows, calibrated=scene.result.of_test is not None))
+    both = scene.result.of_test is not None
+    console.table(*_table(measures_table(scene.evaluated, inference, measures, both=both)))
     _print_notes(console, scene)
     figures = figures_of(scene) if conditions else {}
     holding = [one for one in conditions if one.holds(figures)]
@@ -274,18 +276,12 @@ def _decisions(scene: Scene) -> list[str]:
     return [" ".join(kept_lines(kept_of(scene, wanted), wanted))]
 
 
-def _table(rows: Sequence[Any], *, calibrated: bool) -> tuple[list[str], list[list[str]]]:
-    """Return the heads and rows of the table of measures."""
-    sides = ["Before", "After", "Change", ""] if calibrated else ["Value"]
-    found = []
-    for row in rows:
-        cells = [row.name, _cell(row.before)]
-        if calibrated:
-            mark = MARKS[row.mark][1] if row.mark else ""
-            cells += [_cell(row.after), _cell(row.change), mark]
-        found.append([*cells, _cell(row.perfect)])
-    return ["Measure", *sides, "95% limit if perfectly calibrated"], found
+def _table(block: Table) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and rows of a table, small print in brackets."""
+    return [*block.columns], [[row.name, *map(_cell, row.cells)] for row in block.rows]
 
 
-def _cell(shown: Shown) -> str:
-    return f"{shown.value} ({shown.note})" if shown.note else shown.value
+def _cell(one: Cell) -> str:
+    if one.kind:
+        return one.word
+    return f"{one.shown} ({one.note})" if one.note else one.shown

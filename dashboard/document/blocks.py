@@ -1,7 +1,7 @@
 """What a page or a report says: blocks, which each writer writes in its way."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from plotly import graph_objects as go
@@ -25,16 +25,32 @@ class Cell:
     low: float | None = None
     high: float | None = None
     """With every digit, and its 95% interval; None where there is none."""
+    kind: str = field(default="", kw_only=True)
+    """Of a finding, as a page colours it; its text is a sign and a word, or nothing."""
+
+    @property
+    def word(self) -> str:
+        """A finding without its sign."""
+        return self.shown.partition(" ")[2]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: its key for programs, its name, what it means, and a cell per column."""
+    """A row of a table: its key for programs, its name, a cell per column, and what it means."""
 
     key: str
     name: str
     cells: tuple[Cell, ...]
     note: str = ""
+    source: str = ""
+    """What the note is taken from: a page shows both on a click on the name."""
+    group: str = ""
+    """The heading that a page writes above rows of one kind."""
+
+    @property
+    def full_note(self) -> str:
+        """What it means, with the source."""
+        return f"{self.note} {self.source}".strip()
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,8 @@ class Table:
     key: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    look: str = "measures changes all-columns"
+    """Of a page; "measures" alone is one that fits any screen."""
     kind: Literal["table"] = "table"
 
 
@@ -169,13 +187,20 @@ class Report:
 def _block(block: Block) -> dict[str, Any]:
     match block:
         case Table():
-            return asdict(block)
+            rows = [_row(row) for row in block.rows]
+            return {"key": block.key, "columns": block.columns, "rows": rows, "kind": block.kind}
         case Sentences():
             fields = {"key": block.key, "lines": block.plain_lines, "heading": block.heading}
             return {**fields, "large": block.large, "kind": block.kind}
         case Pictures():
             pictures = [_picture(one) for one in block.pictures]
             return {"key": block.key, "pictures": pictures, "kind": block.kind}
+
+
+def _row(row: Row) -> dict[str, Any]:
+    numbers = ("shown", "note", "value", "low", "high")
+    cells = [{name: getattr(cell, name) for name in numbers} for cell in row.cells]
+    return {"key": row.key, "name": row.name, "cells": cells, "note": row.full_note}
 
 
 def _picture(picture: Picture) -> dict[str, Any]:

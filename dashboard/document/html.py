@@ -137,7 +137,8 @@ def _table(at: str, table: Table, label: str) -> str:
 
 
 def _row(at: str, row: Row) -> str:
-    note = f'<small data-json="{at}/note">{escape(row.note)}</small>' if row.note else ""
+    told = escape(row.full_note)
+    note = f'<small data-json="{at}/note">{told}</small>' if told else ""
     name = f'<span data-json="{at}/name">{escape(row.name)}</span>{note}'
     cells = "".join(_cell(f"{at}/cells/{k}", cell) for k, cell in enumerate(row.cells))
     return f'<tr><th scope="row">{name}</th>{cells}</tr>'

@@ -164,7 +164,7 @@ def _summary(scene: Scene, inference: Inference | None, asked: ReportRequest) ->
         *blocks,
         lines("calibrator", notes),
         findings.diagrams(scene),
-        findings.measures_table(scene, inference, short, defined=False),
+        findings.measures_of(scene, inference, short, defined=False),
         lines("subgroups", lines_of(scene)),
         lines("recommendations", [step.sentence for step in steps], HEADING),
         lines("warnings", _warnings(scene), words.WARNINGS),

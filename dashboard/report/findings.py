@@ -7,9 +7,9 @@ import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.comparison import pick, ranked, sides_shown
-from calibcore.evaluation import Comparison, Side
+from calibcore.evaluation import Side
 from calibcore.events import OneClass
-from calibcore.inference import Inference, Interval, Uncertainty
+from calibcore.inference import Inference
 from calibcore.metrics import Measure
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard import compute
@@ -22,7 +22,6 @@ from dashboard.scene import Scene
 from dashboard.tables import contest_table, measures_shown
 from dashboard.texts import comparison as contest_words
 from dashboard.texts import report as words
-from dashboard.texts.measures import MARKS, Shown, finding_of, measure_rows
 from dashboard.texts.reliability import bins_caption, of_event
 from dashboard.texts.rows import say_rows
 from dashboard.texts.tiles import table_note, uncertainty_note
@@ -30,6 +29,7 @@ from dashboard.views.decisions.document import Choices
 from dashboard.views.decisions.document import document as decisions_document
 from dashboard.views.ks_graphs import drawing
 from dashboard.views.ks_graphs import words as graph_words
+from dashboard.views.overview.document import finite, measures_table
 from dashboard.views.subgroups import words as slice_words
 
 MOST_SUBGROUPS = 20
@@ -106,57 +106,14 @@ def graphs(scene: Scene) -> Section:
 # Measures -----------------------------------------------------------------------------------
 
 
-def measures_table(
+def measures_of(
     scene: Scene, inference: Inference | None, measures: Sequence[Measure], *, defined: bool
 ) -> Table:
-    """Return the table of measures, in the words of the page and with every digit.
-
-    ``scene``: what was evaluated. ``inference``: what is known of the uncertainty. ``measures``:
-    the rows. ``defined``: whether each row says what its measure is.
-    """
-    evaluated = scene.evaluated
+    """Return the table of measures; ``defined``: whether each row says what its measure is."""
     both = len(sides_of(scene)) > 1
-    written = measure_rows(evaluated, inference, tuple(measures), expert=scene.expert)
-    rows = []
-    for measure, row in zip(measures, written, strict=True):
-        compared, known = evaluated.compare(measure.key), finding_of(inference, measure.key)
-        before, after = (known.before, known.after) if known else (None, None)
-        cells = [_cell(row.before, compared.before, before.interval if before else None)]
-        if both:
-            cells += [
-                _cell(row.after, compared.after, after.interval if after else None),
-                _cell(row.change, compared.change, known.change if known else None),
-                Cell(" ".join(MARKS[row.mark]) if row.mark else ""),
-            ]
-        cells.append(_limit(row.perfect, compared, after, scene))
-        note = f"{say_rows(row.definition)} {row.source}" if defined else ""
-        rows.append(Row(measure.key, row.name, tuple(cells), note))
-    heads = (words.BEFORE, words.AFTER, words.CHANGE, words.CLEAR) if both else (words.VALUE,)
-    return Table("measures", ("Measure", *heads, words.PERFECT), tuple(rows))
-
-
-def _cell(shown: Shown, value: float | None, interval: Interval | None) -> Cell:
-    low, high = (None, None) if interval is None else (interval.low, interval.high)
-    return Cell(shown.value, shown.note, *map(_finite, (value, low, high)))
-
-
-def _finite(value: float | None) -> float | None:
-    """Return a number that JSON has; None of others."""
-    return float(value) if value is not None and np.isfinite(value) else None
-
-
-def _limit(shown: Shown, row: Comparison, known: Uncertainty | None, scene: Scene) -> Cell:
-    """Return the 95% limits under perfect calibration; on the side that is worse, or on both."""
-    if known is None or not any(map(str.isdigit, shown.value)):
-        return Cell(shown.value)
-    ends: tuple[float | None, float | None] = known.reference.central
-    if row.measure.better == "higher":
-        ends = known.reference.lower, None
-    elif row.measure.better != "nearer":
-        is_ks = row.measure.key == "ks_error"
-        limit = scene.evaluated.after.curves.ks_null_95 if is_ks else known.reference.upper
-        ends = None, limit
-    return Cell(shown.value, shown.note, None, *map(_finite, ends))
+    return measures_table(
+        scene.evaluated, inference, measures, both=both, defined=defined, expert=scene.expert
+    )
 
 
 def measures(scene: Scene, inference: Inference | None, listed: Sequence[Measure]) -> Section:
@@ -164,7 +121,7 @@ def measures(scene: Scene, inference: Inference | None, listed: Sequence[Measure
     notes = [table_note(scene.evaluated, listed)]
     if inference is not None:
         notes.append(uncertainty_note(inference, expert=scene.expert))
-    table = measures_table(scene, inference, listed, defined=True)
+    table = measures_of(scene, inference, listed, defined=True)
     return section(scene, words.MEASURES, "measures", table, lines("notes", notes))
 
 
@@ -192,7 +149,7 @@ def subgroups(scene: Scene) -> Section:
                 if screen is None or side is None:
                     continue
                 numbers = screen.mean_gap[k], screen.gap_low[k], screen.gap_high[k]
-                cells.append(Cell(side.gap, side.interval, *map(_finite, numbers)))
+                cells.append(Cell(side.gap, side.interval, *map(finite, numbers)))
                 cells.append(Cell(f"{side.sign} {side.verdict}"))
             table.append(Row(str(slicing.names[k]), row.name, tuple(cells)))
         heads = [

@@ -1,10 +1,12 @@
 """Blocks as a page of Streamlit shows them."""
 
+from html import escape
+
 import streamlit as st
 
-from dashboard.document.blocks import Block, Pictures, Sentences, Table
+from dashboard.document.blocks import Block, Cell, Pictures, Row, Sentences, Table
 from dashboard.widgets.graph import show_graph
-from dashboard.widgets.tables import cell, table
+from dashboard.widgets.tables import Part, cell, coloured, explained, table
 
 
 def write(*blocks: Block) -> None:
@@ -36,11 +38,23 @@ def _pictures(block: Pictures) -> None:
 
 
 def _table(block: Table) -> str:
-    return table(
-        "measures changes all-columns",
-        [cell(name) for name in block.columns],
-        [
-            (cell(row.name, row.note), *(cell(one.shown, one.note) for one in row.cells))
-            for row in block.rows
-        ],
-    )
+    lines, group = list[tuple[Part, ...]](), ""
+    for row in block.rows:
+        if row.group != group:
+            group = row.group
+            lines.append((cell(group),))
+        lines.append((_name(row), *map(_cell, row.cells)))
+    heads = [cell(name) for name in block.columns]
+    return table(block.look, heads, lines, scrolls="all-columns" in block.look)
+
+
+def _name(row: Row) -> str:
+    if not row.source:
+        return cell(row.name, row.note)
+    return explained(row.name, f"{escape(row.note)} <cite>{escape(row.source)}</cite>")
+
+
+def _cell(one: Cell) -> Part:
+    if one.kind:
+        return "mark", coloured(one.shown, one.kind) if one.shown else ""
+    return cell(one.shown, one.note)

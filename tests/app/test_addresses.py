@@ -16,6 +16,7 @@ from dashboard.opening.choices import read_address
 from dashboard.settings import is_variant, options_of
 from dashboard.widgets import address
 from tests.app.pages import APP, choose, measure_cells, open_page, turn_to
+from tests.marks import first_and_long
 
 DASHBOARD = Path(__file__).parents[2] / "dashboard"
 
@@ -118,7 +119,7 @@ PAGES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", first_and_long(PAGES))
 def test_a_made_up_address_gives_a_page(path: str) -> None:
     rng, keys = random.Random(path), keys_of_all()  # noqa: S311
     query: Any = made_up(rng, [key for key in keys if key not in ("sample", "method")], 24)

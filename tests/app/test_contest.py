@@ -130,6 +130,7 @@ def test_one_calibrator_twice_and_the_diagrams_of_all(rng: np.random.Generator) 
     assert "Histogram binning of the event (calibrator bins 7)" in method_rows(page)
 
 
+@pytest.mark.long
 def test_all_calibrators_are_chosen_by_one_click_and_the_usual_ones_by_another() -> None:
     page = open_page("compare", sample=SAMPLE)
     button(page, words.EVERY).click().run()
@@ -326,6 +327,7 @@ def test_a_few_rows_open_with_a_sentence(n_rows: int) -> None:
         assert ("Spline cannot be fitted here" in said) == (n_rows < 8)
 
 
+@pytest.mark.long
 def test_two_classes_a_missing_class_and_hostile_names_open() -> None:
     rng = np.random.default_rng(2)
     two = npz_of(made_set(rng, 200, 2), made_set(rng, 200, 2), ("<b>=1+1</b>", "$x^2$"))

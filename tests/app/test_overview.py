@@ -22,7 +22,7 @@ from dashboard.texts.advice import HEADING
 from dashboard.texts.measures import MARKS
 from dashboard.texts.numbers import NO_BREAK
 from dashboard.texts.opening import FIRST_ROWS
-from dashboard.views.overview.page import measures_csv
+from dashboard.views.overview.document import measures_csv
 from dashboard.widgets.downloads import offer_table
 from tests.app.pages import (
     bodies,
@@ -140,6 +140,7 @@ def test_experts_read_statistics_and_others_do_not() -> None:
         assert term not in plain
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_rows", [8, 40])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_small_files_open(n_rows: int, n_classes: int, rng: np.random.Generator) -> None:

@@ -110,7 +110,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
 
 
 def test_intervals_appear_when_they_are_asked_for() -> None:
-    page = open_page(sample=SAMPLES["three_garments"].name, resamples="200", measures="Short list")
+    page = open_page(sample=SAMPLES["three_garments"].name, resamples="200", measures="short")
     assert not page.exception
     assert not page.error
     notes = measure_cells(page, notes=True)
@@ -220,7 +220,7 @@ def test_many_rows_get_fewer_resamples_and_the_note_says_how_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("dashboard.compute.uncertainty.MOST_DRAWN", 3000 * 120)
-    page = open_page(sample=SAMPLES["three_garments"].name, resamples="1000", measures="Short list")
+    page = open_page(sample=SAMPLES["three_garments"].name, resamples="1000", measures="short")
     assert any("120 resamples" in text for text in bodies(page))
 
 

@@ -53,6 +53,7 @@ def test_every_spline_of_gupta_is_the_papers_own() -> None:
         assert not [one for one in others if "spline" in one]
 
 
+@pytest.mark.long
 def test_a_table_sets_measure_and_splits_on_models_and_curves_on_data_needed() -> None:
     page = open_page("models", sample="three_garments", models_view="table", table_models="none")
     page.multiselect(key="methods_seen").set_value([]).run()

@@ -12,6 +12,7 @@ from tests.browser.settled import settle, turn_to
 from tests.browser.test_hospital import export
 from tests.browser.test_roles import bring
 from tests.browser.test_walk import address_of
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
@@ -61,8 +62,8 @@ def test_no_page_has_a_finding(open_page: OpenPage, scheme: str) -> None:
 
 
 OTHER_STATES = {
-    "intervals": address_of(CRASH, resamples="200", measures="All"),
-    "classes in a table": address_of(CITIES, "reliability", classes_as="Table"),
+    "intervals": address_of(CRASH, resamples="200", measures="all"),
+    "classes in a table": address_of(CITIES, "reliability", classes_as="table"),
     "contest with intervals": address_of(
         CRASH, "compare", resamples="200", contest_intervals="true"
     ),
@@ -80,7 +81,9 @@ OTHER_STATES = {
 
 @pytest.mark.parametrize(
     ("state", "scheme"),
-    [(state, ("light", "dark")[number % 2]) for number, state in enumerate(OTHER_STATES)],
+    first_and_long(
+        (state, ("light", "dark")[number % 2]) for number, state in enumerate(OTHER_STATES)
+    ),
 )
 def test_no_other_state_has_a_finding(open_page: OpenPage, state: str, scheme: str) -> None:
     page = open_page(OTHER_STATES[state], scheme=scheme, width=390)

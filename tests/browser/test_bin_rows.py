@@ -63,6 +63,7 @@ def test_a_click_on_a_bin_lists_all_its_rows(open_page: OpenPage, diagram: str) 
                                [scores[k] for k in inside], atol=1e-6)  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_range_replaces_the_bin_without_a_mouse(open_page: OpenPage) -> None:
     data, scores, _ = risks()
     page = open_page("reliability?data=file&resamples=0&rows_are=patients", width=390)

@@ -60,6 +60,7 @@ def test_a_comparison_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
     expect(page.get_by_text(re.compile("Gaussian process: (fold|on the whole)"))).to_be_visible()
 
 
+@pytest.mark.long
 def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
     page = open_page("compare?resamples=0", width=390)
     settle(page)  # what appears above moves the button away
@@ -71,6 +72,7 @@ def test_on_a_phone_every_chosen_method_is_seen(open_page: OpenPage) -> None:
     assert inside <= height
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "table", "seen"),
     [

@@ -175,6 +175,7 @@ def test_a_question_is_answered_by_one_click(open_page: OpenPage) -> None:
     expect(question).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_template_can_be_brought_back(open_page: OpenPage) -> None:
     page = open_page("?data=file&resamples=0")
     label, name = next(iter(templates.TEMPLATES.items()))
@@ -195,6 +196,7 @@ def test_a_template_can_be_brought_back(open_page: OpenPage) -> None:
         expect(otherwise).to_be_visible()
 
 
+@pytest.mark.long
 def test_what_an_address_says_of_the_file_is_taken_back_whole(open_page: OpenPage) -> None:
     page = open_page("?data=file&resamples=0&roles=outcome:gone&values=Logits&labels_from=0")
     bring(page, "three.csv", simple())
@@ -229,6 +231,7 @@ def test_after_an_upload_the_verdict_is_on_the_first_screen(
     expect(page.locator(STEP)).to_contain_text("three.csv")
 
 
+@pytest.mark.long
 def test_on_a_phone_the_panel_closes_after_a_choice(open_page: OpenPage) -> None:
     page = open_page("?data=file&resamples=0", width=390)
     panel, opens = page.get_by_test_id("stSidebar"), page.get_by_test_id("stExpandSidebarButton")
@@ -249,6 +252,7 @@ def test_on_a_phone_the_panel_closes_after_a_choice(open_page: OpenPage) -> None
     expect(panel).to_have_attribute("data-collapsed", "false")
 
 
+@pytest.mark.long
 def test_on_a_phone_the_panel_s_button_is_free_and_a_page_closes_it(open_page: OpenPage) -> None:
     page = open_page("slices?resamples=0", width=390)
     panel, opens = page.get_by_test_id("stSidebar"), page.get_by_test_id("stExpandSidebarButton")

@@ -128,6 +128,7 @@ def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
 
 
+@pytest.mark.long
 def test_the_address_holds_the_settings(open_page: OpenPage) -> None:
     page = open_page()
     choose(page, "Top-k set")
@@ -168,6 +169,7 @@ def test_a_phone_shows_one_side_at_a_time_and_nothing_wider_than_itself(
     assert 300 < chart["width"] <= 390
 
 
+@pytest.mark.long
 def test_names_from_a_file_are_shown_as_they_are(open_page: OpenPage) -> None:
     page = open_page("?data=file&event=class")
     names = ["<b>bold</b>", "*star* http://example.org/x", "$x^2$ {says}"]
@@ -228,6 +230,7 @@ _NOTE_SHARES = """
 """
 
 
+@pytest.mark.long
 def test_a_fit_goes_on_while_another_page_is_opened(open_page: OpenPage) -> None:
     page = open_page(f"{LONG_FIT}&gaussian_process_n_inducing=13")
     tenth = re.compile("[1-9][0-9]")

@@ -44,6 +44,7 @@ def test_the_cursor_is_moved_by_the_keyboard_and_lives_in_the_address(open_page:
     expect(again.get_by_text(f"score up to {score}")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_second_event_and_both_sets_are_set_below_each_other(open_page: OpenPage) -> None:
     page = open_page(f"ks?{GARMENTS}")
     open_view(page)
@@ -60,6 +61,7 @@ def test_a_second_event_and_both_sets_are_set_below_each_other(open_page: OpenPa
     expect(page.get_by_role("figure", name=re.compile(r"\(a\)"))).to_have_count(0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_one_side_of_each_row(open_page: OpenPage, scheme: str) -> None:
     page = open_page(f"ks?{GARMENTS}&both_sets=true&fractile=40", width=390, scheme=scheme)
@@ -80,6 +82,7 @@ def test_what_to_do_next_leads_to_a_page_that_keeps_the_choices(open_page: OpenP
     expect(page.get_by_text("Three garments that look alike \u00b7")).to_be_visible()
 
 
+@pytest.mark.long
 def test_tiles_get_their_words_from_the_table(open_page: OpenPage) -> None:
     page = open_page("?sample=three_garments&resamples=200")
     row = page.locator("table.measures").first.locator("tr", has_text="KS error")

@@ -110,6 +110,7 @@ def turn_over(page: Page, lesson: Lesson) -> None:
         page.wait_for_url(re.compile(f"lesson={LESSONS[place].key}"))
 
 
+@pytest.mark.long
 def test_a_guess_is_kept_on_reload_and_by_back(open_page: OpenPage) -> None:
     page = open_page("learn?lesson=bins")
     settle(page)
@@ -143,6 +144,7 @@ def test_the_laboratory_moves_and_opens_elsewhere(open_page: OpenPage) -> None:
     expect(other.get_by_text(f"{hits:,} of 2,000").first).to_be_visible()
 
 
+@pytest.mark.long
 def test_the_errors_of_estimates_can_be_stopped(open_page: OpenPage) -> None:
     page = open_page("laboratory")
     settle(page)
@@ -154,6 +156,7 @@ def test_the_errors_of_estimates_can_be_stopped(open_page: OpenPage) -> None:
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_click_moves_a_handle_of_the_curve_drawn_by_hand(open_page: OpenPage) -> None:
     page = open_page(f"laboratory?model={PRESETS['by_hand'].code}")
     settle(page)

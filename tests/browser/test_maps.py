@@ -40,6 +40,7 @@ def test_the_temperature_is_moved_by_hand(open_page: OpenPage) -> None:
     assert query["hand_t"] == [f"{moved:.3g}"]
 
 
+@pytest.mark.long
 def test_learning_curves_start_on_a_click_and_can_be_stopped(open_page: OpenPage) -> None:
     page = open_page(
         "efficiency?method=none&draws=30&learners=temperature&learners=matrix",

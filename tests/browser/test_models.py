@@ -14,6 +14,7 @@ pytestmark = pytest.mark.browser
 SAMPLES = Path(__file__).parents[2] / "sample_logits"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_the_three_fashion_networks_are_compared(
     open_page: OpenPage, width: int, scheme: str

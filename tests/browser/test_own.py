@@ -39,6 +39,7 @@ def test_twenty_questions_are_answered_by_keys_alone(open_page: OpenPage) -> Non
     assert main.evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("which", "scheme"), [*zip(own.SETS, ("light", "dark"), strict=True)])
 def test_the_result_has_no_finding(open_page: OpenPage, which: str, scheme: str) -> None:
     code = own.code_of([own.Answer(own.LEVELS[k % 12], k % 3 > 0) for k in range(20)])

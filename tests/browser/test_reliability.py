@@ -19,6 +19,7 @@ def address(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlparse(page.url).query)
 
 
+@pytest.mark.long
 def test_the_reliability_diagram_is_drawn_in_four_ways(open_page: OpenPage) -> None:
     page = open_page(GARMENTS)
     diagram = page.locator(".st-key-before_diagram")
@@ -68,6 +69,7 @@ def test_a_class_is_opened_from_its_picture_and_the_address_keeps_it(open_page: 
     expect(again.get_by_text(said)).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_class_pictures_fit_a_phone(open_page: OpenPage, scheme: str) -> None:
     page = open_page(CITIES, width=390, scheme=scheme)

@@ -125,6 +125,7 @@ def test_from_an_export_to_the_report(open_page: OpenPage, tmp_path: Path) -> No
         looked_at(context.new_page(), html, document)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "group"), [("platt", None), ("by_group", WARD)])
 def test_one_page_is_one_page_of_a_file_with_long_names(
     browser: Browser, tmp_path: Path, method: str, group: str | None

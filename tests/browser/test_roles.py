@@ -78,6 +78,7 @@ def test_the_two_columns_that_matter_are_in_sight(open_page: OpenPage, width: in
     expect(page.get_by_text(role_words.sideways(8))).to_be_visible()
 
 
+@pytest.mark.long
 def test_nothing_says_to_scroll_where_all_columns_fit(open_page: OpenPage) -> None:
     page = open_page("?data=file&resamples=0")
     bring(page, b"risk,back\n" + b"\n".join([b"0.2,no", b"0.7,yes", b"0.4,no"] * 99))
@@ -110,6 +111,7 @@ def test_rows_left_out_are_said_on_every_page_and_can_be_put_back(open_page: Ope
     assert "leave_out" not in asked(page)
 
 
+@pytest.mark.long
 def test_two_selects_set_roles_right(open_page: OpenPage) -> None:
     """As if the wrong columns had been detected, which the address says here."""
     data, n_back = export()
@@ -150,6 +152,7 @@ def test_the_event_is_the_other_outcome_by_one_click(open_page: OpenPage) -> Non
     assert asked(page)["positive"] == ["No"]
 
 
+@pytest.mark.long
 def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> None:
     """The other event, then the other class of it, each opened again at the address it left."""
     data, _ = export()
@@ -171,6 +174,7 @@ def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> N
         assert figures(other, shown[0].split(",")[0]) == shown
 
 
+@pytest.mark.long
 def test_what_the_address_says_wrongly_is_named(open_page: OpenPage) -> None:
     query = "leave_out=1&values=odds&roles=outcome:readmitted_30d~group:towm"
     page = open_page(f"?data=file&resamples=0&{query}")

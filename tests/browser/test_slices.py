@@ -33,6 +33,7 @@ def test_a_subgroup_is_chosen_followed_to_another_page_and_reset(open_page: Open
     page.wait_for_url(lambda url: "only=" not in url)
 
 
+@pytest.mark.long
 def test_a_pasted_address_lists_the_rows_of_a_range(open_page: OpenPage) -> None:
     page = open_page(f"slices?{CRASH}&only=sex&only_which=male&scores_listed=70&scores_listed=90")
     expect(page.get_by_text("Filtered to sex = male: 5,420 of 10,217 rows.")).to_be_visible()
@@ -61,6 +62,7 @@ def test_on_a_phone_the_table_of_subgroups_is_whole(open_page: OpenPage, query: 
     assert inside <= width
 
 
+@pytest.mark.long
 def test_each_subgroup_has_its_marks_next_to_its_row(open_page: OpenPage) -> None:
     page = open_page("slices?resamples=0")
     rows = page.locator("table.slices tbody tr")

@@ -15,6 +15,7 @@ from dashboard.widgets.long_work import RUN
 from tests.browser.conftest import LONG, OpenPage
 from tests.browser.settled import begin_long_work, click, settle, stand_still, turn_to
 from tests.browser.test_journeys import choose_method, split_of
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
@@ -132,7 +133,7 @@ def check_sound(page: Page, title: str) -> None:
         assert page.evaluate(_PLACE) <= fold, (title, width)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", first_and_long(SAMPLES))
 def test_every_page_is_sound_and_shows_the_same_ks_error(open_page: OpenPage, name: str) -> None:
     page = open_page(address_of(name, PAGES[0][1], event="top"))
     settle(page)
@@ -195,7 +196,7 @@ _TOPS = """
 """
 
 
-@pytest.mark.parametrize("path", ["", "slices", "models"])
+@pytest.mark.parametrize("path", first_and_long(["", "slices", "models"]))
 def test_a_change_of_words_makes_no_page_jump(open_page: OpenPage, path: str) -> None:
     name = "fashion_cnn_focal" if path == "models" else "three_garments"
     page = open_page(address_of(name, path))

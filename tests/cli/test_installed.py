@@ -85,6 +85,7 @@ def test_it_is_the_wheel_that_runs(fractile: Path, folder: Path) -> None:
     assert re.fullmatch(r"fractile, version \d+\.\d+\.\d+\n", version.stdout)
 
 
+@pytest.mark.long
 def test_every_example_of_the_help_runs(
     fractile: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

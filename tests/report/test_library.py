@@ -23,6 +23,7 @@ from calibcore.calibrators import (
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass
 from calibcore.splits import Split
+from tests.marks import first_and_long
 from tests.report.test_report import SCHEMA, block
 
 SPLINE = CATALOGUE[0].make()
@@ -35,12 +36,14 @@ def audited(**asked: Any) -> AuditResult:
 
 @pytest.mark.parametrize(
     "asked",
-    [
-        {},
-        {"calibrator": TemperatureScaling()},
-        {"calibrator": SplineCalibration(n_knots=9), "event": OneClass(1)},
-        {"calibrator": IsotonicCalibration(), "seed": 3},
-    ],
+    first_and_long(
+        [
+            {"calibrator": SplineCalibration(n_knots=9), "event": OneClass(1)},
+            {},
+            {"calibrator": TemperatureScaling()},
+            {"calibrator": IsotonicCalibration(), "seed": 3},
+        ]
+    ),
 )
 def test_the_report_holds_the_audit_s_figures(tmp_path: Path, asked: dict[str, Any]) -> None:
     result = audited(**asked)
@@ -124,6 +127,7 @@ def test_a_calibrator_of_one_s_own_is_refused(tmp_path: Path) -> None:
     assert refused.value.field == "calibrator"
 
 
+@pytest.mark.long
 def test_a_calibrator_by_group_is_reported_and_how_to_repeat_it(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     scores, groups = rng.random(900), rng.integers(0, 3, 900)

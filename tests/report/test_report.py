@@ -25,6 +25,7 @@ from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent
 from dashboard.views.decisions.document import Choices
 from tests.hospital import discharges
+from tests.marks import first_and_long
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text("utf-8"))
 
@@ -116,7 +117,7 @@ def texts_of(document: Any, under: str = "") -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", first_and_long(SCENES))
 def test_html_says_what_the_json_says_and_all_of_it(name: str) -> None:
     document = document_of(report(name))
     shown = parsed(html_of(report(name))).texts

@@ -1,0 +1,18 @@
+"""Cases of a test of which the first one is run each time, the others before a release."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+
+def first_and_long(cases: Iterable[Any]) -> list[Any]:
+    """Mark all cases but the first as long; a case of several parameters is a tuple."""
+    first, *others = cases
+    return [
+        first,
+        *(
+            pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=pytest.mark.long)
+            for one in others
+        ),
+    ]
