@@ -229,6 +229,7 @@ class AuditResult:
         purpose: str = "",
         model: str = "",
         author: str = "",
+        progress: Progress | None = None,
     ) -> None:
         """Write the report that the dashboard makes.
 
@@ -243,6 +244,9 @@ class AuditResult:
             than about a quarter of a minute.
         title, purpose, model, author : str, optional
             Of the report, of the audit, of the model, and who made it.
+        progress : callable, optional
+            Told the share that is done, most of which are the intervals of all measures; whatever
+            it raises ends the work.
 
         Raises
         ------
@@ -263,7 +267,7 @@ class AuditResult:
         for field, text in typed.items():
             if not isinstance(text, str):
                 raise CalibrationInputError(field, repr(text), "a text")
-        writers[0].load()(self, path, page=page, compare=compare, **typed)
+        writers[0].load()(self, path, page=page, compare=compare, progress=progress, **typed)
 
     def _repr_html_(self) -> str:
         """Show the measures as a table in a notebook."""

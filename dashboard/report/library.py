@@ -9,6 +9,7 @@ import numpy as np
 
 from calibcore.auditing import AuditRequest, AuditResult
 from calibcore.calibrators import CATALOGUE, Calibrator, Method
+from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
@@ -32,13 +33,15 @@ def write(
     *,
     page: bool = False,
     compare: bool = False,
+    progress: Progress | None = None,
     **typed: str,
 ) -> None:
     """Write the report of an audit as HTML, or as JSON where the path ends so.
 
     ``result``: of `calibcore.audit`. ``path``: ends in ".html" or ".json". ``page``: whether the
     HTML is the one page for a committee. ``compare``: whether calibrators are compared.
-    ``**typed``: ``title``, ``purpose``, ``model`` and ``author``.
+    ``progress``: told the share that is done. ``**typed``: ``title``, ``purpose``, ``model`` and
+    ``author``.
 
     Raises
     ------
@@ -53,7 +56,9 @@ def write(
     scene, asked = scene_of_audit(result), result.asked
     rerun = "" if asked is None else words.in_python(asked)
     made = report_of(
-        scene, ReportRequest(Typed(**typed), compare=compare, rerun=rerun), lambda _: None
+        scene,
+        ReportRequest(Typed(**typed), compare=compare, rerun=rerun),
+        progress or (lambda _: None),
     )
     text = json_of(made) if ending == ".json" else html_of(made, brief=page)
     write_file(Path(path), text)

@@ -44,7 +44,10 @@ def _table(block: Table) -> str:
             group = row.group
             lines.append((cell(group),))
         lines.append((_name(row), *map(_cell, row.cells)))
-    heads = [cell(name) for name in block.columns]
+    marked = {k for row in block.rows for k, one in enumerate(row.cells, 1) if one.kind}
+    heads: list[Part] = [
+        ("mark", cell(name)) if k in marked else cell(name) for k, name in enumerate(block.columns)
+    ]
     return table(block.look, heads, lines, scrolls="all-columns" in block.look)
 
 

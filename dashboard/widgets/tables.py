@@ -36,7 +36,7 @@ def explained(name: str, what: str) -> str:
 
 def table(
     kind: str,
-    heads: Sequence[str],
+    heads: Sequence[Part],
     rows: Iterable[Sequence[Part]],
     *,
     named: bool = True,
@@ -44,17 +44,24 @@ def table(
 ) -> str:
     """Return a table.
 
-    ``kind``: its classes. ``heads``: HTML, "" for none. ``rows``: their cells; of a row of one cell
-    among several columns, the heading of a group. ``named``: whether the first cell of a row is its
-    name. ``scrolls``: whether it is reached by the keyboard, to be moved sideways.
+    ``kind``: its classes. ``heads``: HTML, "" for none, each perhaps after its class. ``rows``:
+    their cells; of a row of one cell among several columns, the heading of a group. ``named``:
+    whether the first cell of a row is its name. ``scrolls``: whether it is
+    reached by the keyboard, to be moved sideways.
     """
-    head = "".join(f"<th scope='col'>{name}</th>" if name else "<td></td>" for name in heads)
+    head = "".join(map(_head, heads))
     body = "".join(_row(row, len(heads), named=named) for row in rows)
     reached = " tabindex='0'" if scrolls else ""
     return (
         f"<table class='{kind}'{reached}><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
+
+
+def _head(part: Part) -> str:
+    if isinstance(part, tuple):
+        return f"<th class='{part[0]}' scope='col'>{part[1]}</th>"
+    return f"<th scope='col'>{part}</th>" if part else "<td></td>"
 
 
 def _row(parts: Sequence[Part], n_columns: int, *, named: bool) -> str:

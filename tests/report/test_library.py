@@ -63,7 +63,12 @@ def test_scores_of_one_event_are_reported_as_html(tmp_path: Path) -> None:
     scores = rng.random(400)
     result = audit(scores, rng.random(400) < scores, calibrator=BetaCalibration())
     for page in (False, True):
-        result.report(tmp_path / "report.html", page=page, purpose="To try")
+        shares: list[float] = []
+        result.report(
+            tmp_path / "report.html", page=page, purpose="To try", progress=shares.append
+        )
+        assert shares == sorted(shares)
+        assert shares[-1] == 1
         text = (tmp_path / "report.html").read_text("utf-8")
         assert "To try" in text
         assert ("Measures</h2>" in text) is not page
