@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from calibcore import audit, load_sample
-from dashboard import compute
 from dashboard.compute.advice import worst_of
+from dashboard.compute.cache import forget
 from dashboard.headless import event_of, scene_of
 from dashboard.readers import Parsed, digest_of, parse, understand
 from dashboard.readers.records import DEFAULTS
@@ -41,7 +41,7 @@ def table_of_loans() -> bytes:
 
 def verdict_of_a_table() -> str:
     """Read a table, evaluate it, and say the verdict with the worst subgroup."""
-    compute.forget()
+    forget()
     data = table_of_loans()
     held = parse("loans.csv", data, header=DEFAULTS.header)
     upload = understand([Parsed("loans.csv", digest_of(["loans"]), held)], DEFAULTS)
@@ -60,7 +60,7 @@ def audit_of_logits() -> object:
 
 def report_of_an_audit(path: Path) -> None:
     """Write the library's report."""
-    compute.forget()
+    forget()
     data = load_sample("crash_survival")
     write(audit(data["logits_test"], data["labels_test"]), path)
 

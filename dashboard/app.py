@@ -6,7 +6,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
-from dashboard import compute, leave_working_folder, stage, style
+from dashboard import leave_working_folder, stage, style
+from dashboard.compute.files import settle_imports
 from dashboard.scene import Scene
 from dashboard.views.calibrators import page as compare
 from dashboard.views.data_needed import page as efficiency
@@ -51,7 +52,7 @@ def main() -> None:
     """Draw one page once."""
     leave_working_folder()
     st.set_page_config(page_title="Fractile", page_icon="\U0001f4d0", layout="wide")
-    compute.settle_imports()
+    settle_imports()
     address.remember_asked()
     address.follow()
     style.apply()

@@ -10,8 +10,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from calibcore.calibrators import Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
-from dashboard import texts
-from dashboard.compute import SourceFile, forget
+from dashboard.compute.cache import forget
+from dashboard.compute.files import SourceFile
 from dashboard.compute.learn import source_of
 from dashboard.compute.split import methods_for
 from dashboard.headless import opening_event
@@ -27,6 +27,9 @@ from dashboard.settings import (
 )
 from dashboard.texts import choosing
 from dashboard.texts import opening as imports
+from dashboard.texts.glossary import CHOICES, OPTIONS
+from dashboard.texts.numbers import escape_markdown
+from dashboard.texts.sentences import method_name
 from dashboard.views.models import words as models
 from dashboard.widgets import address, evaluation
 
@@ -188,7 +191,7 @@ def _kept(brought_as: str) -> str:
 def _show_kept(brought_as: str, place: int, source: SourceFile) -> None:
     """Show the name of a file, and a button that takes it away."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(texts.escape_markdown(source.name), width="stretch")
+        st.markdown(escape_markdown(source.name), width="stretch")
         st.button(
             imports.REMOVE,
             key=f"remove_{brought_as}_{place}_{source.digest}",
@@ -278,7 +281,7 @@ def _choose_method(
     key = address.choose(
         st.selectbox,
         "Calibrator",
-        {key: texts.method_name(key) for key in (*offered, NO_METHOD)},
+        {key: method_name(key) for key in (*offered, NO_METHOD)},
         key="method",
         default=next(iter(offered)),
     )
@@ -311,7 +314,7 @@ def _choose_options(
 def _choose_option(
     method: Method, option: WholeNumber | Choice | Switch
 ) -> tuple[str, OptionValue]:
-    label, text = texts.OPTIONS[method.key, option.name]
+    label, text = OPTIONS[method.key, option.name]
     key = f"{method.key}_{option.name}"
     value: OptionValue
     match option:
@@ -330,7 +333,7 @@ def _choose_option(
             value = address.choose(
                 st.selectbox,
                 label,
-                {word: texts.CHOICES.get(word, word) for word in option.allowed},
+                {word: CHOICES.get(word, word) for word in option.allowed},
                 key=key,
                 default=option.default,
                 help=text,

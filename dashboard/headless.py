@@ -9,7 +9,9 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import Progress
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.compute.fits import run_audit
 from dashboard.compute.periods import split_by_date
+from dashboard.compute.split import evaluated_split, groupings, methods_for, split_of
 from dashboard.figures import LIGHT
 from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
 from dashboard.readers.records import Options, RawSet
@@ -116,9 +118,6 @@ def scene_of(
         A method that is none or does not fit the data; no group where it needs one, or one that is
         no column; what `calibcore.audit` refuses.
     """
-    from dashboard import compute  # noqa: PLC0415 - imports Streamlit, which takes long
-    from dashboard.compute.split import groupings, methods_for  # noqa: PLC0415 - the same
-
     offered = {one.key: one for one in methods_for(upload)}
     if method != NO_METHOD and method not in offered:
         known = method in {one.key for one in CATALOGUE}
@@ -132,10 +131,10 @@ def scene_of(
     return Scene(
         upload=upload,
         sample=None,
-        split=compute.split_of(upload, settings),
-        rows=compute.evaluated_split(upload, settings).test,
+        split=split_of(upload, settings),
+        rows=evaluated_split(upload, settings).test,
         settings=settings,
-        result=compute.run_audit(upload, settings, progress),
+        result=run_audit(upload, settings, progress),
         chosen="test",
         n_resamples=n_resamples,
         expert=False,

@@ -10,11 +10,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.auditing import AuditResult
 from calibcore.errors import CalibrationInputError
-from dashboard import compute, controls, style, texts
+from dashboard import controls, style
+from dashboard.compute import fits
+from dashboard.compute.files import read_files
+from dashboard.compute.fits import run_audit
+from dashboard.compute.split import evaluated_split, part_of, split_of
 from dashboard.opening import step as import_step
 from dashboard.readers import FileError, Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings
+from dashboard.texts.sentences import NEXT_STEP, NOT_FITTING, REFUSED, refusal
 from dashboard.widgets import downloads, fit_progress, graph, panel
 from dashboard.widgets import filter as grouping
 from dashboard.widgets import filter as row_filter
@@ -53,13 +58,13 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         page, upload.digest, settings.event, settings.method, settings.only, chosen
     )
     settings, result, waiting = _fit(upload, settings)
-    evaluated = compute.evaluated_split(upload, settings)
-    part = compute.part_of(upload, settings, chosen)
+    evaluated = evaluated_split(upload, settings)
+    part = part_of(upload, settings, chosen)
     row_filter.show_part(part)
     return Scene(
         upload=upload,
         sample=source.sample,
-        split=compute.split_of(upload, settings),
+        split=split_of(upload, settings),
         rows=evaluated.test if chosen == "test" else evaluated.calibration,
         settings=settings,
         result=result,
@@ -85,12 +90,12 @@ def _choose_how_shown() -> tuple[DeltaGenerator, int, bool]:
 
 def _fit(upload: Upload, settings: Settings) -> tuple[Settings, AuditResult, str | None]:
     """Fit and evaluate; or nothing but evaluate, and name the calibrator that waits for a click."""
-    estimate = compute.estimate(upload, settings)
+    estimate = fits.estimate(upload, settings)
     waiting = None if fit_progress.agreed(estimate, settings) else settings.method
     if waiting is not None:
         settings, estimate = replace(settings, method=NO_METHOD, options=(), group=None), None
     with fit_progress.watched(settings, estimate) as progress:
-        return settings, compute.run_audit(upload, settings, progress), waiting
+        return settings, run_audit(upload, settings, progress), waiting
 
 
 def _choose_set(upload: Upload, settings: Settings) -> SetChoice:
@@ -113,7 +118,7 @@ def _read(source: controls.Source, page: str, *, first: bool) -> Upload | None:
     if source.sample is None:
         return import_step.import_files(source.files, page=page, headed=first)
     with st.container():  # widgets below that move from run to run fall out of the address
-        upload = compute.read_files(source.files)
+        upload = read_files(source.files)
     if first:
         import_step.show_sample(upload, source.sample)
     return upload
@@ -125,8 +130,8 @@ def _read(source: controls.Source, page: str, *, first: bool) -> Upload | None:
 def show_refusal(error: CalibrationInputError) -> NoReturn:
     """Show why data or settings are not taken, and end the run."""
     st.error(
-        f"{texts.refusal(error)}\n\n{texts.NEXT_STEP}",
-        title=texts.REFUSED if isinstance(error, FileError) else texts.NOT_FITTING,
+        f"{refusal(error)}\n\n{NEXT_STEP}",
+        title=REFUSED if isinstance(error, FileError) else NOT_FITTING,
         icon=":material/block:",
     )
     st.stop()

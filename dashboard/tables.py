@@ -18,9 +18,9 @@ from calibcore.comparison import (
 )
 from calibcore.evaluation import SetResult
 from calibcore.metrics import METRICS, Measure
-from dashboard.texts import measured, method_name
 from dashboard.texts.comparison import PAST_HALF, crosses_half
-from dashboard.texts.numbers import is_whole, took
+from dashboard.texts.numbers import is_whole, measured, took
+from dashboard.texts.sentences import method_name
 
 CHANGED, FIT_TIME = "Predictions changed", "Fit time"
 

@@ -17,11 +17,11 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
-from dashboard import compute, texts
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
 from dashboard.compute.advice import lines_of, worst_of
 from dashboard.compute.subgroups import find_groups
+from dashboard.compute.uncertainty import closer_look
 from dashboard.document.blocks import Cell, Table
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers.records import Options
@@ -36,7 +36,7 @@ from dashboard.take_home.workbook import workbook_of
 from dashboard.texts.measures import listed
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import as_read, class_names_in
-from dashboard.texts.sentences import both_sides_line
+from dashboard.texts.sentences import both_sides_line, method_name, refusal
 from dashboard.texts.subject import subject
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
 from dashboard.views.decisions.document import Choices, kept_of
@@ -84,7 +84,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
         stage("Finding intervals")
         n_classes = None if upload.class_names is None else len(upload.class_names)
         measures = listed(full=full, n_classes=n_classes, event=event)
-        inference = compute.closer_look(scene, measures, tell) if scene.n_resamples else None
+        inference = closer_look(scene, measures, tell) if scene.n_resamples else None
         if given["report"] or given["json"]:
             stage("Writing the report")
             _write_report(scene, given, tell)
@@ -162,13 +162,13 @@ def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: P
         case ".py":
             _write(out, numpy_code(kept), "out")
         case ".xlsx":
-            name, words = texts.method_name(method), scene.event_words
+            name, words = method_name(method), scene.event_words
             in_percent = upload.in_percent
             book = workbook_of(kept, name, words.plain, in_percent=in_percent)
             _write(out, book, "out")
         case _:
             _write(out, kept.to_json(), "out")
-    return f"{out}: {texts.method_name(method)}, fitted on {kept.n_rows:,} rows"
+    return f"{out}: {method_name(method)}, fitted on {kept.n_rows:,} rows"
 
 
 def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> str:
@@ -221,7 +221,7 @@ def figures_of(scene: Scene) -> dict[str, float | None]:
 def explained(error: CalibrationInputError) -> str:
     """Return a refusal, and for a question the option that answers it in each way."""
     if not isinstance(error, Question):
-        return f"Error: {plain(texts.refusal(error))}"
+        return f"Error: {plain(refusal(error))}"
     ways = [(_as_options(answer.change), answer) for answer in error.answers]
     # Of several sets or models, the first is what the option gives.
     first = dict(reversed(ways))

@@ -13,9 +13,9 @@ from dashboard.compute.files import SourceFile
 from dashboard.readers import FORMATS, Options, Upload
 from dashboard.readers.records import ROLES, ColumnRole
 from dashboard.readers.refusal import FileError, Question, visible
-from dashboard.texts import escape_markdown
 from dashboard.texts import opening as several
 from dashboard.texts import opening as words
+from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.opening import event_of, outcome_counts
 
 _OPTIONS, _WRONG, _BY_ADDRESS = "reading_options", "reading_wrong", "reading_by_address"

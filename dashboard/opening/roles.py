@@ -10,10 +10,10 @@ import streamlit as st
 from dashboard.opening import choices as reading_choices
 from dashboard.readers.records import ROLES, Arrays, Column, ColumnRole, Parsed, Preview, Table
 from dashboard.readers.refusal import visible
-from dashboard.texts import escape_markdown
 from dashboard.texts import opening as imports
 from dashboard.texts import opening as words
 from dashboard.texts.classes import shortened
+from dashboard.texts.numbers import escape_markdown
 from dashboard.widgets.tables import cell, table
 
 MOST_SHOWN = 12

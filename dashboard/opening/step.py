@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
-from dashboard import controls, texts
+from dashboard import controls
 from dashboard.compute import files
 from dashboard.compute.cache import once
 from dashboard.compute.files import SourceFile, parsed
@@ -25,10 +25,11 @@ from dashboard.readers.records import Arrays, Contents, Preview, Table, cell_of
 from dashboard.readers.refusal import Question, visible
 from dashboard.samples import Sample
 from dashboard.take_home import page as take_home
-from dashboard.texts import escape_markdown
 from dashboard.texts import opening as templates
 from dashboard.texts import opening as words
+from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.opening import columns_read
+from dashboard.texts.sentences import LABELS_ALONE, REFUSED
 from dashboard.widgets import panel
 
 _VISIT = "import_visit"
@@ -155,14 +156,14 @@ def _show_top(
     if not isinstance(outcome, Upload):
         st.error(
             f"{escape_markdown(str(outcome))}\n\n{words.FIX_STEP}",
-            title=texts.REFUSED,
+            title=REFUSED,
             icon=":material/block:",
         )
         return None
     if outcome.piece is not None:
         st.header(escape_markdown(outcome.name), anchor=False)
         alone = outcome.piece.table is not None
-        ask = words.without_labels(outcome.perhaps_labels) if alone else texts.LABELS_ALONE
+        ask = words.without_labels(outcome.perhaps_labels) if alone else LABELS_ALONE
         st.info(ask, icon=":material/upload_file:")
         _show_checks(outcome)
         if alone:

@@ -14,7 +14,6 @@ from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.inference import Inference
-from dashboard import compute, texts
 from dashboard.compute.advice import (
     classes_of,
     findings_of,
@@ -23,9 +22,18 @@ from dashboard.compute.advice import (
     steps_of,
     worst_of,
 )
-from dashboard.compute.comparison import QUICK_SECONDS
+from dashboard.compute.comparison import (
+    QUICK_SECONDS,
+    ComparisonResults,
+    Dealt,
+    estimate_contest,
+    run_contest,
+    usual,
+)
+from dashboard.compute.files import sets_said
 from dashboard.compute.split import slicing_of
 from dashboard.compute.subgroups import find_drift, find_groups
+from dashboard.compute.uncertainty import closer_look
 from dashboard.document.blocks import Block, Cell, Report, Row, Section, Sentences, Table, Typed
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
@@ -36,13 +44,14 @@ from dashboard.scene import Scene
 from dashboard.take_home import files as take_home
 from dashboard.texts import opening as imports
 from dashboard.texts import report as words
+from dashboard.texts import sentences
 from dashboard.texts.advice import HEADING
 from dashboard.texts.limits import power_sentence, rounded_note
 from dashboard.texts.measures import listed
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import OF_USE, ROLES
 from dashboard.texts.rows import rows_of, say_rows
-from dashboard.texts.sentences import bridge
+from dashboard.texts.sentences import SAME_DATA, bridge, method_name, outcome
 from dashboard.texts.subgroups import BLANK, KNOWN_GROUPS
 from dashboard.texts.subject import subject
 from dashboard.views.decisions.document import Choices
@@ -67,7 +76,7 @@ class ReportRequest:
     """What the page of decisions is asked."""
     n_tried: int = 1
     """Combinations of settings that were evaluated on these data."""
-    dealt: compute.Dealt = field(default_factory=compute.Dealt)
+    dealt: Dealt = field(default_factory=Dealt)
     """The folds of the comparison of calibrators."""
     compare: bool = True
     """Whether calibrators are compared, where that does not take long."""
@@ -91,7 +100,7 @@ def report_of(scene: Scene, asked: ReportRequest, tell: Progress) -> Report:
     measures = listed(full=True, n_classes=n_classes, event=scene.settings.event)
     inference = None
     if scene.n_resamples:
-        inference = compute.closer_look(scene, measures, lambda done: tell(0.5 * done))
+        inference = closer_look(scene, measures, lambda done: tell(0.5 * done))
     compared = _compared(scene, asked, lambda done: tell(0.5 + 0.4 * done))
     tell(0.9)
     sections = (
@@ -119,19 +128,15 @@ def report_of(scene: Scene, asked: ReportRequest, tell: Progress) -> Report:
     )
 
 
-def _compared(
-    scene: Scene, asked: ReportRequest, tell: Progress
-) -> compute.ComparisonResults | None:
+def _compared(scene: Scene, asked: ReportRequest, tell: Progress) -> ComparisonResults | None:
     """Compare the usual calibrators where asked, if that is quick or done; None otherwise."""
     if not asked.compare or scene.split.calibration.n_samples < 2:
         return None
-    keys = compute.usual(scene.upload)
+    keys = usual(scene.upload)
     if scene.settings.method not in keys:
         keys.append(scene.settings.method)
-    quick = compute.estimate_contest(scene, keys, asked.dealt) <= QUICK_SECONDS
-    found = compute.run_contest(
-        scene, keys, asked.dealt, lambda share, _, __: tell(share), go=quick
-    )
+    quick = estimate_contest(scene, keys, asked.dealt) <= QUICK_SECONDS
+    found = run_contest(scene, keys, asked.dealt, lambda share, _, __: tell(share), go=quick)
     return None if found.missing else found
 
 
@@ -144,12 +149,12 @@ def _summary(scene: Scene, inference: Inference | None, asked: ReportRequest) ->
     blocks: list[Block | None] = []
     found, groups, ranges = findings_of(scene), worst_of(scene), ranges_by_side(scene)
     for name, side in findings.sides_of(scene):
-        whole = texts.verdict(side, said, found[name], expert=scene.expert).sentence
+        whole = sentences.verdict(side, said, found[name], expert=scene.expert).sentence
         verdict = f"{name}: {whole if name in ranges else found[name].in_sentence}"
         counted = groups.counted(after=name == words.AFTER) if name in ranges else ""
         blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))
         blocks.append(lines(f"ranges {name.lower()}", [ranges[name]] if name in ranges else []))
-    done = texts.outcome(
+    done = outcome(
         scene.result, evaluated, scene.settings.method,
         expert=scene.expert, prediction=said.prediction,
     )  # fmt: skip
@@ -180,7 +185,7 @@ def _warnings(scene: Scene) -> list[str]:
     """Return what may lead to a wrong conclusion."""
     said = [*scene.upload.doubts, *scene.result.warnings]
     if scene.result.same_data:
-        said.append(say_rows(texts.SAME_DATA))
+        said.append(say_rows(SAME_DATA))
     elif scene.chosen == "calibration":
         said.append(say_rows(words.FITTED_ON_THEM))
     return said
@@ -198,7 +203,7 @@ def _data(scene: Scene) -> Section:
         about = {"Model": sample.model, "Training": sample.training, "Data": sample.source}
         files += [*about.items(), ("Licence", sample.licence)]
     here = (imports.split_here(upload),) if upload.rows is not None else ()
-    read = (*upload.found, *compute.sets_said(upload), *here)
+    read = (*upload.found, *sets_said(upload), *here)
     return section(
         scene,
         words.DATA,
@@ -285,7 +290,7 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
     if scene.settings.group is not None:
         known = slicing_of(scene.upload, scene.settings, scene.settings.group).shown
         made["groups"] = [known[int(k)] for k in made["groups"]]
-    facts = [("Calibrator", texts.method_name(scene.settings.method))]
+    facts = [("Calibrator", method_name(scene.settings.method))]
     if kept is not None:
         facts.append(("Takes", kept.takes))
     if kept is not None and kept.groups is not None:

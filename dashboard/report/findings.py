@@ -12,9 +12,9 @@ from calibcore.events import OneClass
 from calibcore.inference import Inference
 from calibcore.metrics import Measure
 from calibcore.verdict import DETECTION_LEVEL
-from dashboard import compute
 from dashboard.compute.advice import lines_of
-from dashboard.compute.comparison import RANKED_BY, conclusion_of
+from dashboard.compute.comparison import RANKED_BY, ComparisonResults, Dealt, conclusion_of
+from dashboard.compute.figures import draw_reliability
 from dashboard.compute.subgroups import find_groups, find_slices
 from dashboard.document.blocks import Block, Cell, Picture, Pictures, Row, Section, Sentences, Table
 from dashboard.figures.plotly_json import Titles
@@ -71,7 +71,7 @@ def diagrams(scene: Scene) -> Pictures:
 
     shown = []
     for name, side in sides_of(scene):
-        drawn = compute.draw_reliability(scene, "after" if name == words.AFTER else "before")
+        drawn = draw_reliability(scene, "after" if name == words.AFTER else "before")
         caption = bins_caption(side, expert=scene.expert)
         titles = Titles(side=name, write=title)
         shown.append(Picture(f"reliability {name.lower()}", caption, drawn, titles))
@@ -181,7 +181,7 @@ def decisions(scene: Scene, choices: Choices) -> Section:
 # Calibrators --------------------------------------------------------------------------------
 
 
-def contest(scene: Scene, found: compute.ComparisonResults | None, dealt: compute.Dealt) -> Section:
+def contest(scene: Scene, found: ComparisonResults | None, dealt: Dealt) -> Section:
     """Return how the calibrators compare in cross-validation; that they were not compared."""
     if found is None or len(found.contestants) < 2:
         return section(scene, words.CONTEST, "contest", lines("none", [words.NOT_COMPARED]))

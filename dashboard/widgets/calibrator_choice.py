@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from calibcore.metrics import METRICS, EventMeasure, Measure
-from dashboard import compute
-from dashboard.compute.comparison import settings_of
+from dashboard.compute import comparison
+from dashboard.compute.comparison import contestants, settings_of
 from dashboard.scene import Scene
 from dashboard.settings import (
     NO_METHOD,
@@ -18,18 +18,18 @@ from dashboard.settings import (
     variant_key,
 )
 from dashboard.texts import comparison as words
-from dashboard.texts import method_name
 from dashboard.texts.choosing import unpenalised
 from dashboard.texts.glossary import CHOICES, OPTIONS
 from dashboard.texts.measures import telling
 from dashboard.texts.rows import say_rows
+from dashboard.texts.sentences import method_name
 from dashboard.widgets import address
 
 
 def choose_calibrators(scene: Scene) -> list[str]:
     """Show the choice of what is compared; uncalibrated scores always are."""
-    offered = [key for key in compute.contestants(scene.upload) if key != NO_METHOD]
-    usual = [key for key in compute.usual(scene.upload) if key != NO_METHOD]
+    offered = [key for key in contestants(scene.upload) if key != NO_METHOD]
+    usual = [key for key in comparison.usual(scene.upload) if key != NO_METHOD]
 
     # Before the choice is drawn, an address may hold it, with variants.
     asked = address.several("methods", usual)

@@ -3,9 +3,8 @@
 import streamlit as st
 
 from calibcore.comparison import Contestant, Picks
-from dashboard.compute import Dealt
 from dashboard.compute.advice import advice_text, advised_group
-from dashboard.compute.comparison import conclusion_of, group_of, recommendation_of
+from dashboard.compute.comparison import Dealt, conclusion_of, group_of, recommendation_of
 from dashboard.scene import Scene
 from dashboard.settings import method_by_key, method_of, options_of
 from dashboard.texts import comparison as words

@@ -8,7 +8,7 @@ from typing import cast
 import streamlit as st
 
 from calibcore.evaluation import Side
-from dashboard import compute
+from dashboard.compute.figures import draw_reliability
 from dashboard.figures import Diagram, reliability_diagram
 from dashboard.figures.layout import harmless
 from dashboard.figures.plotly_json import Titles
@@ -53,7 +53,7 @@ def show_diagrams(scene: Scene, diagram: Diagram = "bins", *, clickable: bool = 
     )
     for place, (name, side, beside) in zip(places, sides, strict=True):
         if diagram == "bins":
-            figure = compute.draw_reliability(scene, "before" if name == "Before" else "after")
+            figure = draw_reliability(scene, "before" if name == "Before" else "after")
         else:
             figure = reliability_diagram(side, beside, scene.palette, diagram)
         with place:

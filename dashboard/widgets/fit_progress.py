@@ -6,11 +6,12 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.compute import Estimate
+from dashboard.compute.fits import Estimate
 from dashboard.settings import NO_METHOD, Settings
-from dashboard.texts import NOT_FITTED, fit_cost, method_name
 from dashboard.texts.choosing import unpenalised
+from dashboard.texts.numbers import fit_cost
 from dashboard.texts.rows import rows_of, say_rows
+from dashboard.texts.sentences import NOT_FITTED, method_name
 from dashboard.widgets import address
 
 ASK_FROM = 60.0

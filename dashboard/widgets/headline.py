@@ -7,20 +7,31 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.events import OneClass
 from calibcore.inference import Inference
-from dashboard import texts
 from dashboard.compute.advice import classes_of, findings_of, lines_of, steps_of, worst_of
 from dashboard.opening import choices as reading_choices
 from dashboard.scene import Scene
 from dashboard.texts.advice import BY_GROUP, HEADING, Step
 from dashboard.texts.classes import opened
 from dashboard.texts.limits import rounded_note
-from dashboard.texts.numbers import NO_BREAK
+from dashboard.texts.numbers import NO_BREAK, escape_markdown
 from dashboard.texts.opening import of_extremes
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import FITTED, badge, both_sides_line, bridge, statistics, where_off
+from dashboard.texts.sentences import (
+    FITTED,
+    FITTED_HERE,
+    LOOKING_CLOSER,
+    SAME_DATA,
+    badge,
+    both_sides_line,
+    bridge,
+    outcome,
+    statistics,
+    verdict,
+    where_off,
+)
 from dashboard.texts.subgroups import period_name
 from dashboard.texts.subject import subject
-from dashboard.texts.tiles import mean_gap_line
+from dashboard.texts.tiles import mean_gap_line, tiles
 from dashboard.texts.verdicts import HELP
 from dashboard.widgets import address
 from dashboard.widgets import comparison as contest_conclusion
@@ -49,7 +60,7 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
             line = both_sides_line(scene.result, evaluated, words, groups=groups, ranges=ranges)
             st.markdown(line, help=HELP if ranges else None)
         else:
-            size = texts.verdict(evaluated.before, words, found["Before"], expert=expert).size
+            size = verdict(evaluated.before, words, found["Before"], expert=expert).size
             st.subheader(
                 f"{badge('Before', found['Before'])}{size.removeprefix(',')}", anchor=False
             )
@@ -57,7 +68,7 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
             after = f"{badge('After', found['After'])} " if "After" in found else ""
             if "After" in found and found["After"] is not FITTED:
                 after += f"{where_off(evaluated.after, groups, after=True)} "
-            done = texts.outcome(
+            done = outcome(
                 scene.result,
                 evaluated,
                 scene.settings.method,
@@ -74,12 +85,12 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
         rounded = rounded_note(evaluated.before, certain=not extremes)
         sides = {"Before": evaluated.before, "After": evaluated.after}
         told = bridge({name: side for name, side in sides.items() if name in found})
-        for note in filter(None, (told, rounded, *map(texts.escape_markdown, extremes))):
+        for note in filter(None, (told, rounded, *map(escape_markdown, extremes))):
             st.markdown(f":small[{note}]")
         if scene.chosen == "calibration":
-            st.info(say_rows(texts.FITTED_HERE), icon=":material/info:")
+            st.info(say_rows(FITTED_HERE), icon=":material/info:")
         if scene.result.same_data:
-            st.warning(say_rows(texts.SAME_DATA), icon=":material/warning:")
+            st.warning(say_rows(SAME_DATA), icon=":material/warning:")
 
 
 class Figures:
@@ -110,7 +121,7 @@ class Figures:
         with self._steps.container(gap="small"):
             st.subheader(HEADING, anchor=False)
             if inference is None and scene.n_resamples:  # nothing is concluded without them
-                st.markdown(f":small[{texts.LOOKING_CLOSER} \u2026]")
+                st.markdown(f":small[{LOOKING_CLOSER} \u2026]")
                 return
             steps = steps_of(scene, inference, self._classes, self._groups)
             shown = "first" if inference is None else "again"
@@ -162,7 +173,7 @@ def _calibrate_by(column: str) -> None:
 
 def _show_tiles(scene: Scene, inference: Inference | None) -> None:
     of_class = isinstance(scene.settings.event, OneClass)
-    shown = texts.tiles(scene.evaluated, inference, of_class=of_class)
+    shown = tiles(scene.evaluated, inference, of_class=of_class)
     for column, tile in zip(st.columns(4), shown, strict=True):
         with column.container(border=True, height="stretch", gap=None):
             st.metric(
@@ -185,7 +196,7 @@ def _show_tiles(scene: Scene, inference: Inference | None) -> None:
 def _show_warnings(scene: Scene) -> None:
     """Show what the fit warns of."""
     for text in scene.result.warnings:
-        st.markdown(f":small[:material/warning: {texts.escape_markdown(text)}]")
+        st.markdown(f":small[:material/warning: {escape_markdown(text)}]")
 
 
 def open_class(name: str) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.texts import duration
+from dashboard.texts.numbers import duration
 
 ASK_FROM = 2.0
 """Seconds from which on work waits for a click, unless a page is about little else."""

@@ -16,8 +16,8 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, Measure, RowMeasure
 from calibcore.splits import deal_folds
-from dashboard import texts
 from dashboard.settings import NO_METHOD
+from dashboard.texts.numbers import percent
 from dashboard.widgets.long_work import RUN
 from tests.readers import files
 
@@ -101,7 +101,7 @@ def bodies(page: AppTest) -> list[str]:
 
 def before_after(before: float, after: float, n_samples: int) -> str:
     """Write two shares as a tile does."""
-    was, now = texts.percent(before, n_samples), texts.percent(after, n_samples)
+    was, now = percent(before, n_samples), percent(after, n_samples)
     return was if was == now else f"{was.removesuffix('%')} \u2192 {now}"
 
 

@@ -13,12 +13,12 @@ from calibcore.calibrators import ByGroup, PlattScaling
 from calibcore.data import with_groups
 from calibcore.metrics import METRICS
 from calibcore.splits import Split, deal_folds
-from dashboard import texts
 from dashboard.compute.comparison import group_of
 from dashboard.compute.split import groupings, methods_for, slicing_of, ways, whole_split
 from dashboard.readers import read
 from dashboard.scene import Scene
 from dashboard.settings import Settings
+from dashboard.texts.sentences import method_name
 from dashboard.texts.subgroups import CALIBRATE_BY, KNOWN_GROUPS
 from tests.app.pages import bodies, measure_cells, open_page, open_upload, turn_to
 from tests.app.test_maps_page import drawn, values
@@ -150,7 +150,7 @@ def test_other_methods_have_no_groups(hospital: Hospital) -> None:
     assert not [one for one in page.selectbox if one.label == CALIBRATE_BY]
     assert not any(f"warning: {KNOWN_GROUPS}" in body for body in bodies(page))
     sample = open_page(sample="three_garments")
-    assert texts.method_name("by_group") not in sample.selectbox(key="method_seen").options
+    assert method_name("by_group") not in sample.selectbox(key="method_seen").options
 
 
 @pytest.mark.parametrize("path", ["ks", "reliability", "maps", "efficiency", "slices"])

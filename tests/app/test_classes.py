@@ -24,7 +24,6 @@ from calibcore.reliability import binned_reliability
 from calibcore.splits import Split
 from dashboard.readers import read
 from dashboard.samples import samples
-from dashboard.texts import escape_markdown, percent
 from dashboard.texts.classes import (
     HEADING,
     NO_CLASSES,
@@ -34,7 +33,7 @@ from dashboard.texts.classes import (
     page_label,
 )
 from dashboard.texts.limits import power_sentence
-from dashboard.texts.numbers import p_words
+from dashboard.texts.numbers import escape_markdown, p_words, percent
 from dashboard.texts.reliability import ranges_help
 from dashboard.texts.verdicts import ranges_sentence
 from dashboard.views.reliability import classes

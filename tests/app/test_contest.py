@@ -22,8 +22,7 @@ from calibcore.calibrators import (
 from calibcore.comparison import Contestant, Standing, cross_fit
 from calibcore.metrics import METRICS, Measure
 from calibcore.splits import deal_folds
-from dashboard import texts
-from dashboard.compute import forget
+from dashboard.compute.cache import forget
 from dashboard.compute.comparison import moves_mean
 from dashboard.readers import read
 from dashboard.settings import NO_METHOD, USUAL, method_by_key
@@ -35,6 +34,7 @@ from dashboard.tables import (
 )
 from dashboard.texts import comparison as words
 from dashboard.texts.comparison import half_note
+from dashboard.texts.sentences import method_name
 from dashboard.views.calibrators.page import MEASURES
 from tests.app.pages import (
     bodies,
@@ -50,7 +50,7 @@ from tests.app.pages import (
 )
 
 SAMPLE = "three_garments"
-NOTHING = texts.method_name(NO_METHOD)
+NOTHING = method_name(NO_METHOD)
 COMPARED = [key for key in USUAL if not method_by_key(key).knows_groups]
 """Of a sample, whose rows have no further columns."""
 
@@ -96,7 +96,7 @@ def test_the_usual_methods_are_tried_at_once_and_agree_with_the_tiles() -> None:
     page = open_page("compare", sample=SAMPLE, by="ks_error")
     check_charts(page, ["Calibrators"])
     rows = method_rows(page)
-    names = {texts.method_name(key) for key in (NO_METHOD, *COMPARED)}
+    names = {method_name(key) for key in (NO_METHOD, *COMPARED)}
     assert set(rows) == names
     before, after = (plain(rows[name][0][1]) for name in (NOTHING, "Spline"))
     assert (
@@ -295,9 +295,7 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
     page = open_upload(("scores.csv", data), path="compare")
     assert not page.exception
     offered = {m.key for m in CATALOGUE if m.acts_on == "event"}  # by predicted class too
-    assert set(page.multiselect(key="methods_seen").options) == {
-        texts.method_name(k) for k in offered
-    }
+    assert set(page.multiselect(key="methods_seen").options) == {method_name(k) for k in offered}
     assert any(words.ONLY_EVENT in body for body in bodies(page))
     button(page, words.EVERY).click().run()
     rows = method_rows(page)
@@ -306,7 +304,7 @@ def test_a_file_of_scores_alone_offers_maps_of_scores() -> None:
     # One set is cross-validated, and has no test set beside it; the tiles show the same.
     assert not any(there for cells in rows.values() for _, there in cells)
     assert not any("test set" in body for body in bodies(page))
-    value = plain(rows[texts.method_name("spline")][1][0])
+    value = plain(rows[method_name("spline")][1][0])
     turn_to(page, "overview")
     assert tile(page, "KS error").endswith(f" {value}")
 
@@ -444,7 +442,7 @@ def test_the_file_holds_every_digit_and_no_formula() -> None:
     ]
     assert len(head) == 1 + 2 * 4
     for one, row in zip(contest, rows, strict=True):
-        assert row[0] == texts.method_name(one.key)
+        assert row[0] == method_name(one.key)
         assert float(row[1]) == one.crossed.compare(measures[0]).after
         assert float(row[4]) == one.test.compare(measures[1]).after
         assert row[5:] == ["", "", "0", "0"]

@@ -15,9 +15,8 @@ from streamlit.testing.v1 import AppTest
 import dashboard
 from calibcore.data import LogitSet
 from calibcore.events import TopR
-from dashboard import texts
-from dashboard.compute import SourceFile, read_files
 from dashboard.compute.cache import key_of
+from dashboard.compute.files import SourceFile, read_files
 from dashboard.opening import roles as roles_module
 from dashboard.readers import FORMATS, FileError, Options, read
 from dashboard.readers import worker as process
@@ -27,6 +26,7 @@ from dashboard.settings import Settings
 from dashboard.texts import opening as role_words
 from dashboard.texts import opening as templates
 from dashboard.texts import opening as words
+from dashboard.texts.numbers import escape_markdown
 from tests.app.pages import (
     before_after,
     bodies,
@@ -84,7 +84,7 @@ def said(page: AppTest) -> str:
 
 def role(page: AppTest, column: str) -> Any:
     """Give the select of a column's role."""
-    named = texts.escape_markdown(column)
+    named = escape_markdown(column)
     roles = [one for one in page.selectbox if str(one.key).startswith("role_")]
     return next((one for one in roles if one.label == named), None)
 
@@ -96,7 +96,7 @@ def step(page: AppTest) -> Any:
 
 
 def click(page: AppTest, label: str) -> AppTest:
-    (button,) = [one for one in page.button if one.label == texts.escape_markdown(label)]
+    (button,) = [one for one in page.button if one.label == escape_markdown(label)]
     return button.click().run()
 
 
@@ -122,7 +122,7 @@ def test_what_was_found_and_fixed_is_said() -> None:
     told = read("mine.csv", data)
     assert told.repairs
     for sentence in (*told.found, *told.repairs):
-        assert f"- {texts.escape_markdown(sentence)}" in said(page)
+        assert f"- {escape_markdown(sentence)}" in said(page)
     assert step(page).label == (
         "**mine\\.csv** \u00b7 300 rows \u00b7 4 classes \u00b7 logits \u00b7 1 automatic fix"
         f" \u2014 {words.DETAILS}"
@@ -250,21 +250,21 @@ def test_a_question_is_answered_by_one_click() -> None:
     page = open_upload(("mine.csv", csv(label=LABELS, target=OTHER)))
     with pytest.raises(Question) as asked:
         read("mine.csv", csv(label=LABELS, target=OTHER))
-    assert f"**{texts.escape_markdown(asked.value.ask)}**" in said(page)
+    assert f"**{escape_markdown(asked.value.ask)}**" in said(page)
     assert not page.error
     assert not charts(page)
     assert step(page).expanded
     first, *others = (words.reason(one.why) for one in asked.value.answers)
-    assert f":small[**{words.LIKELIEST}** {texts.escape_markdown(first)}]" in said(page)
+    assert f":small[**{words.LIKELIEST}** {escape_markdown(first)}]" in said(page)
     for why in others:
-        assert f":small[{texts.escape_markdown(why)}]" in said(page)
+        assert f":small[{escape_markdown(why)}]" in said(page)
     answers = [one.label for one in page.button if str(one.key).startswith("answer_")]
-    assert answers == [texts.escape_markdown(one.said) for one in asked.value.answers]
+    assert answers == [escape_markdown(one.said) for one in asked.value.answers]
     click(page, '"target"')
     expect_ks(page, OTHER)
     assert not step(page).expanded
     click(page, words.AS_FOUND_AGAIN)
-    assert f"**{texts.escape_markdown(asked.value.ask)}**" in said(page)
+    assert f"**{escape_markdown(asked.value.ask)}**" in said(page)
     role(page, "label").set_value("outcome").run()
     role(page, "target").set_value("left out").run()
     expect_ks(page, LABELS)
@@ -276,10 +276,10 @@ def test_the_event_is_chosen_and_its_rows_are_counted() -> None:
     data = csv(risk[:, np.newaxis], ("risk",), back=np.where(came, "yes", "no"))
     page = open_upload(("mine.csv", data))
     check_page(page)
-    label = texts.escape_markdown(f"score risk \u00b7 outcome back = yes ({came.sum()})")
+    label = escape_markdown(f"score risk \u00b7 outcome back = yes ({came.sum()})")
     assert f"300 rows \u00b7 {label}" in step(page).label
     overrule(page, "event_of_outcome", "no")
-    assert texts.escape_markdown(f"back = no ({N - came.sum()})") in step(page).label
+    assert escape_markdown(f"back = no ({N - came.sum()})") in step(page).label
     assert page.query_params["positive"] in ("no", ["no"])
     again = open_upload(("mine.csv", data), positive="no", roles="score:risk~outcome:back")
     assert measure_cells(again).equals(measure_cells(page))

@@ -14,8 +14,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.readers import read
 from dashboard.samples import samples
-from dashboard.texts import percent
-from dashboard.texts.numbers import pp
+from dashboard.texts.numbers import percent, pp
 from dashboard.views.ks_graphs import words
 from dashboard.views.ks_graphs.page import SETS, WHICH
 from tests.app.pages import (

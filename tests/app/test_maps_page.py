@@ -16,7 +16,7 @@ from calibcore.curves import knot_sweep
 from calibcore.data import EventScores, LogitSet
 from calibcore.fitting import prepare
 from dashboard.samples import samples
-from dashboard.texts import percent
+from dashboard.texts.numbers import percent
 from dashboard.views.maps import words
 from tests.app.pages import (
     MARKUP,

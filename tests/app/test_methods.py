@@ -5,9 +5,10 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore.calibrators import CATALOGUE, Choice, Method, WholeNumber
 from calibcore.events import TopR
-from dashboard import texts
-from dashboard.compute import forget
+from dashboard.compute.cache import forget
 from dashboard.settings import NO_METHOD, Settings
+from dashboard.texts.glossary import CHOICES, OPTIONS
+from dashboard.texts.sentences import NOT_FITTED
 from tests.app.pages import bodies, charts, choose, open_page, tile
 
 SAMPLE = "three_garments"
@@ -36,12 +37,12 @@ def test_every_option_has_its_words_and_its_default(method: Method) -> None:
     made = Settings(TopR(1), method=method.key).calibrator()
     assert made == method.make()
     for option in method.options:
-        label, text = texts.OPTIONS[method.key, option.name]
+        label, text = OPTIONS[method.key, option.name]
         assert label
         assert text.endswith(".")
         if isinstance(option, Choice):
             assert option.default in option.allowed
-            assert all(word in texts.CHOICES for word in option.allowed)
+            assert all(word in CHOICES for word in option.allowed)
             for word in option.allowed:
                 method.make(**{option.name: word})
         if isinstance(option, WholeNumber):
@@ -78,7 +79,7 @@ def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch
     assert step.startswith("**Fit Vector scaling.** Press *Fit it* on this page")
     (said,) = [str(info.value) for info in page.info]
     assert said.startswith("Vector scaling on 1,500 rows of 3 classes will take about ")
-    assert said.endswith(f"of memory. {texts.NOT_FITTED}")
+    assert said.endswith(f"of memory. {NOT_FITTED}")
     maps = open_page("maps", sample=SAMPLE, method="vector")
     assert "Vector scaling is not fitted yet, so scores are unchanged." in [
         head.value for head in maps.subheader
@@ -96,7 +97,7 @@ def test_a_stopped_fit_asks_again() -> None:
         import streamlit as st  # noqa: PLC0415 - the script is run alone
 
         from calibcore.events import TopR  # noqa: PLC0415 - the same
-        from dashboard.compute import Estimate  # noqa: PLC0415
+        from dashboard.compute.fits import Estimate  # noqa: PLC0415
         from dashboard.settings import Settings  # noqa: PLC0415
         from dashboard.widgets import address, fit_progress  # noqa: PLC0415
 

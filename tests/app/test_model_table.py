@@ -19,9 +19,9 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, WithinTopR
 from calibcore.metrics import METRICS
 from calibcore.models import resplit
-from dashboard import texts
 from dashboard.readers import read
 from dashboard.samples import samples
+from dashboard.texts.sentences import method_name
 from dashboard.views.models.table_results import _event_of
 from tests.app.pages import bodies, made_set, npz_of, open_page, open_upload
 
@@ -75,7 +75,7 @@ def test_each_model_is_fitted_and_evaluated_on_its_own_rows() -> None:
     said = page.subheader[0].value
     assert said.startswith("Lowest ECE, equal-width bins: ")
     for key, count in wins.items():
-        assert (f"{texts.method_name(key)} for {count} of 2" in said) == bool(count)
+        assert (f"{method_name(key)} for {count} of 2" in said) == bool(count)
     assert any("cells are not computed" in one for one in bodies(page)) is False
 
 
@@ -96,7 +96,7 @@ def test_calibration_gain_stands_in_percent_of_all_classes_without_a_column_of_z
         for one in page.get("html")
         if "class='measures models " in one.proto.body
     ]
-    names = [texts.method_name(key) for key in ("temperature", "one_vs_rest_isotonic")]
+    names = [method_name(key) for key in ("temperature", "one_vs_rest_isotonic")]
     assert heads == ["Model", *names]
     split = Split(calibration, test)
     rows = table(page)

@@ -15,10 +15,10 @@ from calibcore import LogitSet, TopR, audit
 from calibcore.calibrators import SplineCalibration
 from calibcore.cumulative import ks_error
 from calibcore.splits import Split
-from dashboard import texts
 from dashboard.readers import read
 from dashboard.samples import Sample, samples
 from dashboard.settings import NO_METHOD
+from dashboard.texts.numbers import escape_markdown, percent
 from dashboard.views.models.page import models_csv
 from dashboard.views.models.words import NO_MATES, NO_RESAMPLES, NO_SAMPLES
 from tests.app.pages import (
@@ -69,9 +69,7 @@ def test_samples_of_the_same_rows_are_compared() -> None:
     for title, (before, after) in errors.items():
         assert rows[title][0].split() == [f"{100 * before:.1f}%", f"{100 * after:.1f}%"]
     best = min(errors, key=lambda title: errors[title][0])
-    assert page.subheader[0].value.startswith(
-        f"Lowest KS error before: {texts.escape_markdown(best)} ("
-    )
+    assert page.subheader[0].value.startswith(f"Lowest KS error before: {escape_markdown(best)} (")
     assert len(charts(page)) == 1 + len(FASHION)
     assert all(len(chart.alt) > 20 for chart in charts(page))
     page.multiselect(key="beside_seen").set_value([FASHION[2].name]).run()
@@ -104,7 +102,7 @@ def test_intervals_are_those_of_the_same_rows() -> None:
         gap = 100 * (error_of(sample)[0] - error_of(FASHION[0])[0])
         assert cells[0].startswith(f"\u2212{abs(gap):.1f} pp")
         assert "\u25b2 better" in cells[0]
-    assert texts.escape_markdown(FASHION[0].title) in said(page)
+    assert escape_markdown(FASHION[0].title) in said(page)
 
 
 def test_a_map_of_scores_leaves_the_difference_of_accuracies() -> None:
@@ -130,7 +128,7 @@ def test_a_part_of_the_rows_is_that_of_the_first_model() -> None:
     rows = table(page)
     for sample, one in zip(FASHION, sets, strict=True):
         right = float((one.logits.argmax(axis=1) == one.labels)[mine].mean())
-        assert rows[sample.title][-1].strip() == texts.percent(right, int(mine.sum()))
+        assert rows[sample.title][-1].strip() == percent(right, int(mine.sum()))
 
 
 # Files --------------------------------------------------------------------------------------
@@ -233,7 +231,7 @@ def test_one_set_is_split_alike_in_every_file() -> None:
     assert (split.test.labels == other.test.labels).all()
     for one, cells in zip((split.test, other.test), table(page).values(), strict=True):
         right = float((one.logits.argmax(axis=1) == one.labels).mean())
-        assert cells[-1].strip() == texts.percent(right, 150)
+        assert cells[-1].strip() == percent(right, 150)
     # A file with both sets does not fit to one with a single set.
     bring(page, ("both.npz", npz_of(*sets(0))))
     assert any("one set of rows as in the first model" in str(e.value) for e in page.error)

@@ -11,11 +11,13 @@ from calibcore.data import LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, EventMeasure, Options, accuracy, ece
 from calibcore.tally import tally
-from dashboard import stage, texts
-from dashboard.compute import forget
+from dashboard import stage
+from dashboard.compute.cache import forget
 from dashboard.readers import Upload, read
 from dashboard.samples import samples
 from dashboard.scene import Scene
+from dashboard.texts.numbers import MINUS, percent
+from dashboard.texts.sentences import FITTED_HERE
 from tests.app.pages import (
     METHODS,
     Event,
@@ -88,7 +90,7 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
     gaps = [ece(side.scores, side.hits, n_bins=15) for side in (before, after)]
     assert tile(page, "ECE, equal-width bins") == before_after(gaps[0], gaps[1], test.n_samples)
     right = accuracy(test.probabilities, test.labels)
-    assert tile(page, "Accuracy") == texts.percent(right, test.n_samples)
+    assert tile(page, "Accuracy") == percent(right, test.n_samples)
     evaluated = measure_cells(page)
     for measure in METRICS:
         sides = {"Before": (before, test.probabilities), "After": (after, calibrated)}
@@ -99,10 +101,10 @@ def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
             else:
                 value = measure.after(test.probabilities, probabilities, test.labels, options)
             wanted = {
-                "share": texts.percent(value, test.n_samples),
+                "share": percent(value, test.n_samples),
                 "rows": f"{value:,.0f}",
-                "small": f"{round(value, 5) + 0:.5f}".replace("-", texts.MINUS),
-            }.get(measure.unit, f"{value:.3f}".replace("-", texts.MINUS))
+                "small": f"{round(value, 5) + 0:.5f}".replace("-", MINUS),
+            }.get(measure.unit, f"{value:.3f}".replace("-", MINUS))
             assert evaluated.loc[measure.name, column] == wanted
     sentences = " ".join(bodies(page))
     assert f"T = {fitted.temperature:.3g}" in sentences
@@ -145,17 +147,17 @@ def test_switching_the_sample_keeps_what_fits_and_drops_what_does_not() -> None:
 def test_the_set_switch_says_that_the_rows_were_fitted_on() -> None:
     calibration, test = sets(FIRST)
     page = open_page()
-    assert texts.FITTED_HERE not in bodies(page)
+    assert FITTED_HERE not in bodies(page)
     assert f":small[Test set, {test.n_samples:,} rows]" in bodies(page)
     choose(page, "set", "calibration")
     check_page(page)
-    assert texts.FITTED_HERE in bodies(page)
+    assert FITTED_HERE in bodies(page)
     assert f":small[Calibration set, {calibration.n_samples:,} rows]" in bodies(page)
     both = ks_before_after(calibration, calibration, TopR(1), "spline")
     assert tile(page, "KS error") == before_after(*both, calibration.n_samples)
     assert not any("test set" in text for text in bodies(page) if "KS error" in text)
     choose(page, "set", "test")
-    assert texts.FITTED_HERE not in bodies(page)
+    assert FITTED_HERE not in bodies(page)
 
 
 def test_the_address_sets_everything() -> None:
@@ -174,7 +176,7 @@ def test_the_address_sets_everything() -> None:
     both = ks_before_after(calibration, calibration, OneClass(k), "temperature")
     assert tile(page, "KS error") == before_after(*both, calibration.n_samples)
     event = outcomes(OneClass(k), calibration)
-    binned = texts.percent(ece(event.scores, event.hits, n_bins=20), calibration.n_samples)
+    binned = percent(ece(event.scores, event.hits, n_bins=20), calibration.n_samples)
     assert measure_cells(page).loc["ECE, equal-width bins", "Before"] == binned
 
 

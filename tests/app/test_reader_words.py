@@ -9,10 +9,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard import compute
-from dashboard.texts import LOOKING_CLOSER, escape_markdown
-from dashboard.texts.numbers import percent
+from dashboard.texts.numbers import escape_markdown, percent
 from dashboard.texts.rows import REFUSED, ROWS, call_rows, rows_of, say_rows
+from dashboard.texts.sentences import LOOKING_CLOSER
 from tests.app.pages import bodies, charts, open_page, open_upload
 
 NAME = "readmitted_30d = Yes"
@@ -168,7 +167,7 @@ def test_nothing_is_advised_before_the_intervals_are_there(monkeypatch: pytest.M
     def never(*_: object) -> None:
         st.stop()
 
-    monkeypatch.setattr(compute, "closer_look", never)
+    monkeypatch.setattr("dashboard.views.overview.page.closer_look", never)
     data, _ = risk_file()
     page = open_upload(("risk.csv", data), method="platt", resamples="100")
     said = "\n".join(bodies(page))

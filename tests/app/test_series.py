@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from calibcore.events import TopR
 from calibcore.series import Checkpoint, checkpoint
-from dashboard import texts
 from dashboard.figures.models import PANELS
 from dashboard.readers import read
 from dashboard.samples import sample_series, stored
+from dashboard.texts.numbers import percent
 from dashboard.views.models import series_words as words
 from dashboard.views.models.series import series_csv
 from tests.app.pages import MARKUP, bodies, charts, npz_of, open_page, open_upload
@@ -32,9 +32,9 @@ def rows_of(page: AppTest) -> list[list[str]]:
 
 
 def written(one: Checkpoint) -> list[str]:
-    shares = [[texts.percent(v, one.n_samples) for v in pair] for pair in (one.ece, one.ks_error)]
+    shares = [[percent(v, one.n_samples) for v in pair] for pair in (one.ece, one.ks_error)]
     nats = [[f"{v:.3f}" for v in pair] for pair in (one.nll, one.entropy)]
-    error = texts.percent(one.error, one.n_samples)
+    error = percent(one.error, one.n_samples)
     shares.append([f"{100 * v:.3f}%" for v in one.classwise_ece])
     return [f"{one.number:g}", f"{one.temperature:.2f}", error, *map(" ".join, [*nats, *shares])]
 

@@ -27,7 +27,8 @@ from calibcore.fitting import fit, fit_folds, prepare
 from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Folds, deal_folds
 from dashboard.compute import comparison as contest
-from dashboard.compute import fits, forget, processes
+from dashboard.compute import fits, processes
+from dashboard.compute.cache import forget
 from dashboard.compute.comparison import Dealt, run_contest
 from dashboard.compute.processes import FitJob, fit_side_by_side, n_processes, saves_time
 from dashboard.headless import scene_of

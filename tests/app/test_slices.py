@@ -16,8 +16,8 @@ from calibcore import TopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.fitting import fit
 from calibcore.subgroups import screen_slices
-from dashboard import texts
-from dashboard.compute import fits, forget
+from dashboard.compute import fits
+from dashboard.compute.cache import forget
 from dashboard.compute.listed_rows import ListedRows
 from dashboard.readers import read
 from dashboard.samples import samples
@@ -25,7 +25,7 @@ from dashboard.settings import NO_METHOD
 from dashboard.tables import csv_of
 from dashboard.texts import listed
 from dashboard.texts.events import event_words
-from dashboard.texts.numbers import pp
+from dashboard.texts.numbers import percent, pp
 from dashboard.texts.subgroups import ALL_ROWS
 from dashboard.views.subgroups.words import ALL_GROUPINGS, NOT_BY_TRUTH
 from dashboard.widgets.rows_list import lines_of
@@ -92,7 +92,7 @@ def test_columns_of_the_file_come_first_and_are_evaluated() -> None:
         k = names.index(line[0])
         gap = pp(found.mean_gap[k], found.rows[k], signed=True).removesuffix(" pp")
         assert line[1].startswith(f"{gap} \u2192 ")
-        assert line[3] == texts.percent(event.hits[places == k].mean(), found.rows[k])
+        assert line[3] == percent(event.hits[places == k].mean(), found.rows[k])
     assert "of 4 before, " in page.subheader[0].value
 
 

@@ -14,10 +14,11 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.metrics import METRICS, ClassMeasure, accuracy
 from calibcore.splits import split_rows
-from dashboard import texts
 from dashboard.readers import FileError, read
 from dashboard.settings import NO_METHOD
 from dashboard.texts import opening as imports
+from dashboard.texts.numbers import escape_markdown
+from dashboard.texts.sentences import LABELS_ALONE, NEXT_STEP, NOT_FITTING, REFUSED, method_name
 from tests.app.pages import (
     MARKUP,
     METHODS,
@@ -59,7 +60,7 @@ def test_an_uploaded_file_shows_its_numbers(rng: np.random.Generator) -> None:
     assert any("500 calibration \u00b7 700 test rows" in one.label for one in page.expander)
     right = f"{100 * accuracy(test.probabilities, test.labels):.1f}%"
     sentence = f"Test set: 700 rows, labels 0, 1, 2, accuracy {right}."
-    assert any(f"- {texts.escape_markdown(sentence)}\n" in f"{text}\n" for text in bodies(page))
+    assert any(f"- {escape_markdown(sentence)}\n" in f"{text}\n" for text in bodies(page))
     for method in METHODS:
         if page.selectbox(key="method_seen").value != method:
             choose(page, "method", method)
@@ -161,12 +162,12 @@ def test_a_look_at_a_sample_loses_no_file() -> None:
     choose(page, "data", "file")
     check_page(page)
     assert tile(page, "KS error") == mine
-    assert texts.escape_markdown("good.npz") in {one.value for one in page.sidebar.markdown}
+    assert escape_markdown("good.npz") in {one.value for one in page.sidebar.markdown}
     first, second = (made_set(np.random.default_rng(i), 90) for i in (1, 2))
     upload(page, ("better.npz", npz_of(first, second)))
-    assert texts.escape_markdown("good.npz") in bodies(page)
+    assert escape_markdown("good.npz") in bodies(page)
     take_away(page, "good.npz")
-    assert texts.escape_markdown("good.npz") not in bodies(page)
+    assert escape_markdown("good.npz") not in bodies(page)
     check_page(page)
     assert tile(page, "KS error") != mine
     choose(page, "data", "sample")
@@ -245,7 +246,7 @@ def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.G
     keys = {control.key for control in page.segmented_control}
     assert not keys & {"event", "rank", "within"}
     offered = [method.name for method in CATALOGUE if method.acts_on == "event"]
-    assert page.selectbox(key="method_seen").options == [*offered, texts.method_name(NO_METHOD)]
+    assert page.selectbox(key="method_seen").options == [*offered, method_name(NO_METHOD)]
     assert tile(page, "KS error") == before_after(*ks_crossed(rows, TopR(1)), 600)
     table = measure_cells(page)
     for measure in METRICS:
@@ -278,8 +279,8 @@ def check_refusal(page: AppTest) -> None:
     assert not charts(page)
     assert not page.metric
     (error,) = page.error
-    assert error.proto.title in (texts.REFUSED, texts.NOT_FITTING)
-    assert error.value.endswith((texts.NEXT_STEP, imports.FIX_STEP))
+    assert error.proto.title in (REFUSED, NOT_FITTING)
+    assert error.value.endswith((NEXT_STEP, imports.FIX_STEP))
     assert "Traceback" not in error.value
     assert 'File "' not in error.value
 
@@ -302,7 +303,7 @@ def test_a_broken_file_is_refused_in_words(name: str) -> None:
     check_refusal(page)
     with pytest.raises(FileError) as refused:
         read(name, BROKEN[name]).split()
-    said = texts.escape_markdown(str(refused.value))
+    said = escape_markdown(str(refused.value))
     assert page.error[0].value.partition("\n\n")[0] == said
     assert not any(MARKUP.search(text) for text in bodies(page))
 
@@ -384,7 +385,7 @@ def test_class_names_are_shown_as_they_are(
     for name in page.selectbox(key="class").options:
         choose(page, "class", name)
         escaped(page, name)
-        called = f"class {texts.escape_markdown(name)}, mean score "
+        called = f"class {escape_markdown(name)}, mean score "
         assert any(called in heading.value for heading in page.subheader)
 
 
@@ -402,7 +403,7 @@ def test_a_lone_piece_asks_for_its_other_half(rng: np.random.Generator) -> None:
         file = io.BytesIO()
         np.save(file, array)
         files.append((name, file.getvalue()))
-    for alone, asked in zip(files, (imports.WITHOUT_LABELS, texts.LABELS_ALONE), strict=True):
+    for alone, asked in zip(files, (imports.WITHOUT_LABELS, LABELS_ALONE), strict=True):
         page = open_upload(alone)
         assert not page.error
         assert [note.value for note in page.info] == [asked]

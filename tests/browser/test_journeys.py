@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from calibcore import LogitSet, Split, TopR, WithinTopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
-from dashboard.texts import percent
+from dashboard.texts.numbers import percent
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from calibcore import TopR, cumulative_curves
-from dashboard.texts import percent
+from dashboard.texts.numbers import percent
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
 from tests.browser.test_journeys import choose, split_of

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from calibcore import TopR, audit
 from calibcore.calibrators import SplineCalibration
 from dashboard.app import PAGES
-from dashboard.texts import percent
+from dashboard.texts.numbers import percent
 from dashboard.widgets.long_work import RUN
 from tests.browser.conftest import LONG, OpenPage
 from tests.browser.settled import begin_long_work, click, settle, stand_still, turn_to

@@ -19,7 +19,7 @@ from calibcore.metrics import METRICS
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.main import main
-from dashboard.compute import forget
+from dashboard.compute.cache import forget
 from dashboard.texts.numbers import percent, plain
 from tests.app.pages import measure_cells, open_upload
 from tests.hospital import Discharges, discharges

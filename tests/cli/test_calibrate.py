@@ -21,7 +21,7 @@ from calibcore.calibrators import (
 )
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli.main import main
-from dashboard.compute import forget
+from dashboard.compute.cache import forget
 from dashboard.readers import read
 from tests.hospital import Discharges, discharges
 

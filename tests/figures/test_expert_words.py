@@ -27,20 +27,26 @@ from calibcore.inference import (
 )
 from calibcore.inference.findings import Finding
 from calibcore.metrics import METRICS
-from dashboard import texts
 from dashboard.texts import limits as reach
-from dashboard.texts import sentences
-from dashboard.texts.events import event_name
-from dashboard.texts.glossary import TERMS
+from dashboard.texts import numbers, sentences
+from dashboard.texts.events import event_name, event_words
+from dashboard.texts.glossary import GLOSSARY, HOW_TO_READ, TERMS
 from dashboard.texts.measures import MARKS, measure_rows
-from dashboard.texts.numbers import p_words, pp
+from dashboard.texts.numbers import escape_markdown, measured_change, p_words, pp
 from dashboard.texts.reliability import (
     bins_caption,
     isotonic_caption,
     plot_caption,
     smoothed_caption,
 )
-from dashboard.texts.tiles import NOT_SEPARATION, mean_gap_line, tiles
+from dashboard.texts.sentences import outcome, verdict
+from dashboard.texts.tiles import (
+    NOT_SEPARATION,
+    below_tiles,
+    mean_gap_line,
+    tiles,
+    uncertainty_note,
+)
 from dashboard.views.ks_graphs import words as graphs
 from tests.figures.made import (
     MINUS,
@@ -52,7 +58,7 @@ from tests.figures.made import (
     side_of,
 )
 
-TOP_1 = texts.event_words(TopR(1), None)
+TOP_1 = event_words(TopR(1), None)
 OVER = blocks((0.9, 1000, 800))
 MIXED = blocks((0.3, 500, 250), (0.9, 500, 350))
 UNDETECTED = blocks((0.8, 10, 7))
@@ -79,7 +85,7 @@ CAPTIONS: dict[str, Callable[..., str]] = {
 
 def said_of(side: Side, *, expert: bool) -> dict[str, str]:
     said = {name: caption(side, expert=expert) for name, caption in CAPTIONS.items()}
-    said["verdict"] = texts.verdict(side, TOP_1, expert=expert).sentence
+    said["verdict"] = verdict(side, TOP_1, expert=expert).sentence
     said["cursor"] = graphs.cursor_sentence(side, 0.5, expert=expert)
     said["power"] = reach.power_sentence(side, side.event.n_samples, expert=expert)
     return said
@@ -96,7 +102,7 @@ def test_plain_words_hold_no_terms_of_art(side: Side) -> None:
 
 @pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
 def test_both_wordings_find_the_same(side: Side) -> None:
-    plain, expert = (texts.verdict(side, TOP_1, expert=expert) for expert in (False, True))
+    plain, expert = (verdict(side, TOP_1, expert=expert) for expert in (False, True))
     assert (plain.found.word, plain.found.icon, plain.found.colour) == (
         expert.found.word,
         expert.found.icon,
@@ -107,12 +113,12 @@ def test_both_wordings_find_the_same(side: Side) -> None:
 
 
 def test_the_experts_verdict_reads_the_result() -> None:
-    assert texts.verdict(OVER, TOP_1, expert=True).sentence == (
+    assert verdict(OVER, TOP_1, expert=True).sentence == (
         "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct (joint test,"
         " p < 0.001)."
     )
     tested = p_words(UNDETECTED.omnibus.p_value)
-    assert texts.verdict(UNDETECTED, TOP_1, expert=True).sentence == (
+    assert verdict(UNDETECTED, TOP_1, expert=True).sentence == (
         "Constant score for all rows. No miscalibration detected: mean score 80.0%, 70.0% correct"
         f" (joint test, {tested})."
     )
@@ -139,7 +145,7 @@ def test_experts_read_the_temperature_to_four_digits() -> None:
     fitted = result.fitted
     temperature = fitted.temperature  # type: ignore[union-attr]
     plain, expert = (
-        texts.outcome(result, result.test, "temperature", expert=expert) for expert in (False, True)
+        outcome(result, result.test, "temperature", expert=expert) for expert in (False, True)
     )
     assert f"(T = {temperature:.3g})" in plain
     assert f"(T = {temperature:.4g})" in expert
@@ -156,7 +162,7 @@ def test_experts_read_the_temperature_to_four_digits() -> None:
 )
 def test_events_have_names(event: TopR | WithinTopR | OneClass, name: str) -> None:
     assert event_name(event, ("a", "<b>")) == name
-    assert texts.event_words(event, ("a", "<b>")).name == texts.escape_markdown(name)
+    assert event_words(event, ("a", "<b>")).name == escape_markdown(name)
 
 
 # The cursor and the fit ---------------------------------------------------------------------
@@ -266,7 +272,7 @@ def test_the_mean_gap_stands_beside_its_own_interval() -> None:
     half = 196 * np.std(np.subtract(scores, hits)) / np.sqrt(1000)
     assert low == pytest.approx(0.2 - half, abs=0.3)
     assert high == pytest.approx(0.2 + half, abs=0.3)
-    assert "pp" not in texts.verdict(evaluated.before, TOP_1, expert=True).sentence
+    assert "pp" not in verdict(evaluated.before, TOP_1, expert=True).sentence
     assert mean_gap_line(evaluated) == "Mean gap (score \u2212 observed): +0.2 pp."
 
 
@@ -276,7 +282,7 @@ def test_before_it_is_known_no_tile_says_better_or_worse() -> None:
         assert not re.search("better|worse|evidence", tile.note)
         assert (tile.colour, tile.interval) == ("gray", "")
     ks = evaluated.compare("ks_error")
-    assert tiles(evaluated)[0].note == texts.measured_change(ks, 500)
+    assert tiles(evaluated)[0].note == measured_change(ks, 500)
     assert tiles(evaluated)[0].note.startswith(MINUS)
     same = SetResult(evaluated.before, evaluated.before, evaluated.comparisons, 0)
     unchanged = [row for row in same.comparisons if row.measure.key == "accuracy"]
@@ -285,30 +291,30 @@ def test_before_it_is_known_no_tile_says_better_or_worse() -> None:
 
 
 def test_how_to_read_has_both_wordings() -> None:
-    assert graphs.how_to_read() == texts.HOW_TO_READ
+    assert graphs.how_to_read() == HOW_TO_READ
     expert = graphs.how_to_read(expert=True)
     for term in ("H0", "Brownian", "Wilson", "smooth ECE"):
         assert term in expert
-        assert term == "Wilson" or term not in texts.HOW_TO_READ
+        assert term == "Wilson" or term not in HOW_TO_READ
     for graph in ("(a)", "(b)", "(c)", "(d)"):
         assert f"**{graph}**" in expert
 
 
 def test_notes_in_both_wordings() -> None:
     evaluated, inference = result_of(500).test, found("better")
-    assert not JARGON.search(texts.below_tiles(evaluated))
-    assert not JARGON.search(texts.uncertainty_note(inference))
-    assert "Brownian" in texts.below_tiles(evaluated, expert=True)
-    assert "percentile bootstrap" in texts.uncertainty_note(inference, expert=True)
-    assert "200 resamples, seed 0" in texts.uncertainty_note(inference, expert=True)
+    assert not JARGON.search(below_tiles(evaluated))
+    assert not JARGON.search(uncertainty_note(inference))
+    assert "Brownian" in below_tiles(evaluated, expert=True)
+    assert "percentile bootstrap" in uncertainty_note(inference, expert=True)
+    assert "200 resamples, seed 0" in uncertainty_note(inference, expert=True)
     for expert in (False, True):
-        assert "200 resamples" in texts.uncertainty_note(inference, expert=expert)
-        limit = texts.percent(evaluated.before.curves.ks_null_95, 500)
-        assert limit in texts.below_tiles(evaluated, expert=expert)
+        assert "200 resamples" in uncertainty_note(inference, expert=expert)
+        limit = numbers.percent(evaluated.before.curves.ks_null_95, 500)
+        assert limit in below_tiles(evaluated, expert=expert)
 
 
 def test_every_term_has_a_definition() -> None:
     for key, name in TERMS.items():
         assert name
-        assert texts.GLOSSARY[key].endswith(".")
-    assert not JARGON.search(" ".join(texts.GLOSSARY[key] for key in TERMS))
+        assert GLOSSARY[key].endswith(".")
+    assert not JARGON.search(" ".join(GLOSSARY[key] for key in TERMS))

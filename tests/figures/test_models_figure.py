@@ -16,9 +16,8 @@ from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.models import plane_figure
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.tables import models_table
-from dashboard.texts import measured
 from dashboard.texts.glossary import OPTIONS
-from dashboard.texts.numbers import p_words
+from dashboard.texts.numbers import measured, p_words
 from dashboard.texts.sentences import across_half
 from dashboard.texts.tiles import raised_nll
 from dashboard.views.models import words

@@ -9,12 +9,12 @@ from calibcore.evaluation import Side
 from calibcore.events import TopR
 from calibcore.inference import off_ranges
 from calibcore.splits import Split
-from dashboard import texts
+from dashboard.texts.events import event_words
 from dashboard.texts.sentences import both_sides_line
 from dashboard.texts.verdicts import NO_SINGLE, NONE, ranges_sentence
 from tests.figures.made import blocks
 
-TOP_1 = texts.event_words(TopR(1), None)
+TOP_1 = event_words(TopR(1), None)
 
 
 def result(n_rows: int = 3000, *, off_from: float = 0.6, by: float = 0.18) -> AuditResult:

@@ -5,7 +5,7 @@ import pytest
 
 from calibcore.metrics import smooth_ece
 from calibcore.metrics.binned import BinSweep
-from dashboard import texts
+from dashboard.texts.numbers import percent
 from dashboard.texts.reliability import (
     bins_caption,
     isotonic_caption,
@@ -55,7 +55,7 @@ def test_the_plot_caption_reads_the_largest_bin() -> None:
 
 def test_the_isotonic_caption_reads_the_result() -> None:
     side = result_of(3000).test.before
-    outside = texts.percent(side.corp_outside, 3000)
+    outside = percent(side.corp_outside, 3000)
     assert side.corp_outside > 0.5
     assert isotonic_caption(side) == (
         f"Outside the grey band for {outside} of rows (about {pct('5')} expected if perfectly"
@@ -69,7 +69,7 @@ def test_the_smoothed_caption_says_the_smooth_ece() -> None:
     error = smooth_ece(side.event.scores, side.event.hits)
     assert side.smooth.bandwidth == pytest.approx(error, rel=1e-5)
     said = smoothed_caption(side)
-    assert said.startswith(f"Smooth ECE {texts.percent(error, 3000)}. Pale: few rows nearby.")
+    assert said.startswith(f"Smooth ECE {percent(error, 3000)}. Pale: few rows nearby.")
     assert said.endswith(f"Shaded: {pct('95')} confidence band.")
     assert smoothed_caption(side, expert=True).endswith("(399 resamples, seed 0).")
 

@@ -26,24 +26,46 @@ from calibcore.splits import Split
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard import texts
 from dashboard.settings import NO_METHOD
-from dashboard.texts.glossary import OPTIONS
+from dashboard.texts import tiles as tiles_texts
+from dashboard.texts.events import event_words
+from dashboard.texts.glossary import CHOICES, GLOSSARY, HOW_TO_READ, OPTIONS
 from dashboard.texts.limits import power_sentence
 from dashboard.texts.listed import decided_note
 from dashboard.texts.measures import GROUPS, Shown, finding_of, listed, measure_rows
-from dashboard.texts.numbers import MINUS, amount, detected_points, null_source, pp, span
+from dashboard.texts.numbers import (
+    MINUS,
+    amount,
+    detected_points,
+    escape_markdown,
+    measured,
+    measured_change,
+    null_source,
+    percent,
+    pp,
+    span,
+)
 from dashboard.texts.reliability import (
     bins_caption,
     isotonic_caption,
     plot_caption,
     smoothed_caption,
 )
-from dashboard.texts.sentences import both_sides_line, bridge
+from dashboard.texts.sentences import (
+    both_sides_line,
+    bridge,
+    decisions,
+    method_name,
+    outcome,
+    set_name,
+    verdict,
+)
+from dashboard.texts.tiles import below_tiles, table_note, uncertainty_note
 from dashboard.texts.verdicts import evidence
 from dashboard.views.ks_graphs import words as graphs
 from dashboard.views.ks_graphs.words import band_note
 from tests.figures.made import blocks, logit_result, pct, result_of, side_of
 
-TOP_1 = texts.event_words(TopR(1), None)
+TOP_1 = event_words(TopR(1), None)
 
 
 # Verdicts -----------------------------------------------------------------------------------
@@ -58,7 +80,7 @@ SIDES = {"over": OVER, "under": UNDER, "mixed": MIXED, "undetected": UNDETECTED}
 
 
 def test_scores_above_the_observed_frequency() -> None:
-    found = texts.verdict(OVER, TOP_1)
+    found = verdict(OVER, TOP_1)
     assert (found.found.word, found.found.colour) == ("Overconfident", "red")
     assert found.sentence == (
         "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct."
@@ -66,7 +88,7 @@ def test_scores_above_the_observed_frequency() -> None:
 
 
 def test_scores_below_the_observed_frequency() -> None:
-    found = texts.verdict(UNDER, TOP_1)
+    found = verdict(UNDER, TOP_1)
     assert (found.found.word, found.found.colour) == ("Underconfident", "blue")
     assert found.sentence == (
         "Underconfident by 15.0 percentage points: mean score 60.0%, but 75.0% correct."
@@ -75,7 +97,7 @@ def test_scores_below_the_observed_frequency() -> None:
 
 def test_scores_too_high_here_and_too_low_there() -> None:
     # Mean score 0.6 and frequency 0.6, yet after the first half the totals are 0.15 and 0.25.
-    found = texts.verdict(MIXED, TOP_1)
+    found = verdict(MIXED, TOP_1)
     assert (found.found.word, found.found.colour) == (
         "Over- and underconfident",
         "violet",
@@ -87,34 +109,34 @@ def test_scores_too_high_here_and_too_low_there() -> None:
 
 
 def test_nothing_detected() -> None:
-    found = texts.verdict(UNDETECTED, TOP_1)
+    found = verdict(UNDETECTED, TOP_1)
     assert (found.found.word, found.found.colour) == ("No miscalibration detected", "gray")
     assert found.sentence == ("No miscalibration detected: mean score 82.5%, 82.0% correct.")
 
 
 def test_a_score_without_information_is_named_first() -> None:
-    found = texts.verdict(CONSTANT, TOP_1)
+    found = verdict(CONSTANT, TOP_1)
     assert found.sentence == (
         "Constant score for all rows. No miscalibration detected: mean score 80.0%, 70.0% correct."
     )
-    said = texts.verdict(CHANCE, TOP_1).sentence
+    said = verdict(CHANCE, TOP_1).sentence
     assert re.match(
         r"Ranking not shown better than chance \(AUROC 95% CI 0\.\d\d\u20130\.\d\d\)\. No misc",
         said,
     )
-    wrong = texts.verdict(blocks((0.8, 1000, 500)), TOP_1)
+    wrong = verdict(blocks((0.8, 1000, 500)), TOP_1)
     assert wrong.found.word == "Overconfident"
 
 
 def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
-    found = [texts.verdict(side, TOP_1).found for side in SIDES.values()]
+    found = [verdict(side, TOP_1).found for side in SIDES.values()]
     for part in ("word", "icon", "colour"):
         assert len({getattr(one, part) for one in found}) == 4
 
 
 @pytest.mark.parametrize("hit", [0, 1])
 def test_certain_rows_have_a_verdict(hit: int) -> None:
-    found = texts.verdict(side_of([1.0] * 50, [hit] * 50), TOP_1)
+    found = verdict(side_of([1.0] * 50, [hit] * 50), TOP_1)
     assert found.found.word == ("Constant score" if hit else "Overconfident")
 
 
@@ -125,7 +147,7 @@ def test_certain_rows_have_a_verdict(hit: int) -> None:
 )
 def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]) -> None:
     side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
-    said, curves = texts.verdict(side, TOP_1), side.curves
+    said, curves = verdict(side, TOP_1), side.curves
     found = said.found
     assert (found.colour == "gray") == (side.omnibus.p_value >= 0.05)
     if found.word in {"Overconfident", "Underconfident"}:
@@ -141,7 +163,7 @@ def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
     # calibration.
     side = blocks((0.9999, 40_000, 39_988))
     assert side.omnibus.p_value < DETECTION_LEVEL
-    assert "by 0.0 " not in texts.verdict(side, TOP_1).sentence
+    assert "by 0.0 " not in verdict(side, TOP_1).sentence
 
 
 @pytest.mark.parametrize(
@@ -157,20 +179,20 @@ def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
     ],
 )
 def test_each_event_is_named(event: TopR | WithinTopR | OneClass, sentence: str) -> None:
-    words = texts.event_words(event, ("Coat", "Shirt"))
+    words = event_words(event, ("Coat", "Shirt"))
     wanted = sentence.format("10.0 percentage points")
-    assert texts.verdict(OVER, words).sentence == wanted
+    assert verdict(OVER, words).sentence == wanted
 
 
 @pytest.mark.parametrize("name", ["{says}", "{was!r}", "{0.__class__}", "}{", "{", "a{}b"])
 def test_a_class_name_is_never_filled_in(name: str) -> None:
-    words = texts.event_words(OneClass(0), (name, "other"))
-    sentence = texts.verdict(OVER, words).sentence
-    assert f": class {texts.escape_markdown(name)}, mean score 90.0%" in sentence
+    words = event_words(OneClass(0), (name, "other"))
+    sentence = verdict(OVER, words).sentence
+    assert f": class {escape_markdown(name)}, mean score 90.0%" in sentence
 
 
 def test_a_class_without_a_name_is_called_by_its_number() -> None:
-    assert texts.event_words(OneClass(3), None).means.startswith("class 3, mean score")
+    assert event_words(OneClass(3), None).means.startswith("class 3, mean score")
 
 
 # What the calibrator did --------------------------------------------------------------------
@@ -184,19 +206,19 @@ def outcome_case(request: pytest.FixtureRequest) -> tuple[str, AuditResult]:
 def test_the_outcome_says_set_method_and_numbers(outcome_case: tuple[str, AuditResult]) -> None:
     method, result = outcome_case
     for where, evaluated in (("test set", result.test), ("calibration set", result.calibration)):
-        sentence = texts.outcome(result, evaluated, method)
+        sentence = outcome(result, evaluated, method)
         assert where in sentence
-        assert texts.set_name(result, evaluated) == where
+        assert set_name(result, evaluated) == where
         if method == NO_METHOD:
             assert sentence.startswith("No calibrator chosen")
             continue
         n_samples = evaluated.n_samples
         for side in (evaluated.before, evaluated.after):
-            assert texts.percent(side.curves.ks_error, n_samples) in sentence
+            assert percent(side.curves.ks_error, n_samples) in sentence
         assert " \u2192 " in sentence
         kept = evaluated.compare("accuracy").before
         assert kept is not None
-        assert f"Predicted classes and accuracy ({texts.percent(kept, n_samples)})" in sentence
+        assert f"Predicted classes and accuracy ({percent(kept, n_samples)})" in sentence
     if method == "temperature":
         assert re.search(r"Temperature scaling \(T = [23]\.\d+\)", sentence)
 
@@ -208,13 +230,11 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
         event=TopR(1),
         calibrator=TemperatureScaling(),
     )
-    sentence = texts.outcome(result, result.test, "temperature")
+    sentence = outcome(result, result.test, "temperature")
     before, after = (side.curves for side in (result.test.before, result.test.after))
     p_value = result.test.after.omnibus.p_value
     assert after.ks_error > before.ks_error
-    assert f"{texts.percent(before.ks_error, 20)} \u2192 {texts.percent(after.ks_error, 20)}" in (
-        sentence
-    )
+    assert f"{percent(before.ks_error, 20)} \u2192 {percent(after.ks_error, 20)}" in (sentence)
     assert p_value < DETECTION_LEVEL
     assert f"{evidence(p_value)} of miscalibration" in sentence
     line = both_sides_line(result, result.test, TOP_1)
@@ -226,33 +246,31 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
 def test_changed_decisions_are_counted() -> None:
     evaluated = logit_result("temperature").test
     changed = SetResult(evaluated.before, evaluated.after, evaluated.comparisons, 1234)
-    assert texts.decisions(changed).startswith("1,234 predicted classes changed, accuracy stays ")
+    assert decisions(changed).startswith("1,234 predicted classes changed, accuracy stays ")
     accuracy = evaluated.compare("accuracy")
     others = (one for one in evaluated.comparisons if one is not accuracy)
     better = replace(changed, comparisons=(replace(accuracy, after=1.0), *others))
-    assert re.search("accuracy .* \u2192 100", texts.decisions(better))
-    assert texts.tiles(changed)[-1].note == "1,234 predicted classes changed"
-    assert texts.tiles(evaluated)[-1].note == "predictions unchanged"
+    assert re.search("accuracy .* \u2192 100", decisions(better))
+    assert tiles_texts.tiles(changed)[-1].note == "1,234 predicted classes changed"
+    assert tiles_texts.tiles(evaluated)[-1].note == "predictions unchanged"
 
 
 def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
     evaluated = logit_result("spline").test
-    shown = texts.measured(evaluated.compare("accuracy"), evaluated.compare("accuracy").after, 2000)
+    shown = measured(evaluated.compare("accuracy"), evaluated.compare("accuracy").after, 2000)
     crossed = replace(evaluated, past_half=1234)
-    assert texts.decisions(crossed) == (
+    assert decisions(crossed) == (
         "1,234 scores crossed 50%, but predicted classes are not updated, so accuracy stays"
         f" {shown}"
     )
-    assert texts.tiles(crossed)[-1].note == "predictions unchanged"  # said above the tiles
+    assert tiles_texts.tiles(crossed)[-1].note == "predictions unchanged"  # said above the tiles
     result = replace(logit_result("spline"), test=crossed)
-    assert "crossed 50%" in texts.outcome(result, crossed, "spline")
-    assert "50%" not in texts.outcome(result, crossed, "spline", prediction=False)
-    assert "predicted" not in texts.outcome(result, crossed, "spline", prediction=False)
-    assert texts.decisions(replace(evaluated, past_half=1)).startswith("1 score crossed")
+    assert "crossed 50%" in outcome(result, crossed, "spline")
+    assert "50%" not in outcome(result, crossed, "spline", prediction=False)
+    assert "predicted" not in outcome(result, crossed, "spline", prediction=False)
+    assert decisions(replace(evaluated, past_half=1)).startswith("1 score crossed")
     for none in (0, None):
-        assert texts.decisions(replace(evaluated, past_half=none)).startswith(
-            "predicted classes and"
-        )
+        assert decisions(replace(evaluated, past_half=none)).startswith("predicted classes and")
     said = decided_note(crossed)
     assert said.endswith(f"In all 2,000 rows, {texts.sentences.across_half(1234)}.")
     assert decided_note(evaluated) == ""
@@ -263,7 +281,7 @@ def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
 def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
     result = logit_result("spline")
     assert result.calibration.after.omnibus.p_value > 0.05
-    assert "no miscalibration" not in texts.outcome(result, result.calibration, "spline")
+    assert "no miscalibration" not in outcome(result, result.calibration, "spline")
     line = both_sides_line(result, result.calibration, TOP_1)
     assert "After: fitted on these rows" in line
     assert "no miscalibration" not in line
@@ -276,15 +294,15 @@ def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
 def test_tiles_show_the_results_numbers(outcome_case: tuple[str, AuditResult]) -> None:
     method, result = outcome_case
     evaluated = result.test
-    tiles = texts.tiles(evaluated)
+    tiles = tiles_texts.tiles(evaluated)
     nll = "event_nll" if method == "spline" else "nll"
     for tile, key in zip(tiles, ("ks_error", "ece", nll, "accuracy"), strict=True):
         row = evaluated.compare(key)
-        before = texts.measured(row, row.before, evaluated.n_samples)
-        after = texts.measured(row, row.after, evaluated.n_samples)
+        before = measured(row, row.before, evaluated.n_samples)
+        after = measured(row, row.after, evaluated.n_samples)
         wanted = f"{before.removesuffix(pct(''))} \u2192 {after}" if before != after else before
         assert tile.value == wanted
-        assert tile.definition.startswith(texts.GLOSSARY[key])
+        assert tile.definition.startswith(GLOSSARY[key])
 
 
 def test_captions_read_the_result() -> None:
@@ -303,7 +321,7 @@ def test_captions_read_the_result() -> None:
 def test_the_grey_region_is_explained() -> None:
     said = "Grey: 95% band if perfectly calibrated."
     assert {band_note(side) for side in SIDES.values()} == {said}
-    assert "band under perfect calibration" in texts.HOW_TO_READ
+    assert "band under perfect calibration" in HOW_TO_READ
 
 
 @pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
@@ -323,10 +341,10 @@ def test_one_row_is_a_row_and_shows_no_more_than_it_can(*, expert: bool) -> None
     evaluated = audit(rows, event=TopR(1), calibrator=None).test
     side = evaluated.before
     power = power_sentence(side, 1, expert=expert)
-    said = (texts.below_tiles(evaluated, expert=expert), power, plot_caption(side, expert=expert))
+    said = (below_tiles(evaluated, expert=expert), power, plot_caption(side, expert=expert))
     for sentence in said:
         assert not re.search(r"\b1 rows|1 scores", sentence)
-    assert texts.percent(0.7, 1) in said[0]
+    assert percent(0.7, 1) in said[0]
     assert "70.0 percentage points" in power
     assert ("finds no shift" if expert else "cannot detect") in power
     assert graphs.cumulative_caption(side).endswith("if perfectly calibrated: 70.0 pp.")
@@ -347,11 +365,11 @@ def test_infinity_is_a_sign_and_has_its_reason() -> None:
     row = evaluated.compare("calibration_slope")
     assert row.before is not None
     assert math.isinf(row.before)
-    assert texts.measured(row, row.before, 4) == "\u221e"
-    assert texts.measured(row, -row.before, 4) == f"{MINUS}\u221e"
+    assert measured(row, row.before, 4) == "\u221e"
+    assert measured(row, -row.before, 4) == f"{MINUS}\u221e"
     assert amount(math.inf, "number", 4, signed=True) == "+\u221e"
-    assert "\u221e: not finite" in texts.table_note(evaluated, METRICS)
-    assert "\u221e" not in texts.table_note(result_of(500).test, METRICS)
+    assert "\u221e: not finite" in table_note(evaluated, METRICS)
+    assert "\u221e" not in table_note(result_of(500).test, METRICS)
 
 
 @pytest.mark.parametrize(
@@ -386,9 +404,9 @@ def test_the_table_has_one_row_a_measure() -> None:
     assert [row.name for row in rows] == [measure.name for measure in METRICS]
     for row, shown in zip(evaluated.comparisons, rows, strict=True):
         n_samples = evaluated.n_samples
-        assert shown.before == Shown(texts.measured(row, row.before, n_samples))
-        assert shown.after == Shown(texts.measured(row, row.after, n_samples))
-        assert shown.change == Shown(texts.measured_change(row, n_samples))
+        assert shown.before == Shown(measured(row, row.before, n_samples))
+        assert shown.after == Shown(measured(row, row.after, n_samples))
+        assert shown.change == Shown(measured_change(row, n_samples))
         assert shown.mark is None
     assert [row.name for row in measure_rows(evaluated, None, listed(full=False))] == [
         measure.name for measure in METRICS if measure.short
@@ -426,19 +444,19 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
     measure = next(measure for measure in METRICS if measure.key == "ks_error")
     (shown,) = measure_rows(result.test, inference, (measure,))
     assert shown.before.note == "4.1\u20135.9"
-    assert shown.change.note == f"{texts.MINUS}1.0 to +2.0"
+    assert shown.change.note == f"{MINUS}1.0 to +2.0"
     # The limit of its own test, as everywhere; never the mean of what was drawn.
     limit = result.test.after.curves.ks_null_95
-    assert shown.perfect == Shown(f"< {texts.percent(limit, result.test.n_samples)}")
+    assert shown.perfect == Shown(f"< {percent(limit, result.test.n_samples)}")
     assert shown.mark == "no evidence"
-    note = texts.uncertainty_note(inference)
+    note = uncertainty_note(inference)
     assert "95% CI (200 resamples" in note
-    assert "200 resamples, seed 7" in texts.uncertainty_note(inference, expert=True)
+    assert "200 resamples, seed 7" in uncertainty_note(inference, expert=True)
     for expert in (False, True):
-        assert "is held fixed" in texts.uncertainty_note(inference, expert=expert)
-        repeated = texts.uncertainty_note(replace(inference, fits="repeated"), expert=expert)
+        assert "is held fixed" in uncertainty_note(inference, expert=expert)
+        repeated = uncertainty_note(replace(inference, fits="repeated"), expert=expert)
         assert "refitt" in repeated
-        unknown = texts.uncertainty_note(replace(inference, fits="unknown"), expert=expert)
+        unknown = uncertainty_note(replace(inference, fits="unknown"), expert=expert)
         assert "Changes have no 95% CI" in unknown
 
 
@@ -451,9 +469,7 @@ def test_the_ks_error_has_one_limit_under_perfect_calibration(n_samples: int) ->
     (row,) = measure_rows(evaluated, found, (measure,))
     limit = row.perfect.value.removeprefix("< ").removesuffix("%")
     for expert in (False, True):
-        assert re.search(
-            rf"\b{limit}%( \(After\))? in ", texts.below_tiles(evaluated, expert=expert)
-        )
+        assert re.search(rf"\b{limit}%( \(After\))? in ", below_tiles(evaluated, expert=expert))
 
 
 def test_of_two_classes_no_measure_is_listed_that_repeats_another() -> None:
@@ -477,26 +493,26 @@ def test_of_two_classes_no_measure_is_listed_that_repeats_another() -> None:
 
 def test_every_measure_has_a_definition() -> None:
     for measure in METRICS:
-        text = texts.GLOSSARY[measure.key]
+        text = GLOSSARY[measure.key]
         assert text[0].isupper()
         assert text.endswith(".")
 
 
 def test_every_option_has_its_words() -> None:
     offered = {(method.key, option.name) for method in CATALOGUE for option in method.options}
-    assert set(texts.OPTIONS) == offered
-    for label, text in texts.OPTIONS.values():
+    assert set(OPTIONS) == offered
+    for label, text in OPTIONS.values():
         assert label
         assert text.endswith(".")
     for method in CATALOGUE:
         for option in method.options:
             if isinstance(option, Choice):
-                assert set(option.allowed) <= set(texts.CHOICES)
+                assert set(option.allowed) <= set(CHOICES)
 
 
 def test_every_method_has_a_name_of_its_own() -> None:
     keys = [*(method.key for method in CATALOGUE), NO_METHOD]
-    assert len({texts.method_name(key) for key in keys}) == len(keys)
+    assert len({method_name(key) for key in keys}) == len(keys)
 
 
 def sentences_of(side: Side) -> list[str]:
@@ -510,7 +526,7 @@ def sentences_of(side: Side) -> list[str]:
         isotonic_caption(side),
         smoothed_caption(side),
     ]
-    found = texts.verdict(side, TOP_1)
+    found = verdict(side, TOP_1)
     return [*captions, found.found.word, found.sentence]
 
 
@@ -520,11 +536,11 @@ def said_of_results() -> list[str]:
         result = logit_result(method, n_test=n_test)
         for evaluated in (result.test, result.calibration):
             said += [
-                texts.outcome(result, evaluated, method),
-                texts.table_note(evaluated, METRICS),
+                outcome(result, evaluated, method),
+                table_note(evaluated, METRICS),
             ]
-            said += [texts.decisions(evaluated), texts.below_tiles(evaluated)]
-            said += [f"{tile.name} {tile.note}" for tile in texts.tiles(evaluated)]
+            said += [decisions(evaluated), below_tiles(evaluated)]
+            said += [f"{tile.name} {tile.note}" for tile in tiles_texts.tiles(evaluated)]
     return said
 
 
@@ -549,10 +565,10 @@ def test_nothing_is_called_significant() -> None:
 
 
 def test_confidence_is_the_top_1_score_alone() -> None:
-    shown = [*said_of_results(), *texts.GLOSSARY.values(), texts.HOW_TO_READ]
-    shown += [text for pair in texts.OPTIONS.values() for text in pair]
+    shown = [*said_of_results(), *GLOSSARY.values(), HOW_TO_READ]
+    shown += [text for pair in OPTIONS.values() for text in pair]
     named = "for the top prediction also called confidence."
-    assert texts.GLOSSARY["score"].endswith(named)
+    assert GLOSSARY["score"].endswith(named)
     for text in shown:
         rest = text.removesuffix(named)
         assert not re.search(r"(?i)\bconfidence\b(?!\s(band|interval))", rest), text
@@ -574,11 +590,11 @@ def test_the_reference_of_every_measure_is_a_95_percent_limit() -> None:
         assert known.after is not None
         reference, comparison = known.after.reference, evaluated.compare(measure.key)
         lower, upper, *central = (
-            texts.measured(comparison, end, 400)
+            measured(comparison, end, 400)
             for end in (reference.lower, reference.upper, *reference.central)
         )
         if measure.key == "ks_error":
-            upper = texts.percent(evaluated.after.curves.ks_null_95, 400)
+            upper = percent(evaluated.after.curves.ks_null_95, 400)
         sign = "\u2264" if measure.unit == "rows" else "<"
         expected = {"lower": f"{sign} {upper}", "higher": f"> {lower}", "nearer": span(*central)}
         assert row.perfect.value == expected[measure.better]

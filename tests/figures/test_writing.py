@@ -16,8 +16,15 @@ from calibcore.inference import Interval
 from calibcore.metrics import METRICS, Measure
 from calibcore.metrics.measure import Unit
 from calibcore.splits import Split
-from dashboard import texts
-from dashboard.texts.numbers import detected_points, finer_digits
+from dashboard.texts.numbers import (
+    detected_points,
+    escape_markdown,
+    finer_digits,
+    measured,
+    measured_change,
+    percent,
+    points,
+)
 from tests.figures.made import MINUS, pct
 
 # Numbers ------------------------------------------------------------------------------------
@@ -37,8 +44,8 @@ from tests.figures.made import MINUS, pct
     ],
 )
 def test_percent_and_points(value: float, n_samples: int, text: str) -> None:
-    assert texts.percent(value, n_samples) == pct(text)
-    assert texts.points(value, n_samples) == f"{text} percentage points"
+    assert percent(value, n_samples) == pct(text)
+    assert points(value, n_samples) == f"{text} percentage points"
 
 
 @pytest.mark.parametrize(
@@ -52,12 +59,12 @@ def test_what_was_detected_has_digits_unless_it_is_rounding(value: float, text: 
     ("value", "text"), [(0.05, "+5.0"), (-0.05, f"{MINUS}5.0"), (0.0002, "0.0"), (-0.0002, "0.0")]
 )
 def test_signed_points(value: float, text: str) -> None:
-    assert texts.points(value, 10, signed=True) == f"{text} percentage points"
+    assert points(value, 10, signed=True) == f"{text} percentage points"
 
 
 @given(st.floats(-1, 1), st.sampled_from([1, 49_999, 50_000, 10**7]))
 def test_a_minus_is_a_minus_sign(value: float, n_samples: int) -> None:
-    for text in (texts.percent(value, n_samples), texts.points(value, n_samples, signed=True)):
+    for text in (percent(value, n_samples), points(value, n_samples, signed=True)):
         assert "-" not in text
         assert f"{MINUS}0.0 " not in text
 
@@ -89,26 +96,26 @@ def test_each_unit_has_its_form(
     unit: str, before: float, after: float, shown: str, change: str
 ) -> None:
     row = comparison(unit, before, after)
-    assert texts.measured(row, before, 100) == shown
-    assert texts.measured_change(row, 100) == change
+    assert measured(row, before, 100) == shown
+    assert measured_change(row, 100) == change
 
 
 def test_a_change_with_its_interval_is_not_outside_it_for_rounding() -> None:
     row = comparison("share", 0.0654, 0.0106)
     wide, near, fine = Interval(-0.06, -0.05), Interval(-0.055, -0.0545), Interval(0.0, 0.0)
-    assert texts.measured_change(row, 100, interval=wide) == f"{MINUS}5.4 pp"
-    assert texts.measured_change(row, 100, interval=near) == f"{MINUS}5.5 pp"
-    assert texts.measured_change(row, 100, interval=fine) == f"{MINUS}5.5 pp"
+    assert measured_change(row, 100, interval=wide) == f"{MINUS}5.4 pp"
+    assert measured_change(row, 100, interval=near) == f"{MINUS}5.5 pp"
+    assert measured_change(row, 100, interval=fine) == f"{MINUS}5.5 pp"
     close, finer = comparison("nats", 0.25, 0.2502), Interval(0.0001, 0.0003)
-    assert texts.measured_change(close, 100, interval=finer) == "+0.0002"
+    assert measured_change(close, 100, interval=finer) == "+0.0002"
 
 
 @pytest.mark.parametrize("unit", ["share", "nats", "squared", "rows"])
 def test_what_is_not_defined_is_a_dash(unit: str) -> None:
     row = comparison(unit, 0.5, None)
-    assert texts.measured(row, None, 100) == "\u2013"
-    assert texts.measured_change(row, 100) == "\u2013"
-    assert texts.measured_change(comparison(unit, None, None), 100) == "\u2013"
+    assert measured(row, None, 100) == "\u2013"
+    assert measured_change(row, 100) == "\u2013"
+    assert measured_change(comparison(unit, None, None), 100) == "\u2013"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +143,7 @@ def test_no_minus_before_a_zero() -> None:
     rows = EventScores(np.ones(20), np.ones(20, dtype=int))
     evaluated = audit(Split(rows, rows), event=TopR(1), calibrator=None).test
     row = evaluated.compare("event_nll")
-    assert texts.measured(row, row.before, 20) == "0.000"
+    assert measured(row, row.before, 20) == "0.000"
 
 
 # Text from files ----------------------------------------------------------------------------
@@ -146,7 +153,7 @@ SIGNS = set("\\`*_{}[]()<>#+-.!|~:$&^=")
 
 @given(st.text(max_size=60))
 def test_no_sign_of_markdown_is_left_bare(text: str) -> None:
-    escaped = texts.escape_markdown(text)
+    escaped = escape_markdown(text)
     assert "\n" not in escaped
     bare = re.sub(r"\\(.)", "", escaped)
     assert not SIGNS & set(bare)
@@ -154,13 +161,13 @@ def test_no_sign_of_markdown_is_left_bare(text: str) -> None:
 
 @given(st.text(alphabet="ab \\*_<>$", max_size=60))
 def test_escaping_loses_nothing_but_line_breaks(text: str) -> None:
-    shown = re.sub(r"\\(.)", r"\1", texts.escape_markdown(text)).replace("\u2060", "")
+    shown = re.sub(r"\\(.)", r"\1", escape_markdown(text)).replace("\u2060", "")
     assert shown == re.sub(r"[^\S\u00a0]+", " ", text)
 
 
 @pytest.mark.parametrize("address", ["https://a.example", "www.a.example", "me@a.example", "HTTP:"])
 def test_addresses_are_broken_up(address: str) -> None:
-    escaped = texts.escape_markdown(f"see {address}")
+    escaped = escape_markdown(f"see {address}")
     assert "\u2060" in escaped
     assert not re.search(r"(?i)https?\\?:\\?/|www\\?\.|@[a-z]", escaped)
 
@@ -168,5 +175,5 @@ def test_addresses_are_broken_up(address: str) -> None:
 @pytest.mark.parametrize("sign", ["->", "<-", "<->", "--", ">=", "<=", "~=", ":material/home:"])
 def test_what_streamlit_replaces_after_markdown_is_broken_up(sign: str) -> None:
     # Arrows, dashes and icons are put into the rendered text, where no backslash is left.
-    rendered = re.sub(r"\\(.)", r"\1", texts.escape_markdown(f"a {sign} b"))
+    rendered = re.sub(r"\\(.)", r"\1", escape_markdown(f"a {sign} b"))
     assert sign not in rendered

@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from calibcore.events import OneClass
-from dashboard import compute
+from dashboard.compute.fits import run_audit
+from dashboard.compute.split import evaluated_split, part_of, split_of
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import Options
@@ -44,10 +45,10 @@ def filtered(of: Scene, by: str, value: str) -> Scene:
     return replace(
         of,
         settings=settings,
-        split=compute.split_of(of.upload, settings),
-        rows=compute.evaluated_split(of.upload, settings).test,
-        result=compute.run_audit(of.upload, settings, lambda _: None),
-        part=compute.part_of(of.upload, settings, of.chosen),
+        split=split_of(of.upload, settings),
+        rows=evaluated_split(of.upload, settings).test,
+        result=run_audit(of.upload, settings, lambda _: None),
+        part=part_of(of.upload, settings, of.chosen),
     )
 
 

@@ -64,9 +64,7 @@ def test_scores_of_one_event_are_reported_as_html(tmp_path: Path) -> None:
     result = audit(scores, rng.random(400) < scores, calibrator=BetaCalibration())
     for page in (False, True):
         shares: list[float] = []
-        result.report(
-            tmp_path / "report.html", page=page, purpose="To try", progress=shares.append
-        )
+        result.report(tmp_path / "report.html", page=page, purpose="To try", progress=shares.append)
         assert shares == sorted(shares)
         assert shares[-1] == 1
         text = (tmp_path / "report.html").read_text("utf-8")

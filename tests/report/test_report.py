@@ -16,7 +16,7 @@ from calibcore import audit
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Split
-from dashboard.compute import split_of
+from dashboard.compute.split import split_of
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers.records import Options
 from dashboard.report import Report, ReportRequest, Typed, html_of, json_of, report_of

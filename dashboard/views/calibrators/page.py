@@ -10,9 +10,17 @@ from streamlit.delta_generator import DeltaGenerator
 from calibcore.comparison import Contestant, EvaluatedOn, Picks, can_rank, pick, ranked, sides_shown
 from calibcore.inference import Finding
 from calibcore.metrics import Measure
-from dashboard import compute
-from dashboard.compute import ComparisonResults, Dealt
-from dashboard.compute.comparison import contest_sides
+from dashboard.compute import comparison
+from dashboard.compute.comparison import (
+    ComparisonResults,
+    Dealt,
+    contest_closer,
+    contest_sides,
+    estimate_contest,
+    group_of,
+    run_contest,
+    seconds_of,
+)
 from dashboard.figures.comparison import dot_plot
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
@@ -25,11 +33,12 @@ from dashboard.tables import (
     measures_shown,
 )
 from dashboard.texts import choosing as choosing_words
-from dashboard.texts import commonest_class, method_name
 from dashboard.texts import comparison as words
 from dashboard.texts.reliability import panel_line
 from dashboard.texts.rows import say_rows
+from dashboard.texts.sentences import method_name
 from dashboard.texts.subject import data_subject
+from dashboard.texts.tiles import commonest_class
 from dashboard.widgets import address, calibrator_choice, diagrams
 from dashboard.widgets import comparison as contest_conclusion
 from dashboard.widgets.diagrams import Panel, show_panels
@@ -79,7 +88,7 @@ def show(scene: Scene) -> None:
             _show_found(scene, shown, intervals=intervals and scene.n_resamples > 0)
         else:
             _show_refused(found)
-        show_choosing(scene, compute.contestants(scene.upload), contestants)
+        show_choosing(scene, comparison.contestants(scene.upload), contestants)
 
 
 # Controls -----------------------------------------------------------------------------------
@@ -152,7 +161,7 @@ def _run(
     Meanwhile, the results of an earlier choice are removed from their places.
     """
     wanted = (scene.upload.digest, replace(scene.settings, only=None), dealt, tuple(keys))
-    seconds = compute.estimate_contest(scene, keys, dealt)
+    seconds = estimate_contest(scene, keys, dealt)
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
 
     def decide(go: bool) -> None:  # noqa: FBT001 - a callback's arguments have no names
@@ -176,7 +185,7 @@ def _run(
         # A click on anything makes this call end the run; what was finished is kept.
         bar.progress(min(max(share, 0.0), 1.0), text)
 
-    found = compute.run_contest(scene, keys, dealt, report, go=go)
+    found = run_contest(scene, keys, dealt, report, go=go)
     place.empty()
     if found.missing:
         with place.container():
@@ -221,7 +230,7 @@ def _show_found(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
     bar = st.empty()
     _show_refused(shown.found)
     for one in shown.contestants:
-        column = compute.group_of(scene, one.key)
+        column = group_of(scene, one.key)
         if column is not None:
             st.markdown(f":small[{words.grouped_by(one.key, column)}]")
     _show_table(scene, shown)
@@ -252,7 +261,7 @@ def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
     for number, one in enumerate(others):
         for half, side in enumerate(sides):
             bar.progress((number + half / len(sides)) / len(others), words.looking_at(one.key))
-            found = compute.contest_closer(scene, one, shown.dealt, side, shown.measure)
+            found = contest_closer(scene, one, shown.dealt, side, shown.measure)
             findings[one.key, side] = found.find(shown.measure.key)
     bar.empty()
     return findings
@@ -286,7 +295,7 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
 
 def _seconds(scene: Scene, contestants: list[Contestant]) -> dict[str, float]:
     """Return how long each fit to the calibration set took, where it was made here."""
-    found = {one.key: compute.seconds_of(scene, one.key) for one in contestants}
+    found = {one.key: seconds_of(scene, one.key) for one in contestants}
     return {key: took for key, took in found.items() if took is not None and key != NO_METHOD}
 
 

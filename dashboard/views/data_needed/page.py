@@ -7,9 +7,10 @@ from dashboard.compute.comparison import settings_of
 from dashboard.figures.data_needed import learning_graph, leaves
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, is_variant, method_of
-from dashboard.texts import escape_markdown, method_name
 from dashboard.texts.glossary import SHORT_NAMES
+from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.rows import say_rows
+from dashboard.texts.sentences import method_name
 from dashboard.views.data_needed import results as compute
 from dashboard.views.data_needed import words
 from dashboard.widgets import address, headline

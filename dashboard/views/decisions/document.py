@@ -22,10 +22,10 @@ from dashboard.document.blocks import Block, Picture, Pictures, Row, Sentences, 
 from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
-from dashboard.texts import commonest_class
 from dashboard.texts.classes import shortened
 from dashboard.texts.rows import rows_of, say_rows
 from dashboard.texts.subgroups import SCORES, TRUE
+from dashboard.texts.tiles import commonest_class
 from dashboard.views.decisions import words
 from dashboard.views.decisions.words import Selection
 

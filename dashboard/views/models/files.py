@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
-from dashboard.compute import SourceFile
+from dashboard.compute.files import SourceFile
 from dashboard.opening.choices import show_question
 from dashboard.readers import Options, Upload
 from dashboard.readers.records import DEFAULTS

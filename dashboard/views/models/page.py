@@ -11,7 +11,7 @@ from calibcore.inference import Inference
 from calibcore.metrics import METRICS, ChangeMeasure, Measure
 from calibcore.models import plane_of
 from dashboard import controls
-from dashboard.compute import SourceFile
+from dashboard.compute.files import SourceFile
 from dashboard.figures import class_picture
 from dashboard.figures.models import plane_figure
 from dashboard.figures.plotly_json import LightFigure
@@ -19,10 +19,10 @@ from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import Cell, csv_of, models_table
-from dashboard.texts import commonest_class
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.reliability import panel_line
+from dashboard.texts.tiles import commonest_class
 from dashboard.views.models import series, table_words, words
 from dashboard.views.models import table as model_table
 from dashboard.views.models.files import read_further

@@ -10,7 +10,7 @@ from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.series import Checkpoint
 from dashboard import controls
-from dashboard.compute import SourceFile
+from dashboard.compute.files import SourceFile
 from dashboard.figures.models import PANELS, series_graph, values_of
 from dashboard.readers import Upload
 from dashboard.samples import sample_series

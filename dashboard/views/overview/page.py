@@ -4,7 +4,7 @@ import streamlit as st
 
 from calibcore.inference import Inference
 from calibcore.metrics import Measure
-from dashboard import compute, texts
+from dashboard.compute.uncertainty import closer_look
 from dashboard.scene import Scene
 from dashboard.texts.limits import power_sentence
 from dashboard.texts.measures import (
@@ -12,8 +12,9 @@ from dashboard.texts.measures import (
     listed,
     narrow_note,
 )
-from dashboard.texts.sentences import capitalised
+from dashboard.texts.sentences import LOOKING_CLOSER, capitalised
 from dashboard.texts.subject import scene_set
+from dashboard.texts.tiles import below_tiles, table_note, uncertainty_note
 from dashboard.views.overview.document import measures_csv, measures_table
 from dashboard.widgets import address, diagrams, graph, headline, terms
 from dashboard.widgets.blocks import write
@@ -66,9 +67,9 @@ def show_measures(scene: Scene) -> Inference | None:
     bar = st.empty()
 
     def report(share: float) -> None:
-        bar.progress(share, texts.LOOKING_CLOSER)
+        bar.progress(share, LOOKING_CLOSER)
 
-    found = compute.closer_look(scene, measures, report)
+    found = closer_look(scene, measures, report)
     bar.empty()
     with place.container():
         _show_table(scene, found, measures, grouped=full, closer=True)
@@ -103,11 +104,11 @@ def _show_table(
             evaluated, inference, measures, closer=closer, grouped=grouped, expert=expert
         )
     )
-    notes = [texts.table_note(evaluated, measures), DEFINED]
+    notes = [table_note(evaluated, measures), DEFINED]
     if inference is not None:
-        notes += [texts.uncertainty_note(inference, expert=expert), narrow_note(measures)]
+        notes += [uncertainty_note(inference, expert=expert), narrow_note(measures)]
     notes += [
-        texts.below_tiles(evaluated, expert=expert),
+        below_tiles(evaluated, expert=expert),
         power_sentence(evaluated.before, evaluated.n_samples, expert=expert),
     ]
     with st.expander("About these numbers"):

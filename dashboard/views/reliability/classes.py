@@ -5,9 +5,9 @@ from html import escape
 import streamlit as st
 
 from calibcore.inference import ClassScreen
-from dashboard import compute
-from dashboard.compute import Screening
 from dashboard.compute.advice import QUICK
+from dashboard.compute.figures import draw_classes
+from dashboard.compute.uncertainty import Screening, screen
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.scene import Scene
 from dashboard.texts.classes import (
@@ -49,7 +49,7 @@ def show(scene: Scene) -> None:
     if n_samples * len(class_names) > QUICK and not _choose_look(n_samples, len(class_names)):
         return
     with st.spinner(LOOK):
-        found = compute.screen(scene)
+        found = screen(scene)
     if found is not None:
         _show_found(scene, found, class_names)
 
@@ -112,7 +112,7 @@ def _show_pictures(
     """Show a picture of each class under its name, which opens it, and its finding."""
     after = None if found.after is found.before else found.after
     rows = class_rows(class_names, found.before, after, order)
-    figures = compute.draw_classes(scene, tuple(order))
+    figures = draw_classes(scene, tuple(order))
     a_line = 6 if after is None else 4
     for start in range(0, len(order), a_line):
         with st.container(key=f"pictures_{a_line}_{start}"):

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dashboard import compute
 from dashboard.compute.advice import ranges_by_side
+from dashboard.compute.figures import draw_sweep
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.texts.limits import BINS_MATTER, sweep_caption
@@ -38,7 +38,7 @@ def _show_scores(scene: Scene) -> None:
 
 def show_bins(scene: Scene) -> None:
     """Show the ECE against the number of bins, before on the left and after on the right."""
-    drawn, evaluated = compute.draw_sweep(scene), scene.evaluated
+    drawn, evaluated = draw_sweep(scene), scene.evaluated
     st.subheader(BINS_MATTER, anchor=False, help=SWEEP_HELP)
     after = None if evaluated.after is evaluated.before else drawn.sweep_after
     st.markdown(wander_sentence(drawn.sweep_before, after, evaluated.n_samples))

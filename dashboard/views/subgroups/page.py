@@ -6,8 +6,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.subgroups import Places, SliceScreen
 from calibcore.verdict import DETECTION_LEVEL
-from dashboard import compute
 from dashboard.compute.advice import drift_step_of, worst_of
+from dashboard.compute.figures import draw_slices
 from dashboard.compute.split import ways
 from dashboard.compute.subgroups import (
     DriftResults,
@@ -188,7 +188,7 @@ def _show_slices(scene: Scene, found: SubgroupResults, first: SliceScreen, shown
     if slicing.in_time:
         left, right = st.container(), st.container()
     with left:
-        figure = compute.draw_slices(scene, found, shown)
+        figure = draw_slices(scene, found, shown)
         caption = words.dots_caption(found.before, after)
         if slicing.in_time:
             caption = f"{caption} {words.worst_caption(slicing.shown, found.before)}"
