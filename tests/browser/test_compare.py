@@ -21,7 +21,7 @@ HUNDRED = "Country+from+a+city%27s+name%2C+100+classes"
 
 
 def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPage) -> None:
-    few = "methods=temperature&methods=per_rank"
+    few = "methods=temperature,per_rank"
     page = open_page(f"compare?sample=three_garments&resamples=0&{few}")
     rows = page.locator(".st-key-contest_table tbody tr")
     expect(rows).to_have_count(3)

@@ -43,7 +43,7 @@ def test_the_temperature_is_moved_by_hand(open_page: OpenPage) -> None:
 @pytest.mark.long
 def test_learning_curves_start_on_a_click_and_can_be_stopped(open_page: OpenPage) -> None:
     page = open_page(
-        "efficiency?method=none&draws=30&learners=temperature&learners=matrix",
+        "efficiency?method=none&draws=30&learners=temperature,matrix",
         scheme="dark",
     )
     start = page.get_by_role("button", name=RUN)
