@@ -26,25 +26,13 @@ from dashboard.app import PAGES
 from dashboard.cli.main import main
 from dashboard.compute import comparison as contest_conclusion
 from dashboard.views.calibrators import page as comparison
+from tests.app.scenes import SCENES
 
 # What takes long is computed, not asked about: that depends on the machine.
 comparison.ASK_FROM = contest_conclusion.QUICK_SECONDS = math.inf
 
 APP = Path(__file__).parents[1] / "dashboard" / "app.py"
 CASES = Path(__file__).parents[2] / "shared" / "cases"
-
-SCENES: dict[str, dict[str, str]] = {
-    "fashion": {"sample": "fashion_cnn_overconfident", "resamples": "200", "measures": "all"},
-    "cities_within": {"sample": "city_country_100", "event": "within", "within": "3"},
-    "crash": {"sample": "crash_survival", "resamples": "200", "method": "spline"},
-    "crash_expert": {"sample": "crash_survival", "event": "class", "method": "platt",
-                     "wording": "expert", "resamples": "0"},
-    "garments": {"sample": "three_garments", "method": "temperature", "measures": "all",
-                 "resamples": "0"},
-    "garments_rank": {"sample": "three_garments", "event": "top", "rank": "2", "resamples": "0"},
-    "perfect": {"sample": "perfect_synthetic", "resamples": "200"},
-    "none": {"sample": "fashion_cnn_focal", "method": "none", "resamples": "0"},
-}  # fmt: skip
 
 UPLOADS = ("U03-visits.csv", "N01-rf-votes.csv", "S00-third.csv", "M09-merged.xlsx")
 """Of `CASES`: read, read with a doubt, and asked about."""
