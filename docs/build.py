@@ -25,7 +25,7 @@ from dashboard.headless import read_paths, scene_of
 from dashboard.readers.records import Options
 from dashboard.scene import Scene
 from dashboard.texts.glossary import GLOSSARY, OPTIONS
-from dashboard.texts.measures import held_note
+from dashboard.texts.measures import coverage_note
 from dashboard.texts.reliability import bins_caption
 from dashboard.views.glossary import reference as words
 
@@ -57,7 +57,7 @@ def measures_page() -> str:
 def _measure(measure: Measure) -> list[str]:
     parts = [
         f"### {measure.name}", "", words.facts(measure), "",
-        GLOSSARY[measure.key], "", held_note(measure.key, expert=True), "",
+        GLOSSARY[measure.key], "", coverage_note(measure.key, expert=True), "",
     ]  # fmt: skip
     if callable(getattr(calibcore.metrics, measure.key, None)):
         return [*parts, f"::: calibcore.metrics.{measure.key}", ""]

@@ -39,8 +39,8 @@ from dashboard.texts.opening import as_read, class_names_in
 from dashboard.texts.sentences import both_sides_line, method_name, refusal
 from dashboard.texts.subject import subject
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
-from dashboard.views.decisions.document import Choices, kept_of
-from dashboard.views.decisions.words import USUAL_ACCURACY, kept_lines
+from dashboard.views.decisions.document import Choices, selections_of
+from dashboard.views.decisions.words import USUAL_ACCURACY, selection_lines
 from dashboard.views.overview.document import measures_table
 
 _FILES_ARE = {"rows": "parts", "sets": "sets", "without": "models"}
@@ -273,7 +273,7 @@ def _decisions(scene: Scene) -> list[str]:
     if not isinstance(scene.settings.event, TopR):
         return []
     wanted = USUAL_ACCURACY / 100
-    return [" ".join(kept_lines(kept_of(scene, wanted), wanted))]
+    return [" ".join(selection_lines(selections_of(scene, wanted), wanted))]
 
 
 def _table(block: Table) -> tuple[list[str], list[list[str]]]:

@@ -11,7 +11,7 @@ from calibcore.subgroups import Places, RowOrder, rows_in_range
 from calibcore.validation import Floats, Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import row_names, row_numbers
-from dashboard.compute.split import of_evaluated, said_classes
+from dashboard.compute.split import of_evaluated, predicted_classes
 from dashboard.readers import SliceColumn
 from dashboard.readers.records import Array, Role
 from dashboard.scene import Scene
@@ -74,7 +74,7 @@ def rows_of_range(scene: Scene, chosen: ScoreRange, order: RowOrder) -> Places:
 def cells_of(scene: Scene) -> Callable[[Places], ListedRows]:
     """Return what writes the cells of some rows; it can be called where no page is drawn."""
     before, after = scene.evaluated.before.event, scene.evaluated.after.event
-    rows, names, said = scene.rows, scene.class_names, said_classes(scene, calibrated=False)
+    rows, names, said = scene.rows, scene.class_names, predicted_classes(scene, calibrated=False)
     numbers, columns, ids = (
         _once(scene, "row numbers", _numbers),
         _once(scene, "row columns", _columns),

@@ -339,7 +339,7 @@ def of_evaluated(scene: Scene, values: NDArray[Any]) -> NDArray[Any]:
     return values if mask is None else values[mask]
 
 
-def said_classes(scene: Scene, *, calibrated: bool) -> Labels | None:
+def predicted_classes(scene: Scene, *, calibrated: bool) -> Labels | None:
     """Return the class predicted for each row; None where there are no classes."""
     rows, fitted = scene.rows, scene.calibrated_by
     if not isinstance(rows, LogitSet):

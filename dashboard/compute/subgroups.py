@@ -12,7 +12,7 @@ from calibcore.subgroups import SliceScreen, SliceShares, joint_screen, screen_s
 from calibcore.validation import Labels
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.compute.cache import key_of, once
-from dashboard.compute.split import Slicing, of_evaluated, said_classes, slicing_of, ways
+from dashboard.compute.split import Slicing, of_evaluated, predicted_classes, slicing_of, ways
 from dashboard.scene import Scene
 from dashboard.texts.subgroups import BLANK, PREDICTED, SCORES
 
@@ -145,7 +145,7 @@ def _find_slices(scene: Scene, by: str) -> SubgroupResults:
     before = screened(evaluated.before.event, groups.before)
     same = evaluated.after is evaluated.before
     after = before if same else screened(evaluated.after.event, groups.after, before)
-    said = [said_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
+    said = [predicted_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
     right, right_after = (share(_right(scene, classes)) for classes in said)
     return SubgroupResults(slicing, before, after, right, right_after)
 

@@ -199,7 +199,7 @@ class Result:
 
 
 @lru_cache(maxsize=16)  # of 7 to 12 MB
-def found_of(chosen: Chosen) -> Result:
+def result_of(chosen: Chosen) -> Result:
     """Draw both sets, measure the test rows, fit calibrators, and compare all with the truth."""
     model, options = chosen.model, Options(n_bins=N_BINS)
     calibration, test = (drawn_of(chosen, which) for which in (0, 1))

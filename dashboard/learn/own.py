@@ -133,14 +133,14 @@ class Result:
         return self.mean_confidence - self.right
 
 
-def found_of(event: EventScores) -> Result:
+def result_of(event: EventScores) -> Result:
     """Evaluate answers.
 
     ``event``: confidences of 50% or more, and whether each answer was right.
 
     Examples
     --------
-    >>> found = found_of(scores_of([Answer(90, True)] * 12 + [Answer(70, False)] * 8))
+    >>> found = result_of(scores_of([Answer(90, True)] * 12 + [Answer(70, False)] * 8))
     >>> round(found.mean_confidence, 3), found.right, round(found.brier, 3)
     (0.82, 0.6, 0.202)
     """
@@ -163,7 +163,7 @@ def found_of(event: EventScores) -> Result:
 @cache
 def network_on_all() -> Result:
     """Evaluate the network on all pictures of which `garments` draws."""
-    return found_of(garments.network_on_all())
+    return result_of(garments.network_on_all())
 
 
 def binned_from_half(event: EventScores) -> BinnedReliability:

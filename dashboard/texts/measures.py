@@ -159,7 +159,7 @@ def _row(
     if mark == "not comparable" and row.change == 0:
         mark = "no evidence"  # accuracy, which a map of scores cannot change
     has_both = not isinstance(row.measure, ChangeMeasure)
-    definition, held = GLOSSARY[row.measure.key], held_note(row.measure.key, expert=expert)
+    definition, held = GLOSSARY[row.measure.key], coverage_note(row.measure.key, expert=expert)
     return MeasureRow(
         name=row.measure.name,
         definition=f"{definition} {held}".strip(),
@@ -177,7 +177,7 @@ def _row(
     )
 
 
-def held_note(key: str, *, expert: bool = False) -> str:
+def coverage_note(key: str, *, expert: bool = False) -> str:
     """Return that a measure has no interval, or, for experts, how often that covered the truth."""
     if key in TESTED_ONLY:
         return "No 95% CI: its value does not say how miscalibrated the scores are."

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.compute.learn import TURNS, finished_study
-from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, found_of, redraws_of
+from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, redraws_of, result_of
 from dashboard.texts import laboratory as estimators
 from dashboard.texts import laboratory as words
 from dashboard.widgets.long_work import RUN
@@ -27,7 +27,7 @@ def test_it_opens_on_an_overconfident_model() -> None:
     page = open_page("laboratory")
     assert not page.exception
     assert model_of(page) == PRESETS["overconfident"]
-    assert words.conclusion(found_of(PRESETS["overconfident"])) in shown(page)
+    assert words.conclusion(result_of(PRESETS["overconfident"])) in shown(page)
 
 
 def test_each_control_moves_the_model_its_address_and_what_is_said() -> None:
@@ -38,7 +38,7 @@ def test_each_control_moves_the_model_its_address_and_what_is_said() -> None:
     page.number_input(key="lab_at_seed").set_value(7).run()
     expected = Chosen(slope=180, rate=30, rows=500, seed=7)
     assert model_of(page) == expected
-    assert words.conclusion(found_of(expected)) in shown(page)
+    assert words.conclusion(result_of(expected)) in shown(page)
     page.button(key="lab_draw").click().run()
     assert model_of(page) == Chosen(slope=180, rate=30, rows=500, seed=7, draw=2)
 
@@ -61,7 +61,7 @@ def test_a_model_to_begin_with_is_taken_whole() -> None:
         page.selectbox[0].set_value(name).run()
         assert not page.exception
         assert model_of(page) == PRESETS[name]
-        assert words.conclusion(found_of(PRESETS[name])) in shown(page)
+        assert words.conclusion(result_of(PRESETS[name])) in shown(page)
 
 
 def test_a_handle_is_moved() -> None:
@@ -111,5 +111,5 @@ def test_its_rows_open_on_other_pages() -> None:
     )  # fmt: skip
     assert not page.exception
     assert words.sample(model).title.replace(":", "\\:") in shown(page).replace("\u2060", "")
-    hits = int(found_of(model).test.event.hits.sum())
+    hits = int(result_of(model).test.event.hits.sum())
     assert f"{hits} of {model.rows:,}" in shown(page)

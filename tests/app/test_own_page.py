@@ -74,7 +74,7 @@ def test_twenty_answers_give_the_four_graphs_and_nothing_of_the_truth_before() -
         page = answer(page, choice, level)
     assert not page.exception
     assert page.query_params["code"] == own.code_of(given)
-    found = own.found_of(own.scores_of(given))
+    found = own.result_of(own.scores_of(given))
     shown = every_text(page)
     assert bodies(page).index(words.band(found)) < bodies(page).index(words.yours(found))
     assert own.code_of(given) in [block.value for block in page.code]

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, found_of
+from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, result_of
 from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts import laboratory as lab
@@ -135,12 +135,12 @@ def test_the_laboratory_moves_and_opens_elsewhere(open_page: OpenPage) -> None:
     settle(page)
     model = chosen_of(page.url.partition("model=")[2])
     assert model == Chosen(slope=55)
-    assert plain(lab.conclusion(found_of(model))) in seen(page)
+    assert plain(lab.conclusion(result_of(model))) in seen(page)
     with page.expect_popup() as opened:
         page.get_by_role("link", name=lab.OPEN).click()
     other = opened.value
     settle(other)
-    hits = int(found_of(model).test.event.hits.sum())
+    hits = int(result_of(model).test.event.hits.sum())
     expect(other.get_by_text(f"{hits:,} of 2,000").first).to_be_visible()
 
 

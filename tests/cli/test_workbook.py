@@ -51,7 +51,7 @@ def drawn() -> tuple[Any, Any, Any]:
     return scores, rng.random(1000) < np.clip(scores + 0.1 * (place - 2), 0, 1), place
 
 
-def kept_of(calibrator: ScoreMap, **asked: Any) -> CalibratorFile:
+def selections_of(calibrator: ScoreMap, **asked: Any) -> CalibratorFile:
     scores, hits, _ = drawn()
     return CalibratorFile.of(audit(scores, hits, calibrator=calibrator, **asked))
 
@@ -65,7 +65,7 @@ SCORES = [0.0, 1.0, 0.5, 0.2, 1 / 3, 0.999999, 1e-9, *np.linspace(0.01, 0.99, 99
 
 @pytest.mark.parametrize("calibrator", MAPS, ids=lambda one: type(one).__name__)
 def test_the_formula_is_the_calibrator(calibrator: ScoreMap) -> None:
-    kept = kept_of(calibrator)
+    kept = selections_of(calibrator)
     book, found = opened(kept), []
     for row, score in enumerate(SCORES, start=5):
         book.typed(f"A{row}", score)
@@ -74,7 +74,7 @@ def test_the_formula_is_the_calibrator(calibrator: ScoreMap) -> None:
 
 
 def test_the_first_score_is_there_with_its_value_for_programs_that_do_not_compute() -> None:
-    kept = kept_of(SplineCalibration())
+    kept = selections_of(SplineCalibration())
     data = workbook_of(kept, "Spline", "readmitted = Yes")
     book, sheet = Workbook(data), CalamineWorkbook.from_filelike(io.BytesIO(data))
     assert sheet.sheet_names == [words.SHEET, words.TABLE]
@@ -94,7 +94,7 @@ def test_the_first_score_is_there_with_its_value_for_programs_that_do_not_comput
     [("", ""), ("high", words.NO_SCORE[1]), (1.5, words.NO_SCORE[1]), (-0.1, words.NO_SCORE[1])],
 )
 def test_what_is_no_score_is_said(typed: object, shown: str) -> None:
-    book = opened(kept_of(PlattScaling()))
+    book = opened(selections_of(PlattScaling()))
     last = 4 + N_ROWS
     book.typed(f"A{last}", typed)
     assert book.value(f"B{last}") == shown
@@ -109,7 +109,7 @@ def test_cells_of_the_file_are_read_as_what_they_are_or_asked_about(
     unit, column = (100, "C") if in_percent else (1, "B")
     column = "C" if by_group else "B"
     asked = {"groups": pd.Series(WARDS[drawn()[2]], name="ward")} if by_group else {}
-    kept = kept_of(ByGroup(PlattScaling()) if by_group else PlattScaling(), **asked)
+    kept = selections_of(ByGroup(PlattScaling()) if by_group else PlattScaling(), **asked)
     book = Workbook(workbook_of(kept, "Platt", "ill = Yes", in_percent=in_percent))
     groups = np.array(["surgery"], dtype=object) if by_group else None
     if by_group:
@@ -151,7 +151,7 @@ def test_cells_of_the_file_are_read_as_what_they_are_or_asked_about(
 
 def test_texts_of_a_file_stay_texts() -> None:
     place = drawn()[2]
-    kept = kept_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="=ward"))
+    kept = selections_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="=ward"))
     data = workbook_of(kept, "Platt", "=1+1")
     with zipfile.ZipFile(io.BytesIO(data)) as held:
         styles = ET.fromstring(held.read("xl/styles.xml"))  # noqa: S314 - our own
@@ -175,7 +175,7 @@ def test_texts_of_a_file_stay_texts() -> None:
 
 def test_groups_are_found_by_their_exact_names() -> None:
     place = drawn()[2]
-    kept = kept_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="ward"))
+    kept = selections_of(ByGroup(PlattScaling()), groups=pd.Series(WARDS[place], name="ward"))
     book = opened(kept)
     assert [book.value(f"{column}4") for column in "ABCDEFG"] == [
         "Score", "ward", "Calibrated", "All groups", "Shift", "Slope", "Read as",
@@ -216,7 +216,7 @@ def test_groups_by_ranges_are_found_by_their_numbers(*, blank: bool) -> None:
 def test_the_first_group_is_there_with_its_values() -> None:
     place = drawn()[2]
     for groups in (WARDS[place], place):
-        kept = kept_of(ByGroup(PlattScaling()), groups=groups)
+        kept = selections_of(ByGroup(PlattScaling()), groups=groups)
         book = opened(kept)
         row = [book.kept["Calibrator", f"{column}5"] for column in "ABCDEF"]
         assert row[:2] == [0.5, "3" if groups is not place else "0"]

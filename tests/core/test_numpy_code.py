@@ -55,7 +55,7 @@ def calibrators() -> dict[str, Calibrator]:
 
 
 @cache
-def kept_of(key: str, kind: str = "logits") -> CalibratorFile:
+def selections_of(key: str, kind: str = "logits") -> CalibratorFile:
     rows, calibrator = drawn(300, 1), calibrators()[key]
     rows = as_probabilities(rows) if kind == "probabilities" else rows
     if isinstance(calibrator, ByGroup):
@@ -73,7 +73,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     wanted = {}
     for kind, new in (("logits", drawn(80, 2)), ("probabilities", as_probabilities(drawn(80, 2)))):
         for key in calibrators():
-            kept, name = kept_of(key, kind), f"{kind}_{key}"
+            kept, name = selections_of(key, kind), f"{kind}_{key}"
             of_scores = isinstance(kept.fitted, FittedScoreMap)
             table = np.append(new.probabilities[:, 1], [0, 0.5, 1]) if of_scores else new.given
             groups = WARDS[np.arange(len(table)) % 4] if kept.needs_groups else None
@@ -108,7 +108,7 @@ def code_lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("key", list(calibrators()))
 def test_the_code_is_short_and_needs_numpy_alone(key: str) -> None:
-    text = numpy_code(kept_of(key))
+    text = numpy_code(selections_of(key))
     assert len(code_lines(text)) <= MOST_LINES
     tree = list(ast.walk(ast.parse(text)))
     imported = {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
@@ -193,7 +193,7 @@ def test_groups_by_ranges_and_by_numbers_of_the_fit_are_those_of_the_file() -> N
 @pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities", "percentages"])
 @pytest.mark.parametrize("key", list(calibrators()))
 def test_every_code_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
-    kept, new = kept_of(key), drawn(80, 2)
+    kept, new = selections_of(key), drawn(80, 2)
     groups: list[Any] = [["a"] * 80] if kept.needs_groups else []
     names = ("dog", "cat", 'o"wl')
     given: Any = {
@@ -226,7 +226,7 @@ def test_a_calibrator_of_folds_has_no_code() -> None:
     ],
 )
 def test_the_code_refuses_what_does_not_belong(key: str, given: Any, said: str) -> None:
-    calibrate = code_of(kept_of(key))
+    calibrate = code_of(selections_of(key))
     with pytest.raises(ValueError, match=said):
         calibrate(given(drawn(80, 2)))
     if key == "temperature":
@@ -236,7 +236,7 @@ def test_the_code_refuses_what_does_not_belong(key: str, given: Any, said: str) 
 
 @pytest.mark.parametrize("key", ["temperature", "by_group"])
 def test_what_a_file_says_stays_text(key: str) -> None:
-    kept = kept_of(key)
+    kept = selections_of(key)
     foul = '"""\nimport os\nx = """\\'
     content = json.loads(kept.to_json())
     content |= {"data": foul, "made_by": foul, "class_names": [foul, "\\", "'"]}

@@ -23,7 +23,7 @@ WRITTEN = (
 
 
 @cache
-def kept_of(key: str, *, values: str = "logits") -> tuple[CalibratorFile, Floats]:
+def selections_of(key: str, *, values: str = "logits") -> tuple[CalibratorFile, Floats]:
     """Fit to one set, and return the calibrator with rows that it has not seen."""
     data = load_sample("three_garments")
     table, new = (np.asarray(data[f"logits_{name}"], float) for name in ("calibration", "test"))
@@ -50,14 +50,14 @@ def scores() -> Floats:
 
 @pytest.mark.parametrize("key", WRITTEN)
 def test_it_is_the_calibrator_on_new_rows(key: str) -> None:
-    kept, new = kept_of(key)
+    kept, new = selections_of(key)
     values = scores() if kept.takes == "scores" else new
     np.testing.assert_allclose(run(kept, values), kept.apply(values), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("key", ["temperature", "dirichlet"])
 def test_probabilities_are_taken_as_they_are(key: str) -> None:
-    kept, new = kept_of(key, values="probabilities")
+    kept, new = selections_of(key, values="probabilities")
     assert kept.takes == "probabilities"
     np.testing.assert_allclose(run(kept, new), kept.apply(new), rtol=0, atol=1e-9)
 
@@ -77,7 +77,7 @@ def test_every_edge_of_steps_and_knots_falls_on_the_same_side() -> None:
 
 
 def test_it_says_what_it_takes() -> None:
-    kept, _ = kept_of("vector")
+    kept, _ = selections_of("vector")
     model = onnx_model(kept)
     facts = {one.key: one.value for one in model.metadata_props}
     assert facts["classes"].split("\n") == list(kept.class_names)
@@ -86,7 +86,7 @@ def test_it_says_what_it_takes() -> None:
 
 
 def test_one_that_has_no_model_is_refused() -> None:
-    kept, _ = kept_of("bbq")
+    kept, _ = selections_of("bbq")
     with pytest.raises(CalibrationInputError) as refused:
         onnx_model(kept)
     assert refused.value.field == "calibrator"
@@ -96,7 +96,7 @@ def test_one_that_has_no_model_is_refused() -> None:
 def test_every_model_runs_without_fractile(tmp_path: Path) -> None:
     wanted = {}
     for key in WRITTEN:
-        kept, new = kept_of(key)
+        kept, new = selections_of(key)
         values = scores() if kept.takes == "scores" else new
         (tmp_path / f"{key}.onnx").write_bytes(onnx_model(kept).SerializeToString())
         np.save(tmp_path / f"{key}.npy", values)

@@ -83,7 +83,7 @@ CAPTIONS: dict[str, Callable[..., str]] = {
 }
 
 
-def said_of(side: Side, *, expert: bool) -> dict[str, str]:
+def warnings_of(side: Side, *, expert: bool) -> dict[str, str]:
     said = {name: caption(side, expert=expert) for name, caption in CAPTIONS.items()}
     said["verdict"] = verdict(side, TOP_1, expert=expert).sentence
     said["cursor"] = graphs.cursor_sentence(side, 0.5, expert=expert)
@@ -93,7 +93,7 @@ def said_of(side: Side, *, expert: bool) -> dict[str, str]:
 
 @pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
 def test_plain_words_hold_no_terms_of_art(side: Side) -> None:
-    plain, expert = said_of(side, expert=False), said_of(side, expert=True)
+    plain, expert = warnings_of(side, expert=False), warnings_of(side, expert=True)
     for name, text in plain.items():
         assert not JARGON.search(text), text
         assert expert[name] != text or (name == "cursor" and side.frequency is None)

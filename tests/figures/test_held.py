@@ -10,7 +10,7 @@ from calibcore.inference.coverage import HELD
 from calibcore.inference.findings import Finding, Reference, Uncertainty
 from calibcore.inference.intervals import Interval
 from calibcore.metrics import METRICS
-from dashboard.texts.measures import ABOVE, LEAST_HELD, held_note, measure_rows, narrow_note
+from dashboard.texts.measures import ABOVE, LEAST_HELD, coverage_note, measure_rows, narrow_note
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 
@@ -54,11 +54,11 @@ def test_an_estimate_outside_its_own_interval_says_why_beside_it() -> None:
 
 def test_experts_read_the_coverage_of_every_interval() -> None:
     least, most = HELD["ks_error"]
-    said = held_note("ks_error", expert=True)
+    said = coverage_note("ks_error", expert=True)
     assert said == f"Simulated coverage of its 95% CI: {least:.0f}\u2013{most:.0f}%."
-    assert held_note("certain_misses", expert=True).endswith(": 100%.")
-    assert held_note("ks_error") == ""
+    assert coverage_note("certain_misses", expert=True).endswith(": 100%.")
+    assert coverage_note("ks_error") == ""
     for expert in (False, True):
-        assert held_note("skce", expert=expert).startswith("No 95% CI")
-    assert held_note("unknown", expert=True).endswith("has not been simulated.")
-    assert held_note("unknown") == ""
+        assert coverage_note("skce", expert=expert).startswith("No 95% CI")
+    assert coverage_note("unknown", expert=True).endswith("has not been simulated.")
+    assert coverage_note("unknown") == ""

@@ -28,9 +28,9 @@ from dashboard.learn.laboratory import (
     Chosen,
     chosen_of,
     drawn_of,
-    found_of,
     preset_of,
     redraws_of,
+    result_of,
 )
 from dashboard.learn.lesson import Picture
 from dashboard.readers import read
@@ -121,7 +121,7 @@ def test_both_sets_are_drawn_by_themselves() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_estimates_are_those_of_the_core(name: str) -> None:
     model = PRESETS[name]
-    found, event = found_of(model), drawn_of(model, 1).event
+    found, event = result_of(model), drawn_of(model, 1).event
     assert found.values["ks_error"][0] == pytest.approx(ks_error(event.scores, event.hits))
     assert found.values["ece"][0] == pytest.approx(ece(event.scores, event.hits))
     assert found.values["ece"][1] == model.model.truth().mean_distance
@@ -129,7 +129,7 @@ def test_estimates_are_those_of_the_core(name: str) -> None:
 
 
 def test_a_calibrator_is_fitted_to_the_calibration_rows_alone() -> None:
-    found = found_of(Chosen())
+    found = result_of(Chosen())
     isotonic = next(one for one in found.calibrators if one.key == "isotonic")
     fitted = IsotonicCalibration().fit(found.calibration.event.scores, found.calibration.event.hits)
     grid = np.linspace(0.01, 0.99, 50)
@@ -139,12 +139,12 @@ def test_a_calibrator_is_fitted_to_the_calibration_rows_alone() -> None:
 
 
 def test_the_conclusion_says_whether_it_is_right() -> None:
-    miscalibrated = words.conclusion(found_of(Chosen(rows=20_000)))
+    miscalibrated = words.conclusion(result_of(Chosen(rows=20_000)))
     assert "Miscalibration detected" in miscalibrated
     assert "which these rows show" in miscalibrated
-    few = words.conclusion(found_of(Chosen(slope=95, rows=50)))
+    few = words.conclusion(result_of(Chosen(slope=95, rows=50)))
     assert "which these rows do not show" in few
-    told = [words.conclusion(found_of(Chosen(slope=100, rows=200, seed=k))) for k in range(60)]
+    told = [words.conclusion(result_of(Chosen(slope=100, rows=200, seed=k))) for k in range(60)]
     alarms = sum("a false alarm" in one for one in told)
     assert all("perfectly calibrated" in one for one in told)
     assert 0 < alarms <= 8  # of 60 at 5%
@@ -152,7 +152,7 @@ def test_the_conclusion_says_whether_it_is_right() -> None:
 
 def test_redraws_spread_round_these_rows_and_the_truth() -> None:
     model = Chosen()
-    many, found = redraws_of(model), found_of(model)
+    many, found = redraws_of(model), result_of(model)
     assert many.values.shape == (N_DRAWS, len(ESTIMATES))
     assert many.of("ks_error")[0] == pytest.approx(found.values["ks_error"][0])
     assert abs(many.bias[many.keys.index("mean_gap")]) < 0.003
@@ -160,7 +160,7 @@ def test_redraws_spread_round_these_rows_and_the_truth() -> None:
 
 def test_each_line_of_the_spread_is_that_of_its_measure() -> None:
     model = Chosen()
-    many, found = redraws_of(model), found_of(model)
+    many, found = redraws_of(model), result_of(model)
     figure = lab_pictures.spread(many, found, LIGHT).figure
     thin, thick, aims, own = figure.data
     names = figure.layout.yaxis.ticktext
@@ -183,7 +183,7 @@ def dotted(picture: Picture) -> list[Any]:
 @pytest.mark.parametrize("name", PRESETS)
 def test_pictures_draw_the_truth_dotted(name: str) -> None:
     model = PRESETS[name]
-    found = found_of(model)
+    found = result_of(model)
     drawn = [
         lab_pictures.diagram(found, model, LIGHT),
         lab_pictures.gap(found, LIGHT),
@@ -199,11 +199,11 @@ def test_pictures_draw_the_truth_dotted(name: str) -> None:
 def test_what_is_kept_of_a_class_is_of_bounded_memory() -> None:
     chosen = replace(PRESETS["overconfident"], rows=ROWS[-1], seed=9_998)
     tracemalloc.start()
-    found = found_of(chosen)
+    found = result_of(chosen)
     words.calibrator_rows(found.calibrators, found.truth)
     words.estimate_rows(found, None)
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    most = found_of.cache_info().maxsize
+    most = result_of.cache_info().maxsize
     assert most is not None
     assert size * most < 400e6

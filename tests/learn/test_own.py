@@ -79,7 +79,7 @@ def test_too_many_codes_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -
 
 @given(some)
 def test_figures_are_those_of_slow_arithmetic(given_answers: list[Answer]) -> None:
-    found = own.found_of(own.scores_of(given_answers))
+    found = own.result_of(own.scores_of(given_answers))
     n = len(given_answers)
     scores = [one.level / 100 for one in given_answers]
     hits = [int(one.right) for one in given_answers]
@@ -137,7 +137,7 @@ def exceeding(scores: list[float], limit: float) -> float:
 
 @given(st.lists(st.sampled_from(LEVELS), min_size=N_QUESTIONS, max_size=N_QUESTIONS))
 def test_luck_exceeds_the_limit_in_at_most_5_percent(levels: list[int]) -> None:
-    found = own.found_of(own.scores_of([Answer(level, right=True) for level in levels]))
+    found = own.result_of(own.scores_of([Answer(level, right=True) for level in levels]))
     scores = [level / 100 for level in levels]
     assert exceeding(scores, found.side.curves.ks_null_95) <= 0.05
     assert found.limit_of_more <= found.side.curves.ks_null_95
@@ -148,7 +148,7 @@ def test_it_exceeds_it_in_about_3_percent_as_is_said() -> None:
     found = []
     for _ in range(100):
         levels = rng.choice(LEVELS[:-1], N_QUESTIONS)
-        curves = own.found_of(
+        curves = own.result_of(
             own.scores_of([Answer(int(k), right=True) for k in levels])
         ).side.curves
         found.append(exceeding((levels / 100).tolist(), curves.ks_null_95))
@@ -167,29 +167,29 @@ def test_it_exceeds_it_in_about_3_percent_as_is_said() -> None:
     ],
 )
 def test_the_verdict_is_that_of_the_ks_error(given_answers: list[Answer], said: str) -> None:
-    found = own.found_of(own.scores_of(given_answers))
+    found = own.result_of(own.scores_of(given_answers))
     assert said in words.yours(found)
     shown = found.side.curves.ks_error >= found.side.curves.ks_null_95
     assert shown == ("do not show" not in said)
 
 
 def test_luck_is_said_before_the_answers_and_independently_of_them() -> None:
-    wrong, right = (own.found_of(own.scores_of(same(80, n))) for n in (0, 20))
+    wrong, right = (own.result_of(own.scores_of(same(80, n))) for n in (0, 20))
     assert words.band(wrong) == words.band(right)
     assert "KS error of up to **20.0%** in at least 95% of cases" in words.band(right)
     assert "With 100 such answers: up to 9.0%" in words.band(right)
 
 
 def test_certain_and_wrong_is_infinite_and_said() -> None:
-    found = own.found_of(own.scores_of([Answer(100, right=False), *same(99, 19, 19)]))
+    found = own.result_of(own.scores_of([Answer(100, right=False), *same(99, 19, 19)]))
     cells = {row[0]: row[1] for row in words.measure_rows(found, None)}
     assert cells["NLL (nats)"] == "\u221e"
     assert "The NLL is infinite" in words.against_half(found)
-    assert "infinite" not in words.against_half(own.found_of(own.scores_of(same(99, 19))))
+    assert "infinite" not in words.against_half(own.result_of(own.scores_of(same(99, 19))))
 
 
 def test_the_brier_score_is_compared_with_saying_50_percent() -> None:
-    better, worse = (own.found_of(own.scores_of(same(90, n))) for n in (18, 10))
+    better, worse = (own.result_of(own.scores_of(same(90, n))) for n in (18, 10))
     assert words.against_half(better) == (
         "Brier score 0.090; always saying 50% gives 0.250. Lower is better: your confidences help."
     )
@@ -212,10 +212,10 @@ EXTREMES = MappingProxyType(
 @pytest.mark.parametrize("name", EXTREMES)
 @pytest.mark.parametrize("shade", [LIGHT, DARK], ids=["light", "dark"])
 def test_pictures_are_drawn_of_any_answers_in_large_type(name: str, shade: Palette) -> None:
-    found = own.found_of(own.scores_of(EXTREMES[name]))
+    found = own.result_of(own.scores_of(EXTREMES[name]))
     graphs = own_pictures.four(found, shade)
     assert [one.name for one in graphs] == ["a", "b", "c", "d"]
-    network = own.found_of(garments.network_scores(garments.draw_pictures(1)))
+    network = own.result_of(garments.network_scores(garments.draw_pictures(1)))
     for picture in (
         own_pictures.diagram(found, None, shade),
         own_pictures.diagram(found, network, shade),
@@ -234,7 +234,7 @@ def test_pictures_are_drawn_of_any_answers_in_large_type(name: str, shade: Palet
 
 
 def test_the_diagram_draws_each_bin_and_says_it() -> None:
-    found = own.found_of(own.scores_of([*same(70, 3, 4), *same(99, 2, 2)]))
+    found = own.result_of(own.scores_of([*same(70, 3, 4), *same(99, 2, 2)]))
     picture = own_pictures.diagram(found, None, LIGHT)
     (bars,) = [trace for trace in picture.figure.data if trace.type == "bar"]
     assert list(bars.x) == pytest.approx([0.75, 0.95])
@@ -243,7 +243,7 @@ def test_the_diagram_draws_each_bin_and_says_it() -> None:
 
 
 def test_the_gap_and_the_four_graphs_end_at_the_mean_gap() -> None:
-    found = own.found_of(own.scores_of([*same(70, 3, 10), *same(90, 6, 10)]))
+    found = own.result_of(own.scores_of([*same(70, 3, 10), *same(90, 6, 10)]))
     line = own_pictures.gap(found, LIGHT).figure.data[2]
     assert line.y[-1] == pytest.approx(0.8 - 0.45)
     cumulative = own_pictures.four(found, LIGHT)[0].figure.data

@@ -84,7 +84,7 @@ _ESCAPING = (
 )
 
 
-def said_of(
+def warnings_of(
     found: Optimum, model: LinearModel, absent: NDArray[np.int64], left: float, *, held: bool
 ) -> tuple[str, ...]:
     """Return warnings of weights that are not to be relied on.
@@ -97,19 +97,19 @@ def said_of(
     """
     unpenalised = not model.penalty.strength.any()
     perhaps = not held and bool(model.missed().min() <= _PERHAPS * model.n_rows)
-    said, loose = _said_of_size(model) if unpenalised else (), np.empty(0, dtype=np.int64)
+    said, loose = _warnings_of_size(model) if unpenalised else (), np.empty(0, dtype=np.int64)
     if len(absent) or perhaps:
         off, largest = _last_look(model, found.parameters)
-        said = _said_of_absent(absent, largest, held=held) + said
+        said = _warnings_of_absent(absent, largest, held=held) + said
         if not held:
             loose = np.setdiff1d(np.flatnonzero(off <= _NO_PART), absent)
     instead = _ADD if unpenalised else _LEFT_FREE
     doubt = "" if held else _ARBITRARY.format(instead if model.full else _NO_PENALTY)
-    apart = _said_of_loose(loose, doubt)
-    return said + _said_of_end(found, left, apart, doubt, unpenalised=unpenalised)
+    apart = _warnings_of_loose(loose, doubt)
+    return said + _warnings_of_end(found, left, apart, doubt, unpenalised=unpenalised)
 
 
-def said_of_choice(chosen: Chosen, n_classes: int) -> tuple[str, ...]:
+def warnings_of_choice(chosen: Chosen, n_classes: int) -> tuple[str, ...]:
     """Return warnings of cross-validated strengths that do badly or end their grid.
 
     ``chosen``: what was chosen, and what it did on the rows held out. ``n_classes``: says which
@@ -146,7 +146,9 @@ def _listed(classes: NDArray[np.int64]) -> str:
     return f"class {some}" if len(classes) == 1 else f"classes {some}"
 
 
-def _said_of_absent(absent: NDArray[np.int64], largest: Floats, *, held: bool) -> tuple[str, ...]:
+def _warnings_of_absent(
+    absent: NDArray[np.int64], largest: Floats, *, held: bool
+) -> tuple[str, ...]:
     if len(absent) == 0:
         return ()
     has, its, gets = ("has", "its", "it a probability")
@@ -159,14 +161,14 @@ def _said_of_absent(absent: NDArray[np.int64], largest: Floats, *, held: bool) -
     return (f"{said} leaves {gets} of at most {most:.2g} there{in_fact}.",)
 
 
-def _said_of_loose(loose: NDArray[np.int64], doubt: str) -> tuple[str, ...]:
+def _warnings_of_loose(loose: NDArray[np.int64], doubt: str) -> tuple[str, ...]:
     if len(loose) == 0:
         return ()
     apart = f"The fit tells {_listed(loose)} from the others with near certainty in every"
     return (f"{apart} calibration row, so these weights hardly matter there. {doubt}",)
 
 
-def _said_of_size(model: LinearModel) -> tuple[str, ...]:
+def _warnings_of_size(model: LinearModel) -> tuple[str, ...]:
     n_classes = len(model.free)
     n_parameters = (n_classes + 1) * (n_classes - 1)
     if not model.full or n_parameters <= model.n_rows:
@@ -175,7 +177,7 @@ def _said_of_size(model: LinearModel) -> tuple[str, ...]:
     return (f"{said} expect worse probabilities on other data.",)
 
 
-def _said_of_end(
+def _warnings_of_end(
     found: Optimum, left: float, loose: tuple[str, ...], doubt: str, *, unpenalised: bool
 ) -> tuple[str, ...]:
     if found.separated or found.escaping:
@@ -489,7 +491,7 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
         if method.is_searched(model.n_rows, n_classes):
             chosen = odir.choose_odir(model, start, near=_near(near, start), progress=progress)
             strengths, progress = chosen.strengths, None
-            said = (*said, *said_of_choice(chosen, n_classes))
+            said = (*said, *warnings_of_choice(chosen, n_classes))
         else:
             strengths = odir.strengths_by_size(model.n_rows, n_classes)
             most = {"cells": method.MOST_CELLS, "classes": method.MOST_CLASSES}
@@ -499,7 +501,7 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
     goal = CONVERGED / 2 if model.long or model.n_cells > _MANY_CELLS else GOAL
     left = SURE if model.long else 0.0
     found = minimise(model, start, goal=goal, left=left, progress=progress)
-    said = (*said, *said_of(found, model, absent, left, held=held))
+    said = (*said, *warnings_of(found, model, absent, left, held=held))
     return _fitted(found, inputs, strengths, said)
 
 

@@ -420,8 +420,8 @@ _OF_SCORE = {
 }
 
 
-def why_of(hypothesis: Hypothesis, said_of: Mapping[str, str]) -> str:
+def why_of(hypothesis: Hypothesis, warnings_of: Mapping[str, str]) -> str:
     """Return what speaks most for a reading, in one sentence."""
     found = sorted(hypothesis.evidence.items(), key=lambda item: -item[1])
-    said = [said_of[name] for name, weight in found if weight > 0 and name in said_of]
+    said = [warnings_of[name] for name, weight in found if weight > 0 and name in warnings_of]
     return (", ".join(said[:3]) or "nothing else fits better") + "."

@@ -109,7 +109,7 @@ def _group_blocks(
 
 
 def _kept_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
-    found = kept_of(scene, wanted)
+    found = selections_of(scene, wanted)
     curves = [(side, one.curve) for side, one in zip(sides_of(scene), found, strict=True)]
     figure = coverage_graph(curves, share_kept(found), scene.palette)
     areas = [curve.aurc for _, curve in curves]
@@ -117,7 +117,7 @@ def _kept_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
     if scene.settings.event == TopR(1):
         all_rows.append(commonest_class(scene.evaluated))
     return (
-        Sentences("acting", tuple(words.kept_lines(found, wanted)), headline=True),
+        Sentences("acting", tuple(words.selection_lines(found, wanted)), headline=True),
         Pictures("kept", (Picture("decisions kept", say_rows(words.KEPT_CAPTION), figure),)),
         Sentences("all rows", tuple(text for text in all_rows if text)),
     )
@@ -167,7 +167,7 @@ def held_of(scene: Scene, side: str, event: EventScores, wanted: float) -> HeldA
     return once("held accuracies", key, make)
 
 
-def kept_of(scene: Scene, wanted: float) -> list[Selection]:
+def selections_of(scene: Scene, wanted: float) -> list[Selection]:
     """Return the threshold for an accuracy before and, where a calibrator is in use, after."""
     key = key_of(scene.upload, scene.settings), scene.chosen, wanted
 

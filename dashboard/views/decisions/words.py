@@ -245,7 +245,7 @@ class Selection:
     """Before calibration, what the threshold of the calibrated scores would keep."""
 
 
-def kept_lines(sides: Sequence[Selection], wanted: float) -> list[str]:
+def selection_lines(sides: Sequence[Selection], wanted: float) -> list[str]:
     """Return what a threshold for an accuracy holds, for Markdown: first in the scores in use.
 
     ``sides``: before and, where a calibrator is in use, after. ``wanted``: accuracy.
@@ -253,7 +253,7 @@ def kept_lines(sides: Sequence[Selection], wanted: float) -> list[str]:
     *own, last = sides
     lines = [out_of_reach(wanted, calibrated=bool(own))]
     if last.at is not None:
-        lines = [kept_sentence(last.at, calibrated=bool(own)), _holds(last, wanted)]
+        lines = [selection_sentence(last.at, calibrated=bool(own)), _holds(last, wanted)]
     for one in own:
         told = [out_of_reach(wanted, calibrated=False)]
         if one.at is not None:
@@ -270,7 +270,7 @@ def _holds(one: Selection, wanted: float) -> str:
 
 
 @says_rows
-def kept_sentence(at: AtCutoff, *, calibrated: bool) -> str:
+def selection_sentence(at: AtCutoff, *, calibrated: bool) -> str:
     """Return what keeping the rows from a score on comes to."""
     n, kept = at.n_samples, at.called
     share, accuracy = percent(kept / n, n), percent(at.right / kept, kept)

@@ -22,9 +22,9 @@ from dashboard.learn.laboratory import (
     ROWS,
     Chosen,
     chosen_of,
-    found_of,
     preset_of,
     redraws_of,
+    result_of,
 )
 from dashboard.learn.lesson import Picture
 from dashboard.texts import laboratory as words
@@ -205,7 +205,7 @@ def _clicked(key: str) -> None:
 
 def _show_results(chosen: Chosen) -> None:
     """Show what the rows show, what is true, and the calibrators."""
-    found, palette = found_of(chosen), style.palette()
+    found, palette = result_of(chosen), style.palette()
     many = redraws_of(chosen) if st.session_state.get(_MANY) else None
     st.markdown(words.conclusion(found))
     left, right = st.columns(2, gap="medium")

@@ -250,10 +250,10 @@ def _go_on(run: Run, level: int) -> None:
 def _show_result(run: Run) -> None:
     """Show first what luck does, then the answers."""
     palette = style.palette()
-    found, beside, network = own.found_of(own.scores_of(run.answers)), None, None
+    found, beside, network = own.result_of(own.scores_of(run.answers)), None, None
     if run.which == "pictures":
         beside = network_scores(run.questions)
-        network = own.found_of(beside)
+        network = own.result_of(beside)
     st.markdown(words.band(found))
     st.markdown(words.yours(found))
     if network is not None:
@@ -317,7 +317,7 @@ def _show_class() -> None:
             show_words(message)
     if not collected.people:
         return
-    found = own.found_of(collected.together)
+    found = own.result_of(collected.together)
     st.markdown(words.class_sentence(found, len(collected.people)))
     left, right = st.columns(2, gap="medium")
     with left:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calibcore import CalibrationInputError
 from calibcore.calibrators import CATALOGUE, TemperatureScaling, from_json
 from calibcore.calibrators.base import SlowVectorMap, VectorMap
-from calibcore.calibrators.linear.fitted import FittedLinear, Inputs, said_of_choice
+from calibcore.calibrators.linear.fitted import FittedLinear, Inputs, warnings_of_choice
 from calibcore.calibrators.linear.maps import (
     DirichletScaling,
     MatrixScaling,
@@ -803,8 +803,8 @@ def test_a_choice_worse_than_temperature_scaling_on_rows_held_out_says_both_figu
 
 def test_a_strength_at_an_end_of_the_grid_is_said(rng: np.random.Generator) -> None:
     most, *_, least = strengths_tried(4)
-    assert said_of_choice(Chosen((1.0, 0.1), 0.5, 0.5), 4) == ()
-    largest, smallest = said_of_choice(Chosen((most, least), 0.5, 0.6), 4)
+    assert warnings_of_choice(Chosen((1.0, 0.1), 0.5, 0.5), 4) == ()
+    largest, smallest = warnings_of_choice(Chosen((most, least), 0.5, 0.6), 4)
     assert "largest lambda tried, 1e+06" in largest
     assert "smallest mu tried, 1e-05" in smallest
     # A single temperature is wrong, so the weights off the diagonal are best left out.
