@@ -10,7 +10,6 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.samples import load_sample
 from calibcore.splits import Split
-from calibcore.validation import Floats
 from dashboard.learn.laboratory import LIMITS, Chosen
 from dashboard.learn.lesson import State
 
@@ -61,11 +60,6 @@ def drawn(n: int, rng: np.random.Generator, of: EventScores | None = None) -> Ev
     """Return rows drawn at random without repetition, of the network's unless given."""
     every = top_scores() if of is None else of
     return every.rows(np.sort(rng.choice(every.n_samples, n, replace=False)))
-
-
-def as_scored(scores: Floats, rng: np.random.Generator) -> EventScores:
-    """Return rows whose outcomes are drawn from their scores: perfectly calibrated."""
-    return EventScores(scores, rng.random(scores.size) < scores)
 
 
 def in_laboratory(model: Chosen, state: State, key: str) -> Chosen:

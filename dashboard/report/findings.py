@@ -35,7 +35,6 @@ from dashboard.views.subgroups import words as slice_words
 MOST_SUBGROUPS = 20
 """Subgroups that are listed for each column."""
 
-NO_BREAK_ARROW = "\u00a0\u2192\u00a0"
 
 MOST_COLUMNS = 8
 """Columns whose subgroups are listed."""

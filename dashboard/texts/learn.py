@@ -73,8 +73,6 @@ def unusable(names: Sequence[str]) -> str:
     return f"Not understood in this link: {', '.join(names)}. The usual values are used instead."
 
 
-TEACHERS = "For teachers"
-
 LINK, EXERCISES, PLAN, IN_CLASS = "A link", "Exercises", "A lesson of 50 minutes", "In class"
 
 LINK_INTRO = (

@@ -133,11 +133,6 @@ def tried(n_settings: int) -> str:
     )
 
 
-def reported(n_samples: int, made: str) -> str:
-    """Return on how many rows a report rests, and when it was made."""
-    return f"{rows_of(n_samples)} \u00b7 {made[:10]}"
-
-
 def largest_shown(n_shown: int, n_groups: int) -> str:
     """Return how many subgroups are listed; nothing where all are."""
     if n_shown == n_groups:

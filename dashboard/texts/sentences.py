@@ -9,11 +9,9 @@ from calibcore.auditing import AuditResult
 from calibcore.calibrators import FittedSpline, FittedTemperature
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.curves import ScoreCurve
-from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.inference import Omnibus
-from calibcore.metrics import accuracy, hit_rate
 from calibcore.verdict import DETECTION_LEVEL, mean_gap_of
 from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
 from dashboard.texts.events import EventWords
@@ -27,7 +25,7 @@ from dashboard.texts.numbers import (
     p_words,
     percent,
 )
-from dashboard.texts.rows import rows, rows_of, says_rows
+from dashboard.texts.rows import rows, says_rows
 from dashboard.texts.subgroups import Groups
 from dashboard.texts.verdicts import (
     CHANCE,
@@ -386,15 +384,3 @@ SAME_DATA = (
     "Same data: the calibrator is evaluated on the rows it was fitted on, so results After are"
     " optimistic. Upload a second set for an unbiased evaluation."
 )
-
-
-def set_read(name: str, rows: LogitSet | EventScores) -> str:
-    """Return what one set holds."""
-    words = {"calibration": "Calibration set", "test": "Test set", "rows": "One set"}[name]
-    n_samples = rows.n_samples
-    if isinstance(rows, EventScores):
-        right = percent(hit_rate(rows.scores, rows.hits), n_samples)
-        return f"{words}: {rows_of(n_samples)}, {right} correct."
-    right = percent(accuracy(rows.logits, rows.labels), n_samples)
-    lowest, highest = int(rows.labels.min()), int(rows.labels.max())
-    return f"{words}: {rows_of(n_samples)}, labels {lowest} to {highest}, accuracy {right}."
