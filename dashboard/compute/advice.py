@@ -1,4 +1,4 @@
-"""Whether calibration by group would correct the worst subgroup."""
+"""What is recommended: findings, worst subgroups, calibration by group, a calibrator, drift."""
 
 from dataclasses import replace
 

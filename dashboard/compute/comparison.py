@@ -1,4 +1,4 @@
-"""The settings with which calibrators take part in a comparison."""
+"""Calibrators compared: which take part, how they are fitted, what comes of it, and how level."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

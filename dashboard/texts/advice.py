@@ -1,4 +1,4 @@
-"""A recommendation, and what it rests on."""
+"""Recommendations in words: each step, and what it rests on."""
 
 import math
 from collections.abc import Sequence
