@@ -28,8 +28,8 @@ from dashboard.settings import (
 from dashboard.texts import choosing
 from dashboard.texts import opening as imports
 from dashboard.texts.glossary import CHOICES, OPTIONS
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
-from dashboard.texts.sentences import method_name
 from dashboard.views.models import words as models
 from dashboard.widgets import address, evaluation
 

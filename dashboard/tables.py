@@ -19,8 +19,8 @@ from calibcore.comparison import (
 from calibcore.evaluation import SetResult
 from calibcore.metrics import METRICS, Measure
 from dashboard.texts.comparison import PAST_HALF, crosses_half
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import is_whole, measured, took
-from dashboard.texts.sentences import method_name
 
 CHANGED, FIT_TIME = "Predictions changed", "Fit time"
 

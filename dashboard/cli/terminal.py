@@ -19,9 +19,9 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
-from dashboard.compute.advice import lines_of, worst_of
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look
+from dashboard.compute.verdict import groups_of, lines_of
 from dashboard.document.blocks import Cell, Table
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers.records import Options
@@ -34,11 +34,12 @@ from dashboard.take_home.files import calibrator_file
 from dashboard.take_home.words import unfitted
 from dashboard.take_home.workbook import workbook_of
 from dashboard.texts.measures import listed
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import as_read, class_names_in
-from dashboard.texts.sentences import both_sides_line, method_name, refusal
 from dashboard.texts.subject import subject
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
+from dashboard.texts.verdict import both_sides_line, refusal
 from dashboard.views.decisions.document import Choices, selections_of
 from dashboard.views.decisions.words import USUAL_ACCURACY, selection_lines
 from dashboard.views.overview.document import measures_table
@@ -262,7 +263,7 @@ def _print_head(console: Console, scene: Scene) -> None:
         console.print(escape(plain(text)), soft_wrap=True)
     words = scene.event_words
     line = both_sides_line(
-        scene.result, scene.evaluated, words, groups=worst_of(scene), ranges=True
+        scene.result, scene.evaluated, words, groups=groups_of(scene), ranges=True
     )
     for text in (line, *lines_of(scene), *_decisions(scene)):
         console.print(escape(plain(text)), soft_wrap=True)

@@ -22,16 +22,12 @@ from dashboard.texts.advice import (
     Corrected,
     Evidence,
     Step,
-    drift_line,
     drift_step,
-    drifts,
     next_steps,
     with_correction,
 )
 from dashboard.texts.events import outcome_name
-from dashboard.texts.sentences import FITTED, findings
-from dashboard.texts.subgroups import BLANK, Groups, worst_lines
-from dashboard.texts.verdicts import Finding, ranges_sentence
+from dashboard.texts.subgroups import BLANK, Groups
 
 _MOST_ROWS = 200_000
 """Up to so many rows the fit is made unasked; it takes a second."""
@@ -89,55 +85,6 @@ QUICK = 4_000_000
 """Cells of the table that are evaluated unasked: they take a fifth of a second."""
 
 BothScreens = tuple[ClassScreen, ClassScreen | None]
-
-
-def worst_of(scene: Scene) -> Groups:
-    """Return what is known of the subgroups of all groupings."""
-    found = find_groups(scene)
-    words = scene.event_words
-    return Groups(found.before, found.after, found.name, words.prediction, _drifts(scene))
-
-
-def _drifts(scene: Scene) -> tuple[bool, bool]:
-    """Return whether scores drift over dates, before and after calibration."""
-    found = find_drift(scene)
-    if found is None:
-        return False, False
-    before = drifts(found.before)
-    return before, before if found.after is None else drifts(found.after)
-
-
-def findings_of(scene: Scene) -> dict[str, Finding]:
-    """Return the verdict of each side, on the whole and its subgroups, by its name."""
-    return findings(scene.result, scene.evaluated, scene.event_words, worst_of(scene))
-
-
-def ranges_by_side(scene: Scene) -> dict[str, str]:
-    """Return at which scores each side is miscalibrated, where it is not fitted on these rows."""
-    sides = {"Before": scene.evaluated.before, "After": scene.evaluated.after}
-    return {
-        name: ranges_sentence(sides[name])
-        for name, found in findings_of(scene).items()
-        if found is not FITTED
-    }
-
-
-def lines_of(scene: Scene) -> list[str]:
-    """Return the worst subgroup on both sides, and the drift over dates if it is detected."""
-    return [*worst_lines(worst_of(scene), expert=scene.expert), *_drift_lines(scene)]
-
-
-def _drift_lines(scene: Scene) -> list[str]:
-    found = find_drift(scene)
-    if found is None or not found.detected:
-        return []
-    groups, sides = worst_of(scene), (found.before, found.after)
-    alone = any(
-        drifts(side) and not groups.worst(after=after)
-        for side, after in zip(sides, (False, True), strict=True)
-    )
-    by, shown = found.slicing.by, found.slicing.shown
-    return [drift_line(by, shown, sides, expert=scene.expert, alone=alone)]
 
 
 def advice_text(said: Conclusion) -> str:

@@ -29,7 +29,7 @@ from dashboard.texts import opening as templates
 from dashboard.texts import opening as words
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.opening import columns_read
-from dashboard.texts.sentences import LABELS_ALONE, REFUSED
+from dashboard.texts.verdict import LABELS_ALONE, REFUSED
 from dashboard.widgets import panel
 
 _VISIT = "import_visit"

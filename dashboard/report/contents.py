@@ -14,14 +14,7 @@ from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.inference import Inference
-from dashboard.compute.advice import (
-    classes_of,
-    findings_of,
-    lines_of,
-    ranges_by_side,
-    steps_of,
-    worst_of,
-)
+from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.comparison import (
     QUICK_SECONDS,
     ComparisonResults,
@@ -34,6 +27,7 @@ from dashboard.compute.files import sets_said
 from dashboard.compute.split import slicing_of
 from dashboard.compute.subgroups import find_drift, find_groups
 from dashboard.compute.uncertainty import closer_look
+from dashboard.compute.verdict import findings_of, groups_of, lines_of, ranges_by_side
 from dashboard.document.blocks import Block, Cell, Report, Row, Section, Sentences, Table, Typed
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
@@ -44,16 +38,17 @@ from dashboard.scene import Scene
 from dashboard.take_home import files as take_home
 from dashboard.texts import opening as imports
 from dashboard.texts import report as words
-from dashboard.texts import sentences
+from dashboard.texts import verdict as verdict_words
 from dashboard.texts.advice import HEADING
 from dashboard.texts.limits import power_sentence, rounded_note
 from dashboard.texts.measures import listed
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import OF_USE, ROLES
 from dashboard.texts.rows import rows_of, say_rows
-from dashboard.texts.sentences import SAME_DATA, bridge, method_name, outcome
 from dashboard.texts.subgroups import BLANK, KNOWN_GROUPS
 from dashboard.texts.subject import subject
+from dashboard.texts.verdict import SAME_DATA, bridge, outcome
 from dashboard.views.decisions.document import Choices
 
 MOST_CLASSES = 30
@@ -147,9 +142,9 @@ def _summary(scene: Scene, inference: Inference | None, asked: ReportRequest) ->
     """Return the verdict, its picture, the measures that matter most, and what to do."""
     said, evaluated = scene.event_words, scene.evaluated
     blocks: list[Block | None] = []
-    found, groups, ranges = findings_of(scene), worst_of(scene), ranges_by_side(scene)
+    found, groups, ranges = findings_of(scene), groups_of(scene), ranges_by_side(scene)
     for name, side in findings.sides_of(scene):
-        whole = sentences.verdict(side, said, found[name], expert=scene.expert).sentence
+        whole = verdict_words.verdict(side, said, found[name], expert=scene.expert).sentence
         verdict = f"{name}: {whole if name in ranges else found[name].in_sentence}"
         counted = groups.counted(after=name == words.AFTER) if name in ranges else ""
         blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))

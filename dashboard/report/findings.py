@@ -12,10 +12,10 @@ from calibcore.events import OneClass
 from calibcore.inference import Inference
 from calibcore.metrics import Measure
 from calibcore.verdict import DETECTION_LEVEL
-from dashboard.compute.advice import lines_of
 from dashboard.compute.comparison import RANKED_BY, ComparisonResults, Dealt, conclusion_of
 from dashboard.compute.figures import draw_reliability
 from dashboard.compute.subgroups import find_groups, find_slices
+from dashboard.compute.verdict import lines_of
 from dashboard.document.blocks import Block, Cell, Picture, Pictures, Row, Section, Sentences, Table
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene

@@ -20,7 +20,7 @@ from dashboard.scene import Scene
 from dashboard.take_home import words
 from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, percents, rows_for
 from dashboard.take_home.workbook import workbook_of
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from dashboard.texts.subgroups import BLANK
 
 _GRID = np.linspace(0, 1, 1001)

@@ -16,7 +16,7 @@ from dashboard.take_home import files as compute
 from dashboard.take_home import words
 from dashboard.take_home.calibrated import n_unfitted
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import refusal
+from dashboard.texts.verdict import refusal
 from dashboard.widgets.downloads import file_name, offer_file, offer_table
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -19,14 +19,15 @@ from calibcore.inference import (
 )
 from calibcore.verdict import DETECTION_LEVEL, mean_gap_of, remains
 from dashboard.settings import NO_METHOD, ChosenEvent, method_by_key
+from dashboard.texts.badges import finding_since, no_information, shape
 from dashboard.texts.classes import shortened
 from dashboard.texts.events import event_words
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent, pp
 from dashboard.texts.rows import rows, rows_of
-from dashboard.texts.sentences import capitalised, decisions, mean_moved, method_name, set_name
 from dashboard.texts.subgroups import KNOWN_GROUPS, Groups, slice_name
 from dashboard.texts.tiles import new_misses, nll_key, now_certain, raised_nll
-from dashboard.texts.verdicts import finding_since, no_information, shape
+from dashboard.texts.verdict import capitalised, decisions, mean_moved, set_name
 
 TOP = TopR(1)
 
@@ -278,7 +279,7 @@ def _second_class(found: Evidence, screen: ClassScreen, told: str) -> Step | Non
     mean_score, observed = float(screen.mean_score[1]), float(screen.frequency[1])
     ks_error, p_value = float(screen.ks_error[1]), float(screen.p_value[1])
     what = finding_since(mean_score - observed, ks_error, p_value, remains=left, prediction=False)
-    if what.colour == "violet":
+    if what.direction == "both":
         size = f" (KS error {percent(ks_error, n_samples)})"
     else:
         gap = detected_points(abs(mean_score - observed), n_samples)

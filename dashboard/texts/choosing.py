@@ -6,9 +6,9 @@ from typing import NamedTuple
 from calibcore.calibrators import CATALOGUE, Method
 from calibcore.comparison import Contestant
 from dashboard.settings import Settings, method_by_key
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import measured
 from dashboard.texts.rows import rows_of
-from dashboard.texts.sentences import method_name
 
 TITLE = "What each calibrator keeps and needs"
 GUIDELINE = "Guideline of Zhang 2020, section 5.2"

@@ -8,8 +8,8 @@ import numpy as np
 from calibcore.inference import ClassScreen
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.settings import CLASS_BINS
+from dashboard.texts.badges import NOT_DETECTED, finding_since
 from dashboard.texts.numbers import escape_markdown, p_words
-from dashboard.texts.verdicts import NOT_DETECTED, finding_since
 
 HEADING = "Classes"
 ORDERS = {"before": "Worst before", "after": "Worst after"}
@@ -46,7 +46,7 @@ _NOTE = (
 
 _LONGEST_NAME = 40
 
-_KINDS = {"red": "over", "blue": "under", "violet": "both", "gray": "none"}
+_KINDS = {"too high": "over", "too low": "under", "both": "both", "none": "none"}
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _side(screen: ClassScreen, k: int, digits: int) -> OneSide:
     error, adjusted = float(screen.ks_error[k]), float(screen.adjusted[k])
     found = finding_since(mean_gap, error, adjusted, remains=left, prediction=False)
     verdict = "not detected" if found is NOT_DETECTED else found.in_sentence
-    kind = _KINDS[found.colour]
+    kind = _KINDS[found.direction]
     return OneSide(_share(error, digits), found.icon, verdict, p_words(adjusted), kind)
 
 

@@ -16,6 +16,7 @@ from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
 from dashboard.settings import NO_METHOD
 from dashboard.texts.measures import MARKS
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     amount,
     duration,
@@ -27,7 +28,7 @@ from dashboard.texts.numbers import (
     written,
 )
 from dashboard.texts.rows import rows, rows_of
-from dashboard.texts.sentences import mean_moved, method_name
+from dashboard.texts.verdict import mean_moved
 
 PAST_HALF = "Scores across 50%"
 

@@ -9,8 +9,8 @@ from calibcore.metrics.measure import Unit
 from calibcore.synthetic import CalibratorAgainstTruth, EstimatorStudy, Redraws, Truth
 from dashboard.learn.laboratory import N_BINS, N_DRAWS, Chosen, Result, preset_of
 from dashboard.samples import Sample
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import MINUS, amount, p_words, percent, pp
-from dashboard.texts.sentences import method_name
 
 TITLE = "Laboratory"
 INTRO = (

@@ -131,12 +131,12 @@ def measure_rows(
     coverage of the intervals.
     """
     return [
-        _row(evaluated.compare(key), finding_of(inference, key), evaluated, expert=expert)
+        _row(evaluated.compare(key), finding_for(inference, key), evaluated, expert=expert)
         for key in (measure.key for measure in measures)
     ]
 
 
-def finding_of(inference: Inference | None, key: str) -> Finding | None:
+def finding_for(inference: Inference | None, key: str) -> Finding | None:
     """Return what is known of a measure.
 
     Where only top-1 scores are there, the accuracy is the observed frequency.

@@ -9,11 +9,11 @@ from calibcore.metrics.binned import BinSweep
 from calibcore.reliability import Band
 from calibcore.reliability.bins import LEAST_SHARE
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
+from dashboard.texts.badges import HELP
 from dashboard.texts.events import EventWords
 from dashboard.texts.limits import FEWEST_BINS, SWEEP_NOTE
 from dashboard.texts.numbers import ci, detected_points, detected_pp, measured, percent, span
 from dashboard.texts.rows import rows_of, says_rows
-from dashboard.texts.verdicts import HELP
 
 DIAGRAM_LABEL = "Reliability diagram as"
 DIAGRAM_HELP = (

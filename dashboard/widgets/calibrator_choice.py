@@ -21,8 +21,8 @@ from dashboard.texts import comparison as words
 from dashboard.texts.choosing import unpenalised
 from dashboard.texts.glossary import CHOICES, OPTIONS
 from dashboard.texts.measures import telling
+from dashboard.texts.methods import method_name
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import method_name
 from dashboard.widgets import address
 
 

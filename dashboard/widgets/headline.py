@@ -7,17 +7,21 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.events import OneClass
 from calibcore.inference import Inference
-from dashboard.compute.advice import classes_of, findings_of, lines_of, steps_of, worst_of
+from dashboard.compute.advice import classes_of, steps_of
+from dashboard.compute.verdict import findings_of, groups_of, lines_of
 from dashboard.opening import choices as reading_choices
 from dashboard.scene import Scene
 from dashboard.texts.advice import BY_GROUP, HEADING, Step
+from dashboard.texts.badges import FITTED, HELP
 from dashboard.texts.classes import opened
 from dashboard.texts.limits import rounded_note
 from dashboard.texts.numbers import NO_BREAK, escape_markdown
 from dashboard.texts.opening import of_extremes
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import (
-    FITTED,
+from dashboard.texts.subgroups import period_name
+from dashboard.texts.subject import subject
+from dashboard.texts.tiles import mean_gap_line, tiles
+from dashboard.texts.verdict import (
     FITTED_HERE,
     LOOKING_CLOSER,
     SAME_DATA,
@@ -29,10 +33,6 @@ from dashboard.texts.sentences import (
     verdict,
     where_off,
 )
-from dashboard.texts.subgroups import period_name
-from dashboard.texts.subject import subject
-from dashboard.texts.tiles import mean_gap_line, tiles
-from dashboard.texts.verdicts import HELP
 from dashboard.widgets import address
 from dashboard.widgets import comparison as contest_conclusion
 from dashboard.widgets.filter import choose_part
@@ -54,7 +54,7 @@ def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> N
     """
     evaluated, expert = scene.evaluated, scene.expert
     words = scene.event_words
-    found, groups = findings_of(scene), worst_of(scene)
+    found, groups = findings_of(scene), groups_of(scene)
     with st.container(key="verdict", gap="small"):
         if brief:
             line = both_sides_line(scene.result, evaluated, words, groups=groups, ranges=ranges)
@@ -102,7 +102,7 @@ class Figures:
         self._scene, self._gap = scene, gap
         # Found first, as what an earlier run left in the places is gone once they are made.
         self._classes = classes_of(scene)
-        self._groups = worst_of(scene)
+        self._groups = groups_of(scene)
         self._tiles = st.container(key="tiles").empty()
         self._steps = st.container(key="next_steps").empty()
         if worst is not None:

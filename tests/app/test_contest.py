@@ -34,7 +34,7 @@ from dashboard.tables import (
 )
 from dashboard.texts import comparison as words
 from dashboard.texts.comparison import half_note
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from dashboard.views.calibrators.page import MEASURES
 from tests.app.pages import (
     bodies,

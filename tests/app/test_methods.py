@@ -8,7 +8,7 @@ from calibcore.events import TopR
 from dashboard.compute.cache import forget
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.glossary import CHOICES, OPTIONS
-from dashboard.texts.sentences import NOT_FITTED
+from dashboard.texts.verdict import NOT_FITTED
 from tests.app.pages import bodies, charts, choose, open_page, tile
 
 SAMPLE = "three_garments"

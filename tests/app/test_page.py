@@ -17,7 +17,7 @@ from dashboard.readers import Upload, read
 from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.texts.numbers import MINUS, percent
-from dashboard.texts.sentences import FITTED_HERE
+from dashboard.texts.verdict import FITTED_HERE
 from tests.app.pages import (
     METHODS,
     Event,

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.texts.numbers import escape_markdown, percent
 from dashboard.texts.rows import REFUSED, ROWS, call_rows, rows_of, say_rows
-from dashboard.texts.sentences import LOOKING_CLOSER
+from dashboard.texts.verdict import LOOKING_CLOSER
 from tests.app.pages import bodies, charts, open_page, open_upload
 
 NAME = "readmitted_30d = Yes"

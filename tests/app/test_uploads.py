@@ -17,8 +17,9 @@ from calibcore.splits import split_rows
 from dashboard.readers import FileError, read
 from dashboard.settings import NO_METHOD
 from dashboard.texts import opening as imports
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
-from dashboard.texts.sentences import LABELS_ALONE, NEXT_STEP, NOT_FITTING, REFUSED, method_name
+from dashboard.texts.verdict import LABELS_ALONE, NEXT_STEP, NOT_FITTING, REFUSED
 from tests.app.pages import (
     MARKUP,
     METHODS,

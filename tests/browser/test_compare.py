@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from dashboard.settings import USUAL, method_by_key
 from dashboard.texts import comparison as words
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import begin_long_work, settle
 

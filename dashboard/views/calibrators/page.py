@@ -34,9 +34,9 @@ from dashboard.tables import (
 )
 from dashboard.texts import choosing as choosing_words
 from dashboard.texts import comparison as words
+from dashboard.texts.methods import method_name
 from dashboard.texts.reliability import panel_line
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import method_name
 from dashboard.texts.subject import data_subject
 from dashboard.texts.tiles import commonest_class
 from dashboard.widgets import address, calibrator_choice, diagrams

@@ -8,9 +8,9 @@ from dashboard.figures.data_needed import learning_graph, leaves
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, is_variant, method_of
 from dashboard.texts.glossary import SHORT_NAMES
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import method_name
 from dashboard.views.data_needed import results as compute
 from dashboard.views.data_needed import words
 from dashboard.widgets import address, headline

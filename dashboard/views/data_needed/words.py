@@ -10,9 +10,9 @@ from calibcore.data_needed import LearningCurves, Step
 from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
 from dashboard.settings import NO_METHOD
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import amount, ci, span
 from dashboard.texts.rows import rows_of, say_rows, says_rows
-from dashboard.texts.sentences import method_name
 
 METHODS = "Calibrators"
 METHODS_HELP = "The one chosen on the left keeps its options; the others use their defaults."

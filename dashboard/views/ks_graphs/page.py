@@ -15,9 +15,9 @@ from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
 from dashboard.texts.events import event_name, outcome_name
 from dashboard.texts.rows import call_rows
-from dashboard.texts.sentences import refusal
 from dashboard.texts.subgroups import SCORES
 from dashboard.texts.subject import row_title
+from dashboard.texts.verdict import refusal
 from dashboard.views.ks_graphs import drawing as compute
 from dashboard.views.ks_graphs import words
 from dashboard.widgets import address, graph, headline, terms

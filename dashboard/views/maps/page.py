@@ -29,9 +29,9 @@ from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.take_home import page as take_home
 from dashboard.texts.glossary import SHORT_NAMES
+from dashboard.texts.methods import method_name
 from dashboard.texts.reliability import bins_caption
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import method_name
 from dashboard.views.maps import results as compute
 from dashboard.views.maps import words
 from dashboard.views.maps.results import AtTemperature

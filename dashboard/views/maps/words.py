@@ -22,9 +22,9 @@ from calibcore.metrics import EntropyIsNll
 from calibcore.validation import Floats
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.texts.glossary import GLOSSARY
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown, of_100, percent, points, took
 from dashboard.texts.rows import rows_of, says_rows
-from dashboard.texts.sentences import method_name
 
 _SHORT = 12
 """Letters of a name where there is little room, at most."""

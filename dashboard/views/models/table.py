@@ -15,7 +15,7 @@ from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.texts.classes import shortened
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from dashboard.views.models import table_words as words
 from dashboard.views.models.as_printed import (
     LEVEL,

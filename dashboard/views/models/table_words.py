@@ -7,9 +7,9 @@ from calibcore.metrics.measure import ChangeMeasure, Unit
 from dashboard.settings import NO_METHOD, method_by_key, method_of
 from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import SHORT_NAMES
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import duration, escape_markdown
 from dashboard.texts.rows import rows_of
-from dashboard.texts.sentences import method_name
 
 VIEW = "Compare"
 VIEWS = {

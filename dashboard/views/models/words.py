@@ -13,6 +13,7 @@ from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import OPTIONS
 from dashboard.texts.measures import MARKS
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     amount,
     difference,
@@ -25,8 +26,8 @@ from dashboard.texts.numbers import (
     span,
 )
 from dashboard.texts.rows import rows, rows_of
-from dashboard.texts.sentences import WHOLE_SET, across_half, method_name, refusal
 from dashboard.texts.tiles import raised_nll
+from dashboard.texts.verdict import WHOLE_SET, across_half, refusal
 
 SAMPLES, FILES = "Compare with", "Files of further models"
 SAMPLES_HELP = "Examples with the same test labels."

@@ -12,9 +12,9 @@ from dashboard.texts.measures import (
     listed,
     narrow_note,
 )
-from dashboard.texts.sentences import LOOKING_CLOSER, capitalised
 from dashboard.texts.subject import scene_set
 from dashboard.texts.tiles import below_tiles, table_note, uncertainty_note
+from dashboard.texts.verdict import LOOKING_CLOSER, capitalised
 from dashboard.views.overview.document import measures_csv, measures_table
 from dashboard.widgets import address, diagrams, graph, headline, terms
 from dashboard.widgets.blocks import write

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dashboard.compute.advice import ranges_by_side
 from dashboard.compute.figures import draw_sweep
+from dashboard.compute.verdict import ranges_by_side
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.texts.limits import BINS_MATTER, sweep_caption

@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.subgroups import Places, SliceScreen
 from calibcore.verdict import DETECTION_LEVEL
-from dashboard.compute.advice import drift_step_of, worst_of
+from dashboard.compute.advice import drift_step_of
 from dashboard.compute.figures import draw_slices
 from dashboard.compute.split import ways
 from dashboard.compute.subgroups import (
@@ -17,6 +17,7 @@ from dashboard.compute.subgroups import (
     find_slices,
     most_telling,
 )
+from dashboard.compute.verdict import groups_of
 from dashboard.figures.plotly_json import Titles
 from dashboard.figures.subgroups import ROW, score_histogram
 from dashboard.scene import Scene
@@ -71,7 +72,7 @@ def show(scene: Scene) -> None:
     drift = find_drift(scene, by) if found.slicing.in_time else None
     with top:
         _show_conclusion(scene, sentence, drift, (found.before, after))
-        if (counted := worst_of(scene).counted(after=after_first)) and slicings[1:]:
+        if (counted := groups_of(scene).counted(after=after_first)) and slicings[1:]:
             st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
     _show_slices(scene, found, first, order[start : start + size])
     _show_rows(scene)

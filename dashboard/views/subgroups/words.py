@@ -8,11 +8,11 @@ from calibcore.subgroups import JointScreen, SliceScreen, SliceShares
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.readers import Upload
 from dashboard.texts import subgroups as slice_names
+from dashboard.texts.badges import Badge, finding_since
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent, pp, span
 from dashboard.texts.rows import rows, rows_of, say_rows, says_rows
 from dashboard.texts.subgroups import slice_name
-from dashboard.texts.verdicts import Finding, finding_since
 
 SCORES = slice_names.SCORES
 
@@ -130,7 +130,7 @@ def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
     return f"Miscalibrated subgroups: {numbers} ({adjusted})."
 
 
-def _found(screen: SliceScreen, k: int, *, prediction: bool) -> Finding:
+def _found(screen: SliceScreen, k: int, *, prediction: bool) -> Badge:
     gap, error = float(screen.mean_gap[k]), float(screen.ks_error[k])
     if isinstance(screen, JointScreen):  # it is of the mean gap
         error = abs(gap)
@@ -229,7 +229,7 @@ def _side(screen: SliceScreen, k: int, *, prediction: bool) -> OneSide:
     )
 
 
-_KINDS = {"red": "over", "blue": "under", "violet": "over", "gray": "none"}
+_KINDS = {"too high": "over", "too low": "under", "both": "over", "none": "none"}
 
 
 def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str, str]:
@@ -238,12 +238,12 @@ def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str
         few = f"too few {rows()}"
         return "\u2013", few if screen.rows[k] < screen.least else "not tested", "none"
     found = _found(screen, k, prediction=prediction)
-    none, word = found.colour == "gray", found.in_sentence
+    none, word = found.direction == "none", found.in_sentence
     if isinstance(screen, JointScreen):
         word = "no mean gap detected" if none else f"{word}, {_compared(screen, k)}"
     elif none:
         word = "not detected"
-    return found.icon, word.removeprefix("scores "), _KINDS[found.colour]
+    return found.icon, word.removeprefix("scores "), _KINDS[found.direction]
 
 
 def _right(right: tuple[SliceShares | None, SliceShares | None], k: int, rows: int) -> str:
