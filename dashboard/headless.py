@@ -14,6 +14,7 @@ from dashboard.compute.periods import split_by_date
 from dashboard.compute.split import evaluated_split, groupings, methods_for, split_of
 from dashboard.figures import LIGHT
 from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
+from dashboard.readers.limits import check_size
 from dashboard.readers.records import Options, RawSet
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
@@ -51,6 +52,7 @@ def digest_of_paths(paths: Sequence[Path]) -> str:
 
 def _bytes_of(path: Path) -> bytes:
     try:
+        check_size(path.stat().st_size)
         return path.read_bytes()
     except OSError as error:
         raise FileError(str(path), error.strerror or "no file", "a file to read") from error

@@ -21,15 +21,7 @@ from dashboard.readers.together import ways_of
 from dashboard.readers.upload import Rows
 from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
-from dashboard.texts.opening import (
-    MAX_UPLOAD,
-    READING,
-    RIGHT,
-    WRONG,
-    megabytes,
-    reading_apart,
-    set_said,
-)
+from dashboard.texts.opening import READING, RIGHT, WRONG, reading_apart, set_said
 
 MOST_FILES = 8
 """Files kept in memory; each may be as large as `MAX_UPLOAD`."""
@@ -208,8 +200,6 @@ def _parse(source: SourceFile, options: Options) -> Held:
     data = source.load()
     if source.own:
         return parse(source.name, data, header=options.header)
-    if len(data) > MAX_UPLOAD:
-        raise FileError("file", megabytes(len(data)), f"at most {megabytes(MAX_UPLOAD)}")
     place, line, shown = st.empty(), st.empty(), 0
 
     def waiting(seconds: float) -> None:

@@ -196,20 +196,10 @@ ValuesKind = Literal["logits", "probabilities", "scores"]
 SET_NAMES: Mapping[Role, str] = {"calibration": "calibration set", "test": "test set", "rows": ""}
 """How a set is called in a sentence; one that stands alone needs no name."""
 
-MAX_ROWS = 10_000_000
-"""As many rows as a file of any format may have, which is far more than an audit needs."""
-
-
 ColumnUse = Literal[
     "class", "label", "prediction", "score", "hit", "slice", "set", "left out", "undecided"
 ]
 """What a column or an array of a file was taken for."""
-
-
-def check_rows(n_rows: int) -> None:
-    """Refuse more rows than are read."""
-    if n_rows > MAX_ROWS:
-        raise FileError("file", f"{n_rows:,} rows", f"at most {MAX_ROWS:,}")
 
 
 def picked(array: Array, chosen: NDArray[np.bool_]) -> Array:

@@ -6,14 +6,12 @@ import numpy as np
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FORMATS, Upload
+from dashboard.readers.limits import MAX_UPLOAD
 from dashboard.readers.records import ColumnRole
 from dashboard.readers.refusal import visible
 from dashboard.readers.upload import N_FOLDS
 from dashboard.texts.numbers import NO_BREAK, escape_markdown
 from dashboard.texts.subgroups import period_name
-
-MAX_UPLOAD = 400 << 20
-"""Most bytes of one file; the server is told the same in its settings."""
 
 # While it is read ----------------------------------------------------------------------------
 

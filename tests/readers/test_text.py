@@ -209,7 +209,7 @@ def test_refusals(data: bytes, message: str) -> None:
 
 
 def test_too_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.readers.records.MAX_ROWS", 10)
+    monkeypatch.setattr("dashboard.readers.limits.MAX_ROWS", 10)
     with pytest.raises(FileError, match=r"11 rows\. Expected at most 10"):
         read("a\n" + "1\n" * 11)
 

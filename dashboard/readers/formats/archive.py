@@ -4,16 +4,18 @@ import io
 import zipfile
 import zlib
 
+from dashboard.readers.limits import SPARE, TIMES
 from dashboard.readers.refusal import FileError, quoted
 
-_SPARE_BYTES = 256 << 20
 _ENCRYPTED = 0x2041
 """Flags of a member that is encrypted, strongly so, or whose directory is."""
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError)
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-def open_archive(data: bytes, ending: str, *, most: int = 256, times: int = 4) -> zipfile.ZipFile:
+def open_archive(
+    data: bytes, ending: str, *, most: int = 256, times: int = TIMES
+) -> zipfile.ZipFile:
     """List the members of an archive; refuse one that is damaged, locked or would swell."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
@@ -21,7 +23,7 @@ def open_archive(data: bytes, ending: str, *, most: int = 256, times: int = 4) -
     except _DAMAGED as error:
         found = "a damaged or truncated zip file" if data[:2] == b"PK" else "no zip file"
         raise FileError("archive", found, f"a whole {ending} file") from error
-    size, limit = sum(member.file_size for member in members), times * len(data) + _SPARE_BYTES
+    size, limit = sum(member.file_size for member in members), times * len(data) + SPARE
     if len(members) > most:
         raise FileError("archive", f"{len(members):,} members", f"at most {most:,}")
     if size > limit:

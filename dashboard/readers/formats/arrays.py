@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 
 from dashboard.readers.formats.archive import member_bytes, open_archive
-from dashboard.readers.records import Arrays, Column, check_rows
+from dashboard.readers.limits import check_rows
+from dashboard.readers.records import Arrays, Column
 from dashboard.readers.refusal import FileError, quoted, type_name
 
 _MOST_AXES = 3

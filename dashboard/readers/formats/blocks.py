@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pyarrow import csv as pacsv
 
 from dashboard.readers.formats.cells import MISSING, column_of_texts, encoded
-from dashboard.readers.records import Column, Odd, check_rows
+from dashboard.readers.limits import check_rows
+from dashboard.readers.records import Column, Odd
 from dashboard.readers.refusal import FileError, quoted
 
 _BLOCK, _PIECE = 4 << 20, 1 << 20

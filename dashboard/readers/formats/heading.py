@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dashboard.readers.formats.cells import MISSING
+from dashboard.readers.limits import MAX_COLUMNS
 from dashboard.readers.refusal import FileError, quoted
 
-MAX_COLUMNS = 4_096
 SAMPLE = 60
 """Rows that are looked at, the first that are not blank."""
 

@@ -22,10 +22,10 @@ from dashboard.readers.formats.cells import (
     encoded,
 )
 from dashboard.readers.formats.heading import is_number
-from dashboard.readers.records import Column, Odd, Table, by_number, check_rows
+from dashboard.readers.limits import MAX_COLUMNS, check_rows
+from dashboard.readers.records import Column, Odd, Table, by_number
 from dashboard.readers.refusal import FileError, quoted, visible
 
-MAX_COLUMNS = 4096
 NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 _MAX_DEPTH = 8
 _ONE = (str, int, float, bool, type(None))

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from dashboard.readers.formats.blocks import Blocks
-from dashboard.readers.formats.heading import MAX_COLUMNS, SAMPLE, first_rows, heading_of, is_number
+from dashboard.readers.formats.heading import SAMPLE, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
+from dashboard.readers.limits import MAX_COLUMNS, MAX_UTF16
 from dashboard.readers.records import Column, Table
 from dashboard.readers.refusal import FileError, quoted
 
 _PIECE = 1 << 20
-_MOST_UTF16 = 40_000_000
 _SHOWN = 10
 _JSON = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{])")
 _DELIMITERS = {"\t": "Tabs", ";": "Semicolons", ",": "Commas", "|": "Bars", " ": "Blanks"}
@@ -64,8 +64,8 @@ def _decoded(data: bytes) -> tuple[bytes, list[str]]:
             raise FileError("file", f"{what}, compressed", "plain text; unpack it first")
     found = []
     if encoding := _utf16(data):
-        if len(data) > _MOST_UTF16:
-            most = f"at most {_MOST_UTF16:,}, or text in UTF-8"
+        if len(data) > MAX_UTF16:
+            most = f"at most {MAX_UTF16:,}, or text in UTF-8"
             raise FileError("file", f"{len(data):,} bytes of UTF-16", most)
         try:
             data = data.decode(encoding).encode()

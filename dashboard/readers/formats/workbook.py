@@ -17,14 +17,14 @@ from dashboard.readers.formats.archive import member_bytes, open_archive
 from dashboard.readers.formats.cells import column_of_texts
 from dashboard.readers.formats.heading import Heading, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
-from dashboard.readers.records import Column, Table, check_rows
+from dashboard.readers.limits import TIMES_WORKBOOK, check_rows
+from dashboard.readers.records import Column, Table
 from dashboard.readers.refusal import FileError, plain, quoted
 
 _OLD = b"\xd0\xcf\x11\xe0"
 _BLOCK = 4_096
 _MAX_SHEETS, _MAX_MEMBERS = 64, 4_096
 _MAX_CELL = 1 << 16
-_TIMES = 40
 _SHOWN = 10
 _SCANNED = 64 << 20
 _APART, _MOST_APART = 50, 100_000
@@ -71,7 +71,7 @@ def _check(data: bytes) -> None:
     if data.startswith(_OLD):
         found = "a workbook with a password, or an old .xls file"
         raise FileError("file", found, "an .xlsx file without a password")
-    archive = open_archive(data, ".xlsx", most=_MAX_MEMBERS, times=_TIMES)
+    archive = open_archive(data, ".xlsx", most=_MAX_MEMBERS, times=TIMES_WORKBOOK)
     for member in archive.infolist():
         if "worksheets/" in member.filename and member.file_size <= _SCANNED:
             _check_cells(member_bytes(archive, member.filename))

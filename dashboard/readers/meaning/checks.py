@@ -2,11 +2,10 @@
 
 import numpy as np
 
+from dashboard.readers.limits import MAX_CLASSES
 from dashboard.readers.meaning.measured import by_rows
 from dashboard.readers.records import SET_NAMES, Array, RawSet, Role, rows_of_file
 from dashboard.readers.refusal import FileError, type_name
-
-MAX_CLASSES = 200_000
 
 
 def check_shape(table: Array, role: Role) -> None:
