@@ -43,6 +43,7 @@ def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPag
     assert f"{float(table[1][1]):.3f}" == shown
 
 
+@pytest.mark.long
 def test_a_comparison_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
     page = open_page(f"compare?sample={HUNDRED}&resamples=0&folds=6&methods=gaussian_process")
     page.get_by_role("button", name=re.compile("Start|Stop")).first.wait_for()

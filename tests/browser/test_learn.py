@@ -124,6 +124,7 @@ def test_a_guess_is_kept_on_reload_and_by_back(open_page: OpenPage) -> None:
     expect(page.get_by_role("button", name=words.LOCK)).to_be_visible()
 
 
+@pytest.mark.long
 def test_the_laboratory_moves_and_opens_elsewhere(open_page: OpenPage) -> None:
     page = open_page("laboratory", width=390)
     settle(page)

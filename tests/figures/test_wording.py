@@ -614,7 +614,9 @@ def test_a_fault_that_the_ks_error_does_not_show_is_explained() -> None:
 @pytest.mark.parametrize("sample", ["fashion_cnn_overconfident", "perfect_synthetic"])
 def test_the_library_and_the_pages_come_to_one_verdict(sample: str) -> None:
     """`AuditResult.verdict` and the badge of the first page are words of the same facts."""
-    result = audit(load_sample(sample), calibrator="temperature")
+    rows = load_sample(sample)
+    parts = (LogitSet(rows[f"logits_{k}"], rows[f"labels_{k}"]) for k in ("calibration", "test"))
+    result = audit(Split(*parts), calibrator="temperature")
     facts, sides = result.verdict, (result.test.before, result.test.after)
     before = finding_of(sides[0], prediction=True)
     after = finding_of(sides[1], prediction=True, before=sides[0])
