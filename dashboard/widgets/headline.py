@@ -9,7 +9,7 @@ from calibcore.events import OneClass
 from calibcore.inference import Inference
 from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.verdict import findings_of, groups_of, lines_of
-from dashboard.opening import choices as reading_choices
+from dashboard.opening import choices
 from dashboard.scene import Scene
 from dashboard.texts.advice import BY_GROUP, HEADING, Step
 from dashboard.texts.badges import FITTED, HELP
@@ -163,7 +163,7 @@ def _offer(label: str, key: str, follow: Callable[..., None], *args: object) -> 
 
 
 def _split(split_at: tuple[str, ...]) -> None:
-    reading_choices.change(split_at=split_at)
+    choices.change(split_at=split_at)
 
 
 def _calibrate_by(column: str) -> None:

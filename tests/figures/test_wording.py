@@ -615,8 +615,10 @@ def test_a_fault_that_the_ks_error_does_not_show_is_explained() -> None:
 def test_the_library_and_the_pages_come_to_one_verdict(sample: str) -> None:
     """`AuditResult.verdict` and the badge of the first page are words of the same facts."""
     rows = load_sample(sample)
-    parts = (LogitSet(rows[f"logits_{k}"], rows[f"labels_{k}"]) for k in ("calibration", "test"))
-    result = audit(Split(*parts), calibrator="temperature")
+    calibration, test = (
+        LogitSet(rows[f"logits_{part}"], rows[f"labels_{part}"]) for part in ("calibration", "test")
+    )
+    result = audit(Split(calibration, test), calibrator="temperature")
     facts, sides = result.verdict, (result.test.before, result.test.after)
     before = finding_of(sides[0], prediction=True)
     after = finding_of(sides[1], prediction=True, before=sides[0])

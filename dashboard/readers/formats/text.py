@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from dashboard.readers.formats.blocks import Blocks
 from dashboard.readers.formats.heading import SAMPLE, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
+from dashboard.readers.formats.text_pieces import Blocks
 from dashboard.readers.limits import MAX_COLUMNS, MAX_UTF16
 from dashboard.readers.records import Column, Table
 from dashboard.readers.refusal import FileError, quoted

@@ -11,8 +11,7 @@ from dashboard.texts.glossary import SHORT_NAMES
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.rows import say_rows
-from dashboard.views.data_needed import results as compute
-from dashboard.views.data_needed import words
+from dashboard.views.data_needed import results, words
 from dashboard.widgets import address, headline
 from dashboard.widgets import comparison as contest_conclusion
 from dashboard.widgets.graph import show_graph
@@ -32,8 +31,8 @@ def show(scene: Scene) -> None:
         measure = _choose_error()
         with st.popover(words.SETTINGS):
             n_draws = _choose_draws()
-    plan = compute.plan_of(scene, n_draws)
-    n_rows = compute.learning_split(scene).calibration.n_samples
+    plan = results.plan_of(scene, n_draws)
+    n_rows = results.learning_split(scene).calibration.n_samples
     if len(plan.sizes) < 2:
         place.markdown(words.too_small(n_rows))
         return
@@ -105,10 +104,10 @@ def _choose_error() -> str:
 def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
     """Return the curves, computed after a click; or what there is of them."""
     work = LongWork(("learning", scene.upload.digest, scene.settings, tuple(keys), plan))
-    found = compute.finished(scene, keys, plan)
-    if compute.is_complete(found, keys):
+    found = results.finished(scene, keys, plan)
+    if results.is_complete(found, keys):
         return found
-    if not work.agreed(compute.seconds(scene, keys, plan), words.WHAT, ask_from=ASK_FROM):
+    if not work.agreed(results.seconds(scene, keys, plan), words.WHAT, ask_from=ASK_FROM):
         if len(found.curves) > 1:
             st.markdown(words.STOPPED)
         return found
@@ -117,7 +116,7 @@ def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
         def say(step: Step) -> None:
             report(step.share, words.step_words(step))
 
-        return compute.learn(scene, keys, plan, say)
+        return results.learn(scene, keys, plan, say)
 
 
 def _show_graphs(scene: Scene, found: LearningCurves, measure: str) -> None:
@@ -154,7 +153,7 @@ def _show_graph(scene: Scene, found: LearningCurves, measure: str, told: list[st
 
 
 def _n_test(scene: Scene) -> int:
-    return compute.learning_split(scene).test.n_samples
+    return results.learning_split(scene).test.n_samples
 
 
 def _table(heads: tuple[str, ...], rows: list[words.NeedRow]) -> str:
