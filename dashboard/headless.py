@@ -91,11 +91,11 @@ def event_of(upload: Upload, text: str | None) -> ChosenEvent:
         return OneClass(first_class(len(names))) if names and opens_on_class else TopR(1)
     if names is not None and text in names:
         return OneClass(names.index(text))
-    found = _RANKED.fullmatch(text)
-    if found is None:
+    match = _RANKED.fullmatch(text)
+    if match is None:
         classes = f", or a class: {', '.join(names)}" if names else ""
         raise CalibrationInputError("event", repr(text), f"top-1, within-2{classes}")
-    kind, rank = found.groups()
+    kind, rank = match.groups()
     return TopR(int(rank)) if kind == "top" else WithinTopR(int(rank))
 
 
@@ -123,8 +123,8 @@ def scene_of(
     offered = {one.key: one for one in methods_for(upload)}
     if method != NO_METHOD and method not in offered:
         known = method in {one.key for one in CATALOGUE}
-        found = f"{method}, which these data do not allow" if known else repr(method)
-        raise CalibrationInputError("calibrator", found, f"one of {', '.join(offered)}")
+        text = f"{method}, which these data do not allow" if known else repr(method)
+        raise CalibrationInputError("calibrator", text, f"one of {', '.join(offered)}")
     needs_group = method != NO_METHOD and offered[method].knows_groups
     _check_group(group, groupings(upload), method if not needs_group else None)
     chosen = () if method == NO_METHOD else offered[method].options

@@ -124,20 +124,20 @@ def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> Non
     typed = Typed(**{name: given[name] for name in ("title", "purpose", "model", "author")})
     costs: tuple[float, float] | None = given["costs"]
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
-    made = report_of(scene, ReportRequest(typed, Choices(cutoff, costs)), tell)
+    report = report_of(scene, ReportRequest(typed, Choices(cutoff, costs)), tell)
     if given["report"]:
-        _write(given["report"], html_of(made, brief=given["brief"]), "report")
+        _write(given["report"], html_of(report, brief=given["brief"]), "report")
     if given["json"]:
-        _write(given["json"], json_of(made), "json")
+        _write(given["json"], json_of(report), "json")
 
 
-def _onnx(kept: CalibratorFile) -> bytes:
+def _onnx(file: CalibratorFile) -> bytes:
     try:
         from calibcore.export.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
     except ImportError as error:
         wanted = 'onnx to be installed: pip install "fractile[onnx]"'
         raise CalibrationInputError("out", "an ONNX model", wanted) from error
-    written: bytes = onnx_model(kept).SerializeToString()
+    written: bytes = onnx_model(file).SerializeToString()
     return written
 
 
@@ -210,13 +210,13 @@ def options_of(reading: Mapping[str, Any]) -> Options:
 
 def figures_of(scene: Scene) -> dict[str, float | None]:
     """Return the figures that conditions are about, after calibration where there is one."""
-    found: dict[str, float | None] = {
+    numbers: dict[str, float | None] = {
         row.measure.key: row.after for row in scene.evaluated.comparisons
     }
     side = find_groups(scene).after
     worst = side.worst()
-    found[SUBGROUP] = 0.0 if worst is None else float(np.abs(side.gap[worst]))
-    return found
+    numbers[SUBGROUP] = 0.0 if worst is None else float(np.abs(side.gap[worst]))
+    return numbers
 
 
 def explained(error: CalibrationInputError) -> str:

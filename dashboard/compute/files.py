@@ -97,10 +97,10 @@ def _kept(kind: str, key: object, make: Callable[[], Made], *, most: int) -> Mad
         except FileError as error:
             return _Refused(_bare(error))
 
-    found = once(kind, key, outcome, most=most)
-    if isinstance(found, _Refused):
-        raise _bare(found.error)
-    return found
+    result = once(kind, key, outcome, most=most)
+    if isinstance(result, _Refused):
+        raise _bare(result.error)
+    return result
 
 
 def _bare(error: FileError) -> FileError:

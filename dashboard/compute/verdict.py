@@ -13,18 +13,18 @@ from dashboard.texts.verdict import findings
 
 def groups_of(scene: Scene) -> Groups:
     """Return what is known of the subgroups of all groupings."""
-    found = find_groups(scene)
+    groups = find_groups(scene)
     words = scene.event_words
-    return Groups(found.before, found.after, found.name, words.prediction, _drifts(scene))
+    return Groups(groups.before, groups.after, groups.name, words.prediction, _drifts(scene))
 
 
 def _drifts(scene: Scene) -> tuple[bool, bool]:
     """Return whether scores drift over dates, before and after calibration."""
-    found = find_drift(scene)
-    if found is None:
+    drift = find_drift(scene)
+    if drift is None:
         return False, False
-    before = drifts(found.before)
-    return before, before if found.after is None else drifts(found.after)
+    before = drifts(drift.before)
+    return before, before if drift.after is None else drifts(drift.after)
 
 
 def findings_of(scene: Scene) -> dict[str, Badge]:
@@ -37,8 +37,8 @@ def ranges_by_side(scene: Scene) -> dict[str, str]:
     sides = {"Before": scene.evaluated.before, "After": scene.evaluated.after}
     return {
         name: ranges_sentence(sides[name])
-        for name, found in findings_of(scene).items()
-        if found is not FITTED
+        for name, finding in findings_of(scene).items()
+        if finding is not FITTED
     }
 
 
@@ -48,13 +48,13 @@ def lines_of(scene: Scene) -> list[str]:
 
 
 def _drift_lines(scene: Scene) -> list[str]:
-    found = find_drift(scene)
-    if found is None or not found.detected:
+    drift = find_drift(scene)
+    if drift is None or not drift.detected:
         return []
-    groups, sides = groups_of(scene), (found.before, found.after)
+    groups, sides = groups_of(scene), (drift.before, drift.after)
     alone = any(
         drifts(side) and not groups.worst(after=after)
         for side, after in zip(sides, (False, True), strict=True)
     )
-    by, shown = found.slicing.by, found.slicing.shown
+    by, shown = drift.slicing.by, drift.slicing.shown
     return [drift_line(by, shown, sides, expert=scene.expert, alone=alone)]

@@ -203,31 +203,31 @@ PANELS = (
 _FORMATS = {"share": ".2%", "nats": ".4f", "temperature": ".3f"}
 
 
-def values_of(panel: Panel, found: Sequence[Checkpoint]) -> Floats:
+def values_of(panel: Panel, checkpoints: Sequence[Checkpoint]) -> Floats:
     """Return the values of a picture: shape (2, n) before and after, or (1, n) where none changes.
 
-    ``panel``: which picture. ``found``: the series, ascending.
+    ``panel``: which picture. ``checkpoints``: the series, ascending.
     """
-    values = [getattr(one, panel.field) for one in found]
+    values = [getattr(one, panel.field) for one in checkpoints]
     return np.atleast_2d(np.array(values, dtype=np.float64).T)
 
 
 def series_graph(
     panel: Panel,
-    found: Sequence[Checkpoint],
+    checkpoints: Sequence[Checkpoint],
     along: str,
     palette: Palette,
     overfit: tuple[float, float] | None = None,
 ) -> go.Figure:
     """Draw one measure over the number of the series.
 
-    ``panel``: which measure. ``found``: the series, ascending. ``along``: what the number is.
+    ``panel``: which measure. ``checkpoints``: the series, ascending. ``along``: what the number is.
     ``overfit``: from the lowest NLL to the lowest error, which is shaded.
 
     A solid line with filled dots before, a dashed one with open squares after.
     """
-    sketch, numbers = Sketch(), [one.number for one in found]
-    values = values_of(panel, found)
+    sketch, numbers = Sketch(), [one.number for one in checkpoints]
+    values = values_of(panel, checkpoints)
     in_log = numbers[0] > 0 and numbers[-1] / numbers[0] >= WIDE_RANGE
     for place, (name, line) in enumerate(zip(("before", "after"), values, strict=False)):
         look = _look(place, palette)

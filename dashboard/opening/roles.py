@@ -224,7 +224,7 @@ def _in_sight(order: list[str], shown: Mapping[str, _Shown], *, choosable: bool)
         return in_sight
     if st.session_state.get(_MORE) not in rest:
         st.session_state[_MORE] = None
-    asked = st.selectbox(
+    choice = st.selectbox(
         words.more_columns(len(rest)),
         rest,
         index=None,
@@ -232,7 +232,7 @@ def _in_sight(order: list[str], shown: Mapping[str, _Shown], *, choosable: bool)
         placeholder=words.MORE_PLACEHOLDER,
         key=_MORE,
     )
-    return in_sight if asked is None else [asked, *in_sight]
+    return in_sight if choice is None else [choice, *in_sight]
 
 
 def _label(name: str) -> str:

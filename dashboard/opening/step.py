@@ -176,7 +176,7 @@ def _show_checks(upload: Upload) -> None:
 def _checks(upload: Upload) -> list[str]:
     """Return what may be wrong with the file; the rest is shown below the verdict."""
     below = words.of_extremes(upload.doubts)
-    return [said for said in upload.doubts if said not in below]
+    return [doubt for doubt in upload.doubts if doubt not in below]
 
 
 def _show_left_out(upload: Upload) -> None:

@@ -241,9 +241,9 @@ class Workers:
         try:
             process = taken if taken is not None and taken.poll() is None else _started()
         except OSError as error:
-            found = f"no process to read it in ({error.strerror or type(error).__name__})"
+            text = f"no process to read it in ({error.strerror or type(error).__name__})"
             wanted = "some free memory: close other programs, then choose the file again"
-            raise PassingError("file", found, wanted) from error
+            raise PassingError("file", text, wanted) from error
         threading.Thread(target=self.prepare, daemon=True).start()
         return process
 
@@ -376,8 +376,8 @@ def _resident(process: Process) -> int:
 
 
 def _too_large(limits: Limits) -> tuple[str, str]:
-    found = f"contents that need more than {limits.memory / 1e6:,.0f} MB of memory to be read"
-    return found, "a smaller file, or .npz or .npy"
+    text = f"contents that need more than {limits.memory / 1e6:,.0f} MB of memory to be read"
+    return text, "a smaller file, or .npz or .npy"
 
 
 def _reader(pipe: IO[bytes]) -> Callable[[memoryview], None]:
@@ -413,14 +413,14 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     read = _reader(sys.stdin.buffer)
     try:
-        asked = read_head(read)
+        head = read_head(read)
     except EOFError:
         return
-    limits = Limits(**asked["limits"])
+    limits = Limits(**head["limits"])
     set_limits(limits)
     try:
-        data = sys.stdin.buffer.read(asked["size"])
-        write_parsed(out, parse(asked["name"], data, header=asked["header"]))
+        data = sys.stdin.buffer.read(head["size"])
+        write_parsed(out, parse(head["name"], data, header=head["header"]))
     except FileError as error:
         write_refusal(out, error)
     except MemoryError:

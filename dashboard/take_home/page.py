@@ -50,11 +50,11 @@ def offer_saved(upload: Upload, read: Callable[[Options], Upload]) -> None:
         _offer_rows(rows, kept)
 
 
-def _offer_rows(upload: Upload, kept: CalibratorFile) -> None:
+def _offer_rows(upload: Upload, file: CalibratorFile) -> None:
     with st.container(horizontal=True):
         for ending, label in words.ROWS.items():
             offer_file(
-                partial(files.rows_file, upload, kept, ending),
+                partial(files.rows_file, upload, file, ending),
                 label=say_rows(label), name=f"{file_name('calibrated')}{ending}",
                 kind=_KINDS[ending],
             )  # fmt: skip

@@ -259,13 +259,13 @@ def moves_mean(one: Contestant) -> str:
 
 def worse_there(one: Contestant, measures: Sequence[Measure]) -> str:
     """Return which other measures of all classes a calibrator makes worse; nothing if none."""
-    told = [
+    lines = [
         f"{measure.name} {_before(one, measure, 'crossed')} \u2192"
         f" {_value(one, measure, 'crossed')}"
         for measure in measures
         if one.value(measure, "crossed") is not None and _gain(one, measure, "crossed") < 0
     ]
-    return f"Worse with {method_name(one.key)}: {', '.join(told)}." if told else ""
+    return f"Worse with {method_name(one.key)}: {', '.join(lines)}." if lines else ""
 
 
 def changers(

@@ -94,22 +94,22 @@ def sample(chosen: Chosen) -> Sample:
     )
 
 
-def conclusion(found: Result) -> str:
+def conclusion(result: Result) -> str:
     """Say what the rows show, and what is true: found, missed, or false alarm."""
-    shown = found.curves.ks_p_value < 0.05
-    told = "Miscalibration detected" if shown else "No miscalibration detected"
-    p_value = p_words(found.curves.ks_p_value)
-    ks = found.values["ks_error"]
-    n_rows = found.curves.n_samples
-    if found.truth.is_calibrated:
+    shown = result.curves.ks_p_value < 0.05
+    text = "Miscalibration detected" if shown else "No miscalibration detected"
+    p_value = p_words(result.curves.ks_p_value)
+    ks = result.values["ks_error"]
+    n_rows = result.curves.n_samples
+    if result.truth.is_calibrated:
         truth = "In truth the model is perfectly calibrated"
         truth += ": a false alarm." if shown else ", so this is right."
     else:
-        distance = pp(found.truth.mean_distance, n_rows)
+        distance = pp(result.truth.mean_distance, n_rows)
         seen = "which these rows show" if shown else "which these rows do not show"
         truth = f"In truth, score and frequency are {distance} apart on average, {seen}."
     return (
-        f"**{told}** (KS error {percent(ks[0], n_rows)}, {p_value}). {truth}"
+        f"**{text}** (KS error {percent(ks[0], n_rows)}, {p_value}). {truth}"
         f" True KS error: {percent(ks[1], n_rows)}."
     )
 
@@ -128,10 +128,10 @@ def spread(many: Redraws) -> str:
     return f"{N_DRAWS} draws of {many.n_rows:,} rows. {'. '.join(parts)}."
 
 
-def estimate_rows(found: Result, many: Redraws | None) -> list[tuple[str, ...]]:
+def estimate_rows(result: Result, many: Redraws | None) -> list[tuple[str, ...]]:
     """Return the table of estimates, row by row."""
     rows = []
-    for key, (value, truth) in found.values.items():
+    for key, (value, truth) in result.values.items():
         name, unit = _NAMES[key]
         cells = [name, _written(value, unit), _written(truth, unit), _error(value - truth, unit)]
         if many is not None:

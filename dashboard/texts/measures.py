@@ -159,10 +159,10 @@ def _row(
     if mark == "not comparable" and row.change == 0:
         mark = "no evidence"  # accuracy, which a map of scores cannot change
     has_both = not isinstance(row.measure, ChangeMeasure)
-    definition, held = GLOSSARY[row.measure.key], coverage_note(row.measure.key, expert=expert)
+    definition, note = GLOSSARY[row.measure.key], coverage_note(row.measure.key, expert=expert)
     return MeasureRow(
         name=row.measure.name,
-        definition=f"{definition} {held}".strip(),
+        definition=f"{definition} {note}".strip(),
         source=row.measure.source,
         before=Shown(
             measured(row, row.before, n_samples),

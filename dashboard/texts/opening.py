@@ -120,7 +120,9 @@ def warning(sentences: Sequence[str]) -> str:
 
 def of_extremes(doubts: Sequence[str]) -> list[str]:
     """Return the warnings of scores of exactly 0 or 1, which question no reading of the file."""
-    return [said for said in doubts if " has probability 0 in " in said or " is exactly " in said]
+    return [
+        doubt for doubt in doubts if " has probability 0 in " in doubt or " is exactly " in doubt
+    ]
 
 
 def first_checks(sentences: Sequence[str]) -> str:

@@ -70,10 +70,10 @@ def practice(title: str, *, risk: bool) -> str:
     >>> practice("Measures", risk=True)
     'Model card: metrics. TRIPOD+AI: 12e, 23a.'
     """
-    found = [f"Model card: {MODEL_CARD[title]}."] if title in MODEL_CARD else []
+    lines = [f"Model card: {MODEL_CARD[title]}."] if title in MODEL_CARD else []
     if risk:
-        found.append(f"TRIPOD+AI: {TRIPOD[title]}.")
-    return " ".join(found)
+        lines.append(f"TRIPOD+AI: {TRIPOD[title]}.")
+    return " ".join(lines)
 
 
 PRACTICES = (

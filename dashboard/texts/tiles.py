@@ -231,8 +231,8 @@ def in_the_nll(evaluated: SetResult, *, calibrated: bool) -> str:
     """Return how many wrong scores of 0% or 100% weigh on the NLL; "" where none does."""
     misses = evaluated.compare("certain_misses")
     sides = {"Before": misses.before, "After": misses.after if calibrated else None}
-    told = "; ".join(f"{name}: {now_certain(n)}" for name, n in sides.items() if n)
-    return told and f"{told}. In the NLL each counts 37 to 708 nats, divided by the number of rows."
+    text = "; ".join(f"{name}: {now_certain(n)}" for name, n in sides.items() if n)
+    return text and f"{text}. In the NLL each counts 37 to 708 nats, divided by the number of rows."
 
 
 def now_certain(n_misses: float) -> str:

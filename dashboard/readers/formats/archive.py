@@ -21,14 +21,14 @@ def open_archive(
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
     except _DAMAGED as error:
-        found = "a damaged or truncated zip file" if data[:2] == b"PK" else "no zip file"
-        raise FileError("archive", found, f"a whole {ending} file") from error
+        text = "a damaged or truncated zip file" if data[:2] == b"PK" else "no zip file"
+        raise FileError("archive", text, f"a whole {ending} file") from error
     size, limit = sum(member.file_size for member in members), times * len(data) + SPARE
     if len(members) > most:
         raise FileError("archive", f"{len(members):,} members", f"at most {most:,}")
     if size > limit:
-        found = f"members that expand to {size >> 20:,} MB from a file of {len(data):,} bytes"
-        raise FileError("archive", found, f"at most {limit >> 20:,} MB (size limit)")
+        text = f"members that expand to {size >> 20:,} MB from a file of {len(data):,} bytes"
+        raise FileError("archive", text, f"at most {limit >> 20:,} MB (size limit)")
     seen: set[str] = set()
     for member in members:
         place = f"member {quoted(member.filename)}"
@@ -51,6 +51,6 @@ def member_bytes(archive: zipfile.ZipFile, name: str) -> bytes:
     except _DAMAGED as error:
         raise FileError(f"member {quoted(name)}", f"damage ({error})", "a whole file") from error
     if len(raw) != size:
-        found = f"another size than the declared {size:,} bytes (damaged)"
-        raise FileError(f"member {quoted(name)}", found, "a whole file")
+        text = f"another size than the declared {size:,} bytes (damaged)"
+        raise FileError(f"member {quoted(name)}", text, "a whole file")
     return raw

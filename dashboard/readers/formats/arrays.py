@@ -64,8 +64,8 @@ def refuse_weights(names: Sequence[str]) -> None:
     weights = weights_among(names)
     if weights and len(weights) == len(names):
         listed = ", ".join(quoted(name, 30) for name in weights[:3])
-        found = f"the weights of a model ({listed})"
-        raise FileError("file", found, "logits and labels, named as such")
+        text = f"the weights of a model ({listed})"
+        raise FileError("file", text, "logits and labels, named as such")
 
 
 def _parsed(name: str, data: bytes) -> Column:

@@ -171,8 +171,8 @@ def _loads(text: bytes, line: int) -> Any:
 
 
 def _malformed(problem: str, line: int) -> FileError:
-    found = f"text that is not JSON ({problem.partition(': line ')[0]})"
-    return FileError(f"line {line:,}", found, "JSON")
+    text = f"text that is not JSON ({problem.partition(': line ')[0]})"
+    return FileError(f"line {line:,}", text, "JSON")
 
 
 def _lines(text: bytes) -> Table | Arrays:
@@ -251,8 +251,8 @@ def _of_rows(rows: Sequence[Sequence[Any]]) -> Table:
     width = len(rows[0])
     wrong = next((k for k, row in enumerate(rows) if len(row) != width), None)
     if wrong is not None:
-        found = f"a list of {len(rows[wrong]):,} values"
-        raise FileError(f"row {wrong + 1:,}", found, f"as many as in row 1: {width:,}")
+        text = f"a list of {len(rows[wrong]):,} values"
+        raise FileError(f"row {wrong + 1:,}", text, f"as many as in row 1: {width:,}")
     check_columns(width)
     named = len({*rows[0]}) == width and all(isinstance(cell, str) for cell in rows[0])
     named = named and any(not isinstance(cell, str) for row in rows[1:3] for cell in row)

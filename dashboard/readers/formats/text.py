@@ -141,8 +141,8 @@ def _first_rows(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]
     if len(data) > _PIECE:
         head = head[: head.rfind(b"\n") + 1]
         if not head:
-            found = f"a line of more than {_PIECE:,} bytes: too many columns or too long a cell"
-            raise FileError("row 1", found, "shorter lines")
+            text = f"a line of more than {_PIECE:,} bytes: too many columns or too long a cell"
+            raise FileError("row 1", text, "shorter lines")
     widest = head[: head.find(b"\n")].count(delimiter.encode())
     if widest >= 4 * MAX_COLUMNS:
         raise FileError("row 1", f"{widest + 1:,} columns", f"at most {MAX_COLUMNS:,}")
@@ -154,8 +154,8 @@ def _first_rows(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]
             rows.append([*row])
             lines.append(reader.line_num)
     except csv.Error as error:
-        found = f"a field that cannot be read ({error})"
-        raise FileError(f"row {lines[-1] + 1}", found, "closed quotes and shorter cells") from None
+        text = f"a field that cannot be read ({error})"
+        raise FileError(f"row {lines[-1] + 1}", text, "closed quotes and shorter cells") from None
     return rows, lines
 
 

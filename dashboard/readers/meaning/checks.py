@@ -30,5 +30,5 @@ def check_finite(raw: RawSet, role: Role) -> None:
         return
     marks = np.concatenate([np.isneginf(high) for _, high, _ in by_rows(table)])
     if marks.any():
-        found = f"minus infinity (-inf) for every class {rows_of_file(marks, raw)}"
-        raise FileError(f"logits {SET_NAMES[role]}".strip(), found, "finite numbers")
+        text = f"minus infinity (-inf) for every class {rows_of_file(marks, raw)}"
+        raise FileError(f"logits {SET_NAMES[role]}".strip(), text, "finite numbers")

@@ -59,8 +59,8 @@ def _choose_methods(scene: Scene) -> list[str]:
     offered = words.ALL if with_classes else words.SCORE_MAPS
     usual = words.USUAL if len(scene.class_names or ()) > 2 else words.USUAL_SCORES
     place = "learners" if with_classes else "score_learners"
-    asked = address.several(place, usual)
-    variants = [key for key in asked if is_variant(key) and method_of(key) in offered]
+    choices = address.several(place, usual)
+    variants = [key for key in choices if is_variant(key) and method_of(key) in offered]
     keys = address.choose_several(
         words.METHODS,
         {key: method_name(key) for key in (*offered, *variants)},
@@ -119,35 +119,35 @@ def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
         return results.learn(scene, keys, plan, say)
 
 
-def _show_graphs(scene: Scene, found: LearningCurves, measure: str) -> None:
-    nll = words.comparable_nll(found)
+def _show_graphs(scene: Scene, curves: LearningCurves, measure: str) -> None:
+    nll = words.comparable_nll(curves)
     keys = (measure, nll if nll != measure else "ks_error", "accuracy")
     places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
-    told: list[str] = []
+    lines: list[str] = []
     for place, key in zip(places, keys, strict=False):
         with place:
-            _show_graph(scene, found, key, told)
+            _show_graph(scene, curves, key, lines)
     with places[3]:
-        st.html(_table(words.need_heads(found), words.need_rows(found, measure, _n_test(scene))))
+        st.html(_table(words.need_heads(curves), words.need_rows(curves, measure, _n_test(scene))))
         st.markdown(f":small[{words.need_note(measure)}]")
         if scene.expert:
-            st.markdown(f":small[{words.draws_note(found)}]")
+            st.markdown(f":small[{words.draws_note(curves)}]")
 
 
-def _show_graph(scene: Scene, found: LearningCurves, measure: str, told: list[str]) -> None:
+def _show_graph(scene: Scene, curves: LearningCurves, measure: str, lines: list[str]) -> None:
     """Show one graph; what was told of an earlier one stands in its description alone."""
     title = words.measure_name(measure)
-    names = {one.key: SHORT_NAMES[method_of(one.key)] for one in found.curves}
+    names = {one.key: SHORT_NAMES[method_of(one.key)] for one in curves.curves}
     chosen = next(
-        (one.key for one in found.curves if settings_of(scene, one.key) == scene.settings), ""
+        (one.key for one in curves.curves if settings_of(scene, one.key) == scene.settings), ""
     )
-    figure = learning_graph(found, measure, title, names, scene.palette, chosen)
-    notes = [words.marks_note(found), *([words.LEAVES] if leaves(found, measure) else [])]
-    shown = [words.caption(measure), *(note for note in notes if note not in told)]
-    again = [note for note in notes if note in told]
-    told += shown
+    figure = learning_graph(curves, measure, title, names, scene.palette, chosen)
+    notes = [words.marks_note(curves), *([words.LEAVES] if leaves(curves, measure) else [])]
+    shown = [words.caption(measure), *(note for note in notes if note not in lines)]
+    again = [note for note in notes if note in lines]
+    lines += shown
     show_graph(f"Learning {measure}", figure, " ".join(shown), " ".join(again))
-    missing = words.missing_note(found, measure)
+    missing = words.missing_note(curves, measure)
     if missing:
         st.markdown(f":small[{escape_markdown(missing)}]")
 

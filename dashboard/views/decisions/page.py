@@ -63,9 +63,9 @@ def _choose_grouping(offered: list[str]) -> str:
 def _file(scene: Scene, choices: Choices) -> str:
     """Return the counts of all rows and of every subgroup, each side, as a table."""
     sides, cutoff = decisions.sides_of(scene), choices.cutoff or 0.0
-    found = [at_cutoff(event, cutoff) for event in sides.values()]
+    at_cutoffs = [at_cutoff(event, cutoff) for event in sides.values()]
     groups = decisions.by_group(scene, choices.by, [*sides.values()], cutoff) if choices.by else []
-    named = [(say_rows(words.ALL_ROWS), found), *groups]
+    named = [(say_rows(words.ALL_ROWS), at_cutoffs), *groups]
     lines = words.file_lines(
         [(name, side, one) for name, each in named for side, one in zip(sides, each, strict=True)]
     )

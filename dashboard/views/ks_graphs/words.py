@@ -115,13 +115,16 @@ def gap_caption(side: Side, *, expert: bool = False) -> str:
 def one_sided(side: Side) -> str:
     """Say that the KS error is the mean gap, where the gap grows to the end; else nothing."""
     curves, n_samples = side.curves, side.event.n_samples
-    found = ks_is_mean_gap_of(curves)
-    if found is None or curves.ks_error <= side.null.simultaneous:
+    ks_is_mean_gap = ks_is_mean_gap_of(curves)
+    if ks_is_mean_gap is None or curves.ks_error <= side.null.simultaneous:
         return ""
-    ks, gap = percent(found.ks_error, n_samples), percent(abs(found.mean_gap), n_samples)
+    ks, gap = (
+        percent(ks_is_mean_gap.ks_error, n_samples),
+        percent(abs(ks_is_mean_gap.mean_gap), n_samples),
+    )
     if ks != gap:
         return ""
-    way = "high" if found.mean_gap > 0 else "low"
+    way = "high" if ks_is_mean_gap.mean_gap > 0 else "low"
     return f" This is the KS error, {ks}, as where all scores are too {way} (Gupta 2021, eq. 8)."
 
 

@@ -136,13 +136,13 @@ def _show_triangle(scene: Scene) -> None:
     if names is None or len(names) != 3:
         return
     st.subheader(words.TRIANGLE, anchor=False)
-    found = results.arrows(scene)
-    if found is None:
+    arrows = results.arrows(scene)
+    if arrows is None:
         st.markdown(words.no_triangle(scene.settings.method, scene.waiting))
         return
     titles = (words.GRID_TITLE, words.ROWS_TITLE.format(where=scene.where))
     for number, (place, moves, title) in enumerate(
-        zip(st.columns(2, gap="medium"), found, titles, strict=True)
+        zip(st.columns(2, gap="medium"), arrows, titles, strict=True)
     ):
         with place:
             caption = words.triangle_caption(len(moves.before), grid=number == 0, where=scene.where)

@@ -294,24 +294,24 @@ def knots_sentence(
     whole, chosen = (" (all rows)", " (filtered)") if part else ("", "")
     place = swept.place(by_hand)
     best = int(swept.test_ks.argmin())
-    found = (
+    text = (
         f"KS error with {swept.n_knots[place]} knots:"
         f" {percent(float(swept.calibration_ks[place]), n_rows)} on the calibration set{whole},"
         f" {percent(float(swept.test_ks[place]), n_rows)} on the test set{chosen}."
     )
     if crossed:
-        found = (
+        text = (
             f"KS error with {swept.n_knots[place]} knots{whole}:"
             f" {percent(float(swept.calibration_ks[place]), n_rows)} on the rows of the fit,"
             f" {percent(float(swept.test_ks[place]), n_rows)} in cross-validation."
         )
         value = percent(float(swept.test_ks[best]), n_rows)
         lower = f"{swept.n_knots[best]} knots have the lowest ({value})"
-        return f"{found} {lower if best != place else 'No other number has a lower one'}."
+        return f"{text} {lower if best != place else 'No other number has a lower one'}."
     if best == place:
-        return f"{found} No other number fits the test set better."
+        return f"{text} No other number fits the test set better."
     return (
-        f"{found} {swept.n_knots[best]} knots would fit the test set best"
+        f"{text} {swept.n_knots[best]} knots would fit the test set best"
         f" ({percent(float(swept.test_ks[best]), n_rows)}), but the choice must not use the test"
         " set."
     )
@@ -401,8 +401,8 @@ def groups(fitted: Fitted | None, names: Sequence[str]) -> Listed | None:
     """Return the shift and slope of each group in log-odds, by its name, where there are any."""
     if not isinstance(fitted, FittedByGroup):
         return None
-    found = zip(fitted.groups.tolist(), fitted.shift, fitted.slope, strict=True)
+    pairs = zip(fitted.groups.tolist(), fitted.shift, fitted.slope, strict=True)
     return Listed(
         ("Group", "Shift", "Slope"),
-        [(names[code], rounded(shift), rounded(slope)) for code, shift, slope in found],
+        [(names[code], rounded(shift), rounded(slope)) for code, shift, slope in pairs],
     )

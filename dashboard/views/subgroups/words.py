@@ -118,11 +118,11 @@ def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
     """Return how many subgroups are miscalibrated, on each side."""
     sides = zip(counts, (" before", " after") if len(counts) > 1 else ("",), strict=True)
     if n_tested == 1:
-        found = [
+        lines = [
             f"{'miscalibrated' if count else 'no miscalibration detected'}{side}"
             for count, side in sides
         ]
-        return f"The only subgroup with enough rows: {', '.join(found)}."
+        return f"The only subgroup with enough rows: {', '.join(lines)}."
     first, *then = [f"{count:,}{{of}}{side}" for count, side in sides]
     numbers = ", ".join(
         [first.format(of=f" of {n_tested:,}"), *(one.format(of="") for one in then)]
@@ -292,23 +292,23 @@ def about(screen: SliceScreen, *, expert: bool) -> str:
 def table_note(screen: SliceScreen, n_shown: int, *, by: str, worst_first: bool = True) -> str:
     """Return the order, what the small print is, and which subgroups are not tested."""
     at_once = " (all subgroups at once)" if isinstance(screen, JointScreen) else ""
-    said = ["Worst first."] if worst_first else []
-    said.append(f"Small print: 95% CI{at_once} and finding.")
+    lines = ["Worst first."] if worst_first else []
+    lines.append(f"Small print: 95% CI{at_once} and finding.")
     if isinstance(screen, JointScreen):
-        said.append(
+        lines.append(
             "Only the mean gap is tested: scores right on average may still be too extreme."
         )
     small = int(((screen.rows > 0) & (screen.rows < screen.least)).sum())
     if small:
         which = "1 subgroup" if small == 1 else f"{small:,} subgroups"
         verb = "is" if small == 1 else "are"
-        said.append(f"{which} with fewer than {screen.least} rows {verb} shown but not tested.")
+        lines.append(f"{which} with fewer than {screen.least} rows {verb} shown but not tested.")
     empty = screen.n_slices - n_shown
     if empty:
-        said.append(f"{'1 subgroup has' if empty == 1 else f'{empty:,} subgroups have'} no rows.")
+        lines.append(f"{'1 subgroup has' if empty == 1 else f'{empty:,} subgroups have'} no rows.")
     if by in SCORES:
-        said.append("Ranges are of the score before calibration.")
-    return " ".join(said)
+        lines.append("Ranges are of the score before calibration.")
+    return " ".join(lines)
 
 
 def dots_caption(screen: SliceScreen, after: SliceScreen | None) -> str:
