@@ -129,9 +129,9 @@ def finding_of(side: Side, *, prediction: bool, before: Side | None = None) -> B
 _UNINFORMATIVE = {"constant": CONSTANT, "chance": CHANCE}
 
 
-def still(found: Badge) -> Badge:
+def still(badge: Badge) -> Badge:
     """Return that a finding before calibration holds after it, though no longer detected."""
-    return replace(found, word=f"Still {found.in_sentence}")
+    return replace(badge, word=f"Still {badge.in_sentence}")
 
 
 @says_rows
@@ -146,8 +146,10 @@ def no_information(side: Side) -> str:
     return ""
 
 
-def shape(omnibus: Omnibus) -> str:
+def shape(omnibus: Omnibus, *, named: bool = False) -> str:
     """Return how scores that are off in both directions are: a part of a sentence.
+
+    ``named``: whether a badge before it says already that they are too high and too low.
 
     Examples
     --------
@@ -158,6 +160,8 @@ def shape(omnibus: Omnibus) -> str:
     found = omnibus.found(DETECTION_LEVEL)
     if "spread" in found:
         how = "too extreme" if omnibus.part("spread").value > 0 else "not extreme enough"
+    elif named:
+        return "" if "mean" in found else "right on average"
     else:
         how = "too high at some scores and too low at others"
     return how if "mean" in found else f"right on average, but {how}"
@@ -195,12 +199,12 @@ def ranges_sentence(side: Side) -> str:
     """
     if side.omnibus.p_value >= DETECTION_LEVEL:
         return NONE
-    found = side.off_ranges
-    if not found:  # the joint test looks at all scores together
+    off_ranges = side.off_ranges
+    if not off_ranges:  # the joint test looks at all scores together
         return NO_SINGLE
-    worst = sorted(found, key=lambda one: -abs(one.gap) * one.n_rows)
+    worst = sorted(off_ranges, key=lambda one: -abs(one.gap) * one.n_rows)
     parts = [_part(one, again=place > 0) for place, one in enumerate(worst[:MOST])]
-    more = len(found) - len(parts)
+    more = len(off_ranges) - len(parts)
     if more:
         parts.append(f"{more} further range{'' if more == 1 else 's'} less")
     return f"Scores {'; '.join(parts)}."

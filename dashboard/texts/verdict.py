@@ -69,11 +69,11 @@ class VerdictWords:
 
 
 def verdict(
-    side: Side, event: EventWords, found: Badge | None = None, *, expert: bool = False
+    side: Side, event: EventWords, finding: Badge | None = None, *, expert: bool = False
 ) -> VerdictWords:
     """Return what one side shows about its event, with numbers from its result.
 
-    With what was `found` of the side, by `findings`, where that is not of the side alone.
+    With what was `finding` of the side, by `findings`, where that is not of the side alone.
 
     Examples of the sentence: "Overconfident by 5.1 percentage points: mean score 95.7%, but 90.6%
     correct." and, of a class, "Scores too low by 2.0 percentage points: class cat, mean score
@@ -84,15 +84,17 @@ def verdict(
     means = event.means.format(
         score=percent(mean_score, n_samples), observed=percent(observed, n_samples)
     )
-    if found is None:
-        found = finding_of(side, prediction=event.prediction)
-    if not found.one_way:
+    if finding is None:
+        finding = finding_of(side, prediction=event.prediction)
+    if not finding.one_way:
         means = means.replace(", but ", ", ")
-    shown = _how_much(found, side)
+    if finding.direction == "both":  # which has no mean gap for its size
+        means += f", KS error {percent(curves.ks_error, n_samples)}"
+    shown = _how_much(finding, side)
     tested = ""
     if expert:
         tested = f" (joint test, {p_words(side.omnibus.p_value)})"
-    return VerdictWords(found, f"{shown}: {means}{tested}.")
+    return VerdictWords(finding, f"{shown}: {means}{tested}.")
 
 
 @says_rows
@@ -106,7 +108,8 @@ def _how_much(found: Badge, side: Side) -> str:
     if found in {NOT_DETECTED, IN_SUBGROUPS, IN_TIME, FITTED}:
         return ""
     if found.direction == "both":
-        return f", {shape(side.omnibus)}"
+        what = shape(side.omnibus, named=True)
+        return f", {what}" if what else ""
     size = f" by {detected_points(abs(mean_gap_of(side)), side.event.n_samples)}"
     detected = side.omnibus.p_value < DETECTION_LEVEL
     return size if detected else f"{size}, though no longer detected"
@@ -160,16 +163,16 @@ def both_sides_line(
     """
     sides = {"Before": evaluated.before, "After": evaluated.after}
     parts = []
-    for name, found in findings(result, evaluated, event, groups).items():
+    for name, finding in findings(result, evaluated, event, groups).items():
         n_samples, gap = evaluated.n_samples, mean_gap_of(sides[name])
         size = f"KS error {percent(sides[name].curves.ks_error, n_samples)}"
-        if found.one_way:
+        if finding.one_way:
             far = detected_pp(abs(gap), n_samples)
             size = f"mean gap {far}, {size}" if ranges else f"by {far}, {size}"
-        if ranges and found is not FITTED:
+        if ranges and finding is not FITTED:
             where = where_off(sides[name], groups, after=name == "After")
             size = f"{where} {capitalised(size)}."
-        parts.append(f"{badge(name, found)} {size}")
+        parts.append(f"{badge(name, finding)} {size}")
     return ("  \n" if ranges else " \u00b7 ").join(parts)
 
 
@@ -328,9 +331,9 @@ def decisions(evaluated: SetResult) -> str:
     if evaluated.changed_decisions == 0:
         shown = "" if accuracy.before is None else percent(accuracy.before, n_samples)
         if evaluated.past_half:
-            kept = f", so accuracy stays {shown}" if shown else ""
+            text = f", so accuracy stays {shown}" if shown else ""
             return (
-                f"{across_half(evaluated.past_half)}, but predicted classes are not updated{kept}"
+                f"{across_half(evaluated.past_half)}, but predicted classes are not updated{text}"
             )
         return f"predicted classes{f' and accuracy ({shown})' if shown else ''} unchanged"
     after = measured(accuracy, accuracy.after, n_samples)
@@ -348,6 +351,8 @@ def across_half(n_scores: int) -> str:
 
 WHOLE_SET = "whole set"
 """The one set of a file that is fitted on and, by folds, evaluated."""
+
+DETAILS = "Where scores are off"
 
 FITTED_HERE = (
     "These are the rows the calibrator was fitted on, so results After are optimistic. Use the test"
