@@ -27,7 +27,6 @@ from dashboard.texts.verdict import (
     LOOKING_CLOSER,
     SAME_DATA,
     badge,
-    both_sides_line,
     bridge,
     outcome,
     statistics,
@@ -48,8 +47,11 @@ def show_subject(scene: Scene) -> None:
     st.markdown(f":small[{subject(scene)}]")
 
 
-def show_headline(scene: Scene) -> None:
-    """Show the verdict of each side as a heading: what is found, its size, what it rests on."""
+def show_headline(scene: Scene, *, notes: bool = False) -> None:
+    """Show the verdict of each side as a heading: what is found, its size, what it rests on.
+
+    ``notes``: whether what may mislead is said too, where no details follow.
+    """
     evaluated, words = scene.evaluated, scene.event_words
     sides = {"Before": evaluated.before, "After": evaluated.after}
     with st.container(key="verdict", gap="small"):
@@ -58,19 +60,10 @@ def show_headline(scene: Scene) -> None:
             st.subheader(f"{badge(name, finding)}{size.removeprefix(',')}", anchor=False)
         if evaluated.after is evaluated.before:
             st.markdown(f":small[{_outcome(scene)}]")
-
-
-def show_brief_verdict(scene: Scene, *, ranges: bool = True) -> None:
-    """Show the verdict of each side in a line; with ranges, the scores that are off too."""
-    findings, groups = findings_of(scene), groups_of(scene)
-    with st.container(key="verdict", gap="small"):
-        line = both_sides_line(
-            scene.result, scene.evaluated, scene.event_words, groups=groups, ranges=ranges
-        )
-        st.markdown(line, help=HELP if ranges else None)
-        _show_statistics(scene)
-    with st.container():  # there with or without notes, so that what follows keeps its place
-        _show_notes(scene, findings, extremes=[])
+    if notes:
+        with st.container():  # there with or without notes, so that what follows keeps its place
+            _show_statistics(scene)
+            _show_notes(scene, findings_of(scene), extremes=[])
 
 
 def _show_statistics(scene: Scene) -> None:

@@ -120,18 +120,25 @@ def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
 
 
 def _show_graphs(scene: Scene, curves: LearningCurves, measure: str) -> None:
+    """Show the chosen error beside the rows needed, and other measures closed at first."""
     nll = words.comparable_nll(curves)
-    keys = (measure, nll if nll != measure else "ks_error", "accuracy")
-    places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
     lines: list[str] = []
-    for place, key in zip(places, keys, strict=False):
-        with place:
-            _show_graph(scene, curves, key, lines)
-    with places[3]:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _show_graph(scene, curves, measure, lines)
+    with right:
         st.html(_table(words.need_heads(curves), words.need_rows(curves, measure, _n_test(scene))))
         st.markdown(f":small[{words.need_note(measure)}]")
         if scene.expert:
             st.markdown(f":small[{words.draws_note(curves)}]")
+    with st.expander(words.OTHERS):
+        for place, key in zip(
+            st.columns(2, gap="medium"),
+            (nll if nll != measure else "ks_error", "accuracy"),
+            strict=True,
+        ):
+            with place:
+                _show_graph(scene, curves, key, lines)
 
 
 def _show_graph(scene: Scene, curves: LearningCurves, measure: str, lines: list[str]) -> None:

@@ -79,6 +79,9 @@ def step_words(step: Step) -> str:
     return rows if step.n_draws == 1 else f"{rows}, subsample {step.draw} of {step.n_draws}"
 
 
+OTHERS = "Other measures"
+
+
 def measure_name(measure: str) -> str:
     """Return the name of a measure."""
     return next(known.name for known in METRICS if known.key == measure)

@@ -24,7 +24,7 @@ from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.texts.classes import shortened
 from dashboard.texts.rows import rows_of, say_rows
-from dashboard.texts.subgroups import SCORES, TRUE
+from dashboard.texts.subgroups import PREDICTED, SCORES, TRUE
 from dashboard.texts.tiles import commonest_class
 from dashboard.views.decisions import words
 from dashboard.views.decisions.words import Selection
@@ -93,7 +93,9 @@ def _group_blocks(
     offered = groupings_of(scene)
     if not offered:
         return []
-    by = by if by in offered else offered[0]
+    by = by if by in offered else usual_grouping(offered)
+    if by is None:
+        return []
     groups = by_group(scene, by, sides, cutoff)
     shown = groups[:MOST_GROUPS]
     rows = tuple(
@@ -233,6 +235,11 @@ def groupings_of(scene: Scene) -> list[str]:
     ]
     first = most_telling(scene)
     return sorted(offered, key=lambda by: by != first)
+
+
+def usual_grouping(offered: list[str]) -> str | None:
+    """Return the grouping until one is chosen: no predicted class, which only repeats the score."""
+    return None if offered[0] == PREDICTED else offered[0]
 
 
 def by_group(

@@ -51,13 +51,18 @@ def _remember(choices: Choices) -> Choices:
     return choices
 
 
-def _choose_grouping(offered: list[str]) -> str:
+def _choose_grouping(offered: list[str]) -> str | None:
     st.subheader(words.GROUPS, anchor=False)
-    by = st.selectbox(
-        words.GROUP_BY, offered, key="decisions_by", bind="query-params",
-        persist_state="session", width=320,
-    )  # fmt: skip
-    return by or offered[0]
+    return st.selectbox(
+        words.GROUP_BY,
+        offered,
+        index=None if decisions.usual_grouping(offered) is None else 0,
+        key="decisions_by",
+        bind="query-params",
+        persist_state="session",
+        placeholder=words.GROUP_PLACE,
+        width=320,
+    )
 
 
 def _file(scene: Scene, choices: Choices) -> str:

@@ -44,6 +44,7 @@ KEPT_CAPTION = "Accuracy among the rows with the highest scores, by how many of 
 CALLED, RIGHT, FOUND = "Called", "Events among the called", "Events called"
 MISSED, IN_VAIN, SPARED = "Events missed", "False alarms", "Others not called"
 BENEFIT, COST = "Net benefit per 100 rows", "Total cost"
+GROUP_PLACE = "Choose a grouping"
 GROUPS, GROUP_BY, ALL_ROWS = "Subgroups at this cut-off", "Group by", "All rows"
 GROUP_HEAD = ("Subgroup", CALLED, RIGHT, FOUND, MISSED, IN_VAIN)
 FILE_HEAD = [

@@ -55,7 +55,7 @@ class _Side:
 def show(scene: Scene) -> None:
     """Show the graphs before on the left and after on the right, a row for each set and event."""
     headline.show_subject(scene)
-    headline.show_brief_verdict(scene)
+    headline.show_headline(scene, notes=True)
     _show_graphs(scene)
     _show_fit(scene)
     with st.expander("How to read these graphs"):

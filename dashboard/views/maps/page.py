@@ -65,15 +65,14 @@ def show(scene: Scene) -> None:
     if knows_groups:
         st.markdown(f":small[{words.of_groups(len(curves) - 1, scene.settings.group or '')}]")
     curve_graph, move_graph = results.draw_maps(scene, curves)
-    left, right = st.columns(2, gap="medium")
+    caption = words.map_caption(scene.settings.n_bins, folds=any(one.folds for one in curves))
     if on_classes:
-        with left:
-            _show_cloud(scene, words.row_names(event))
-    with right if on_classes else left:
-        caption = words.map_caption(scene.settings.n_bins, folds=any(one.folds for one in curves))
+        _show_cloud(scene, words.row_names(event))
+        with st.expander(words.CURVES_OF_SCORES):
+            show_graph("Maps curves", curve_graph, caption)
+    else:
         show_graph("Maps curves", curve_graph, caption)
-    if not on_classes:
-        with right:
+        with st.expander(words.SHIFT):
             caption = words.shift_caption(bins_left_out=leaves_bins_out(scene.evaluated.before))
             show_graph("Maps shift", move_graph, caption)
     _show_triangle(scene)

@@ -191,6 +191,10 @@ def of_groups(n_shown: int, by: str) -> str:
     return f"All rows, and {which} of {escape_markdown(by)} whose curves differ most from it."
 
 
+CURVES_OF_SCORES = "Calibrators of the event's score"
+SHIFT = "Change in score"
+
+
 def map_caption(n_bins: int, *, folds: bool = False) -> str:
     """Return what the graph of the curves shows."""
     text = (

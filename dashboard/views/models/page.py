@@ -13,7 +13,7 @@ from calibcore.models import plane_of
 from dashboard import controls
 from dashboard.compute.files import SourceFile
 from dashboard.figures import class_picture
-from dashboard.figures.models import plane_figure
+from dashboard.figures.models import measure_figure, plane_figure
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.readers import Upload
 from dashboard.scene import Scene
@@ -108,9 +108,10 @@ def _show_same_rows(scene: Scene) -> None:
         st.subheader(sentence, anchor=False)
         if certain:
             st.markdown(f":material/warning: {certain}", help=which)
-    _show_plane(scene, evaluated)
+    _show_errors(scene, evaluated)
     measures, columns, place = _show_table(scene, evaluated)
     _show_pictures(scene, evaluated)
+    _show_plane(scene, evaluated)
     if place is not None and measures:  # last, as they take longest
         with place.container():
             _show_differences(scene, evaluated, measures, columns)
@@ -367,13 +368,25 @@ def _difference(inference: Inference, measure: Measure, rows: int) -> str:
 
 
 def _show_plane(scene: Scene, models: Sequence[Model]) -> None:
+    """Show miscalibration against discrimination, closed at first."""
     plane, names = plane_of([one.result for one in models]), [one.name for one in models]
-    explained = words.plane_help(plane, expert=scene.expert)
-    st.subheader(words.PLANE, anchor=False, help=explained)
     calibrated = scene.settings.method != NO_METHOD
     figure = plane_figure(plane, names, scene.palette, calibrated=calibrated)
     caption = words.plane_caption(plane, names, calibrated=calibrated)
-    show_graph("Models", figure, caption)
+    with st.expander(words.PLANE):
+        show_graph("Models", figure, caption)
+        st.markdown(f":small[{words.plane_help(plane, expert=scene.expert)}]")
+
+
+def _show_errors(scene: Scene, models: Sequence[Model]) -> None:
+    """Show the KS error of every model, which the headline is about."""
+    calibrated = scene.settings.method != NO_METHOD
+    rows = [
+        (one.name, one.result.before.curves.ks_error, one.result.after.curves.ks_error)
+        for one in models
+    ]
+    figure = measure_figure(rows, "KS error", scene.palette, calibrated=calibrated)
+    show_graph("KS errors", figure, words.errors_caption(calibrated=calibrated))
 
 
 def _show_pictures(scene: Scene, models: Sequence[Model]) -> None:

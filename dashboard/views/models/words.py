@@ -220,6 +220,12 @@ def plane_caption(plane: Plane, names: Sequence[str], *, calibrated: bool) -> st
     return f"Lowest Brier score{when}: {best}, {min(scores)}."
 
 
+def errors_caption(*, calibrated: bool) -> str:
+    """Return how the picture of KS errors is read."""
+    moved = " Each line leads from before to after calibration." if calibrated else ""
+    return f"Further left is better calibrated.{moved}"
+
+
 def plane_help(plane: Plane, *, expert: bool) -> str:
     """Return how to read the plane."""
     text = "Left: better calibrated. Up: better discrimination. Dotted: equal Brier score."
@@ -228,8 +234,8 @@ def plane_help(plane: Plane, *, expert: bool) -> str:
     if not plane.shared:
         text += (
             " The models are correct on different rows, so their uncertainties differ."
-            " Discrimination is adjusted to the uncertainty of the first model; its order may"
-            " differ from that of the table."
+            " Drawn is discrimination at equal uncertainty, the first model's; its order may differ"
+            " from that of discrimination in the table."
         )
     return text
 

@@ -16,7 +16,7 @@ from dashboard.widgets.graph import show_graph, two_sides
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
-    headline.show_brief_verdict(scene, ranges=False)
+    headline.show_headline(scene, notes=True)
     diagram = diagrams.choose_diagram()
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene, diagram, clickable=True)
