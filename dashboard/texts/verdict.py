@@ -88,9 +88,10 @@ def verdict(
         finding = finding_of(side, prediction=event.prediction)
     if not finding.one_way:
         means = means.replace(", but ", ", ")
-    if finding.direction == "both":  # which has no mean gap for its size
-        means += f", KS error {percent(curves.ks_error, n_samples)}"
     shown = _how_much(finding, side)
+    if finding.direction == "both":  # which has no mean gap for its size
+        size = f"KS error {percent(curves.ks_error, n_samples)}"
+        means = size if shown.startswith(RIGHT) else f"{means}, {size}"
     tested = ""
     if expert:
         tested = f" (joint test, {p_words(side.omnibus.p_value)})"
@@ -351,6 +352,9 @@ def across_half(n_scores: int) -> str:
 
 WHOLE_SET = "whole set"
 """The one set of a file that is fitted on and, by folds, evaluated."""
+
+RIGHT = ", right on average"
+"""After a finding of both directions: then the means are as good as equal."""
 
 DETAILS = "Where scores are off"
 
