@@ -59,16 +59,21 @@ def detected_points(value: float, n_samples: int, *, finer: int = 0) -> str:
 
 
 def adds_up(high: float, low: float, n_samples: int) -> int:
-    """Return how many decimals more two shares need, 0 or 1, for their difference to add up.
+    """Return how many decimals more let two shares and their difference add up: 0 or 1.
 
     Examples
     --------
     >>> adds_up(0.0536, 0.0473, 1000), adds_up(0.957, 0.906, 1000)
     (1, 0)
     """
-    written = [float(_digits(100 * one, n_samples).replace(MINUS, "-")) for one in (high, low)]
-    difference = float(_digits(100 * (high - low), n_samples).replace(MINUS, "-"))
-    return int(abs(written[0] - written[1] - difference) > 1e-9)
+    wrong = []
+    for finer in (0, 1):
+        first, last, gap = (
+            float(_digits(100 * one, n_samples, finer=finer).replace(MINUS, "-"))
+            for one in (high, low, high - low)
+        )
+        wrong.append(abs(first - last - gap) > 1e-9)
+    return int(wrong[0] and not wrong[1])
 
 
 def detected_pp(value: float, n_samples: int) -> str:
