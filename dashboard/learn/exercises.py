@@ -15,6 +15,7 @@ from calibcore.metrics import ece, event_brier, event_nll
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats
 from dashboard.document.style import STYLE
+from dashboard.learn.lessons.eighty import chances_of, share_within, usual_range
 from dashboard.texts import learn as words
 from dashboard.texts.numbers import MINUS
 
@@ -69,18 +70,21 @@ def _table(rows: EventScores) -> tuple[Row, ...]:
 
 
 def _people(rng: np.random.Generator) -> Exercise:
-    from scipy.special import bdtr  # noqa: PLC0415 - a tenth of a second to import
-
     n, percent = int(rng.choice([20, 30, 50])), int(rng.choice([60, 70, 80, 90]))
-    below = bdtr(np.arange(n + 1), n, percent / 100)
-    low, high = (int(np.searchsorted(below, at)) for at in (0.025, 0.975))
+    chances = chances_of(percent / 100, n)
+    low, high = usual_range(chances)
     return Exercise(
         "eighty",
-        f"A calibrated model gives {n} people a score of {percent}% each. To how many does the"
-        " event happen on average? Between which numbers does it lie in 95% of such groups"
-        " (binomial distribution)?",
+        f"A well-calibrated model gives each of {n} people a risk of {percent}%. How many have the"
+        " event on average? Outside which two numbers do at most 2.5% of such groups lie on either"
+        " side, and how many groups lie between them (binomial distribution)?",
         (),
-        (f"On average {n * percent / 100:g}; between {low} and {high} in 95% of groups.",),
+        (
+            (
+                f"On average {n * percent / 100:g}; {low} to {high} in {share_within(chances)} of"
+                " groups. Counts are whole, so it cannot be exactly 95%."
+            ),
+        ),
     )
 
 

@@ -9,6 +9,12 @@ from plotly import graph_objects as go
 
 from dashboard.figures import Palette
 
+MOST_DRAWS = 500
+"""How often can be drawn in a lesson."""
+
+MANY = 100
+"""Draws by one click, where a lesson offers it."""
+
 
 @dataclass(frozen=True)
 class NumberGuess:
@@ -172,6 +178,8 @@ class Lesson:
     """Which functions and which data stand behind it, and the source."""
     draw: str = ""
     """Label of the button that draws again; "" where nothing is random."""
+    draw_many: str = ""
+    """Label of the button that draws `MANY` times; "" where only the last draw counts."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """Words that stand here first."""
     guess_each_draw: bool = False

@@ -11,18 +11,19 @@ INTRO = (
 
 ALL = "All lessons"
 GUESS = "Your guess"
+GUESS_NUMBER = "Your guess (move the slider)"
 LOCK = "Show the answer"
 SKIP = "Skip the guess"
 AGAIN = "Guess again"
 HIDDEN = "Your guess is kept. A link from your teacher shows the answer."
 CHECK = "Check yourself"
-KEEP = "To keep"
+KEEP = "Takeaway"
 NUMBERS = "The picture in numbers"
 COMPUTED = "How this is computed"
 TERMS = "Words"
 NEXT, BEFORE = "Next", "Previous"
 RIGHT = "Yes."
-OTHER = "Another answer is right: {answer}."
+OTHER = "Not quite. The answer is: {answer}."
 
 
 def lesson_name(number: int, title: str) -> str:
@@ -34,8 +35,13 @@ def guessed(answer: str, guess: str | None = None, *, right: bool | None = None)
     """Put a guess beside what was computed, and say whether it is right where it was a choice."""
     if guess is None:
         return f"Computed: **{answer}**"
-    verdict = {True: " (right)", False: " (not right)", None: ""}[right]
+    verdict = {True: " (right)", False: " (not quite)", None: ""}[right]
     return f"Your guess: **{guess}**{verdict} · Computed: **{answer}**"
+
+
+def takeaway(text: str) -> str:
+    """Return what to take away from a lesson, so that it is seen first."""
+    return f":green-background[**{KEEP}:**] **{text}**"
 
 
 def progress(n_seen: int, n_lessons: int) -> str:
@@ -92,11 +98,11 @@ HIDE_OFFERED = {
     "numbers": "Table of numbers", "lessons": "Ways to other lessons",
 }  # fmt: skip
 OPEN = "Open it"
-SET = "For controls at other places: open it, set them there, and copy the address."
+SET = "For other positions of the controls: open the lesson, move the controls, copy its address."
 OWN = "The same twenty questions for all, in Your own calibration:"
 NO_LOCK = (
-    "A link is not a lock: who writes `answers=after` into the address sees the answer. For marked"
-    " work, change the seed."
+    "A link is not a lock: anyone who types `answers=after` into the address sees the answer. For"
+    " marked work, change the seed."
 )
 SEAT = "Your seat number"
 SEAT_FIRST = "Type your seat number to begin."

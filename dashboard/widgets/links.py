@@ -1,6 +1,7 @@
 """Links from one page to another."""
 
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -18,6 +19,12 @@ def show_link(address: str, label: str, **query: str) -> None:
     """Show a link to a page, with settings that its address has."""
     page = st.session_state[_PAGES][address]
     st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=query or None)
+
+
+def full_address(address: str) -> str:
+    """Return an address of this dashboard as another browser needs it."""
+    here = urlsplit(str(st.context.url or ""))
+    return f"{here.scheme}://{here.netloc}/{address}"
 
 
 TEACHING = ("learn", "laboratory", "you", "glossary", "teachers")

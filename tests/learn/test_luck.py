@@ -107,6 +107,7 @@ def test_how_often_is_that_of_slow_draws() -> None:
     found = luck.often(n_rows)
     assert found.detected == pytest.approx(n_detected / n_draws, abs=0.3)
     assert found.widest == pytest.approx(n_widest / n_draws, abs=0.3)
+    assert found.alarms == pytest.approx(0.05, abs=0.02)  # the level of the test
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,4 +1,4 @@
-"""Calibrated is not useful: measures of each forecaster against slow code and closed forms."""
+"""Calibrated does not mean useful: measures of each forecaster against slow code and algebra."""
 
 import math
 

@@ -142,13 +142,15 @@ LESSON = Lesson(
     takeaway="Overconfident: scores above the accuracy; underconfident: below it. A temperature"
     " moves the scores and leaves every prediction as it is.",
     check=Check(
-        "Two networks have the same accuracy. Are they equally well calibrated?",
+        "A network is underconfident. Which temperature corrects it?",
         {
-            "yes": "Yes, they are correct equally often",
-            "unknown": "The accuracy does not show it",
+            "below": "One below 1",
+            "above": "One above 1",
+            "unknown": "That depends on its accuracy",
         },
-        "unknown",
-        "Here the accuracy is the same at every temperature, and the scores are not.",
+        "below",
+        "Dividing by less than 1 moves scores away from each other: the largest rises. The accuracy"
+        " stays as it is, so it does not tell whether scores are too high or too low.",
     ),
     link=lambda state: Link(
         "maps",
@@ -165,7 +167,8 @@ LESSON = Lesson(
     " largest gap between cumulative scores and outcomes. NLL, all classes: mean of \u2212ln of the"
     " score of the true class. Lower is better for both.",
     terms={
-        "Score": "the probability that the network gives to a class; of a prediction, the largest.",
+        "Score": "the probability that the network gives to a class; of a prediction, the largest"
+        " of its class probabilities.",
         "Accuracy": "the share of predictions that are correct.",
         "Temperature": "a number that divides all outputs (logits) before they become scores.",
     },

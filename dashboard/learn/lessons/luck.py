@@ -31,6 +31,9 @@ GUTTER = 0.03
 REPEATS = 100
 """Other line-ups, to say how often the network stands out."""
 
+N_LUCK = 10
+"""Pictures of luck drawn beside each of them, to say how often luck is beyond the limit."""
+
 LEVEL = 0.05
 
 POINTS = 120
@@ -67,6 +70,8 @@ class Often:
     """Share in which the p-value of its KS error is below `LEVEL`."""
     widest: float
     """Share in which its KS error is the largest of all."""
+    alarms: float
+    """Share of the pictures of luck in which it is detected as well."""
 
 
 def draw(state: State) -> LineUp:
@@ -87,15 +92,16 @@ def often(n_rows: int) -> Often:
     """Draw many line-ups, the same for everybody, each of rows drawn with repetition."""
     rng = np.random.default_rng((n_rows, *KEY.encode()))
     every = data.top_scores(MODEL)
-    n_detected = n_widest = 0
+    n_detected = n_widest = n_alarms = 0
     for _ in range(REPEATS):
         chosen = rng.integers(every.n_samples, size=n_rows)
         counted = tally(every.scores[chosen], every.hits[chosen])
         network = curves_of(counted)
-        alike = redrawn(rng, counted, counted.scores, N_PICTURES - 1)
+        alike = ks_of(redrawn(rng, counted, counted.scores, N_LUCK))
         n_detected += network.ks_p_value < LEVEL
-        n_widest += network.ks_error > ks_of(alike).max()
-    return Often(n_detected / REPEATS, n_widest / REPEATS)
+        n_widest += network.ks_error > alike[: N_PICTURES - 1].max()
+        n_alarms += np.count_nonzero(alike > network.ks_null_95)
+    return Often(n_detected / REPEATS, n_widest / REPEATS, n_alarms / (REPEATS * N_LUCK))
 
 
 def show(state: State) -> Shown:
@@ -119,10 +125,10 @@ def show(state: State) -> Shown:
         (figure,),
         f"**{which.capitalize()}** is the network: KS error"
         f" {percent(found.network.ks_error, n_rows)}, {p_words(found.network.ks_p_value)}."
-        f" Of luck alone, only 5% of pictures exceed {percent(found.limit, n_rows)}."
-        f" With {n_rows:,} rows the network does so in **{of_100(stands_out.detected)}** of draws."
-        f" And it has the widest gap of the six in **{of_100(stands_out.widest)}**;"
-        f" guessing finds it in {of_100(1 / N_PICTURES)}.",
+        f" With {n_rows:,} rows a test finds this network in **{of_100(stands_out.detected)}** of"
+        f" samples (false alarms, of luck alone: {of_100(stands_out.alarms)}). It has the widest"
+        f" gap of the six in **{of_100(stands_out.widest)}**; guessing finds it in"
+        f" {of_100(1 / N_PICTURES)}.",
         answer=which,
         right=str(found.place + 1),
         note=_unusual(found),
@@ -216,8 +222,8 @@ def _said(found: LineUp, *, revealed: bool) -> str:
         )
     return (
         f"Orange, picture {found.place + 1}: the network. The other {N_PICTURES - 1}: luck. Grey:"
-        f" where 95% of pictures of luck stay, up to {percent(found.limit, n_rows)}. Beyond it:"
-        f" {', '.join(str(k + 1) for k in found.beyond) or 'none'}."
+        f" where about 95% of pictures of luck stay, up to {percent(found.limit, n_rows)}. Beyond"
+        f" it: {', '.join(str(k + 1) for k in found.beyond) or 'none'}."
     )
 
 
@@ -232,13 +238,14 @@ LESSON = Lesson(
     takeaway="With few rows, luck looks like miscalibration, and miscalibration like luck. Ask how"
     " large an error luck alone would show.",
     check=Check(
-        "On 100 rows, a model's KS error is no larger than luck makes it. Is it calibrated?",
+        "On 100 rows, a model's KS error is no larger than luck makes it; on 10,000 rows of the"
+        " same kind it is far larger. Which is most likely?",
         {
-            "yes": "Yes, nothing was detected",
-            "unknown": "This does not show it",
-            "no": "No, its KS error is not 0",
+            "worse": "The model has become worse",
+            "lucky": "The 10,000 rows are bad luck",
+            "few": "100 rows are too few to show it",
         },
-        "unknown",
+        "few",
         "The network of this lesson is miscalibrated, yet with 100 rows its KS error is mostly"
         " no larger than luck makes it either.",
     ),

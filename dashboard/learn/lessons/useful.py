@@ -1,4 +1,4 @@
-"""Calibrated is not useful: one score for all, a network, and a network that exaggerates."""
+"""Calibrated does not mean useful: one score for all, a network, and a network that exaggerates."""
 
 from functools import cache
 
@@ -256,7 +256,7 @@ def _diagram(factor: str, palette: Palette) -> Picture:
 
 LESSON = Lesson(
     key=KEY,
-    title="Calibrated is not useful",
+    title="Calibrated does not mean useful",
     question="How probable is it that a picture shows a shirt? Three forecasters give each of many"
     " pictures of garments a score. Which has the **lowest ECE**?",
     guess=ChoiceGuess({one.lower(): f"{one}: {FACTORS[k]}" for k, one in THREE.items()}),
@@ -268,8 +268,8 @@ LESSON = Lesson(
         "It rains on 30% of days. A forecast gives a score of 30% to every day. What is it?",
         {
             "useful": "Calibrated, so it is useful",
-            "useless": "Calibrated, but no help",
             "wrong": "Miscalibrated: most days stay dry",
+            "useless": "Calibrated, but no help",
         },
         "useless",
         "On the days with that score it rains as often as the score, so it is calibrated. But"

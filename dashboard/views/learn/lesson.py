@@ -9,7 +9,15 @@ import streamlit as st
 
 from dashboard import style
 from dashboard.compute.learn import Sent, shown_of
-from dashboard.learn.lesson import ChoiceGuess, Lesson, NumberGuess, State, Steps
+from dashboard.learn.lesson import (
+    MANY,
+    MOST_DRAWS,
+    ChoiceGuess,
+    Lesson,
+    NumberGuess,
+    State,
+    Steps,
+)
 from dashboard.texts import learn as words
 
 Found = TypeVar("Found")
@@ -24,7 +32,7 @@ ASK = "ask"
 SEAT_KEY = "learn_seat"
 """Where the typed seat number is."""
 
-MOST_SEED, MOST_SEAT, MOST_DRAWS = 9_999, 400, 500
+MOST_SEED, MOST_SEAT = 9_999, 400
 
 _ASKED, _WRITTEN, _KEPT = "learn_asked", "learn_written", "learn_kept"
 
@@ -36,6 +44,8 @@ class Memory:
     chosen: dict[str, str] = field(default_factory=dict)
     draws: int = 1
     guess: str | None = None
+    touched: bool = False
+    """Whether the slider of the guess was moved: where it starts is nobody's guess."""
     revealed: bool = False
 
 
@@ -223,10 +233,11 @@ def show_lesson(lesson: Lesson, held: Class) -> None:
     left = kept(lesson)
     if held.answers == "shown":
         left.revealed = True
-    with st.container(key=f"lesson_{held.size}", gap="small"):
+    with st.container(key=f"lesson_{held.size}", gap="xsmall"):
         st.markdown(lesson.question)
         revealed = left.revealed and held.answers != "hidden"
-        _show_terms(lesson)
+        if not revealed:
+            _show_terms(lesson)
         place = st.container(gap="small")
         if not revealed:
             _ask(lesson, left, held, place)
@@ -267,17 +278,18 @@ def _choose_guess(lesson: Lesson, left: Memory) -> str | None:
     match lesson.guess:
         case NumberGuess() as number:
             st.session_state.setdefault(key, int(left.guess or number.start))
-            return str(
-                st.slider(
-                    words.GUESS,
-                    number.low,
-                    number.high,
-                    step=number.step,
-                    key=key,
-                    format=f"%d{number.unit.replace('%', '%%')}",
-                    width=420,
-                )
+            guess = st.slider(
+                words.GUESS_NUMBER,
+                number.low,
+                number.high,
+                step=number.step,
+                key=key,
+                format=f"%d{number.unit.replace('%', '%%')}",
+                width=420,
+                on_change=_touch,
+                args=(left,),
             )
+            return str(guess) if left.touched or left.guess else None
         case ChoiceGuess() as choice:
             st.session_state.setdefault(key, left.guess)
             chosen = st.radio(
@@ -290,6 +302,10 @@ def _choose_guess(lesson: Lesson, left: Memory) -> str | None:
             return None if chosen is None else str(chosen)
 
 
+def _touch(left: Memory) -> None:
+    left.touched = True
+
+
 def _guess_key(lesson: Lesson) -> str:
     return f"guess_{lesson.key}"
 
@@ -299,7 +315,7 @@ def _reveal(left: Memory, guess: str | None) -> None:
 
 
 def _guess_again(lesson: Lesson, left: Memory) -> None:
-    left.guess, left.revealed = None, False
+    left.guess, left.revealed, left.touched = None, False, False
     st.session_state.pop(_guess_key(lesson), None)
 
 
@@ -316,6 +332,15 @@ def _show_controls(lesson: Lesson, left: Memory) -> None:
                 on_click=_draw,
                 args=(lesson, left),
                 shortcut="D",
+                disabled=left.draws >= MOST_DRAWS,
+            )
+        if lesson.draw_many:
+            st.button(
+                lesson.draw_many,
+                key=f"many_{lesson.key}",
+                on_click=_draw,
+                args=(lesson, left, MANY),
+                disabled=left.draws >= MOST_DRAWS,
             )
 
 
@@ -337,24 +362,21 @@ def _show_control(lesson: Lesson, control: Steps, left: Memory) -> None:
     )
 
 
-def _draw(lesson: Lesson, left: Memory) -> None:
-    left.draws += 1
+def _draw(lesson: Lesson, left: Memory, n: int = 1) -> None:
+    left.draws = min(left.draws + n, MOST_DRAWS)
     if lesson.guess_each_draw:
         _guess_again(lesson, left)
 
 
 def _show(lesson: Lesson, left: Memory, held: Class, *, revealed: bool) -> None:
-    """Show the pictures, and what they say."""
+    """Show the pictures, and what they say; of the answer the most important first."""
     state = State(
         left.chosen, held.seed, seat_of(held), left.draws, revealed, left.guess, style.palette()
     )
     sent = shown_of(lesson, state, held.size)
     _show_pictures(lesson, sent)
-    if sent.shown.sentence:
-        st.markdown(sent.shown.sentence)
-    if sent.shown.note:
-        st.markdown(f":small[{sent.shown.note}]")
     if not revealed:
+        _say(sent)
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(_guessed(lesson, left, sent), width="content")
@@ -366,10 +388,19 @@ def _show(lesson: Lesson, left: Memory, held: Class, *, revealed: bool) -> None:
                 on_click=_guess_again,
                 args=(lesson, left),
             )
-    st.success(f"**{words.KEEP}:** {lesson.takeaway}", icon=":material/bookmark:")
+    st.markdown(words.takeaway(lesson.takeaway))
+    _say(sent)
     if "check" not in held.hide:
         _show_check(lesson)
     _show_more(lesson, sent, state, held)
+
+
+def _say(sent: Sent) -> None:
+    """Show the sentence of a state, and the note."""
+    if sent.shown.sentence:
+        st.markdown(sent.shown.sentence)
+    if sent.shown.note:
+        st.markdown(f":small[{sent.shown.note}]")
 
 
 def _guessed(lesson: Lesson, left: Memory, sent: Sent) -> str:
@@ -421,6 +452,7 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
     if "computed" not in held.hide:
         with st.expander(words.COMPUTED):
             st.markdown(lesson.computed)
+    _show_terms(lesson)
 
 
 def _show_terms(lesson: Lesson) -> None:

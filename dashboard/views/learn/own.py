@@ -1,6 +1,7 @@
 """Your own calibration: twenty questions, then your own four graphs; and those of a class."""
 
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -12,7 +13,7 @@ from dashboard.learn.own import CERTAIN, LEVELS, MOST_SEED, SETS, Answer, Result
 from dashboard.learn.questions import N_QUESTIONS, Question
 from dashboard.views.learn import own_words as words
 from dashboard.views.learn.picture import show_picture, show_table
-from dashboard.widgets.links import show_teaching
+from dashboard.widgets.links import full_address, show_teaching
 
 _RUN, _WRITTEN = "own_run", "own_written"
 _ENLARGED = 10
@@ -271,6 +272,7 @@ def _show_result(run: Run) -> None:
     _show_measures(found, network)
     st.markdown(f"**{words.CODE}**")
     st.code(own.code_of(run.answers), language=None)
+    st.code(full_address(f"you?{urlencode(run.query)}"), language=None)
     st.markdown(f":small[{words.CODE_NOTE}]")
     given = run.questions, run.answers
     if beside is None:

@@ -11,7 +11,7 @@ from dashboard.texts import learn as words
 from dashboard.texts.numbers import escape_markdown
 from dashboard.views.learn.lesson import MOST_SEED, PARTS, Class, link_of
 from dashboard.widgets.downloads import offer_file
-from dashboard.widgets.links import show_teaching
+from dashboard.widgets.links import full_address, show_teaching
 
 
 def show() -> None:
@@ -56,15 +56,14 @@ def _make_link() -> None:
         return
     held = Class(int(seed), str(seat), str(answers), tuple(hide), str(size))
     address = f"learn?{urlencode(link_of(lesson, {}, held))}"
-    here = urlsplit(str(st.context.url or ""))
-    st.code(f"{here.scheme}://{here.netloc}/{address}", language=None)
-    if here.hostname in {"127.0.0.1", "localhost", "::1"}:
+    st.code(full_address(address), language=None)
+    if urlsplit(str(st.context.url or "")).hostname in {"127.0.0.1", "localhost", "::1"}:
         st.markdown(f":small[:material/info: {words.LOCAL}]")
     st.link_button(words.OPEN, address, icon=":material/open_in_new:")
     st.markdown(f":small[{words.SET}]")
     st.markdown(f":small[{words.NO_LOCK}]")
     st.markdown(f":small[{words.OWN}]")
-    st.code(f"{here.scheme}://{here.netloc}/you?seed={int(seed)}", language=None)
+    st.code(full_address(f"you?seed={int(seed)}"), language=None)
 
 
 def _show_exercises() -> None:
