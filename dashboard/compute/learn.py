@@ -4,6 +4,7 @@ import gc
 import hashlib
 import io
 import threading
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -17,11 +18,13 @@ from calibcore.synthetic import EstimatorStudy, Redraws, redraw_estimates
 from calibcore.synthetic.study import STUDY_ROWS
 from dashboard.compute.cache import is_known, once
 from dashboard.compute.files import SourceFile
+from dashboard.figures import Palette
 from dashboard.figures.drawing import title_of
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn.laboratory import EVENT, ROWS, Chosen, chosen_of, drawn_of
 from dashboard.learn.lesson import Lesson, Shown, State, start_of
 from dashboard.learn.lessons import LESSONS
+from dashboard.learn.thumbnails import svg_of
 from dashboard.samples import Sample
 from dashboard.texts import laboratory as words
 
@@ -84,6 +87,17 @@ def shown_of(lesson: Lesson, state: State, size: str) -> Sent:
         return Sent(replace(shown, pictures=()), pictures)
 
     return once("lessons", (lesson.key, repr(state), size), make, most=MOST_STATES)
+
+
+def thumbnail_of(lesson: Lesson, palette: Palette) -> str:
+    """Return a lesson's picture for the list, as Markdown: the first one before the answer."""
+
+    def make() -> str:
+        state = start_of(lesson, revealed=False, palette=palette)
+        drawn = svg_of(lesson.show(state).pictures[0].figure).encode()
+        return f"![](data:image/svg+xml;base64,{b64encode(drawn).decode()})"
+
+    return once("thumbnails", (lesson.key, repr(palette)), make, most=2 * len(LESSONS))
 
 
 @cache

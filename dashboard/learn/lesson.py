@@ -182,6 +182,8 @@ class Lesson:
     """Label of the button that draws `MANY` times; "" where only the last draw counts."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """Words that stand here first."""
+    minutes: int = 5
+    """How long it takes with a class, about."""
     guess_each_draw: bool = False
     """Whether each draw, and each step of a control, is a new thing to be guessed; the controls are
     then there before the answer too.

@@ -8,8 +8,8 @@ from plotly import graph_objects as go
 from calibcore.reliability import BinnedReliability
 from dashboard.figures import Palette, four_graphs
 from dashboard.learn import pictures
+from dashboard.learn.binomial import chances_of, usual_range
 from dashboard.learn.lesson import Picture
-from dashboard.learn.lessons.eighty import chances_of, usual_range
 from dashboard.learn.own import Answer, Result
 from dashboard.learn.questions import N_QUESTIONS
 from dashboard.texts.numbers import percent, pp

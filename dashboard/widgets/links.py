@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from dashboard.texts.learn import EXERCISES
 from dashboard.texts.learn import TITLE as LESSONS
 
 _PAGES = "pages"
@@ -13,6 +14,20 @@ _PAGES = "pages"
 def keep_pages(pages: Mapping[str, st.Page]) -> None:
     """Remember the pages by their address, for the links."""
     st.session_state[_PAGES] = pages
+
+
+def show_page(address: str, label: str, *, icon: str | None = None, **query: str) -> None:
+    """Show a link to a page without an arrow before it."""
+    page = st.session_state[_PAGES][address]
+    st.page_link(page, label=label, icon=icon, query_params=query or None)
+
+
+def show_further() -> None:
+    """Show where to go on from the lessons."""
+    with st.container(horizontal=True, gap="medium"):
+        for address in ("laboratory", "you"):
+            show_link(address, st.session_state[_PAGES][address].title)
+        show_link("teachers", EXERCISES, part="exercises")
 
 
 def show_link(address: str, label: str, **query: str) -> None:

@@ -3,8 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.learn import plan
 from dashboard.learn.lesson import MOST_DRAWS, Lesson, NumberGuess, start_of
-from dashboard.learn.lessons import LESSONS, find, luck
+from dashboard.learn.lessons import CHAPTERS, LESSONS, find, luck
 from dashboard.texts import learn as words
 from tests.app.pages import open_page
 
@@ -28,13 +29,32 @@ def answer_of(lesson: Lesson, **fixed: object) -> str:
 
 def test_the_list_names_every_lesson_and_opens_it() -> None:
     page = open_lesson()
+    links = {one.proto.label: one.proto.query_string for one in page.get("page_link")}
     for number, lesson in enumerate(LESSONS, start=1):
-        label = words.lesson_name(number, lesson.title)
-        assert page.button(key=f"open_{lesson.key}").label == label
-    page.button(key="open_bins").click().run()
-    assert dict(page.query_params) == {"lesson": "bins"}
+        assert links[words.lesson_name(number, lesson.title)] == f"lesson={lesson.key}"
+    page = open_lesson(lesson="bins")
     page.button(key=f"to_{words.ALL}").click().run()
     assert dict(page.query_params) == {}
+
+
+def test_chapters_hold_each_lesson_once_in_the_order_of_the_plan() -> None:
+    assert len({one.key for one in LESSONS}) == len(LESSONS)
+    page = open_lesson()
+    for chapter in CHAPTERS:
+        assert f"**{chapter.title}.** {chapter.about}" in shown(page)
+    keys = [one.key for one in LESSONS]
+    planned = [step.lesson for step in plan.PLAN if step.lesson]
+    assert planned == sorted(planned, key=keys.index)
+
+
+def test_a_lesson_leads_on_to_the_next_and_the_last_to_what_else_there_is() -> None:
+    page = open_lesson(lesson=LESSONS[0].key, answers="shown")
+    page.button(key="way_on").click().run()
+    assert page.query_params["lesson"] == LESSONS[1].key
+    page = open_lesson(lesson=LESSONS[-1].key, answers="shown")
+    assert words.LAST_LESSON in shown(page)
+    labels = [one.proto.label for one in page.get("page_link")]
+    assert labels[-3:] == ["Laboratory", "Your own calibration", words.EXERCISES]
 
 
 @every_lesson
@@ -155,7 +175,9 @@ def test_progress_is_kept_in_the_tab() -> None:
     page.button(key="skip_bins").click().run()
     page.button(key=f"to_{words.ALL}").click().run()
     assert words.progress(1, len(LESSONS)) in shown(page)
-    page.button(key="open_bins").click().run()
+    assert dict(page.query_params) == {"done": "bins"}
+    page.query_params["lesson"] = "bins"
+    page.run()
     assert words.guessed(answer_of(LESSONS[[o.key for o in LESSONS].index("bins")])) in shown(page)
 
 
@@ -177,6 +199,15 @@ def test_many_groups_are_drawn_by_one_click() -> None:
     assert page.button(key="many_eighty").disabled
     assert page.button(key="draw_eighty").disabled
     assert not page.exception
+
+
+def test_the_address_keeps_what_was_done() -> None:
+    page = open_lesson(done="ks.eighty")
+    assert words.progress(2, len(LESSONS)) in shown(page)
+    assert dict(page.query_params) == {"done": "eighty.ks"}
+    page = open_lesson(lesson="bins", done="ks.none")
+    assert [one.value for one in page.warning] == [words.unusable(["done=none"])]
+    assert page.query_params["done"] == "ks"
 
 
 def is_asked(page: AppTest) -> bool:

@@ -5,9 +5,10 @@ from math import comb, fsum
 import numpy as np
 import pytest
 
+from dashboard.learn.binomial import chances_of, share_within, usual_range
 from dashboard.learn.lesson import MOST_DRAWS, Shown, start_of
 from dashboard.learn.lessons import eighty
-from dashboard.learn.lessons.eighty import LESSON, chances_of, draw, share_within, usual_range
+from dashboard.learn.lessons.eighty import LESSON, draw
 
 
 def binomial(n: int, p: float) -> list[float]:
@@ -32,7 +33,7 @@ def shown(probability: str = "80", draws: int = 1, **more: object) -> Shown:
 @pytest.mark.parametrize("probability", LESSON.controls[0].values)
 def test_the_range_and_what_it_holds_are_binomial(probability: str) -> None:
     low, high, share = by_hand(100, int(probability) / 100)
-    chances = chances_of(int(probability) / 100)
+    chances = chances_of(int(probability) / 100, 100)
     assert usual_range(chances) == (low, high)
     assert share_within(chances) == f"{100 * share:.1f}%"
     assert share >= 0.95

@@ -216,7 +216,8 @@ def test_groups_differ_by_what_their_slider_says() -> None:
     chosen = Chosen(slope=100, groups=7)
     low, high = (chosen.model.frequency([0.5], [group])[0] for group in (0, 1))
     apart = math.log(high / (1 - high)) - math.log(low / (1 - low))
-    assert (label, chosen.groups / scale) == ("Groups differ by", pytest.approx(apart, abs=1e-3))
+    assert label == "Groups differ by"
+    assert chosen.groups / scale == pytest.approx(apart, abs=1e-3)
 
 
 def test_what_is_kept_of_a_class_is_of_bounded_memory() -> None:

@@ -7,6 +7,7 @@ from calibcore.results import result_class
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import pictures
+from dashboard.learn.binomial import chances_of, share_within, usual_range
 from dashboard.learn.lesson import (
     MOST_DRAWS,
     Check,
@@ -48,32 +49,6 @@ class Draws:
         return usual_range(self.chances)
 
 
-def chances_of(probability: float, people: int = PEOPLE) -> Floats:
-    """Return the binomial probability of each count of so many people, shape (people + 1,)."""
-    from scipy.special import bdtr  # noqa: PLC0415 - a tenth of a second to import
-
-    below = bdtr(np.arange(-1, people + 1), people, probability)
-    return np.diff(np.nan_to_num(below))
-
-
-def usual_range(chances: Floats) -> tuple[int, int]:
-    """Return the counts outside which at most 2.5% lie on either side, so 95% or more between."""
-    below = np.cumsum(chances)
-    return int(np.searchsorted(below, 0.025)), int(np.searchsorted(below, 0.975))
-
-
-def share_within(chances: Floats) -> str:
-    """Return how many of all groups are in the usual range: of counts, it is never exactly 95%.
-
-    Examples
-    --------
-    >>> share_within(chances_of(0.8)), share_within(chances_of(0.5))
-    ('96.7%', '96.5%')
-    """
-    low, high = usual_range(chances)
-    return f"{100 * chances[low : high + 1].sum():.1f}%"
-
-
 def draw(state: State) -> Draws:
     """Draw the groups of a state."""
     probability = state.number("probability") / 100
@@ -82,7 +57,7 @@ def draw(state: State) -> Draws:
         for one in range(1, min(state.draws, MOST_DRAWS) + 1)
     ]
     counts = np.array([group.sum() for group in groups])
-    return Draws(groups[-1], counts, chances_of(probability))
+    return Draws(groups[-1], counts, chances_of(probability, PEOPLE))
 
 
 def show(state: State) -> Shown:
@@ -107,7 +82,7 @@ def show(state: State) -> Shown:
 
 
 def _answer() -> str:
-    chances = chances_of(int(ASKED) / 100)
+    chances = chances_of(int(ASKED) / 100, PEOPLE)
     low, high = usual_range(chances)
     return f"{ASKED} on average, {low} to {high} in {share_within(chances)} of groups"
 
@@ -191,7 +166,7 @@ def _last(found: Draws, top: float, palette: Palette) -> pictures.Trace:
 
 def _check() -> Check:
     """Ask what 74 of 100 show, with how often luck is as far from 80."""
-    counts, chances = np.arange(PEOPLE + 1), chances_of(int(ASKED) / 100)
+    counts, chances = np.arange(PEOPLE + 1), chances_of(int(ASKED) / 100, PEOPLE)
     as_far = of_100(float(chances[abs(counts - int(ASKED)) >= int(ASKED) - 74].sum()))
     return Check(
         "A model gave 100 people a score of 80% each; 74 had the event. Is the model wrong?",

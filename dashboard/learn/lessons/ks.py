@@ -341,6 +341,7 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
 
 LESSON = Lesson(
     key=KEY,
+    minutes=7,
     title="Adding up instead of binning",
     question=f"{FEW} predictions, **ten from each tenth** of the scores above 40%, lowest score"
     " first."

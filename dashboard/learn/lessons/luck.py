@@ -100,7 +100,7 @@ def often(n_rows: int) -> Often:
         alike = ks_of(redrawn(rng, counted, counted.scores, N_LUCK))
         n_detected += network.ks_p_value < LEVEL
         n_widest += network.ks_error > alike[: N_PICTURES - 1].max()
-        n_alarms += np.count_nonzero(alike > network.ks_null_95)
+        n_alarms += int(np.count_nonzero(alike > network.ks_null_95))
     return Often(n_detected / REPEATS, n_widest / REPEATS, n_alarms / (REPEATS * N_LUCK))
 
 
@@ -229,6 +229,7 @@ def _said(found: LineUp, *, revealed: bool) -> str:
 
 LESSON = Lesson(
     key=KEY,
+    minutes=7,
     title="Miscalibrated or luck?",
     question="Five of these pictures are luck: outcomes drawn from the scores, so perfectly"
     " calibrated. One is a real network, which is **miscalibrated**. Which?",

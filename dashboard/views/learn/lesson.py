@@ -18,6 +18,7 @@ from dashboard.learn.lesson import (
     State,
     Steps,
 )
+from dashboard.learn.lessons import LESSONS
 from dashboard.texts import learn as words
 
 Found = TypeVar("Found")
@@ -35,6 +36,7 @@ SEAT_KEY = "learn_seat"
 MOST_SEED, MOST_SEAT = 9_999, 400
 
 _ASKED, _WRITTEN, _KEPT = "learn_asked", "learn_written", "learn_kept"
+_DONE = "learn_done"
 
 
 @dataclass
@@ -100,16 +102,12 @@ def sit(held: Class) -> Class:
     return replace(held, seat=ASK if seat is None else f"{ASK}-{seat}")
 
 
-def n_revealed() -> int:
-    """Count the lessons of which the answer was shown in this tab."""
+def done() -> list[str]:
+    """Return the lessons of which the answer was shown, by their words; the address keeps them."""
     every: dict[str, Memory] = st.session_state.get(_KEPT, {})
-    return sum(one.revealed for one in every.values())
-
-
-def is_revealed(lesson: Lesson) -> bool:
-    """Return whether the answer of a lesson was shown in this tab."""
-    every: dict[str, Memory] = st.session_state.get(_KEPT, {})
-    return lesson.key in every and every[lesson.key].revealed
+    before: set[str] = st.session_state.get(_DONE, set())
+    found = before | {key for key, one in every.items() if one.revealed}
+    return [one.key for one in LESSONS if one.key in found]
 
 
 def came_by_link() -> bool:
@@ -130,11 +128,20 @@ def of_class() -> tuple[Class, list[str]]:
     }
     given = {name: value for name, value in asked.items() if value is not None}
     if came_by_link():
+        _take_done(wrong)
         st.session_state[_ASKED] = Class(
             **{**vars(usual), **given, "hide": tuple(part for part in hide if part in PARTS)}
         )
     found: Class = st.session_state.setdefault(_ASKED, usual)
     return found, wrong if came_by_link() else []
+
+
+def _take_done(wrong: list[str]) -> None:
+    """Take the lessons that were done when the address was kept."""
+    keys = {one.key for one in LESSONS}
+    asked = {word for word in _asked("done", "").split(".") if word}
+    wrong += [f"done={word[:40]}" for word in sorted(asked - keys)]
+    st.session_state[_DONE] = st.session_state.get(_DONE, set()) | (asked & keys)
 
 
 def take(lesson: Lesson) -> list[str]:
@@ -162,7 +169,10 @@ def write(lesson: Lesson | None, held: Class) -> None:
         query = {"lesson": lesson.key, **dict(moved.items() - starts.items()), **query}
         query |= {"draw": str(left.draws)} if left.draws > 1 else {}
         query |= {"guess": left.guess} if left.revealed and left.guess is not None else {}
-    if st.query_params.to_dict() != query:
+    before = [key for key in done() if lesson is None or key != lesson.key]
+    query |= {"done": ".".join(before)} if before else {}
+    # After a link from this page to itself the browser still has the address before it.
+    if st.query_params.to_dict() != query or st.session_state.get(_WRITTEN) != query:
         st.query_params.from_dict(query)
     st.session_state[_WRITTEN] = query
 
