@@ -75,6 +75,10 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 [class*="st-key-card_"] img { width: 144px; max-width: none; }
 [class*="st-key-card_"] a p { white-space: normal; }
 [class*="st-key-card_"]:hover { border-color: var(--under); }
+:is(.slides, .play) button {
+  font: inherit; color: inherit; background: none; padding: 0.25rem 0.75rem; cursor: pointer;
+  border: 1px solid color-mix(in srgb, currentColor 30%, transparent); border-radius: 0.4rem;
+}
 .st-key-own_choices button { min-height: 4.5rem; }
 .st-key-own_choices button p { font-size: 1.25rem; }
 .st-key-own_picture [data-testid="stElementToolbar"] { display: none; }
@@ -84,6 +88,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :last-child { flex: none; }
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :first-child { flex: 0 1 auto; }
 }
+@media (prefers-reduced-motion: reduce) { .play { display: none; } }
 @media (max-width: 640px) {
   [class*="st-key-qr_"] { display: none; }
   [class*="st-key-card_"] img { width: 72px; }

@@ -12,6 +12,8 @@ from dashboard.figures import Palette
 MOST_DRAWS = 500
 """How often can be drawn in a lesson."""
 
+DRAW = "draw"
+
 MANY = 100
 """Draws by one click, where a lesson offers it."""
 
@@ -182,6 +184,10 @@ class Lesson:
     """Label of the button that draws `MANY` times; "" where only the last draw counts."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """Words that stand here first."""
+    play: str = ""
+    """Name of the control that a play button moves through all its steps, or `DRAW` where it draws
+    again; "" for no such button.
+    """
     minutes: int = 5
     """How long it takes with a class, about."""
     guess_each_draw: bool = False

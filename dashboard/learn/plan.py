@@ -45,8 +45,8 @@ PLAN: tuple[Step, ...] = (
     Step(
         5,
         "How many of your 100 had the event?",
-        "All type a seat number of their own and skip the guess. Five results at the board; then draw"
-        " again.",
+        "All type a seat number of their own and skip the guess. Five results at the board; then"
+        " draw again.",
         f"The spread is luck, not error: {_spread()}.",
         "eighty",
         {"seat": "ask"},

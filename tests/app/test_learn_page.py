@@ -172,13 +172,24 @@ def test_what_a_link_says_wrongly_is_named(name: str, value: str) -> None:
 
 def test_progress_is_kept_in_the_tab() -> None:
     page = open_lesson(lesson="bins")
-    page.button(key="skip_bins").click().run()
+    page.slider(key="guess_bins").set_value(7).run()
+    page.button(key="lock_bins").click().run()
     page.button(key=f"to_{words.ALL}").click().run()
     assert words.progress(1, len(LESSONS)) in shown(page)
     assert dict(page.query_params) == {"done": "bins"}
-    page.query_params["lesson"] = "bins"
+    links = [one.proto.query_string for one in page.get("page_link")]
+    assert "lesson=bins&guess=7" in links  # where it was left
+    page.query_params.update({"lesson": "bins", "guess": "7"})
     page.run()
-    assert words.guessed(answer_of(LESSONS[[o.key for o in LESSONS].index("bins")])) in shown(page)
+    assert page.query_params["guess"] == "7"
+    (lesson,) = (one for one in LESSONS if one.key == "bins")
+    assert words.guessed(answer_of(lesson, guess="7"), "7%") in shown(page)
+
+
+def test_the_list_keeps_what_a_link_fixes() -> None:
+    page = open_lesson(seed="41", hide="check")
+    links = [one.proto.query_string for one in page.get("page_link")]
+    assert "lesson=bins&seed=41&hide=check" in links
 
 
 def test_where_the_slider_starts_is_no_guess() -> None:

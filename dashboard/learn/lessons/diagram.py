@@ -288,6 +288,7 @@ def _check() -> Check:
 
 LESSON = Lesson(
     key=KEY,
+    play="rows",
     title="From rows to a reliability diagram",
     question=f"{N_ROWS} predictions of {data.NETWORK_NAME}, **ten from each bin** of scores. In a"
     f" reliability diagram, the bar of a bin is the share that is **correct**. How high is that of"

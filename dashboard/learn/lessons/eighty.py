@@ -9,6 +9,7 @@ from dashboard.figures import Palette
 from dashboard.learn import pictures
 from dashboard.learn.binomial import chances_of, share_within, usual_range
 from dashboard.learn.lesson import (
+    DRAW,
     MOST_DRAWS,
     Check,
     Lesson,
@@ -165,7 +166,7 @@ def _last(found: Draws, top: float, palette: Palette) -> pictures.Trace:
 
 
 def _check() -> Check:
-    """Ask what 74 of 100 show, with how often luck is as far from 80."""
+    """Ask what a group of 74 shows, with how often luck is as far from 80."""
     counts, chances = np.arange(PEOPLE + 1), chances_of(int(ASKED) / 100, PEOPLE)
     as_far = of_100(float(chances[abs(counts - int(ASKED)) >= int(ASKED) - 74].sum()))
     return Check(
@@ -206,6 +207,7 @@ LESSON = Lesson(
     " whole, what lies inside is never exactly 95%.",
     draw="Draw 100 others",
     draw_many="Draw 100 groups",
+    play=DRAW,
     terms={
         "Score": "the probability that a model gives to an event; for a patient also called risk.",
         "Event": "what the score is about: it happens or it does not.",

@@ -228,15 +228,15 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
     figure = pictures.picture(
         "Cumulative score and outcomes, and their gap",
         [
-            pictures.line(x, curves.cum_hits[drawn], palette.frequency, dash="dash"),
-            pictures.line(x, curves.cum_score[drawn], palette.score),
+            _thin(pictures.line(x, curves.cum_hits[drawn], palette.frequency, dash="dash")),
+            _thin(pictures.line(x, curves.cum_score[drawn], palette.score)),
             *_gap_traces(walk, drawn, palette),
         ],
         x={**pictures.percent_axis("Rows added, lowest score first"), "anchor": "y2"},
-        y={**pictures.percent_axis("Total"), "domain": [0.5, 1], "tickvals": [0, 0.5, 1]},
+        y={**pictures.percent_axis("Total"), "domain": [0.72, 1], "tickvals": [0, 1]},
         yaxis2={
             **pictures.number_axis("Gap", *ends, zeroline=True, tickformat=".3~%", nticks=5),
-            "domain": [0, 0.42],
+            "domain": [0, 0.6],
         },
         names=[*_total_names(palette), *_gap_names(walk, palette)],
         height=HEIGHT,
@@ -248,6 +248,11 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
         f" {walk.n_recent:,}. Solid: cumulative score. Dashed: cumulative outcomes. Below: their"
         " gap. Grey: how wide luck alone makes it in about 95% of draws.",
     )
+
+
+def _thin(line: pictures.Trace) -> pictures.Trace:
+    """Return a line that leaves the eye to the gap."""
+    return {**line, "line": {**line["line"], "width": 1.5}}
 
 
 def _gap_range(walk: Walk) -> tuple[float, float]:
@@ -277,7 +282,7 @@ def _total_names(palette: Palette) -> list[pictures.Trace]:
     """Name both lines, in the corners where they never are."""
     low = {"xanchor": "right"}
     return [
-        pictures.label("\u2014 Cumulative score", 0.01, 0.82, palette.score),
+        pictures.label("\u2014 Cumulative score", 0.01, 0.62, palette.score),
         pictures.label("- - Cumulative outcomes", 1, 0, palette.frequency, **low),
     ]
 
@@ -290,7 +295,7 @@ def _gap_names(walk: Walk, palette: Palette) -> list[pictures.Trace]:
     if walk.passed_widest:
         text = f"KS error {percent(curves.ks_error, curves.n_samples)}"
         top = float(curves.gap[curves.ks_index])
-        place = {"xanchor": "right", "yref": "y2"}
+        place = {"xanchor": "right", "yref": "y2", "xshift": -9}
         names.append(pictures.label(text, curves.ks_fractile, top, palette.text, **place))
     return names
 
@@ -341,6 +346,7 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
 
 LESSON = Lesson(
     key=KEY,
+    play="added",
     minutes=7,
     title="Adding up instead of binning",
     question=f"{FEW} predictions, **ten from each tenth** of the scores above 40%, lowest score"

@@ -28,10 +28,12 @@ from dashboard.learn.laboratory import (
 )
 from dashboard.learn.lesson import Picture
 from dashboard.texts import laboratory as words
+from dashboard.texts import learn
 from dashboard.texts.laboratory import PRESETS as NAMES
 from dashboard.views.learn.picture import show_picture, show_table
 from dashboard.widgets.links import show_teaching
 from dashboard.widgets.long_work import LongWork, is_asked
+from dashboard.widgets.slides import offer_slides
 
 _HELD, _WRITTEN, _MANY, _PRESET = "lab_model", "lab_written", "lab_many", "lab_preset"
 _MAPS = "lab_maps"
@@ -240,6 +242,7 @@ def _show_results(chosen: Chosen) -> None:
     if many is not None:
         show_table(words.ESTIMATES, words.MANY_HEAD, words.estimate_rows(found, many))
         st.markdown(f":small[{words.ESTIMATES_NOTE}]")
+    offer_slides(learn.SLIDES, f"{words.TITLE} (Fractile)", "laboratory")
     rows = words.calibrator_rows(found.calibrators, found.truth)
     show_table(words.CALIBRATORS, words.CALIBRATOR_HEAD, rows)
     st.markdown(f":small[{words.CALIBRATORS_NOTE}]")

@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard import style
 from dashboard.compute.learn import Sent, shown_of
 from dashboard.learn.lesson import (
+    DRAW,
     MANY,
     MOST_DRAWS,
     ChoiceGuess,
@@ -20,6 +21,8 @@ from dashboard.learn.lesson import (
 )
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts import learn as words
+from dashboard.widgets.play import offer_play
+from dashboard.widgets.slides import offer_slides
 
 Found = TypeVar("Found")
 
@@ -105,8 +108,8 @@ def sit(held: Class) -> Class:
 def done() -> list[str]:
     """Return the lessons of which the answer was shown, by their words; the address keeps them."""
     every: dict[str, Memory] = st.session_state.get(_KEPT, {})
-    before: set[str] = st.session_state.get(_DONE, set())
-    found = before | {key for key, one in every.items() if one.revealed}
+    found: set[str] = st.session_state.setdefault(_DONE, set())
+    found |= {key for key, one in every.items() if one.revealed}
     return [one.key for one in LESSONS if one.key in found]
 
 
@@ -159,16 +162,21 @@ def take(lesson: Lesson) -> list[str]:
     return wrong
 
 
+def place_of(lesson: Lesson) -> dict[str, str]:
+    """Return the settings of a link to a lesson as it was left, what is usual left out."""
+    left = kept(lesson)
+    moved = {c.name: left.chosen[c.name] for c in lesson.controls}
+    starts = {c.name: c.start for c in lesson.controls}
+    query = {"lesson": lesson.key, **dict(moved.items() - starts.items())}
+    query |= {"draw": str(left.draws)} if left.draws > 1 else {}
+    return query | ({"guess": left.guess} if left.revealed and left.guess is not None else {})
+
+
 def write(lesson: Lesson | None, held: Class) -> None:
     """Write the state into the address, what is usual left out."""
     query = _of_class(held)
     if lesson is not None:
-        left = kept(lesson)
-        moved = {c.name: left.chosen[c.name] for c in lesson.controls}
-        starts = {c.name: c.start for c in lesson.controls}
-        query = {"lesson": lesson.key, **dict(moved.items() - starts.items()), **query}
-        query |= {"draw": str(left.draws)} if left.draws > 1 else {}
-        query |= {"guess": left.guess} if left.revealed and left.guess is not None else {}
+        query = {**place_of(lesson), **query}
     before = [key for key in done() if lesson is None or key != lesson.key]
     query |= {"done": ".".join(before)} if before else {}
     # After a link from this page to itself the browser still has the address before it.
@@ -223,6 +231,11 @@ def _of_class(held: Class) -> dict[str, str]:
     usual = vars(Class())
     moved = {name: value for name, value in vars(held).items() if value != usual[name]}
     return {n: ",".join(v) if isinstance(v, tuple) else str(v) for n, v in moved.items()}
+
+
+def way_to(lesson: Lesson, held: Class) -> dict[str, str]:
+    """Return the settings of a link to a lesson as it was left, with what holds for all lessons."""
+    return {**place_of(lesson), **_of_class(held)}
 
 
 def link_of(lesson: Lesson, chosen: Mapping[str, str], held: Class) -> dict[str, str]:
@@ -344,6 +357,8 @@ def _show_controls(lesson: Lesson, left: Memory) -> None:
                 shortcut="D",
                 disabled=left.draws >= MOST_DRAWS,
             )
+        if lesson.play and left.revealed:
+            _show_play(lesson)
         if lesson.draw_many:
             st.button(
                 lesson.draw_many,
@@ -352,6 +367,15 @@ def _show_controls(lesson: Lesson, left: Memory) -> None:
                 args=(lesson, left, MANY),
                 disabled=left.draws >= MOST_DRAWS,
             )
+
+
+def _show_play(lesson: Lesson) -> None:
+    """Show the button that moves a control, or draws, step by step."""
+    if lesson.play == DRAW:
+        offer_play(words.PLAY, words.STOP_PLAYING, button=lesson.draw)
+        return
+    (moved,) = (one for one in lesson.controls if one.name == lesson.play)
+    offer_play(words.PLAY, words.STOP_PLAYING, slider=moved.label)
 
 
 def _show_control(lesson: Lesson, control: Steps, left: Memory) -> None:
@@ -456,6 +480,7 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
         st.link_button(
             link.label, f"./{page}?{urlencode(link.query)}", icon=":material/open_in_new:"
         )
+    offer_slides(words.SLIDES, f"{lesson.title} (Fractile)", lesson.key)
     if sent.shown.numbers and "numbers" not in held.hide:
         with st.expander(words.NUMBERS):
             st.markdown(words.table(sent.shown.numbers))

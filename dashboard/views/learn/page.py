@@ -22,7 +22,7 @@ def show() -> None:
     if held.size == "projector":
         project()
     if lesson is None:
-        _show_list()
+        _show_list(held)
         address.write(None, held)
     else:
         wrong += address.take(lesson)
@@ -71,7 +71,7 @@ def _open(key: str | None) -> None:
     st.session_state[_CHOSEN] = key
 
 
-def _show_list() -> None:
+def _show_list(held: address.Class) -> None:
     show_teaching("learn")
     done = address.done()
     st.markdown(f"{words.INTRO} {words.progress(len(done), len(LESSONS))}")
@@ -81,12 +81,12 @@ def _show_list() -> None:
             if place % 2 == 0:  # two a line, so that they are in order where columns are stacked
                 columns = st.columns(2, gap="small")
             with columns[place % 2]:
-                _show_card(lesson, is_done=lesson.key in done)
+                _show_card(lesson, held, is_done=lesson.key in done)
     st.markdown(f"**{words.FURTHER}**")
     show_further()
 
 
-def _show_card(lesson: Lesson, *, is_done: bool) -> None:
+def _show_card(lesson: Lesson, held: address.Class, *, is_done: bool) -> None:
     """Show a lesson as a card, which is a link as a whole."""
     with st.container(
         border=True, height="stretch", horizontal=True, gap="small", key=f"card_{lesson.key}"
@@ -95,7 +95,7 @@ def _show_card(lesson: Lesson, *, is_done: bool) -> None:
         with st.container(gap="xxsmall", width="stretch"):
             title = words.lesson_name(LESSONS.index(lesson) + 1, lesson.title)
             icon = ":material/check_circle:" if is_done else None
-            show_page("learn", title, icon=icon, lesson=lesson.key)
+            show_page("learn", title, icon=icon, **address.way_to(lesson, held))
             st.markdown(f":small[{lesson.question}]")
             st.markdown(f":small[:gray[{words.minutes_of(lesson.minutes)}]]")
 
