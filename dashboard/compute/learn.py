@@ -22,7 +22,7 @@ from dashboard.figures import Palette
 from dashboard.figures.drawing import title_of
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn.laboratory import EVENT, ROWS, Chosen, chosen_of, drawn_of
-from dashboard.learn.lesson import Lesson, Shown, State, start_of
+from dashboard.learn.lesson import Lesson, Picture, Shown, State, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.learn.thumbnails import svg_of
 from dashboard.samples import Sample
@@ -43,6 +43,8 @@ class Sent:
     """Without pictures."""
     pictures: tuple["SentPicture", ...]
     """In their place."""
+    behind: tuple["SentPicture", ...]
+    """Those after a click."""
 
 
 class SentPicture(NamedTuple):
@@ -75,18 +77,18 @@ def shown_of(lesson: Lesson, state: State, size: str) -> Sent:
 
     def make() -> Sent:
         shown = lesson.show(state)
-        pictures = tuple(
-            SentPicture(
-                one.name,
-                title_of(one.figure),
-                one.text,
-                SentFigure(LightFigure(one.figure, state.palette), size),
-            )
-            for one in shown.pictures
+        pictures, behind = (
+            tuple(_sent(one, state.palette, size) for one in some)
+            for some in (shown.pictures, shown.behind)
         )
-        return Sent(replace(shown, pictures=()), pictures)
+        return Sent(replace(shown, pictures=(), behind=()), pictures, behind)
 
     return once("lessons", (lesson.key, repr(state), size), make, most=MOST_STATES)
+
+
+def _sent(picture: Picture, palette: Palette, size: str) -> SentPicture:
+    figure = SentFigure(LightFigure(picture.figure, palette), size)
+    return SentPicture(picture.name, title_of(picture.figure), picture.text, figure)
 
 
 def thumbnail_of(lesson: Lesson, palette: Palette) -> str:

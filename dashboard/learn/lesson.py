@@ -136,6 +136,8 @@ class Shown:
     """
     note: str = ""
     """What else is needed to understand it; "" for nothing."""
+    behind: tuple[Picture, ...] = ()
+    """Pictures that are shown after a click."""
     numbers: tuple[tuple[str, ...], ...] = ()
     """The picture as a table, the first row its head; empty for none."""
 

@@ -21,7 +21,9 @@ every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: les
 def all_of(shown: Shown) -> str:
     """Everything that a state sends, as one text."""
     # As they are sent: any word may stand by chance in an array that plotly writes as bytes.
-    figures = [[LightFigure(p.figure, LIGHT).to_dict(), p.text] for p in shown.pictures]
+    figures = [
+        [LightFigure(p.figure, LIGHT).to_dict(), p.text] for p in (*shown.pictures, *shown.behind)
+    ]
     return json.dumps([shown.sentence, shown.answer, shown.note, shown.numbers, *figures])
 
 

@@ -1,6 +1,6 @@
 """One lesson: question, guess, interaction, answer, what to keep, check, link."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dashboard import style
-from dashboard.compute.learn import Sent, shown_of
+from dashboard.compute.learn import Sent, SentPicture, shown_of
 from dashboard.learn.lesson import (
     DRAW,
     MANY,
@@ -408,7 +408,7 @@ def _show(lesson: Lesson, left: Memory, held: Class, *, revealed: bool) -> None:
         left.chosen, held.seed, seat_of(held), left.draws, revealed, left.guess, style.palette()
     )
     sent = shown_of(lesson, state, held.size)
-    _show_pictures(lesson, sent)
+    _show_pictures(lesson, sent.pictures)
     if not revealed:
         _say(sent)
         return
@@ -444,9 +444,9 @@ def _guessed(lesson: Lesson, left: Memory, sent: Sent) -> str:
     return words.guessed(sent.shown.answer, lesson.guess.shown(left.guess), right=right)
 
 
-def _show_pictures(lesson: Lesson, sent: Sent) -> None:
-    columns = st.columns(len(sent.pictures), gap="medium")
-    for column, picture in zip(columns, sent.pictures, strict=True):
+def _show_pictures(lesson: Lesson, pictures: Sequence[SentPicture]) -> None:
+    columns = st.columns(len(pictures), gap="medium")
+    for column, picture in zip(columns, pictures, strict=True):
         with column.container(gap=None):
             st.plotly_chart(
                 picture.figure,
@@ -480,6 +480,9 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
         st.link_button(
             link.label, f"./{page}?{urlencode(link.query)}", icon=":material/open_in_new:"
         )
+    if sent.behind:
+        with st.expander(sent.behind[0].title):
+            _show_pictures(lesson, sent.behind)
     offer_slides(words.SLIDES, f"{lesson.title} (Fractile)", lesson.key)
     if sent.shown.numbers and "numbers" not in held.hide:
         with st.expander(words.NUMBERS):
