@@ -173,7 +173,7 @@ MEASURED = (
     "On a server with two cores, 40 sessions that each move a slider every two seconds have their"
     " answer within 0.1 seconds in 90% of cases, in the laboratory within 0.5 seconds; the browser"
     " then draws for about 0.1 seconds."
-    " `python -m benchmarks.classroom` measures it on yours. On the other pages, free play of 40"
+    " `fractile class` measures it on yours, while it runs. On the other pages, free play of 40"
     " people at once queues: project them, or give out links."
 )
 

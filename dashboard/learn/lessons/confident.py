@@ -1,5 +1,6 @@
 """Over- and underconfident: a temperature moves every score, and no prediction."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,21 @@ def show(state: State) -> Shown:
         "  \n".join(lines),
         answer=_answer(every),
         right=_what_happens(every),
+        note=_entropy(every, best),
         numbers=(HEAD, *(row(one) for one in sorted([*every, best], key=_temperature_of))),
+    )
+
+
+def _entropy(every: list[Tempered], best: Tempered) -> str:
+    """Say which of NLL and entropy has a least value between the ends."""
+    ordered = sorted([*every, best], key=_temperature_of)
+    rises = all(a.entropy < b.entropy for a, b in itertools.pairwise(ordered))
+    least = min(ordered, key=lambda one: one.nll)
+    how = "only rises with T" if rises else "has no least value at the fitted T"
+    return (
+        f"Entropy (how spread out the scores of a row are) {how}: {ordered[0].entropy:.3f} at T ="
+        f" {ordered[0].shown}, {ordered[-1].entropy:.3f} at T = {ordered[-1].shown}. The NLL, which"
+        f" looks at the true classes, has a least value: {least.nll:.3f} at T = {least.shown}."
     )
 
 

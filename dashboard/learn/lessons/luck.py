@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from calibcore.binning import bin_tally
 from calibcore.cumulative import CumulativeCurves, curves_of, ks_of
 from calibcore.inference.draws import redrawn
+from calibcore.metrics.binned import ece_of
 from calibcore.results import result_class
 from calibcore.tally import tally
+from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
@@ -35,6 +38,9 @@ N_LUCK = 10
 """Pictures of luck drawn beside each of them, to say how often luck is beyond the limit."""
 
 LEVEL = 0.05
+
+N_BINS = 15
+"""Of the ECE."""
 
 POINTS = 120
 """Most points of a line in a picture so small."""
@@ -72,6 +78,9 @@ class Often:
     """Share in which its KS error is the largest of all."""
     alarms: float
     """Share of the pictures of luck in which it is detected as well."""
+    usual_ks: float
+    usual_ece: float
+    """Median KS error and ECE of luck alone."""
 
 
 def draw(state: State) -> LineUp:
@@ -93,15 +102,25 @@ def often(n_rows: int) -> Often:
     rng = np.random.default_rng((n_rows, *KEY.encode()))
     every = data.top_scores(MODEL)
     n_detected = n_widest = n_alarms = 0
+    errors, eces = list[Floats](), list[Floats]()
     for _ in range(REPEATS):
         chosen = rng.integers(every.n_samples, size=n_rows)
         counted = tally(every.scores[chosen], every.hits[chosen])
         network = curves_of(counted)
-        alike = ks_of(redrawn(rng, counted, counted.scores, N_LUCK))
+        luck = redrawn(rng, counted, counted.scores, N_LUCK)
+        alike = ks_of(luck)
+        errors.append(alike)
+        eces.append(ece_of(bin_tally(luck, n_bins=N_BINS)))
         n_detected += network.ks_p_value < LEVEL
         n_widest += network.ks_error > alike[: N_PICTURES - 1].max()
         n_alarms += int(np.count_nonzero(alike > network.ks_null_95))
-    return Often(n_detected / REPEATS, n_widest / REPEATS, n_alarms / (REPEATS * N_LUCK))
+    return Often(
+        n_detected / REPEATS,
+        n_widest / REPEATS,
+        n_alarms / (REPEATS * N_LUCK),
+        float(np.median(errors)),
+        float(np.median(eces)),
+    )
 
 
 def show(state: State) -> Shown:
@@ -131,8 +150,17 @@ def show(state: State) -> Shown:
         f" {of_100(1 / N_PICTURES)}.",
         answer=which,
         right=str(found.place + 1),
-        note=_unusual(found),
+        note=f"{_usual(stands_out, n_rows)} {_unusual(found)}".strip(),
         numbers=tuple(rows),
+    )
+
+
+def _usual(found: Often, n_rows: int) -> str:
+    """Say how large errors of luck alone are, with so many rows."""
+    return (
+        f"Perfectly calibrated, {n_rows:,} such rows show a KS error of"
+        f" {percent(found.usual_ks, n_rows)} and an ECE ({N_BINS} bins) of"
+        f" {percent(found.usual_ece, n_rows)}, by luck alone (medians): both shrink with more rows."
     )
 
 

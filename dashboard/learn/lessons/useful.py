@@ -238,7 +238,7 @@ def _diagrams(factor: str, palette: Palette) -> Picture:
         on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
         left = k * (1 + GUTTER) / len(shown)
         axes[f"xaxis{number}"] = {
-            **pictures.percent_axis("Score"), "tickvals": [0, 0.5, 1], "anchor": f"y{number}",
+            **pictures.percent_axis("Score"), "tickvals": [0.5], "anchor": f"y{number}",
             "domain": [left, left + (1 + GUTTER) / len(shown) - GUTTER],
         }  # fmt: skip
         axes[f"yaxis{number}"] = {
@@ -249,7 +249,7 @@ def _diagrams(factor: str, palette: Palette) -> Picture:
         share = found.bins.counts[found.bins.counts > 0] / found.bins.counts.sum()
         drawn[-1]["marker"] = {**drawn[-1]["marker"], "size": np.maximum(6, 26 * np.sqrt(share))}
         traces += [trace | on for trace in drawn]
-        name = _named(one) if k < len(THREE) else f"<b>Slider</b> {FACTORS[one]}"
+        name = f"<b>{[*THREE.values(), 'Slider'][k]}</b>"
         measures = percent(found.ece, found.rows.n_samples), f"{found.brier:.3f}"
         text = "{}<br>ECE {}<br>Brier {}".format(name, *measures)
         place = {"xref": on["xaxis"], "yref": on["yaxis"], "yanchor": "top", "align": "left"}
@@ -266,7 +266,9 @@ def _diagrams(factor: str, palette: Palette) -> Picture:
     return Picture(
         "diagrams",
         figure,
-        "Bars: observed frequency. Dots: mean score, larger for more pictures; of A, all"
+        f"A: always the base rate. B: the network. C: exaggerated 3\u00d7. Slider:"
+        f" {FACTORS[factor]}."
+        " Bars: observed frequency. Dots: mean score, larger for more pictures; of A, all"
         f" {fullest:,} are in one bin.",
     )
 
