@@ -8,7 +8,7 @@ DCURVES := .venv-dcurves
 DOCS := .venv-docs
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods clean
+.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods generated clean
 
 help:
 	@echo "make run          start the dashboard with a sample open"
@@ -17,6 +17,7 @@ help:
 	@echo "make check        lint, format, types, contracts and tests: what CI runs"
 	@echo "make screenshots  draw the README's picture and the pages in light, dark, wide and narrow"
 	@echo "make docs         build the site of the documentation, which the glossary links"
+	@echo "make generated    write the list of the papers and the schema of saved calibrators again"
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
 	@echo "make agreement    write docs/agreement.md from what the peers found"
@@ -102,6 +103,10 @@ peers: $(PEERS)/installed $(DCURVES)/installed
 
 agreement: $(VENV)/run
 	$(BIN)/python -m benchmarks.agreement
+
+generated: $(VENV)/run
+	$(BIN)/python docs/papers.py
+	$(BIN)/python docs/schemas.py
 
 methods: $(VENV)/run
 	$(BIN)/python -m benchmarks.methods

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from calibcore import audit, load_sample
-from dashboard.compute.advice import worst_of
 from dashboard.compute.cache import forget
+from dashboard.compute.verdict import groups_of
 from dashboard.headless import event_of, scene_of
 from dashboard.readers import Parsed, digest_of, parse, understand
 from dashboard.readers.records import DEFAULTS
 from dashboard.report.library import write
-from dashboard.texts.sentences import both_sides_line
+from dashboard.texts.verdict import both_sides_line
 
 ROOT = Path(__file__).parents[1]
 OURS = tuple(str(ROOT / name) for name in ("calibcore", "dashboard"))
@@ -48,7 +48,7 @@ def verdict_of_a_table() -> str:
     event = event_of(upload, None)
     scene = scene_of(upload, event=event, n_resamples=0, progress=lambda _: None)
     return both_sides_line(
-        scene.result, scene.evaluated, scene.event_words, groups=worst_of(scene), ranges=True
+        scene.result, scene.evaluated, scene.event_words, groups=groups_of(scene), ranges=True
     )
 
 

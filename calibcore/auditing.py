@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import entry_points
 from os import PathLike
@@ -12,14 +12,22 @@ from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import SetResult, evaluate, sides_of
+from calibcore.evaluation import Comparison, Comparisons, SetResult, Side, evaluate, sides_of
 from calibcore.events import Event, OneClass, TopR
-from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, fit_split, prepare
+from calibcore.fitting import (
+    FoldedScoreMap,
+    FoldedVectorMap,
+    Prepared,
+    check_pooled,
+    fit_split,
+    prepare,
+)
 from calibcore.frames import measures_frame
 from calibcore.grouping import Grouping
 from calibcore.inference import Inference, Plan, infer
 from calibcore.inference.refits import N_DRAWS, refit
-from calibcore.metrics import METRICS, Measure, Options
+from calibcore.metrics import METRICS, ClassMeasure, EventMeasure, Measure, Options
+from calibcore.reliability import binned_of
 from calibcore.results import find, result_class
 from calibcore.splits import Split, cross_split
 from calibcore.tables import rows_of
@@ -274,6 +282,17 @@ class AuditResult:
         return self.to_frame().to_html(float_format="{:.4g}".format, na_rep="\u2013")
 
 
+@dataclass(frozen=True)
+class _Fits:
+    """What was fitted, and to which rows."""
+
+    fitted: FittedScoreMap | FittedVectorMap | None
+    crossed: FoldedScoreMap | FoldedVectorMap | None
+    """To all rows of the calibration set; and, where it is in folds, to all but each fold."""
+    in_folds: bool
+    same_data: bool
+
+
 def audit(  # noqa: PLR0913 - each has a default that serves
     data: object,
     outcomes: object | None = None,
@@ -342,18 +361,120 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     check_pooled(calibrator, event)
     fitted, crossed = fit_split(calibrator, calibration, split.fold, progress)
     options, in_folds = Options(n_bins=n_bins), split.fold is not None
-    of_test = evaluate(test, event, fitted if crossed is None else crossed, options)
-    return AuditResult(
-        calibration=of_test if in_folds else evaluate(calibration, event, fitted, options),
-        test=of_test,
-        fitted=fitted,
-        same_data=split.same_data,
-        in_folds=in_folds,
-        crossed=crossed,
+    fits = _Fits(fitted, crossed, in_folds=in_folds, same_data=split.same_data)
+    evaluated = _evaluated(test, None if in_folds else calibration, event, fits, options)
+    return replace(
+        evaluated,
         asked=AuditRequest(
             split, event, calibrator, options, grouping, None if isinstance(data, Split) else seed
         ),
     )
+
+
+def audit_fitted(
+    fitted: FittedScoreMap | FittedVectorMap | None,
+    split: Split[LogitSet] | Split[EventScores],
+    *,
+    event: Event,
+    n_bins: int = 15,
+    in_folds: bool = False,
+    crossed: FoldedScoreMap | FoldedVectorMap | None = None,
+) -> AuditResult:
+    """Evaluate what is fitted already, perhaps on a part of the rows.
+
+    Parameters
+    ----------
+    fitted : FittedScoreMap, FittedVectorMap or None
+        As it is.
+    split : Split
+        The rows to evaluate on.
+    event : Event
+        What the scores are about; a map of scores was fitted to this event's.
+    n_bins : int, default 15
+        Bins of the reliability diagram and of the binned measures.
+    in_folds : bool, default False
+        Both sets are of the same rows, those of the test set evaluated by folds.
+    crossed : FoldedScoreMap or FoldedVectorMap, optional
+        The fits by which they are, for the very rows of the test set.
+
+    Returns
+    -------
+    AuditResult
+        With the same fit.
+    """
+    fits = _Fits(fitted, crossed, in_folds=in_folds, same_data=split.same_data)
+    sets = prepare(split.test, event), None if in_folds else prepare(split.calibration, event)
+    return _evaluated(*sets, event, fits, Options(n_bins=n_bins))
+
+
+def _evaluated(
+    test: Prepared, calibration: Prepared | None, event: Event, fits: _Fits, options: Options
+) -> AuditResult:
+    """Evaluate both sets, or the one that is fitted on in folds."""
+    of_test = fits.fitted if fits.crossed is None else fits.crossed
+    evaluated = evaluate(test, event, of_test, options)
+    return AuditResult(
+        calibration=evaluated
+        if calibration is None
+        else evaluate(calibration, event, fits.fitted, options),
+        test=evaluated,
+        fitted=fits.fitted,
+        same_data=fits.same_data,
+        in_folds=fits.in_folds,
+        crossed=fits.crossed,
+    )
+
+
+OWN_BINS = ("sweep_ece",)
+"""Keys of binned measures that choose the number of bins themselves."""
+
+
+def rebin(
+    result: AuditResult, split: Split[LogitSet] | Split[EventScores], *, n_bins: int
+) -> AuditResult:
+    """Evaluate the same rows in another number of bins, and keep all that has none.
+
+    Parameters are the evaluation, its rows, and the bins; returns what `audit_fitted` gives, in a
+    small part of the time.
+    """
+    options = Options(n_bins=n_bins)
+    test = calibration = _rebinned(result.test, split.test, result.of_test, options)
+    if result.calibration is not result.test:
+        calibration = _rebinned(result.calibration, split.calibration, result.fitted, options)
+    asked = result.asked and replace(result.asked, options=options)
+    return replace(result, calibration=calibration, test=test, asked=asked)
+
+
+def _rebinned(
+    evaluated: SetResult,
+    rows: LogitSet | EventScores,
+    fitted: FittedScoreMap | FittedVectorMap | None,
+    options: Options,
+) -> SetResult:
+    before, after = (
+        replace(side, binned=binned_of(side.counted, n_bins=options.n_bins))
+        for side in (evaluated.before, evaluated.after)
+    )
+    if evaluated.after is evaluated.before:
+        after = before
+
+    def value(measure: Measure, was: float | None, side: Side, by: object) -> float | None:
+        if isinstance(measure, EventMeasure):
+            return float(measure.compute(side.counted, options))
+        if isinstance(measure, ClassMeasure) and isinstance(rows, LogitSet) and was is not None:
+            if isinstance(by, FittedVectorMap):
+                return measure.compute(by.predict_proba(rows.logits), rows.labels, options)
+            return measure.compute(rows.probabilities, rows.labels, options)
+        return None
+
+    def again(row: Comparison) -> Comparison:
+        if row.measure.group != "binned" or row.measure.key in OWN_BINS:
+            return row
+        was = value(row.measure, row.before, before, None)
+        return replace(row, before=was, after=value(row.measure, row.after, after, fitted))
+
+    comparisons = Comparisons(lambda some: [again(evaluated.compare(one.key)) for one in some])
+    return replace(evaluated, before=before, after=after, comparisons=comparisons)
 
 
 def _finite(value: float | None) -> float | None:

@@ -8,20 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.auditing import AuditResult
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.cumulative import cumulative_curves
-from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import Comparison, Comparisons, SetResult, Side, evaluate
-from calibcore.events import Event
-from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, prepare
 from calibcore.inference.groups import GroupGaps, stays_off
 from calibcore.inference.multiple_testing import gap_p_values, holm
-from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
-from calibcore.reliability import binned_of, binomial_interval
+from calibcore.reliability import binomial_interval
 from calibcore.results import result_class
-from calibcore.splits import Split
 from calibcore.validation import Floats, Hits, Labels
 
 LEAST_ROWS = 30
@@ -269,103 +261,6 @@ def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:
         raise CalibrationInputError("places", f"{where.min()} to {where.max()}", wanted)
     order = np.argsort(where, kind="stable")
     return np.split(order, np.searchsorted(where[order], np.arange(1, n_slices)))
-
-
-def reevaluate(
-    fitted: FittedScoreMap | FittedVectorMap | None,
-    split: Split[LogitSet] | Split[EventScores],
-    *,
-    event: Event,
-    n_bins: int = 15,
-    in_folds: bool = False,
-    crossed: FoldedScoreMap | FoldedVectorMap | None = None,
-) -> AuditResult:
-    """Evaluate what is fitted already, perhaps on a part of the rows.
-
-    Parameters
-    ----------
-    fitted : FittedScoreMap, FittedVectorMap or None
-        As it is.
-    split : Split
-        The rows to evaluate on.
-    event : Event
-        What the scores are about; a map of scores was fitted to this event's.
-    n_bins : int, default 15
-        Bins of the reliability diagram and of the binned measures.
-    in_folds : bool, default False
-        Both sets are of the same rows, those of the test set evaluated by folds.
-    crossed : FoldedScoreMap or FoldedVectorMap, optional
-        The fits by which they are, for the very rows of the test set.
-
-    Returns
-    -------
-    AuditResult
-        With the same fit.
-    """
-    options, of_test = Options(n_bins=n_bins), fitted if crossed is None else crossed
-    test = calibration = evaluate(prepare(split.test, event), event, of_test, options)
-    if not in_folds:
-        calibration = evaluate(prepare(split.calibration, event), event, fitted, options)
-    return AuditResult(
-        calibration=calibration,
-        test=test,
-        fitted=fitted,
-        same_data=split.same_data,
-        in_folds=in_folds,
-        crossed=crossed,
-    )
-
-
-OWN_BINS = ("sweep_ece",)
-"""Keys of binned measures that choose the number of bins themselves."""
-
-
-def rebin(
-    result: AuditResult, split: Split[LogitSet] | Split[EventScores], *, n_bins: int
-) -> AuditResult:
-    """Evaluate the same rows in another number of bins, and keep all that has none.
-
-    Parameters are the evaluation, its rows, and the bins; returns what `reevaluate` gives, in a
-    small part of the time.
-    """
-    options = Options(n_bins=n_bins)
-    test = calibration = _rebinned(result.test, split.test, result.of_test, options)
-    if result.calibration is not result.test:
-        calibration = _rebinned(result.calibration, split.calibration, result.fitted, options)
-    asked = result.asked and replace(result.asked, options=options)
-    return replace(result, calibration=calibration, test=test, asked=asked)
-
-
-def _rebinned(
-    evaluated: SetResult,
-    rows: LogitSet | EventScores,
-    fitted: FittedScoreMap | FittedVectorMap | None,
-    options: Options,
-) -> SetResult:
-    before, after = (
-        replace(side, binned=binned_of(side.counted, n_bins=options.n_bins))
-        for side in (evaluated.before, evaluated.after)
-    )
-    if evaluated.after is evaluated.before:
-        after = before
-
-    def value(measure: Measure, was: float | None, side: Side, by: object) -> float | None:
-        if isinstance(measure, EventMeasure):
-            return float(measure.compute(side.counted, options))
-        if isinstance(measure, ClassMeasure) and isinstance(rows, LogitSet) and was is not None:
-            if isinstance(by, FittedVectorMap):
-                return measure.compute(by.predict_proba(rows.logits), rows.labels, options)
-            return measure.compute(rows.probabilities, rows.labels, options)
-        return None
-
-    def again(row: Comparison) -> Comparison:
-        if row.measure.group != "binned" or row.measure.key in OWN_BINS:
-            return row
-        was = value(row.measure, row.before, before, None)
-        return replace(row, before=was, after=value(row.measure, row.after, after, fitted))
-
-    comparisons = Comparisons(lambda some: [again(evaluated.compare(one.key)) for one in some])
-    return replace(evaluated, before=before, after=after, comparisons=comparisons)
 
 
 def rows_in_range(

@@ -18,6 +18,9 @@ DETECTION_LEVEL = 0.05
 Direction = Literal["too high", "too low", "both", "none"]
 """Scores against observed frequencies; "none" where no difference is detected."""
 
+Uninformative = Literal["constant", "chance"]
+"""Why "none" is no praise: all rows have one score, or the interval of the AUROC holds 0.5."""
+
 
 def direction_of(mean_gap: float, ks_error: float, p_value: float) -> Direction:
     """Return what a mean gap and a KS error amount to.
@@ -56,7 +59,7 @@ class SideVerdict:
         Miscalibration was detected before calibration and is not after it, though most of that
         mean gap is left.
     uninformative : {"constant", "chance"} or None
-        Why "none" is no praise: all rows have one score, or the interval of the AUROC holds 0.5.
+        Why "none" is no praise: see `Uninformative`.
     mean_gap, ks_error : float
         Mean score minus observed frequency, and the largest cumulative gap.
     p_value : float
@@ -71,7 +74,7 @@ class SideVerdict:
 
     direction: Direction
     remains: bool
-    uninformative: Literal["constant", "chance"] | None
+    uninformative: Uninformative | None
     mean_gap: float
     ks_error: float
     p_value: float
@@ -102,12 +105,12 @@ def side_verdict(side: Side, before: Side | None = None) -> SideVerdict:
     >>> found.direction, round(found.mean_gap, 2), found.detected
     ('too high', 0.42, True)
     """
-    omnibus, left = side.omnibus, before is not None and remains(before, side)
+    omnibus, (direction, left, why) = side.omnibus, state_of(side, before)
     detected = omnibus.p_value < DETECTION_LEVEL
     return SideVerdict(
-        direction=direction_of_side(before if left and before is not None else side),
+        direction=direction,
         remains=left,
-        uninformative=None if detected or left else uninformative(side),
+        uninformative=why,
         mean_gap=mean_gap_of(side),
         ks_error=side.curves.ks_error,
         p_value=omnibus.p_value,
@@ -115,6 +118,16 @@ def side_verdict(side: Side, before: Side | None = None) -> SideVerdict:
         ranges=side.off_ranges if detected else (),
         auroc=side.auroc,
     )
+
+
+def state_of(
+    side: Side, before: Side | None = None
+) -> tuple[Direction, bool, Uninformative | None]:
+    """Return the first three facts of `side_verdict`: direction, remains, uninformative."""
+    if before is not None and remains(before, side):
+        return direction_of_side(before), True, None
+    direction = direction_of_side(side)
+    return direction, False, uninformative(side) if direction == "none" else None
 
 
 def direction_of_side(side: Side) -> Direction:
@@ -143,7 +156,7 @@ def remains(before: Side, after: Side) -> bool:
     return bool(most_left(*gaps)[0])
 
 
-def uninformative(side: Side) -> Literal["constant", "chance"] | None:
+def uninformative(side: Side) -> Uninformative | None:
     """Return why scores without detected miscalibration may still be of no use."""
     if side.counted.scores.size == 1:
         return "constant" if side.event.n_samples > 1 else None

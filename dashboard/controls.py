@@ -28,8 +28,8 @@ from dashboard.settings import (
 from dashboard.texts import choosing
 from dashboard.texts import opening as imports
 from dashboard.texts.glossary import CHOICES, OPTIONS
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
-from dashboard.texts.sentences import method_name
 from dashboard.views.models import words as models
 from dashboard.widgets import address, evaluation
 
@@ -153,14 +153,14 @@ def _bring_files(
     )
     shown = tuple(SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded)
     left: tuple[SourceFile, ...] = () if shown else st.session_state.get(brought_as, ())
-    kept: tuple[SourceFile, ...] = (*st.session_state.get(_kept(brought_as), ()), *left)
+    files: tuple[SourceFile, ...] = (*st.session_state.get(_kept(brought_as), ()), *left)
     # One that comes again takes the other's place; models of one name may be two.
     came = {(source.name, bool(taken) and source.digest) for source in shown}
-    kept = tuple(one for one in kept if (one.name, bool(taken) and one.digest) not in came)
+    files = tuple(one for one in files if (one.name, bool(taken) and one.digest) not in came)
     st.session_state[brought_as] = shown
-    st.session_state[_kept(brought_as)] = kept
-    every = _numbered(kept + shown, taken)
-    for place, source in enumerate(every[: len(kept)]):
+    st.session_state[_kept(brought_as)] = files
+    every = _numbered(files + shown, taken)
+    for place, source in enumerate(every[: len(files)]):
         _show_kept(brought_as, place, source)
     return every
 
@@ -202,9 +202,9 @@ def _show_kept(brought_as: str, place: int, source: SourceFile) -> None:
         )
 
 
-def _remove(kept: str, place: int) -> None:
-    files = st.session_state[kept]
-    st.session_state[kept] = (*files[:place], *files[place + 1 :])
+def _remove(text: str, place: int) -> None:
+    files = st.session_state[text]
+    st.session_state[text] = (*files[:place], *files[place + 1 :])
 
 
 def _digest(file: UploadedFile) -> str:

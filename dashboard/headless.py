@@ -14,6 +14,7 @@ from dashboard.compute.periods import split_by_date
 from dashboard.compute.split import evaluated_split, groupings, methods_for, split_of
 from dashboard.figures import LIGHT
 from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
+from dashboard.readers.limits import check_size
 from dashboard.readers.records import Options, RawSet
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
@@ -51,6 +52,7 @@ def digest_of_paths(paths: Sequence[Path]) -> str:
 
 def _bytes_of(path: Path) -> bytes:
     try:
+        check_size(path.stat().st_size)
         return path.read_bytes()
     except OSError as error:
         raise FileError(str(path), error.strerror or "no file", "a file to read") from error
@@ -89,11 +91,11 @@ def event_of(upload: Upload, text: str | None) -> ChosenEvent:
         return OneClass(first_class(len(names))) if names and opens_on_class else TopR(1)
     if names is not None and text in names:
         return OneClass(names.index(text))
-    found = _RANKED.fullmatch(text)
-    if found is None:
+    match = _RANKED.fullmatch(text)
+    if match is None:
         classes = f", or a class: {', '.join(names)}" if names else ""
         raise CalibrationInputError("event", repr(text), f"top-1, within-2{classes}")
-    kind, rank = found.groups()
+    kind, rank = match.groups()
     return TopR(int(rank)) if kind == "top" else WithinTopR(int(rank))
 
 
@@ -121,8 +123,8 @@ def scene_of(
     offered = {one.key: one for one in methods_for(upload)}
     if method != NO_METHOD and method not in offered:
         known = method in {one.key for one in CATALOGUE}
-        found = f"{method}, which these data do not allow" if known else repr(method)
-        raise CalibrationInputError("calibrator", found, f"one of {', '.join(offered)}")
+        text = f"{method}, which these data do not allow" if known else repr(method)
+        raise CalibrationInputError("calibrator", text, f"one of {', '.join(offered)}")
     needs_group = method != NO_METHOD and offered[method].knows_groups
     _check_group(group, groupings(upload), method if not needs_group else None)
     chosen = () if method == NO_METHOD else offered[method].options

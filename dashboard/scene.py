@@ -13,7 +13,7 @@ from dashboard.samples import Sample
 from dashboard.settings import SetChoice, Settings
 from dashboard.texts.events import EventWords, event_words, outcome_name
 from dashboard.texts.rows import rows as rows_name
-from dashboard.texts.sentences import WHOLE_SET
+from dashboard.texts.verdict import WHOLE_SET
 
 
 @dataclass(frozen=True)

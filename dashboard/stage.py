@@ -19,11 +19,9 @@ from dashboard.opening import step as import_step
 from dashboard.readers import FileError, Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings
-from dashboard.texts.sentences import NEXT_STEP, NOT_FITTING, REFUSED, refusal
+from dashboard.texts.verdict import NEXT_STEP, NOT_FITTING, REFUSED, refusal
 from dashboard.widgets import downloads, fit_progress, graph, panel
-from dashboard.widgets import filter as grouping
 from dashboard.widgets import filter as row_filter
-from dashboard.widgets import filter as rows_name
 from dashboard.widgets import papers as paper_settings
 
 
@@ -84,7 +82,7 @@ def _choose_how_shown() -> tuple[DeltaGenerator, int, bool]:
         n_resamples = controls.choose_resamples()
         graph.choose_picture_format()
         expert = controls.choose_wording()
-        rows_name.choose()
+        row_filter.choose()
     return of_the_file, n_resamples, expert
 
 
@@ -109,7 +107,7 @@ def _choose(upload: Upload, further: DeltaGenerator, *, expert: bool) -> Setting
     with further:
         paper_settings.choose(upload)
     settings = controls.choose_settings(upload, further, expert=expert)
-    group = grouping.choose_group(upload, settings)
+    group = row_filter.choose_group(upload, settings)
     return replace(settings, group=group, only=row_filter.choose_only(upload, settings))
 
 

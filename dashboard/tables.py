@@ -19,8 +19,8 @@ from calibcore.comparison import (
 from calibcore.evaluation import SetResult
 from calibcore.metrics import METRICS, Measure
 from dashboard.texts.comparison import PAST_HALF, crosses_half
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import is_whole, measured, took
-from dashboard.texts.sentences import method_name
 
 CHANGED, FIT_TIME = "Predictions changed", "Fit time"
 
@@ -121,13 +121,13 @@ def ranked_cells(
     texts: Sequence[str], values: Sequence[float | None], measure: Measure
 ) -> list[Cell]:
     """Mark the best and the second best of some values; those written alike count as equal."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for text, value in zip(texts, values, strict=True):
         if value is not None and can_rank(measure):
-            found[text] = min(found.get(text, penalty(measure, value)), penalty(measure, value))
+            numbers[text] = min(numbers.get(text, penalty(measure, value)), penalty(measure, value))
     places: dict[str, Place] = {}
-    if len(found) > 1:
-        best, second, *_ = sorted(found, key=found.__getitem__)
+    if len(numbers) > 1:
+        best, second, *_ = sorted(numbers, key=numbers.__getitem__)
         places = {best: "best", second: "second"}
     return [Cell(text, places.get(text, "")) for text in texts]
 

@@ -34,6 +34,7 @@ def written(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("written", PAGES, indirect=True)
 def test_the_code_runs_elsewhere_and_writes_what_it_says(written: Path) -> None:
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What a fit can leave in the fields of a fitted map, beyond their types."""
+"""What every calibrator is: the classes of fits and of fitted maps, and their JSON."""
 
 import json
 import math

@@ -87,11 +87,11 @@ def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
     if given["audited"]:
         raise CalibrationInputError("audited", str(given["audited"][0]), "a report after --against")
     scene = _scene([path], given)
-    held = reference_of(scene)
+    reference = reference_of(scene)
     counted = scene.evaluated.before.counted
     names = tuple(scene.class_names or ())
     return (
-        Reference(plain(subject(scene)), held["reading"], counted, classes=names),
+        Reference(plain(subject(scene)), reference["reading"], counted, classes=names),
         _batch(scene),
     )
 

@@ -95,25 +95,25 @@ def _is(files: Sequence[str]) -> str:
 # What was found -----------------------------------------------------------------------------
 
 
-def head(found: BatchComparison) -> tuple[str, ...]:
+def head(comparison: BatchComparison) -> tuple[str, ...]:
     """Return the heads of the table."""
-    changed = "frequency" if found.changed_outcomes is None else "outcomes"
-    expected = () if found.changed_outcomes == 0 else (f"If only the {changed} changed",)
+    changed = "frequency" if comparison.changed_outcomes is None else "outcomes"
+    expected = () if comparison.changed_outcomes == 0 else (f"If only the {changed} changed",)
     return "Measure", "Audited", "Now", "Change", "Adjusted p", *expected, "Detectable"
 
 
-def too_few(found: BatchComparison) -> bool:
+def too_few(comparison: BatchComparison) -> bool:
     """Return whether a batch has too few rows to show the change that is asked about."""
-    return not found.moved and found.power < _POWER
+    return not comparison.moved and comparison.power < _POWER
 
 
-def too_little_power(found: BatchComparison, least: float) -> str:
+def too_little_power(comparison: BatchComparison, least: float) -> str:
     """Return that the power is below the least that was asked for."""
-    return f"Fails: power {found.power:.0%}, below {least:.0%}"
+    return f"Fails: power {comparison.power:.0%}, below {least:.0%}"
 
 
-def _size(found: BatchComparison) -> str:
-    return f"{100 * found.size:.3g} percentage points"
+def _size(comparison: BatchComparison) -> str:
+    return f"{100 * comparison.size:.3g} percentage points"
 
 
 _POWER = 0.8
@@ -122,69 +122,73 @@ _POWER = 0.8
 _TOO_FEW = "Too few rows ({}) to show a change of the mean gap by {}."
 
 
-def conclusion(found: BatchComparison) -> str:
+def conclusion(comparison: BatchComparison) -> str:
     """Return what has changed, and whether the frequency of the event explains it."""
-    if not found.moved:
-        few = too_few(found)
-        least = min(row.adjusted for row in found.rows)
+    if not comparison.moved:
+        few = too_few(comparison)
+        least = min(row.adjusted for row in comparison.rows)
         text = f"No change detected (smallest adjusted p = {least:.2g})."
-        return f"{_TOO_FEW.format(rows_of(found.n_new), _size(found))} {text}" if few else text
-    text = f"Changed: {', '.join(row.name for row in found.moved)}."
-    beyond = ", ".join(row.name for row in found.beyond_the_frequency)
-    rate_moved = found.find("hit_rate").adjusted < LEVEL
-    if found.changed_outcomes == 0:
+        return (
+            f"{_TOO_FEW.format(rows_of(comparison.n_new), _size(comparison))} {text}"
+            if few
+            else text
+        )
+    text = f"Changed: {', '.join(row.name for row in comparison.moved)}."
+    beyond = ", ".join(row.name for row in comparison.beyond_the_frequency)
+    rate_moved = comparison.find("hit_rate").adjusted < LEVEL
+    if comparison.changed_outcomes == 0:
         return f"{text} All outcomes are the same as audited: the scores changed."
-    if found.changed_outcomes is not None and (beyond or not rate_moved):
+    if comparison.changed_outcomes is not None and (beyond or not rate_moved):
         what = f"which does not explain: {beyond}" if beyond else "which can explain it"
-        changed = f"{found.changed_outcomes:,} of {rows_of(found.n_new)}"
+        changed = f"{comparison.changed_outcomes:,} of {rows_of(comparison.n_new)}"
         return f"{text} The outcome changed in {changed}, {what}."
     if beyond and rate_moved:
         return f"{text} The frequency of the event changed too, but does not explain: {beyond}."
     if beyond:
         return f"{text} The frequency of the event does not explain it."
-    return f"{text} {_of_frequency(found)}" if rate_moved else text
+    return f"{text} {_of_frequency(comparison)}" if rate_moved else text
 
 
-def _of_frequency(found: BatchComparison) -> str:
+def _of_frequency(comparison: BatchComparison) -> str:
     """Return that the event's frequency changed, and what that alone would show."""
-    rate, gap = found.find("hit_rate"), found.find("mean_gap")
-    was, now = percent(rate.reference, found.n_reference), percent(rate.new, found.n_new)
+    rate, gap = comparison.find("hit_rate"), comparison.find("mean_gap")
+    was, now = percent(rate.reference, comparison.n_reference), percent(rate.new, comparison.n_new)
     text = f"The event became {'more' if rate.change > 0 else 'less'} frequent: {was} \u2192 {now}."
     if math.isnan(gap.expected):
         return text
-    shown = _value(gap, gap.expected, found.n_new, signed=True)
-    by = "it" if found.changed_outcomes is None else "the new outcomes"
+    shown = _value(gap, gap.expected, comparison.n_new, signed=True)
+    by = "it" if comparison.changed_outcomes is None else "the new outcomes"
     return (
         f"{text} That alone can explain what else changed: with {by}, the audited scores would show"
         f" a mean gap of {shown}."
     )
 
 
-def power(found: BatchComparison) -> str:
+def power(comparison: BatchComparison) -> str:
     """Return what change so many rows would have shown."""
-    size = _size(found)
-    chance = f"{100 * found.power:.0f}%"
-    here = f"{rows_of(found.n_new).capitalize()} now, {found.n_reference:,} audited"
-    if found.changed_outcomes is not None:
-        here = f"{rows_of(found.n_new).capitalize()}, now and as audited"
+    size = _size(comparison)
+    chance = f"{100 * comparison.power:.0f}%"
+    here = f"{rows_of(comparison.n_new).capitalize()} now, {comparison.n_reference:,} audited"
+    if comparison.changed_outcomes is not None:
+        here = f"{rows_of(comparison.n_new).capitalize()}, now and as audited"
     return (
         f"{here}: a change of the mean gap by {size} would have been detected with probability"
         f" {chance}."
     )
 
 
-def note(found: BatchComparison) -> str:
+def note(comparison: BatchComparison) -> str:
     """Return how to read the table."""
     texts = [
         "Change: now minus audited, 95% CI; none for the KS error, which noise only raises.",
         "p: adjusted for all measures (Holm).",
         "Detectable: the change that would have been detected with 80% power.",
     ]
-    if found.changed_outcomes is None:
+    if comparison.changed_outcomes is None:
         texts.insert(2, _IF_FREQUENCY)
-    elif found.changed_outcomes:
+    elif comparison.changed_outcomes:
         texts.insert(2, _IF_OUTCOMES)
-    if found.changed_outcomes is not None:
+    if comparison.changed_outcomes is not None:
         texts[1] = "p: by swapping audited and new rows, adjusted for all measures (Holm)."
     return " ".join(texts)
 
@@ -200,13 +204,13 @@ _IF_OUTCOMES = (
 )
 
 
-def cells(row: Moved, found: BatchComparison) -> tuple[str, ...]:
+def cells(row: Moved, comparison: BatchComparison) -> tuple[str, ...]:
     """Return a row of the table under `head`."""
-    n_rows, same = found.n_new, found.changed_outcomes == 0
+    n_rows, same = comparison.n_new, comparison.changed_outcomes == 0
     first = row.name, _value(row, row.reference, n_rows), _value(row, row.new, n_rows)
     if same and row.key == "hit_rate":
         return *first, "same outcomes", _NONE, _NONE
-    finer = 0 if found.changed_outcomes is None else _finer(row, n_rows)
+    finer = 0 if comparison.changed_outcomes is None else _finer(row, n_rows)
     change = _value(row, row.change, n_rows, signed=True, finer=finer)
     if row.interval is not None:
         ends = row.interval.low, row.interval.high

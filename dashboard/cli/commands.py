@@ -130,8 +130,8 @@ def check_outputs(command: click.Context) -> None:
     ]
     for (_, other), (option, out) in combinations(named, 2):
         if isinstance(option.type, Written) and are_one_file(out, other):
-            found = f"{out}, the same file as {other}"
-            raise CalibrationInputError(option.name or "", found, "another file")
+            text = f"{out}, the same file as {other}"
+            raise CalibrationInputError(option.name or "", text, "another file")
     for option, out in named:
         if not isinstance(option.type, Written) or is_stream(out):
             continue
@@ -187,10 +187,10 @@ class Condition:
             Another form, no such measure, or a limit that is no number, or one that the measure
             never reaches: ``ks_error>3`` is 3% mistyped, and would never hold.
         """
-        found = _WRITTEN.fullmatch(text)
-        if found is None:
+        match = _WRITTEN.fullmatch(text)
+        if match is None:
             raise CalibrationInputError("condition", repr(text), 'one such as "ks_error>0.03"')
-        name, sign, number, percent = found.groups()
+        name, sign, number, percent = match.groups()
         known = [measure.key for measure in METRICS]
         if name not in {*known, SUBGROUP}:
             wanted = f"{SUBGROUP} or one of {', '.join(known)}"

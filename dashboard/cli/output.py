@@ -65,8 +65,8 @@ class Lines(Console):
         table, left_out = table_of(heads, rows, self.width)
         self.print(table, crop=False)
         if left_out:
-            told = ", ".join(left_out)
-            self.print(f"Left out in {self.width} columns: {told}.", markup=False, soft_wrap=True)
+            text = ", ".join(left_out)
+            self.print(f"Left out in {self.width} columns: {text}.", markup=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
         """Leave the error to the command, which has a code of its own for it."""

@@ -19,9 +19,9 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
-from dashboard.compute.advice import lines_of, worst_of
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look
+from dashboard.compute.verdict import groups_of, lines_of
 from dashboard.document.blocks import Cell, Table
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers.records import Options
@@ -34,11 +34,12 @@ from dashboard.take_home.files import calibrator_file
 from dashboard.take_home.words import unfitted
 from dashboard.take_home.workbook import workbook_of
 from dashboard.texts.measures import listed
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import as_read, class_names_in
-from dashboard.texts.sentences import both_sides_line, method_name, refusal
 from dashboard.texts.subject import subject
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
+from dashboard.texts.verdict import both_sides_line, refusal
 from dashboard.views.decisions.document import Choices, selections_of
 from dashboard.views.decisions.words import USUAL_ACCURACY, selection_lines
 from dashboard.views.overview.document import measures_table
@@ -123,20 +124,20 @@ def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> Non
     typed = Typed(**{name: given[name] for name in ("title", "purpose", "model", "author")})
     costs: tuple[float, float] | None = given["costs"]
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
-    made = report_of(scene, ReportRequest(typed, Choices(cutoff, costs)), tell)
+    report = report_of(scene, ReportRequest(typed, Choices(cutoff, costs)), tell)
     if given["report"]:
-        _write(given["report"], html_of(made, brief=given["brief"]), "report")
+        _write(given["report"], html_of(report, brief=given["brief"]), "report")
     if given["json"]:
-        _write(given["json"], json_of(made), "json")
+        _write(given["json"], json_of(report), "json")
 
 
-def _onnx(kept: CalibratorFile) -> bytes:
+def _onnx(file: CalibratorFile) -> bytes:
     try:
         from calibcore.export.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
     except ImportError as error:
         wanted = 'onnx to be installed: pip install "fractile[onnx]"'
         raise CalibrationInputError("out", "an ONNX model", wanted) from error
-    written: bytes = onnx_model(kept).SerializeToString()
+    written: bytes = onnx_model(file).SerializeToString()
     return written
 
 
@@ -209,13 +210,13 @@ def options_of(reading: Mapping[str, Any]) -> Options:
 
 def figures_of(scene: Scene) -> dict[str, float | None]:
     """Return the figures that conditions are about, after calibration where there is one."""
-    found: dict[str, float | None] = {
+    numbers: dict[str, float | None] = {
         row.measure.key: row.after for row in scene.evaluated.comparisons
     }
     side = find_groups(scene).after
     worst = side.worst()
-    found[SUBGROUP] = 0.0 if worst is None else float(np.abs(side.gap[worst]))
-    return found
+    numbers[SUBGROUP] = 0.0 if worst is None else float(np.abs(side.gap[worst]))
+    return numbers
 
 
 def explained(error: CalibrationInputError) -> str:
@@ -262,7 +263,7 @@ def _print_head(console: Console, scene: Scene) -> None:
         console.print(escape(plain(text)), soft_wrap=True)
     words = scene.event_words
     line = both_sides_line(
-        scene.result, scene.evaluated, words, groups=worst_of(scene), ranges=True
+        scene.result, scene.evaluated, words, groups=groups_of(scene), ranges=True
     )
     for text in (line, *lines_of(scene), *_decisions(scene)):
         console.print(escape(plain(text)), soft_wrap=True)

@@ -22,16 +22,12 @@ from dashboard.texts.advice import (
     Corrected,
     Evidence,
     Step,
-    drift_line,
     drift_step,
-    drifts,
     next_steps,
     with_correction,
 )
 from dashboard.texts.events import outcome_name
-from dashboard.texts.sentences import FITTED, findings
-from dashboard.texts.subgroups import BLANK, Groups, worst_lines
-from dashboard.texts.verdicts import Finding, ranges_sentence
+from dashboard.texts.subgroups import BLANK, Groups
 
 _MOST_ROWS = 200_000
 """Up to so many rows the fit is made unasked; it takes a second."""
@@ -51,20 +47,20 @@ def find_correction(scene: Scene) -> Corrected | None:
 
 
 def _find(scene: Scene) -> Corrected | None:
-    found = find_groups(scene)
-    own = found.after.own()
+    groups = find_groups(scene)
+    own = groups.after.own()
     if not own.any():
         return None
-    worst = int(np.argmax(np.where(own, np.abs(found.after.gap), -1.0)))
-    by, name = found.name(found.after, worst)
+    worst = int(np.argmax(np.where(own, np.abs(groups.after.gap), -1.0)))
+    by, name = groups.name(groups.after, worst)
     result = _calibrated_by(scene, by)
     if result is None or _raises_nll(result, scene.evaluated):
         return None
-    slicing = found.slicings[int(found.after.grouping[worst])]
-    mine = of_evaluated(scene, slicing.places[scene.chosen]) == found.after.place[worst]
+    slicing = groups.slicings[int(groups.after.grouping[worst])]
+    mine = of_evaluated(scene, slicing.places[scene.chosen]) == groups.after.place[worst]
     event = result.after.event
     corrected = float(event.scores[mine].mean() - event.hits[mine].mean())
-    gap = float(found.after.gap[worst])
+    gap = float(groups.after.gap[worst])
     helps = 2 * abs(corrected) <= abs(gap)
     return Corrected(by, name, int(mine.sum()), gap, corrected) if helps else None
 
@@ -91,74 +87,29 @@ QUICK = 4_000_000
 BothScreens = tuple[ClassScreen, ClassScreen | None]
 
 
-def worst_of(scene: Scene) -> Groups:
-    """Return what is known of the subgroups of all groupings."""
-    found = find_groups(scene)
-    words = scene.event_words
-    return Groups(found.before, found.after, found.name, words.prediction, _drifts(scene))
-
-
-def _drifts(scene: Scene) -> tuple[bool, bool]:
-    """Return whether scores drift over dates, before and after calibration."""
-    found = find_drift(scene)
-    if found is None:
-        return False, False
-    before = drifts(found.before)
-    return before, before if found.after is None else drifts(found.after)
-
-
-def findings_of(scene: Scene) -> dict[str, Finding]:
-    """Return the verdict of each side, on the whole and its subgroups, by its name."""
-    return findings(scene.result, scene.evaluated, scene.event_words, worst_of(scene))
-
-
-def ranges_by_side(scene: Scene) -> dict[str, str]:
-    """Return at which scores each side is miscalibrated, where it is not fitted on these rows."""
-    sides = {"Before": scene.evaluated.before, "After": scene.evaluated.after}
-    return {
-        name: ranges_sentence(sides[name])
-        for name, found in findings_of(scene).items()
-        if found is not FITTED
-    }
-
-
-def lines_of(scene: Scene) -> list[str]:
-    """Return the worst subgroup on both sides, and the drift over dates if it is detected."""
-    return [*worst_lines(worst_of(scene), expert=scene.expert), *_drift_lines(scene)]
-
-
-def _drift_lines(scene: Scene) -> list[str]:
-    found = find_drift(scene)
-    if found is None or not found.detected:
-        return []
-    groups, sides = worst_of(scene), (found.before, found.after)
-    alone = any(
-        drifts(side) and not groups.worst(after=after)
-        for side, after in zip(sides, (False, True), strict=True)
-    )
-    by, shown = found.slicing.by, found.slicing.shown
-    return [drift_line(by, shown, sides, expert=scene.expert, alone=alone)]
-
-
-def advice_text(said: Conclusion) -> str:
+def advice_text(conclusion: Conclusion) -> str:
     """Return why a calibrator is advised, or that none is."""
-    return f"{said.why} {said.level}".strip() if said.advised else said.head
+    return f"{conclusion.why} {conclusion.level}".strip() if conclusion.advised else conclusion.head
 
 
-def advised_group(scene: Scene, said: Conclusion) -> str:
+def advised_group(scene: Scene, conclusion: Conclusion) -> str:
     """Return the column of the groups that the advised calibrator is told; empty for none."""
-    return (group_of(scene, said.advised) or "") if said.advised else ""
+    return (group_of(scene, conclusion.advised) or "") if conclusion.advised else ""
 
 
-def drift_step_of(scene: Scene, found: DriftResults | None) -> Step | None:
+def drift_step_of(scene: Scene, results: DriftResults | None) -> Step | None:
     """Advise to look at recent rows where scores drift; not where these alone are shown."""
     only = scene.settings.only
-    if found is None or not found.detected or (only is not None and only.by == found.slicing.by):
+    if (
+        results is None
+        or not results.detected
+        or (only is not None and only.by == results.slicing.by)
+    ):
         return None
-    one = found.before if found.before.p_value < DETECTION_LEVEL else found.after
+    one = results.before if results.before.p_value < DETECTION_LEVEL else results.after
     if one is None:
-        raise AssertionError(found)
-    slicing = found.slicing
+        raise AssertionError(results)
+    slicing = results.slicing
     dated = [name for name in slicing.open_to_all if name != BLANK]
     since = slicing.names[one.since]
     if since not in dated:
@@ -198,8 +149,8 @@ def steps_of(
     # A calibrator that is not compared and leaves nothing to be detected is no worse than any.
     off = scene.evaluated.after.omnibus.p_value < DETECTION_LEVEL
     compared = off or scene.settings.method in usual(scene.upload)
-    said = recommendation_of(scene) if compare and last and compared else None
-    found = Evidence(
+    recommendation = recommendation_of(scene) if compare and last and compared else None
+    evidence = Evidence(
         scene.result,
         scene.evaluated,
         scene.settings.method,
@@ -211,8 +162,12 @@ def steps_of(
         dict(scene.settings.options).get("constrained") is True,
         groups,
         outcome_name(scene.upload),
-        *(("", "") if said is None else (said.advised, advice_text(said))),
+        *(
+            ("", "")
+            if recommendation is None
+            else (recommendation.advised, advice_text(recommendation))
+        ),
         drift=drift_step_of(scene, find_drift(scene)),
-        advised_group="" if said is None else advised_group(scene, said),
+        advised_group="" if recommendation is None else advised_group(scene, recommendation),
     )
-    return with_correction(next_steps(found), find_correction(scene) if last else None)
+    return with_correction(next_steps(evidence), find_correction(scene) if last else None)

@@ -197,7 +197,7 @@ def arrays_of(made: object) -> dict[int, int]:
     >>> sum(arrays_of([table, {"first": table[:5]}]).values())
     160
     """
-    found: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     seen: set[int] = set()
     waiting = [made]
     while waiting:
@@ -205,7 +205,7 @@ def arrays_of(made: object) -> dict[int, int]:
         if isinstance(one, np.ndarray):
             while isinstance(one.base, np.ndarray):
                 one = one.base
-            found[id(one)] = one.nbytes
+            numbers[id(one)] = one.nbytes
         elif id(one) not in seen:
             seen.add(id(one))
             if is_dataclass(one):
@@ -215,8 +215,8 @@ def arrays_of(made: object) -> dict[int, int]:
             elif isinstance(one, tuple | list) and len(one) <= _LONG:
                 waiting += one
             elif isinstance(one, bytes):
-                found[id(one)] = len(one)
-    return found
+                numbers[id(one)] = len(one)
+    return numbers
 
 
 def is_known(kind: str, key: object) -> bool:
@@ -234,11 +234,11 @@ def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST
     is kept. ``most``: results of this kind that are kept.
     """
     try:
-        found: Result = _STORE.take(kind, key)
+        result: Result = _STORE.take(kind, key)
     except KeyError:
-        found = make()
-        _STORE.put(kind, key, found, most)
-    return found
+        result = make()
+        _STORE.put(kind, key, result, most)
+    return result
 
 
 def once_going_on(
@@ -256,8 +256,8 @@ def once_going_on(
 
     if not _STORE.has(kind, key):
         see_through((kind, key), do, progress)
-    found: Result = _STORE.take(kind, key)
-    return found
+    result: Result = _STORE.take(kind, key)
+    return result
 
 
 def keeper(kind: str, key: object) -> Callable[[object], None]:

@@ -220,24 +220,24 @@ def _contestant(
 ) -> Contestant:
     """Return a contestant on the rows that are evaluated, fitted once whatever part they are."""
     whole = replace(settings_of(scene, key), only=None)
-    found = once(
+    result = once(
         _CONTESTANTS,
         _key(scene, whole, dealt),
         lambda: _fit_contestant(scene.upload, whole, dealt, tell),
     )
     if scene.settings.only is None:
-        return found if found.key == key else replace(found, key=key)
+        return result if result.key == key else replace(result, key=key)
     options = Options(scene.settings.n_bins)
 
     def evaluated(side: EvaluatedOn) -> Standing:
-        fitted = _fitted_on(scene, found, side)
+        fitted = _fitted_on(scene, result, side)
         event = scene.settings.event
         prepared = prepare(rows_evaluated(scene, key, side), event)
         return Standing.of(evaluate(prepared, event, fitted, options), fitted)
 
     def make() -> Contestant:
         crossed = evaluated("crossed")
-        same = found.test is found.crossed
+        same = result.test is result.crossed
         return Contestant(key, crossed, crossed if same else evaluated("test"))
 
     there = once("contestants on a part", _key(scene, settings_of(scene, key), dealt), make)
@@ -251,10 +251,10 @@ def rows_evaluated(scene: Scene, key: str, side: EvaluatedOn) -> LogitSet | Even
 
 
 def _fitted_on(
-    scene: Scene, found: Contestant, side: EvaluatedOn
+    scene: Scene, contestant: Contestant, side: EvaluatedOn
 ) -> FittedScoreMap | FittedVectorMap | None:
     """Return what calibrates the rows that are evaluated, of a contestant fitted on all."""
-    fitted = found.on(side).fitted
+    fitted = contestant.on(side).fitted
     chosen = evaluated_rows(scene.upload, scene.settings, "calibration")
     if isinstance(fitted, FoldedScoreMap | FoldedVectorMap) and chosen is not None:
         return fitted.part(chosen)
@@ -331,11 +331,11 @@ def contest_closer(
 
     def make() -> Inference:
         evaluated = evaluate(prepare(rows, event), event, fitted, options)
-        found = infer(*sides_of(rows, evaluated, fitted), plan)
+        inference = infer(*sides_of(rows, evaluated, fitted), plan)
         if evaluated_on == "test" or fitted is None:
-            return found
+            return inference
         fold = _fold(scene.upload, settings, dealt)
-        return refits_of(scene.upload, settings, fold, plan, _REFIT_SECONDS).widened(found)
+        return refits_of(scene.upload, settings, fold, plan, _REFIT_SECONDS).widened(inference)
 
     key = _key(scene, settings, dealt), evaluated_on, measure.key, plan.n_resamples
     return once("contest inferences", key, make)
@@ -487,37 +487,37 @@ def conclusion_of(scene: Scene, picks: Picks, among: list[Contestant], dealt: De
     alike = [one for one in among if one not in apart]
     picks = pick(alike, picks.measure) or picks
     nll, accuracy = _OF_ALL
-    found = advice_of(scene, alike, dealt, picks.measure)
+    advice = advice_of(scene, alike, dealt, picks.measure)
     by_nll = advice_of(scene, apart, dealt, nll)
     level: list[Contestant] = []
-    said = Conclusion()
-    if found is not None:
-        used = next(one for one in alike if one.key == (found.advised or found.best))
+    conclusion = Conclusion()
+    if advice is not None:
+        used = next(one for one in alike if one.key == (advice.advised or advice.best))
         picks = replace(picks, winner=used)
         moving = _lower_but_moving(alike, used, picks.measure)
-        told = [
-            words.level(found), words.worse_there(used, _OF_ALL) if found.advised else "",
+        levels = [
+            words.level(advice), words.worse_there(used, _OF_ALL) if advice.advised else "",
             *map(words.moves_mean, moving),
         ]  # fmt: skip
         head = words.advice(
-            found, alike, picks.measure, n_folds, expert=scene.expert, keeping=bool(apart),
+            advice, alike, picks.measure, n_folds, expert=scene.expert, keeping=bool(apart),
         )  # fmt: skip
         why = f"{words.figures_of(used, picks.measure)} in cross-validation."
-        level_with = " ".join(filter(None, told))
-        said = Conclusion(head, level_with, advised=found.advised or "", why=why)
+        level_with = " ".join(filter(None, levels))
+        conclusion = Conclusion(head, level_with, advised=advice.advised or "", why=why)
     elif len(alike) > 1:
         level = words.level_with(picks, alike)
         alone = words.keeping_alone(picks, apart, "crossed")
         head = words.conclusion(picks, n_folds, level, expert=scene.expert, keeping=alone)
-        said = Conclusion(head, words.better_still(picks, apart), words.NOT_TESTED)
+        conclusion = Conclusion(head, words.better_still(picks, apart), words.NOT_TESTED)
     if apart:
-        said = replace(said, changers=words.changers(by_nll, apart, nll, accuracy))
+        conclusion = replace(conclusion, changers=words.changers(by_nll, apart, nll, accuracy))
     if len(sides_shown(among)) > 1:
         same = scene.result.same_data
         alone = words.keeping_alone(picks, apart, "test")
         there = words.on_test(picks, alike, level, same_data=same, keeping=alone)
-        said = replace(said, on_test=there)
-    return said
+        conclusion = replace(conclusion, on_test=there)
+    return conclusion
 
 
 def _lower_but_moving(
@@ -548,9 +548,9 @@ def recommendation_of(scene: Scene) -> Conclusion | None:
     scene = replace(scene, settings=replace(scene.settings, n_bins=15))
     keys, by = usual(scene.upload), RANKED_BY
     go = estimate_contest(scene, keys, dealt) <= QUICK_SECONDS
-    found = run_contest(scene, keys, dealt, lambda *_: None, go=go)
-    among = ranked(found.contestants, by, "crossed")
-    picks = pick(among, by) if len(among) > 1 and not found.missing else None
+    contest = run_contest(scene, keys, dealt, lambda *_: None, go=go)
+    among = ranked(contest.contestants, by, "crossed")
+    picks = pick(among, by) if len(among) > 1 and not contest.missing else None
     return None if picks is None else conclusion_of(scene, picks, among, dealt)
 
 

@@ -59,10 +59,10 @@ def draw_classes(scene: Scene, classes: tuple[int, ...]) -> tuple[go.Figure, ...
     """Draw a small picture of each of a few classes of one set; none where there are no classes."""
 
     def make() -> tuple[go.Figure, ...]:
-        found = class_bins(scene)
-        if found is None:
+        bins = class_bins(scene)
+        if bins is None:
             return ()
-        before, after = found
+        before, after = bins
         beside = None if after is before else after
         return tuple(
             class_picture(before.of_class(k), beside and beside.of_class(k), scene.palette)
@@ -72,15 +72,15 @@ def draw_classes(scene: Scene, classes: tuple[int, ...]) -> tuple[go.Figure, ...
     return once("class pictures", (*_key(scene, n_bins=CLASS_BINS), classes), make)
 
 
-def draw_slices(scene: Scene, found: SubgroupResults, shown: Places) -> go.Figure:
+def draw_slices(scene: Scene, results: SubgroupResults, shown: Places) -> go.Figure:
     """Draw the mean gaps of some slices of one set; of periods of time, of all."""
-    slicing = found.slicing
-    after = None if found.after is found.before else found.after
+    slicing = results.slicing
+    after = None if results.after is results.before else results.after
 
     def make() -> go.Figure:
         if slicing.in_time:
-            return period_plot((found.before, after), slicing.shown, scene.palette)
-        return slice_plot((found.before, after), slicing.shown, shown, scene.palette)
+            return period_plot((results.before, after), slicing.shown, scene.palette)
+        return slice_plot((results.before, after), slicing.shown, shown, scene.palette)
 
     key = (*_key(scene, n_bins=CLASS_BINS), slicing.by, tuple(shown.tolist()))
     return once("slice plots", key, make)

@@ -21,15 +21,7 @@ from dashboard.readers.together import ways_of
 from dashboard.readers.upload import Rows
 from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
-from dashboard.texts.opening import (
-    MAX_UPLOAD,
-    READING,
-    RIGHT,
-    WRONG,
-    megabytes,
-    reading_apart,
-    set_said,
-)
+from dashboard.texts.opening import READING, RIGHT, WRONG, reading_apart, set_said
 
 MOST_FILES = 8
 """Files kept in memory; each may be as large as `MAX_UPLOAD`."""
@@ -105,10 +97,10 @@ def _kept(kind: str, key: object, make: Callable[[], Made], *, most: int) -> Mad
         except FileError as error:
             return _Refused(_bare(error))
 
-    found = once(kind, key, outcome, most=most)
-    if isinstance(found, _Refused):
-        raise _bare(found.error)
-    return found
+    result = once(kind, key, outcome, most=most)
+    if isinstance(result, _Refused):
+        raise _bare(result.error)
+    return result
 
 
 def _bare(error: FileError) -> FileError:
@@ -208,8 +200,6 @@ def _parse(source: SourceFile, options: Options) -> Held:
     data = source.load()
     if source.own:
         return parse(source.name, data, header=options.header)
-    if len(data) > MAX_UPLOAD:
-        raise FileError("file", megabytes(len(data)), f"at most {megabytes(MAX_UPLOAD)}")
     place, line, shown = st.empty(), st.empty(), 0
 
     def waiting(seconds: float) -> None:

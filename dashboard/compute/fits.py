@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from calibcore.auditing import AuditResult
+from calibcore.auditing import AuditResult, audit_fitted, rebin
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.data import EventScores
 from calibcore.events import TopR
@@ -21,7 +21,6 @@ from calibcore.fitting import (
     prepare,
 )
 from calibcore.splits import Folds
-from calibcore.subgroups import rebin, reevaluate
 from dashboard.compute.cache import Key, is_known, keeper, key_of, once, once_going_on, see_through
 from dashboard.compute.processes import (
     FitJob,
@@ -242,7 +241,7 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
         if crossed is not None and chosen is not None:
             crossed = crossed.part(chosen)
         event = settings.event
-        return reevaluate(fitted, split, event=event, in_folds=in_folds, crossed=crossed)
+        return audit_fitted(fitted, split, event=event, in_folds=in_folds, crossed=crossed)
 
     def make() -> AuditResult:
         evaluated = once("evaluated", key_of(upload, any_bins), evaluate)

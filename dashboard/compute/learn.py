@@ -179,9 +179,9 @@ def file_of(chosen: Chosen) -> bytes:
     n_classes = arrays["logits_test"].shape[1]
     names = ["none", EVENT] if n_classes == 2 else [f"class {k}" for k in range(n_classes)]
     arrays["class_names"] = np.array(names)
-    held = io.BytesIO()
-    np.savez(held, **arrays)  # type: ignore[arg-type] # names are ours
-    return held.getvalue()
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type] # names are ours
+    return buffer.getvalue()
 
 
 # Errors of estimates ------------------------------------------------------------------------

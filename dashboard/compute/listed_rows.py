@@ -74,7 +74,7 @@ def rows_of_range(scene: Scene, chosen: ScoreRange, order: RowOrder) -> Places:
 def cells_of(scene: Scene) -> Callable[[Places], ListedRows]:
     """Return what writes the cells of some rows; it can be called where no page is drawn."""
     before, after = scene.evaluated.before.event, scene.evaluated.after.event
-    rows, names, said = scene.rows, scene.class_names, predicted_classes(scene, calibrated=False)
+    rows, names, classes = scene.rows, scene.class_names, predicted_classes(scene, calibrated=False)
     numbers, columns, ids = (
         _once(scene, "row numbers", _numbers),
         _once(scene, "row columns", _columns),
@@ -88,7 +88,7 @@ def cells_of(scene: Scene) -> Callable[[Places], ListedRows]:
         return ListedRows(
             numbers=numbers[chosen].tolist(),
             true=true,
-            said=None if said is None or names is None else [names[k] for k in said[chosen]],
+            said=None if classes is None or names is None else [names[k] for k in classes[chosen]],
             hits=before.hits[chosen].astype(np.int64),
             before=before.scores[chosen],
             after=after.scores[chosen],

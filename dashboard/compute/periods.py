@@ -90,16 +90,16 @@ class InTime:
 def in_time(column: SliceColumn) -> InTime | None:
     """Return the periods of a column of dates, or of numbers of weeks or months; else None."""
     if column.categories is not None:
-        found, of_rows = periods_of(column.categories), column.values.astype(np.intp)
+        periods, of_rows = periods_of(column.categories), column.values.astype(np.intp)
     elif _NUMBERED.fullmatch(column.name) is None:
         return None
     else:
         values = column.values.astype(np.float64)
         different, of_rows = np.unique(values, return_inverse=True)  # NaN last, as one
-        found = _numbered(column.name, different)
-    if found is None:
+        periods = _numbered(column.name, different)
+    if periods is None:
         return None
-    return InTime(found.names, found.shown, np.asarray(found.places, dtype=np.intp)[of_rows])
+    return InTime(periods.names, periods.shown, np.asarray(periods.places, dtype=np.intp)[of_rows])
 
 
 def _numbered(name: str, different: NDArray[np.float64]) -> Periods | None:

@@ -138,8 +138,8 @@ def _n_bytes(rows: LogitSet | EventScores) -> int:
 def pool() -> Executor:
     """Return the processes, which are there after the first call until they are idle for long."""
     n = min(loky.cpu_count(), _MOST_PROCESSES)
-    made: Executor = loky.get_reusable_executor(n, timeout=_IDLE_SECONDS, env=_ONE_THREAD)
-    return made
+    executor: Executor = loky.get_reusable_executor(n, timeout=_IDLE_SECONDS, env=_ONE_THREAD)
+    return executor
 
 
 class _Run:
@@ -228,5 +228,5 @@ def timed(make: Callable[[], Result]) -> tuple[Result, float]:
     import scipy.optimize  # noqa: F401, PLC0415 - a third of a second to import
 
     start = time.perf_counter()
-    made = make()
-    return made, time.perf_counter() - start
+    result = make()
+    return result, time.perf_counter() - start

@@ -117,13 +117,13 @@ def _by_score(upload: Upload, settings: Settings, by: str) -> Slicing:
     split = plain_split(upload, settings)
     events = [prepare(rows, settings.event).event for rows in (split.calibration, split.test)]
     scores = [event.scores for event in events]
-    found = equal_ranges(np.concatenate(scores), SCORES[by])
-    n_ranges = found.low.size
+    ranges = equal_ranges(np.concatenate(scores), SCORES[by])
+    n_ranges = ranges.low.size
     return Slicing(
         by,
         tuple(nth_range(k, n_ranges) for k in range(n_ranges)),
-        score_ranges(found.low.tolist(), found.high.tolist()),
-        _by_set(found.places, scores[0].size),
+        score_ranges(ranges.low.tolist(), ranges.high.tolist()),
+        _by_set(ranges.places, scores[0].size),
     )
 
 
@@ -166,11 +166,11 @@ def _by_column(by: str, columns: list[SliceColumn]) -> Slicing:
         places = np.searchsorted(different, values)  # NaN comes after all
         names = range_names(different.tolist(), different.tolist())
     else:
-        found = round_ranges(values, NUMBER_RANGES)
-        places = np.where(found.places < 0, found.cuts.size + 1, found.places)
-        cuts = tuple(found.cuts.tolist())
+        ranges = round_ranges(values, NUMBER_RANGES)
+        places = np.where(ranges.places < 0, ranges.cuts.size + 1, ranges.places)
+        cuts = tuple(ranges.cuts.tolist())
         if cuts:
-            names = cut_names(cuts, whole=found.whole)
+            names = cut_names(cuts, whole=ranges.whole)
         else:
             names = range_names(different[:1].tolist(), different[-1:].tolist())
     if np.isnan(values).any():
@@ -286,10 +286,10 @@ def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | Non
     mask = evaluated_rows(upload, settings, chosen)
     if settings.only is None or mask is None:
         return None
-    found = slicing_of(upload, settings, settings.only.by)
-    first, last = (found.shown[place] for place in _ends(found, settings.only))
+    slicing = slicing_of(upload, settings, settings.only.by)
+    first, last = (slicing.shown[place] for place in _ends(slicing, settings.only))
     shown = first if first == last else f"{first} \u2013 {last}"
-    return Part(slice_name(found.by, shown), int(mask.sum()), mask.size)
+    return Part(slice_name(slicing.by, shown), int(mask.sum()), mask.size)
 
 
 def evaluated_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:

@@ -31,10 +31,10 @@ class GroupResults:
     after: GroupGaps
     """Calibrated; the same object where nothing was fitted."""
 
-    def name(self, found: GroupGaps, k: int) -> tuple[str, str]:
+    def name(self, gaps: GroupGaps, k: int) -> tuple[str, str]:
         """Return what a subgroup is grouped by, and its name; text of the file."""
-        slicing = self.slicings[int(found.grouping[k])]
-        return slicing.by, slicing.shown[int(found.place[k])]
+        slicing = self.slicings[int(gaps.grouping[k])]
+        return slicing.by, slicing.shown[int(gaps.place[k])]
 
 
 def find_groups(scene: Scene) -> GroupResults:
@@ -45,12 +45,12 @@ def find_groups(scene: Scene) -> GroupResults:
 
 def _find(scene: Scene) -> GroupResults:
     ranges = {*SCORES, PREDICTED} if is_of_two(scene) else SCORES
-    found = [
+    slicings = [
         slicing_of(scene.upload, scene.settings, by)
         for by in ways(scene.upload)
         if by not in ranges
     ]
-    kept = tuple(one for one in found if one.fair and not looks_like_ids(scene, one.by))
+    kept = tuple(one for one in slicings if one.fair and not looks_like_ids(scene, one.by))
     places = [of_evaluated(scene, one.places[scene.chosen]) for one in kept]
 
     def tested(event: EventScores) -> GroupGaps:
@@ -88,13 +88,13 @@ def most_telling(scene: Scene) -> str:
 
     One that has a fault of its own comes before others: a predicted class often has that of scores.
     """
-    found, offered = find_groups(scene), ways(scene.upload)
-    side = found.after if found.before.worst() is None else found.before
+    groups, offered = find_groups(scene), ways(scene.upload)
+    side = groups.after if groups.before.worst() is None else groups.before
     for chosen in (side.own(), side.off()):
         if chosen.any():
-            return found.name(side, int(np.argmax(np.where(chosen, np.abs(side.gap), -1.0))))[0]
+            return groups.name(side, int(np.argmax(np.where(chosen, np.abs(side.gap), -1.0))))[0]
     if side.n_groups:
-        return found.name(side, int(np.argmin(side.adjusted)))[0]
+        return groups.name(side, int(np.argmin(side.adjusted)))[0]
     return next((by for by in offered if not looks_like_ids(scene, by)), offered[0])
 
 
@@ -150,9 +150,9 @@ def _find_slices(scene: Scene, by: str) -> SubgroupResults:
     return SubgroupResults(slicing, before, after, right, right_after)
 
 
-def _right(scene: Scene, said: Labels | None) -> NDArray[np.bool_] | None:
-    if said is not None and isinstance(scene.rows, LogitSet):
-        return np.asarray(said == scene.rows.labels)
+def _right(scene: Scene, values: Labels | None) -> NDArray[np.bool_] | None:
+    if values is not None and isinstance(scene.rows, LogitSet):
+        return np.asarray(values == scene.rows.labels)
     if scene.settings.event == TopR(1):
         return scene.evaluated.before.event.hits.astype(np.bool_)
     return None
@@ -179,8 +179,8 @@ class DriftResults:
 def find_drift(scene: Scene, by: str = "") -> DriftResults | None:
     """Test one column of dates, or the one that drifts most; p-values count all of them."""
     key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
-    found = once("drift", key, lambda: _find_drift(scene))
-    chosen = [one for one in found if by in ("", one.slicing.by)]
+    result = once("drift", key, lambda: _find_drift(scene))
+    chosen = [one for one in result if by in ("", one.slicing.by)]
     return min(chosen, key=lambda one: (not one.detected, one.before.p_value), default=None)
 
 
@@ -191,8 +191,8 @@ def _find_drift(scene: Scene) -> list[DriftResults]:
     def tested(event: EventScores, slicing: Slicing) -> Drift | None:
         periods = of_evaluated(scene, slicing.places[scene.chosen])
         n_periods = len(slicing.names) - (slicing.names[-1] == BLANK)
-        found = drift_test(event.scores, event.hits, periods, n_periods=n_periods)
-        return found and replace(found, p_value=min(found.p_value * len(dated), 1.0))
+        test = drift_test(event.scores, event.hits, periods, n_periods=n_periods)
+        return test and replace(test, p_value=min(test.p_value * len(dated), 1.0))
 
     found = []
     for one in dated:

@@ -59,9 +59,9 @@ def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -
 
     def make() -> Inference:
         share = 0.5 if in_folds else 1.0
-        found = infer(*sides_of(*sides), plan, progress=lambda done: progress(done * share))
+        inference = infer(*sides_of(*sides), plan, progress=lambda done: progress(done * share))
         if not in_folds:
-            return found
+            return inference
         fold = whole_split(scene.upload, scene.settings).fold
         if fold is None:
             raise AssertionError(scene.settings)
@@ -70,7 +70,7 @@ def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -
             progress((1 + done) / 2)
 
         upload, settings = scene.upload, scene.settings
-        return refits_of(upload, settings, fold, plan, REFIT_SECONDS, again).widened(found)
+        return refits_of(upload, settings, fold, plan, REFIT_SECONDS, again).widened(inference)
 
     return once("inferences", (key_of(scene.upload, scene.settings), scene.chosen, plan), make)
 
@@ -111,10 +111,10 @@ def screen(scene: Scene) -> Screening | None:
 
     Neither the event nor the number of bins changes what is found; None where there are no classes.
     """
-    found = _both_sides(scene, "screens", screen_classes)
-    if found is None:
+    both_sides = _both_sides(scene, "screens", screen_classes)
+    if both_sides is None:
         return None
-    before, after = found
+    before, after = both_sides
     if after is not None and after is not before:
         after = after.since(before)
     return Screening(before, after, scene.where)

@@ -34,8 +34,8 @@ def html_of(report: Report, *, brief: bool = False) -> str:
 
     ``report``: what is written. ``brief``: whether it is the page for a committee alone.
     """
-    kept = report.sections[:1] if brief else report.sections
-    body = "".join(_section(f"/sections/{k}", one) for k, one in enumerate(kept))
+    sections = report.sections[:1] if brief else report.sections
+    body = "".join(_section(f"/sections/{k}", one) for k, one in enumerate(sections))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\';'
@@ -96,13 +96,13 @@ def _block(at: str, block: Block, of: str) -> str:
     match block:
         case Sentences():
             kind = "large" if block.large else escape(block.key).replace(" ", "-")
-            told = "".join(
+            text = "".join(
                 f'<p class="{kind}" data-json="{at}/lines/{k}">{escape(line)}</p>'
                 for k, line in enumerate(block.plain_lines)
             )
             heading = escape(block.heading)
             head = f'<h3 data-json="{at}/heading">{heading}</h3>' if heading else ""
-            return f'<div class="told">{head}{told}</div>'
+            return f'<div class="told">{head}{text}</div>'
         case Table():
             return _table(at, block, f"{of}: {block.key}")
         case Pictures():
@@ -137,8 +137,8 @@ def _table(at: str, table: Table, label: str) -> str:
 
 
 def _row(at: str, row: Row) -> str:
-    told = escape(row.full_note)
-    note = f'<small data-json="{at}/note">{told}</small>' if told else ""
+    text = escape(row.full_note)
+    note = f'<small data-json="{at}/note">{text}</small>' if text else ""
     name = f'<span data-json="{at}/name">{escape(row.name)}</span>{note}'
     cells = "".join(_cell(f"{at}/cells/{k}", cell) for k, cell in enumerate(row.cells))
     return f'<tr><th scope="row">{name}</th>{cells}</tr>'

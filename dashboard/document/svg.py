@@ -35,10 +35,10 @@ def tick_text(value: float, how: str) -> str:
     >>> tick_text(0.2, ".3~%"), tick_text(0.8218, ".1~%"), tick_text(1.5, ".3~g")
     ('20%', '82.2%', '1.5')
     """
-    found = _FORMAT.fullmatch(how)
-    if found is None:
+    match = _FORMAT.fullmatch(how)
+    if match is None:
         raise ValueError(how)
-    digits, kind = int(found[1]), found[2]
+    digits, kind = int(match[1]), match[2]
     scaled = 100 * value if kind == "%" else value
     if kind == "%":
         written = f"{scaled:.{digits}f}".rstrip("0").rstrip(".") if digits else f"{scaled:.0f}"

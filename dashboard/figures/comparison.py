@@ -129,8 +129,8 @@ def _axis(measure: Measure, limits: tuple[float, float], palette: Palette) -> di
 
 
 def _values(contestants: Sequence[Contestant], measure: Measure, side: EvaluatedOn) -> Floats:
-    found = (one.value(measure, side) for one in contestants)
-    return np.array([np.nan if value is None else value for value in found])
+    values = (one.value(measure, side) for one in contestants)
+    return np.array([np.nan if value is None else value for value in values])
 
 
 def _uncalibrated(

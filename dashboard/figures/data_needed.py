@@ -100,8 +100,8 @@ def _drawn_range(curves: list[LearningCurve], measure: str, most: float) -> tupl
         drawn = curve.mean(measure) <= most
         low, high = _bar_ends(curve, measure)
         ends += [low[drawn], high[drawn], np.minimum(curve.mean(measure), most)]
-    found = np.concatenate(ends)
-    return float(found.min()), min(float(found.max()), most)
+    values = np.concatenate(ends)
+    return float(values.min()), min(float(values.max()), most)
 
 
 def _bar_ends(curve: LearningCurve, measure: str) -> tuple[Floats, Floats]:
@@ -116,9 +116,9 @@ def _bar_ends(curve: LearningCurve, measure: str) -> tuple[Floats, Floats]:
     return np.minimum(low, mean), np.maximum(high, mean)
 
 
-def leaves(found: LearningCurves, measure: str) -> bool:
+def leaves(curves: LearningCurves, measure: str) -> bool:
     """Return whether some mean or error bar goes on above the graph."""
-    drawn = [c for c in found.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]
+    drawn = [c for c in curves.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]
     top = axis_limits(drawn, measure)[1]
     return any(bool((_bar_ends(curve, measure)[1] > top).any()) for curve in drawn)
 

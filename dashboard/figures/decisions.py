@@ -67,11 +67,11 @@ def decision_graph(
 
 
 def coverage_graph(
-    sides: Sequence[tuple[str, RiskCoverage]], kept: float | None, palette: Palette
+    sides: Sequence[tuple[str, RiskCoverage]], number: float | None, palette: Palette
 ) -> go.Figure:
     """Draw accuracy among the rows with the highest scores against the share that is kept.
 
-    ``sides``: name and curve, before first. ``kept``: share that is chosen, which is marked.
+    ``sides``: name and curve, before first. ``number``: share that is chosen, which is marked.
     """
     figure, ends = go.Figure(), []
     usual = [curve.accuracy[curve.coverage >= 0.02] for _, curve in sides]
@@ -80,8 +80,8 @@ def coverage_graph(
         _add(figure, curve.coverage, curve.accuracy, (name, look), "accuracy %{y:.1%}")
         ends.append(LineEnd(name, (float(curve.accuracy[-1]) - low) / (1.01 - low), look))
     name_ends(figure, ends, pixels=_PIXELS)
-    if kept is not None:
-        figure.add_vline(x=kept, line={"color": palette.text, "width": 1, "dash": "dot"})
+    if number is not None:
+        figure.add_vline(x=number, line={"color": palette.text, "width": 1, "dash": "dot"})
     layout = base_layout(say_rows("Accuracy by share of rows kept"))
     return figure.update_layout(
         layout,

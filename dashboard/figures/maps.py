@@ -257,8 +257,8 @@ def _farthest(curves: Sequence[NamedCurve], side: Side) -> float:
     moved = [np.interp(places, one.curve.score, one.curve.calibrated) - places for one in curves]
     usual = _usual(side)
     ends = [side.binned.lower - side.bins.mean_score, side.binned.upper - side.bins.mean_score]
-    found = np.concatenate([*moved, *(end[usual] for end in ends)])
-    return 1.08 * float(np.abs(found).max()) or 0.01
+    values = np.concatenate([*moved, *(end[usual] for end in ends)])
+    return 1.08 * float(np.abs(values).max()) or 0.01
 
 
 def _usual(side: Side) -> Mask:

@@ -31,7 +31,7 @@ def plane_figure(
     after it. Dotted lines of equal Brier score rise to the right.
     """
     figure = go.Figure()
-    up_name = "Discrimination" if plane.shared else "Adjusted discrimination"
+    up_name = "Discrimination" if plane.shared else "Discrimination at equal uncertainty"
     sides = slice(2 if calibrated else 1)
     across, up = plane.miscalibration[:, sides], plane.discrimination[:, sides]
     x_range, y_range = _range(np.append(across, 0.0)), _range(up)
@@ -69,6 +69,61 @@ def plane_figure(
         margin={"l": 70, "r": 64, "t": 46, "b": 44},
         xaxis=_axis("Miscalibration (lower is better)", x_range),
         yaxis=_axis(f"{up_name} (higher is better)", y_range),
+    )
+
+
+def measure_figure(
+    rows: Sequence[tuple[str, float, float]],
+    measure: str,
+    palette: Palette,
+    *,
+    calibrated: bool,
+) -> go.Figure:
+    """Draw one measure, a share, of every model: an open circle before, a dot after calibration.
+
+    ``rows``: name of each model, as the files have it, and its values; from the top.
+    """
+    figure = go.Figure()
+    places = list(range(len(rows)))
+    sides = [("before", "circle-open", palette.neutral)]
+    sides += [("after", "circle", palette.text)] if calibrated else []
+    if calibrated:
+        _add_moves(
+            figure, np.array([one[1:] for one in rows]), np.array([(k, k) for k in places]), palette
+        )
+    for side, (name, symbol, colour) in enumerate(sides, start=1):
+        figure.add_scatter(
+            x=[float(one[side]) for one in rows],
+            y=places,
+            mode="markers",
+            name=name,
+            marker={
+                "symbol": symbol,
+                "size": 11,
+                "color": colour,
+                "line": {"width": 2, "color": colour},
+            },
+            text=[_shown(one[0]) for one in rows],
+            hovertemplate=f"%{{text}}<br>{measure} %{{x:.2%}}<extra>{name}</extra>",
+        )
+    title = "\u25cb before \u00a0 \u25cf after calibration" if calibrated else "\u25cb uncalibrated"
+    highest = max(max(one[1:]) for one in rows)
+    return figure.update_layout(
+        base_layout(title),
+        height=88 + 36 * len(rows),
+        margin={"l": 170, "r": 22, "t": 34, "b": 48},
+        xaxis=share_axis(f"{measure} (lower is better)", (0.0, 1.06 * highest or 1e-3)),
+        yaxis={
+            "tickvals": places,
+            "ticktext": [wrapped(one[0], NAME_SIGNS) for one in rows],
+            "ticks": "",
+            "range": [len(rows) - 0.5, -0.5],
+            "showgrid": True,
+            "gridcolor": palette.band,
+            "griddash": "dot",
+            "zeroline": False,
+            "fixedrange": True,
+        },
     )
 
 
@@ -203,31 +258,31 @@ PANELS = (
 _FORMATS = {"share": ".2%", "nats": ".4f", "temperature": ".3f"}
 
 
-def values_of(panel: Panel, found: Sequence[Checkpoint]) -> Floats:
+def values_of(panel: Panel, checkpoints: Sequence[Checkpoint]) -> Floats:
     """Return the values of a picture: shape (2, n) before and after, or (1, n) where none changes.
 
-    ``panel``: which picture. ``found``: the series, ascending.
+    ``panel``: which picture. ``checkpoints``: the series, ascending.
     """
-    values = [getattr(one, panel.field) for one in found]
+    values = [getattr(one, panel.field) for one in checkpoints]
     return np.atleast_2d(np.array(values, dtype=np.float64).T)
 
 
 def series_graph(
     panel: Panel,
-    found: Sequence[Checkpoint],
+    checkpoints: Sequence[Checkpoint],
     along: str,
     palette: Palette,
     overfit: tuple[float, float] | None = None,
 ) -> go.Figure:
     """Draw one measure over the number of the series.
 
-    ``panel``: which measure. ``found``: the series, ascending. ``along``: what the number is.
+    ``panel``: which measure. ``checkpoints``: the series, ascending. ``along``: what the number is.
     ``overfit``: from the lowest NLL to the lowest error, which is shaded.
 
     A solid line with filled dots before, a dashed one with open squares after.
     """
-    sketch, numbers = Sketch(), [one.number for one in found]
-    values = values_of(panel, found)
+    sketch, numbers = Sketch(), [one.number for one in checkpoints]
+    values = values_of(panel, checkpoints)
     in_log = numbers[0] > 0 and numbers[-1] / numbers[0] >= WIDE_RANGE
     for place, (name, line) in enumerate(zip(("before", "after"), values, strict=False)):
         look = _look(place, palette)

@@ -45,23 +45,23 @@ def points(bins: BinTable, palette: Palette, *, sizes: Floats, width: float) -> 
     }
 
 
-def add_isotonic(figure: Sketch, found: CorpReliability, palette: Palette) -> None:
+def add_isotonic(figure: Sketch, reliability: CorpReliability, palette: Palette) -> None:
     """Add the isotonic curve, its steps level, its confidence band and the consistency band.
 
-    ``figure``: what is added to. ``found``: what is drawn.
+    ``figure``: what is added to. ``reliability``: what is drawn.
     """
     words = "consistency band,<br>if perfectly calibrated"
-    consistency = _region(found.consistency, "consistency band", words)
+    consistency = _region(reliability.consistency, "consistency band", words)
     add_band(figure, consistency, palette.band)
-    uncertainty = _region(found.confidence, "confidence band", "confidence band")
+    uncertainty = _region(reliability.confidence, "confidence band", "confidence band")
     add_band(figure, uncertainty, palette.frequency, outlined=True)
-    score = np.stack([found.first, found.last], axis=1).ravel()
-    frequency = np.repeat(found.step_frequency, 2)
+    score = np.stack([reliability.first, reliability.last], axis=1).ravel()
+    frequency = np.repeat(reliability.step_frequency, 2)
     shown = thin(score, frequency)
     figure.add_scatter(
         x=score[shown].astype(np.float32),
         y=frequency[shown].astype(np.float32),
-        customdata=np.repeat(found.step_count, 2)[shown].astype(np.int32),
+        customdata=np.repeat(reliability.step_count, 2)[shown].astype(np.int32),
         mode="lines",
         name="observed frequency",
         line={"color": palette.frequency, "width": 2.5},
@@ -76,18 +76,18 @@ def add_isotonic(figure: Sketch, found: CorpReliability, palette: Palette) -> No
     )
 
 
-def add_smoothed(figure: Sketch, found: SmoothReliability, palette: Palette) -> None:
+def add_smoothed(figure: Sketch, reliability: SmoothReliability, palette: Palette) -> None:
     """Add the smoothed curve, pale where rows are few, its band, and the smoothed mean score.
 
-    ``figure``: what is added to. ``found``: what is drawn.
+    ``figure``: what is added to. ``reliability``: what is drawn.
     """
-    region = _region(found.confidence, "confidence band", "confidence band")
+    region = _region(reliability.confidence, "confidence band", "confidence band")
     add_band(figure, region, palette.gap)
-    dense = np.where(found.density >= PALE_BELOW, 0.0, np.nan)
+    dense = np.where(reliability.density >= PALE_BELOW, 0.0, np.nan)
     drawn = (
-        (found.mean_score, "mean score, few rows", "mean score", palette.score, 1.5),
+        (reliability.mean_score, "mean score, few rows", "mean score", palette.score, 1.5),
         (
-            found.frequency,
+            reliability.frequency,
             "observed frequency, few rows",
             "observed frequency",
             palette.frequency,
@@ -97,7 +97,7 @@ def add_smoothed(figure: Sketch, found: SmoothReliability, palette: Palette) -> 
     for values, pale_name, name, colour, width in drawn:
         for line, shown, opacity in ((values, pale_name, 0.35), (values + dense, name, 1)):
             figure.add_scatter(
-                x=found.score.astype(np.float32),
+                x=reliability.score.astype(np.float32),
                 y=line.astype(np.float32),
                 mode="lines",
                 name=shown,
@@ -113,8 +113,8 @@ def add_smoothed(figure: Sketch, found: SmoothReliability, palette: Palette) -> 
 
 
 def _region(band: Band, name: str, words: str) -> DrawnBand:
-    said = f"{100 * band.level:.0f}% {words},<br>at each score on its own"
-    return DrawnBand(band.score, band.lower, band.upper, name, said)
+    text = f"{100 * band.level:.0f}% {words},<br>at each score on its own"
+    return DrawnBand(band.score, band.lower, band.upper, name, text)
 
 
 def name_above(figure: Sketch, *names: tuple[str, str, str]) -> None:

@@ -18,8 +18,8 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Picture
+from dashboard.texts.badges import NOT_DETECTED, Badge, finding
 from dashboard.texts.numbers import detected_points, percent
-from dashboard.texts.verdicts import NOT_DETECTED, Finding, finding
 
 N_BINS = 10
 
@@ -60,7 +60,7 @@ class Tempered:
         return float(ece_of(self.binned.bins))
 
     @property
-    def finding(self) -> Finding:
+    def finding(self) -> Badge:
         """Whether scores are above or below what is observed, by the test of the KS error."""
         gap = self.mean_score - self.accuracy
         return finding(gap, self.ks_error, self.p_value, prediction=True)
@@ -103,7 +103,7 @@ def verdict(found: Tempered) -> str:
     ('**overconfident by 5.1 percentage points**', '**no clear gap**')
     """
     word = _word(found)
-    if found.finding.colour not in {"red", "blue"}:
+    if not found.finding.one_way:
         return f"**{word.lower()}**"
     size = detected_points(abs(found.mean_score - found.accuracy), found.n_rows)
     return f"**{word.lower()} by {size}**"

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from dashboard.opening import choices as reading_choices
+from dashboard.opening import choices
 from dashboard.readers.records import ROLES, Arrays, Column, ColumnRole, Parsed, Preview, Table
 from dashboard.readers.refusal import visible
 from dashboard.texts import opening as imports
@@ -169,7 +169,7 @@ def _columns(
         columns = part.columns if isinstance(part, Table) else ()
         for column in columns:
             names.setdefault(visible(column.name, _CELL), column.name)
-    by_user = dict(reading_choices.current().roles)
+    by_user = dict(choices.current().roles)
     n_heads = len(preview.headings)
     roles = preview.roles if _is_decided(preview) else tuple(map(_role, preview.uses))
     reasons = preview.reasons or ("",) * n_heads
@@ -217,14 +217,14 @@ def _in_sight(order: list[str], shown: Mapping[str, _Shown], *, choosable: bool)
     if len(order) <= MOST_SHOWN:
         return order
     ranked = sorted(order, key=lambda name: _MATTERS.index(shown[name].role or "left out"))
-    first = set(ranked[:MOST_SHOWN]) | {name for name, _ in reading_choices.current().roles}
+    first = set(ranked[:MOST_SHOWN]) | {name for name, _ in choices.current().roles}
     rest = [name for name in order if name not in first]
     in_sight = [name for name in order if name in first]
     if not choosable or not rest:
         return in_sight
     if st.session_state.get(_MORE) not in rest:
         st.session_state[_MORE] = None
-    asked = st.selectbox(
+    choice = st.selectbox(
         words.more_columns(len(rest)),
         rest,
         index=None,
@@ -232,7 +232,7 @@ def _in_sight(order: list[str], shown: Mapping[str, _Shown], *, choosable: bool)
         placeholder=words.MORE_PLACEHOLDER,
         key=_MORE,
     )
-    return in_sight if asked is None else [asked, *in_sight]
+    return in_sight if choice is None else [choice, *in_sight]
 
 
 def _label(name: str) -> str:
@@ -244,7 +244,7 @@ def _label(name: str) -> str:
 
 def _choose_role(column: _Shown, key: str) -> None:
     st.session_state[key] = column.role
-    by_user = dict(reading_choices.current().roles).get(column.name)
+    by_user = dict(choices.current().roles).get(column.name)
     st.selectbox(
         _label(column.name),
         ROLES,
@@ -262,9 +262,9 @@ def _choose_role(column: _Shown, key: str) -> None:
 def _set_role(name: str, key: str) -> None:
     role: ColumnRole | None = st.session_state[key]
     if role is None:  # the cross in the select takes the choice back
-        reading_choices.detect(name)
+        choices.detect(name)
     else:
-        reading_choices.change(roles=((name, role),))
+        choices.change(roles=((name, role),))
 
 
 def _table(
@@ -295,7 +295,7 @@ def _cell(column: _Shown, row: int, taken: Sequence[str]) -> str:
 
 def _show_arrays(arrays: Sequence[Column], uses: Mapping[str, str]) -> None:
     """Show the role of each array that has a name, which can be changed."""
-    by_user = dict(reading_choices.current().roles)
+    by_user = dict(choices.current().roles)
     named = [one for one in arrays if one.name][:MOST_SHOWN]
     if not named:
         return

@@ -12,11 +12,7 @@ from dashboard import controls
 from dashboard.compute import files
 from dashboard.compute.cache import once
 from dashboard.compute.files import SourceFile, parsed
-from dashboard.opening import choices as event_column
-from dashboard.opening import choices as questions
-from dashboard.opening import choices as reading_choices
-from dashboard.opening import choices as reading_controls
-from dashboard.opening import roles
+from dashboard.opening import choices, roles
 from dashboard.readers import FileError, Options, Upload
 from dashboard.readers.first_rows import preview_of
 from dashboard.readers.recognition import recognise
@@ -29,7 +25,7 @@ from dashboard.texts import opening as templates
 from dashboard.texts import opening as words
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.opening import columns_read
-from dashboard.texts.sentences import LABELS_ALONE, REFUSED
+from dashboard.texts.verdict import LABELS_ALONE, REFUSED
 from dashboard.widgets import panel
 
 _VISIT = "import_visit"
@@ -39,7 +35,7 @@ _VISIT = "import_visit"
 def show_empty() -> None:
     """Show what to upload while no file is there."""
     files.prepare()
-    reading_choices.current()
+    choices.current()
     panel.await_choice()
     st.header(words.BRING, anchor=False)
     with st.container(key="phone_panel"):
@@ -86,12 +82,12 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
 
     None where the files are refused, or where their other half is missing, which is shown.
     """
-    reading_choices.start_anew(sources)
-    options, dropped = reading_choices.current(), tuple[str, ...]()
+    choices.start_anew(sources)
+    options, dropped = choices.current(), tuple[str, ...]()
     with st.container():  # widgets below that move from run to run fall out of the address
-        if reading_choices.made_elsewhere(sources):
+        if choices.made_elsewhere(sources):
             options, others = files.fitting(sources, options)
-            dropped = reading_choices.keep(options, others)
+            dropped = choices.keep(options, others)
         outcome = _read(sources, options)
     above = st.container()
     with above:
@@ -140,7 +136,7 @@ def _visit(sources: Sequence[SourceFile], page: str, *, needed: bool) -> _Visit:
     """
     now = tuple(source.digest for source in sources), page
     last: _Visit = st.session_state.get(_VISIT, _Visit(((), ""), 0, is_open=False))
-    answered = questions.was_answered()
+    answered = choices.was_answered()
     if last.of != now or answered or (needed and not last.is_open):
         last = st.session_state[_VISIT] = _Visit(now, last.number + 1, needed)
     return last
@@ -151,7 +147,7 @@ def _show_top(
 ) -> Upload | None:
     """Show why there is nothing to evaluate; return the upload where there is."""
     if isinstance(outcome, Question):
-        questions.show_question(outcome)
+        choices.show_question(outcome)
         return None
     if not isinstance(outcome, Upload):
         st.error(
@@ -180,7 +176,7 @@ def _show_checks(upload: Upload) -> None:
 def _checks(upload: Upload) -> list[str]:
     """Return what may be wrong with the file; the rest is shown below the verdict."""
     below = words.of_extremes(upload.doubts)
-    return [said for said in upload.doubts if said not in below]
+    return [doubt for doubt in upload.doubts if doubt not in below]
 
 
 def _show_left_out(upload: Upload) -> None:
@@ -194,7 +190,7 @@ def _show_left_out(upload: Upload) -> None:
 
 
 def _put_back() -> None:
-    reading_choices.change(leave_out=False)
+    choices.change(leave_out=False)
 
 
 def _offer_removal(sources: Sequence[SourceFile]) -> None:
@@ -213,10 +209,10 @@ def _offer_removal(sources: Sequence[SourceFile]) -> None:
 
 def _show_address(dropped: Sequence[str]) -> None:
     """Show what of the choices of an address or of other files is followed, and what is not."""
-    wrong = (*reading_choices.wrong_in_address(), *dropped)
+    wrong = (*choices.wrong_in_address(), *dropped)
     if wrong:
         st.warning(words.warning(wrong), icon=":material/link_off:")
-    elif reading_choices.by_address():
+    elif choices.by_address():
         st.info(words.BY_ADDRESS, icon=":material/link:")
 
 
@@ -230,22 +226,22 @@ def _show_details(
     """Show the roles of the columns, what was found and fixed, and what else can be chosen."""
     upload = outcome if isinstance(outcome, Upload) else None
     if upload is not None:
-        event_column.choose_event(upload)
+        choices.choose_event(upload)
     preview, uses = _known(outcome)
     if isinstance(outcome, Question) and len(sources) == 1:
-        preview = unusable_rows(sources[0], reading_choices.current(), outcome) or preview
+        preview = unusable_rows(sources[0], choices.current(), outcome) or preview
     roles.show_roles(
         preview,
-        files.parsed(sources, reading_choices.current()),
+        files.parsed(sources, choices.current()),
         uses=uses,
         taken=() if upload is None or upload.piece is not None else files.taken_as(upload),
         visit=visit,
     )
-    said, choices = st.columns([3, 2], gap="large")
-    with choices:
+    report, change = st.columns([3, 2], gap="large")
+    with change:
         st.markdown(f"**{words.OTHERWISE}**")
-        reading_controls.choose(sources, upload)
-    with said:
+        choices.choose(sources, upload)
+    with report:
         if upload is not None:
             shown = words.MOST_CHECKS if headed else 0
             _show_reading(upload, checks=upload.doubts if len(_checks(upload)) > shown else ())
@@ -279,9 +275,7 @@ def _show_reading(upload: Upload, checks: Sequence[str]) -> None:
 
 def _show_parsed(sources: Sequence[SourceFile]) -> None:
     """Show how the bytes of refused files were read."""
-    for source, part in zip(
-        sources, files.parsed(sources, reading_choices.current()), strict=False
-    ):
+    for source, part in zip(sources, files.parsed(sources, choices.current()), strict=False):
         sentences = (*part.found, *part.repairs, *part.doubts)
         if isinstance(part, Table) and len(sources) > 1:
             size = words.table_of(part.n_rows, [one.name for one in part.columns])

@@ -266,11 +266,11 @@ def _impossible(
     if not count:
         return ()
     rows = "1 row" if count == 1 else f"{count:,} rows"
-    said = (
+    text = (
         f"The true class has probability 0 in {rows}{few_decimals(tables)}: the NLL is infinite."
         " Here each counts as a tiny probability instead, which can decide the NLL."
     )
-    return (said,)
+    return (text,)
 
 
 def _tied(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
@@ -285,11 +285,11 @@ def _tied(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
     if count <= _FEW_TIES * total:
         return ()
     have = "has" if count == 1 else "have"
-    said = (
+    text = (
         f"{count:,} of {total:,} rows {have} several classes that are the most probable alike; the"
         " first of them counts as the decision."
     )
-    return (said,)
+    return (text,)
 
 
 def _named_otherwise(

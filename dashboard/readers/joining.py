@@ -190,8 +190,8 @@ def ask_models(models: Sequence[Sequence[File]], *, n_files: int) -> NoReturn:
         parts = Answer("Neither: parts of one table", "", {"together": ("rows",)})
         other = Answer("Neither: two sets", why, {"together": ("sets", models[0][0].source)})
         answers = (*answers, other, parts)
-    found = f"{len(models)} models of the same rows, in {'; '.join(names[:4])}"
-    raise Question("files", found, "Which model's scores?", answers)
+    text = f"{len(models)} models of the same rows, in {'; '.join(names[:4])}"
+    raise Question("files", text, "Which model's scores?", answers)
 
 
 def without(model: Sequence[File], models: Sequence[Sequence[File]]) -> tuple[str, ...]:
@@ -229,11 +229,11 @@ def pairings(files: Sequence[File]) -> list[Pairing]:
         if sum(map(bool, points)) == 1:
             return [Pairing(both[int(not points[0])].pairs, why)]
     shares = [_agreement(one.pairs) for one in both]
-    said = [
+    texts = [
         "" if share is None else f"labels agree with the largest value in {percent(share)} of rows"
         for share in shares
     ]
-    ranked = [Pairing(one.pairs, why) for one, why in zip(both, said, strict=True)]
+    ranked = [Pairing(one.pairs, why) for one, why in zip(both, texts, strict=True)]
     return ranked if (shares[0] or 0.0) >= (shares[1] or 0.0) else ranked[::-1]
 
 
@@ -288,10 +288,10 @@ def ask_sets(pairs: Sequence[Sequence[File]]) -> NoReturn:
     why = f"All {n_rows:,} rows are evaluated."
     answers = [Answer("Parts of one table", why, {"together": ("rows",)})]
     for pair, other in (pairs, pairs[::-1]):
-        said = f"Two sets: calibration {plain(pair[0].source, 40)}"
+        text = f"Two sets: calibration {plain(pair[0].source, 40)}"
         why = f"The {other[0].table.n_rows:,} rows of {quoted(other[0].source, 30)} are evaluated."
         chosen = {"together": ("sets", *(file.source for file in pair))}
-        answers.append(Answer(said, why, chosen))
+        answers.append(Answer(text, why, chosen))
     names = " and ".join(quoted(pair[0].source, 40) for pair in pairs)
     raise Question("files", f"{names} have the same columns", "What are they?", tuple(answers))
 
@@ -315,15 +315,15 @@ class Sentences:
 # Row by row -----------------------------------------------------------------------------------
 
 
-def parts_under(files: Sequence[File], said: Sentences) -> Table:
+def parts_under(files: Sequence[File], sentences: Sentences) -> Table:
     """Return the rows of parts of one table under one another, and say so."""
     names = ", ".join(quoted(file.name, 30) for file in files[:4])
     more = f" and {len(files) - 4} more" if len(files) > 4 else ""
-    said.found.append(f"{len(files)} parts of one table: {names}{more}.")
-    return stacked([files[0], *(called_as(files[0], file) for file in files[1:])], said)
+    sentences.found.append(f"{len(files)} parts of one table: {names}{more}.")
+    return stacked([files[0], *(called_as(files[0], file) for file in files[1:])], sentences)
 
 
-def stacked(files: Sequence[File], said: Sentences) -> Table:
+def stacked(files: Sequence[File], sentences: Sentences) -> Table:
     """Return the rows of all files under one another, in the columns that all have."""
     tables = [file.table for file in files]
     shared = set.intersection(*(file.headings for file in files))
@@ -332,7 +332,7 @@ def stacked(files: Sequence[File], said: Sentences) -> Table:
     left = sorted(set.union(*(file.headings for file in files)) - shared)
     if left:
         names = ", ".join(quoted(name, 30) for name in left[:6])
-        said.repairs.append(f"Left out, as not all files have it: {names}.")
+        sentences.repairs.append(f"Left out, as not all files have it: {names}.")
     columns = tuple(
         under([file.column(column.name) for file in files])
         for column in tables[0].columns
@@ -366,33 +366,33 @@ def called_as(first: File, second: File) -> File:
 # Side by side ---------------------------------------------------------------------------------
 
 
-def beside(one: File, other: File, options: Options, said: Sentences) -> File:
+def beside(one: File, other: File, options: Options, sentences: Sentences) -> File:
     """Return the columns of two files side by side, the same rows of both together."""
     names = f"{quoted(one.name, 40)} and {quoted(other.name, 40)}"
     order, name = order_by_name(one, other)
     if order is not None:
         other = _at(other, order)
-        said.found.append(f"{names} were joined by column {quoted(name, 30)}.")
+        sentences.found.append(f"{names} were joined by column {quoted(name, 30)}.")
     elif (both := _in_both(one, other)) is not None:
         name, here, there = both
-        _leave_out((one, other), name, len(here), options, said)
+        _leave_out((one, other), name, len(here), options, sentences)
         one, other, order = _at(one, here), _at(other, there), there
-        said.found.append(f"{names} were joined by column {quoted(name, 30)}.")
+        sentences.found.append(f"{names} were joined by column {quoted(name, 30)}.")
     else:
         _refuse_other_ids(one, other)
         if one.table.n_rows != other.table.n_rows:
             counts = f"{one.table.n_rows:,} and {other.table.n_rows:,} rows in {names}"
             wanted = "as many labels as values, or one column of ids in both"
             raise FileError("files", counts, wanted)
-        one, other = _as_counted(one, said), _as_counted(other, said)
-        said.found.append(f"{names} were put side by side in the order of their rows.")
+        one, other = _as_counted(one, sentences), _as_counted(other, sentences)
+        sentences.found.append(f"{names} were put side by side in the order of their rows.")
     new = []
     for column in other.table.columns:
         if column.name not in one.headings:
             new.append(column)
         elif not same_cells(one.column(column.name), column):
             if order is None and one.table.named and other.table.named:
-                said.doubts.append(
+                sentences.doubts.append(
                     f"Column {quoted(column.name, 30)} differs between the files, so their rows may"
                     " not be the same."
                 )
@@ -434,7 +434,7 @@ def _counts(ids: Array) -> bool:
 
 
 def _leave_out(
-    files: Sequence[File], name: str, n_both: int, options: Options, said: Sentences
+    files: Sequence[File], name: str, n_both: int, options: Options, sentences: Sentences
 ) -> None:
     """Ask about rows that are in one file only, or say that they are left out."""
     missing = [(file, file.table.n_rows - n_both) for file in files]
@@ -443,14 +443,14 @@ def _leave_out(
         for file, count in missing
         if count
     ]
-    found = f"{' and '.join(parts)} are not in the other file, by column {quoted(name, 30)}"
+    text = f"{' and '.join(parts)} are not in the other file, by column {quoted(name, 30)}"
     if not options.leave_out:
         answer = Answer("Leave them out", f"{n_both:,} rows are in both.", {"leave_out": True})
-        raise Question("files", found, "Leave out the rows that are in one file only?", (answer,))
-    said.repairs.append(f"Left out: {found}.")
+        raise Question("files", text, "Leave out the rows that are in one file only?", (answer,))
+    sentences.repairs.append(f"Left out: {text}.")
 
 
-def _as_counted(file: File, said: Sentences) -> File:
+def _as_counted(file: File, sentences: Sentences) -> File:
     """Return a file in the order that an index of it says; any other count is doubted."""
     for column in file.table.columns:
         ids = _names(column)
@@ -463,11 +463,11 @@ def _as_counted(file: File, said: Sentences) -> File:
         ):
             continue
         if column.name in _INDEX:
-            said.repairs.append(
+            sentences.repairs.append(
                 f"Put in the order of its index {quoted(column.name, 30)}: {quoted(file.name, 40)}."
             )
             return _at(file, np.argsort(ids))
-        said.doubts.append(
+        sentences.doubts.append(
             f"Column {quoted(column.name, 30)} of {quoted(file.name, 40)} counts rows in another"
             " order; the other file does not name its rows, so they stand as in the files."
         )

@@ -60,11 +60,11 @@ def rows_in_use(
 ) -> tuple[Table, tuple[str, ...], str | None]:
     """Return a table without rows of no set, whose cells do not matter."""
     for column in set_columns(table, reading) if options.sets != "one" else ():
-        made = rows_of_sets(column, told=(column.name, "set") in options.roles)
-        if made is not None:
-            kept = np.logical_or.reduce([*made.rows.values()])
+        rows = rows_of_sets(column, told=(column.name, "set") in options.roles)
+        if rows is not None:
+            kept = np.logical_or.reduce([*rows.rows.values()])
             whole = table if kept.all() else table_at(table, np.flatnonzero(kept))
-            return whole, made.repairs, column.name
+            return whole, rows.repairs, column.name
     return table, (), None
 
 
@@ -77,10 +77,10 @@ def told_apart(
     for column in set_columns(table, reading):
         may = options.sets != "one" and parting is None and teller in (None, column.name)
         told = (column.name, "set") in options.roles
-        made = rows_of_sets(column, told=told) if may else None
-        if made is None and column.name != teller:
+        rows = rows_of_sets(column, told=told) if may else None
+        if rows is None and column.name != teller:
             others.append(column)
-        parting = made or parting
+        parting = rows or parting
     return parting, others
 
 

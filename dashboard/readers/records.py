@@ -163,13 +163,13 @@ def table_at(table: Table, places: NDArray[np.intp]) -> Table:
     """Return the rows at some different places, in their order."""
     among = table.among
     if len(places) < table.n_rows:
-        kept = np.zeros(table.n_rows, np.bool_)
-        kept[places] = True
+        values = np.zeros(table.n_rows, np.bool_)
+        values[places] = True
         if among is None:
-            among = kept
+            among = values
         else:
             among = among.copy()
-            among[table.among] = kept
+            among[table.among] = values
     columns = tuple(rows_at(column, places) for column in table.columns)
     return replace(table, columns=columns, n_rows=len(places), among=among, shown=())
 
@@ -196,20 +196,10 @@ ValuesKind = Literal["logits", "probabilities", "scores"]
 SET_NAMES: Mapping[Role, str] = {"calibration": "calibration set", "test": "test set", "rows": ""}
 """How a set is called in a sentence; one that stands alone needs no name."""
 
-MAX_ROWS = 10_000_000
-"""As many rows as a file of any format may have, which is far more than an audit needs."""
-
-
 ColumnUse = Literal[
     "class", "label", "prediction", "score", "hit", "slice", "set", "left out", "undecided"
 ]
 """What a column or an array of a file was taken for."""
-
-
-def check_rows(n_rows: int) -> None:
-    """Refuse more rows than are read."""
-    if n_rows > MAX_ROWS:
-        raise FileError("file", f"{n_rows:,} rows", f"at most {MAX_ROWS:,}")
 
 
 def picked(array: Array, chosen: NDArray[np.bool_]) -> Array:
@@ -426,4 +416,4 @@ def rows_of_sets(marks: Mapping[Role, NDArray[np.bool_]], sets: Mapping[Role, Ra
     parts = {role: rows_of_file(bad, sets[role]) for role, bad in marks.items() if bad.any()}
     if len(sets) == 1:
         return next(iter(parts.values()), "in no row")
-    return " and ".join(f"{said} of the {SET_NAMES[role]}" for role, said in parts.items())
+    return " and ".join(f"{part} of the {SET_NAMES[role]}" for role, part in parts.items())

@@ -43,12 +43,12 @@ def visible(text: str, limit: int = 200) -> str:
     """
     # Cut before looking at each character: a file may hold a name of a million of them.
     text = text[: 4 * limit]
-    kept = (
+    texts = (
         " " if char.isspace() else char
         for place, char in enumerate(text)
         if char.isspace() or unicodedata.category(char)[0] != "C" or _joins(text, place)
     )
-    line = " ".join("".join(kept).split())
+    line = " ".join("".join(texts).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
@@ -111,8 +111,8 @@ class FileError(CalibrationInputError):
     row 3: a blank cell. Expected a number in every cell.
     """
 
-    def __init__(self, field: str, found: str, wanted: str) -> None:
-        super().__init__(plain(field, _FIELD), plain(found, _FOUND), plain(wanted, _WANTED))
+    def __init__(self, field: str, text: str, wanted: str) -> None:
+        super().__init__(plain(field, _FIELD), plain(text, _FOUND), plain(wanted, _WANTED))
         self.known: object = None
 
     @classmethod
@@ -142,13 +142,13 @@ class Question(FileError):  # noqa: N818 - an answer, not a mistake, is what it 
     def __init__(
         self,
         field: str,
-        found: str,
+        text: str,
         ask: str,
         answers: tuple[Answer, ...],
         *,
         ranked: bool = True,
     ) -> None:
-        super().__init__(field, found, "an answer: " + ask)
+        super().__init__(field, text, "an answer: " + ask)
         self.ask, self.answers, self.ranked = plain(ask), answers, ranked
 
 
@@ -174,6 +174,6 @@ def only_refusals() -> Iterator[None]:
     except CalibrationInputError as error:
         raise FileError.at("", error) from error
     except Exception as error:
-        found = f"a layout that is not foreseen ({type(error).__name__}), a fault of the reader's"
+        text = f"a layout that is not foreseen ({type(error).__name__}), a fault of the reader's"
         wanted = "another layout or format; please report it"
-        raise UnforeseenError("file", found, wanted) from error
+        raise UnforeseenError("file", text, wanted) from error

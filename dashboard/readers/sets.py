@@ -115,8 +115,8 @@ def _all_rows(parts: Parts, options: Options) -> Contents:
     of_row = Column("set", places, tuple(parts.tables))
     whole = replace(whole, columns=(*columns, of_row))
     known = replace(known, roles=(*known.roles, "set"), reasons=(*known.reasons, ""))
-    made = sets_from(whole, known, options)
-    return replace(made, found=_once(made.found, parts.found), preview=None)
+    sets = sets_from(whole, known, options)
+    return replace(sets, found=_once(sets.found, parts.found), preview=None)
 
 
 def _once(*parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -230,8 +230,8 @@ def _raw_of(roles: _Roles) -> RawSet | RawEvent:
     if classes:
         raw = _of_classes(classes, roles, rows)
         if (predicted := roles.one("prediction")) is not None:
-            made = group_of(predicted)
-            raw = raw if isinstance(made, str) else replace(raw, predicted=made)
+            group = group_of(predicted)
+            raw = raw if isinstance(group, str) else replace(raw, predicted=group)
         return _labelled(raw, outcomes, classes)
     score = roles.one("score")
     if score is None:
@@ -255,9 +255,9 @@ def _of_score(
         hits = right_or_wrong(correct)
         return RawEvent(values, hits, rows.first_row, among=rows.among, ids=rows.ids)
     if not outcomes:
-        made = None if predicted is None else group_of(predicted)
-        if isinstance(made, SliceColumn):
-            raw = replace(raw, predicted=made, top_one=True)
+        group = None if predicted is None else group_of(predicted)
+        if isinstance(group, SliceColumn):
+            raw = replace(raw, predicted=group, top_one=True)
         return raw
     if len(outcomes) > 1:
         return _labelled(raw, outcomes, ())
@@ -360,8 +360,8 @@ def _values(columns: Sequence[Column], said: _Sentences) -> Array:
         mixed = (c for c in (*with_signs, *columns) if c.percents < len(table))
         odd = next(mixed, None)
         if odd is not None:
-            found = f"{odd.percents:,} of {len(table):,} cells with a percent sign"
-            raise FileError(f"column {quoted(odd.name)}", found, "the sign in all cells or in none")
+            text = f"{odd.percents:,} of {len(table):,} cells with a percent sign"
+            raise FileError(f"column {quoted(odd.name)}", text, "the sign in all cells or in none")
         table = table / 100
         said.repairs.append(f"Percentages were divided by 100 in all {len(table):,} rows.")
     return table

@@ -32,11 +32,11 @@ _AS_CHOSEN = "as chosen"
 
 def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
     """Return what several files together hold."""
-    said = joining.Sentences([], [], [])
-    kept = _not_left_out(parsed, options, said)
+    sentences = joining.Sentences([], [], [])
+    kept = _not_left_out(parsed, options, sentences)
     if len(kept) == 1:
-        return _with(contents_of(kept[0][1], options), said)
-    files = _without_training([_as_file(name, one, options) for name, one in kept], said)
+        return _with(contents_of(kept[0][1], options), sentences)
+    files = _without_training([_as_file(name, one, options) for name, one in kept], sentences)
     way = options.together[:1]
     models = joining.models_of(files) if way in ((), ("without",)) else []
     if models and options.sets == "auto":
@@ -46,9 +46,9 @@ def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Co
         return combine_parsed(parsed, chosen)
     sets, why = ([], "") if way == ("rows",) or options.sets == "one" else _sets(files, options)
     if not sets:
-        return _one_set(files, options, said)
-    first, second = (_one(part, options, said) for part in sets)
-    return _two_sets([first, joining.called_as(first, second)], options, said, why)
+        return _one_set(files, options, sentences)
+    first, second = (_one(part, options, sentences) for part in sets)
+    return _two_sets([first, joining.called_as(first, second)], options, sentences, why)
 
 
 def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tuple[str, ...], ...]:
@@ -98,7 +98,7 @@ def _as_file(name: str, parsed: Parsed, options: Options) -> joining.File:
 
 
 def _not_left_out(
-    parsed: Sequence[tuple[str, Parsed]], options: Options, said: joining.Sentences
+    parsed: Sequence[tuple[str, Parsed]], options: Options, sentences: joining.Sentences
 ) -> Sequence[tuple[str, Parsed]]:
     """Return the files without those that the user leaves out, at least one."""
     names = {*options.together[1:]} if options.together[:1] == ("without",) else {""}
@@ -106,18 +106,20 @@ def _not_left_out(
     if not left or len(left) == len(parsed):
         return parsed
     listed = " and ".join(quoted(name, 40) for name in left)
-    said.found.append(f"Left out, as chosen: {listed}. The page Models compares models.")
+    sentences.found.append(f"Left out, as chosen: {listed}. The page Models compares models.")
     return [(name, one) for name, one in parsed if name not in names]
 
 
-def _without_training(files: list[joining.File], said: joining.Sentences) -> list[joining.File]:
+def _without_training(
+    files: list[joining.File], sentences: joining.Sentences
+) -> list[joining.File]:
     """Leave out files of a training set among those of a calibration and of a test set."""
     left = [file for file in files if file.role == "rows" and is_training(file.name)]
     rest = [file for file in files if file not in left]
     if not left or {file.role for file in rest} != {"calibration", "test"}:
         return files
     names = " and ".join(quoted(file.name) for file in left)
-    said.repairs.append(f"Left out as a training set: {names}.")
+    sentences.repairs.append(f"Left out as a training set: {names}.")
     return rest
 
 
@@ -138,57 +140,60 @@ def _read(table: Table, options: Options, columns: Sequence[Column] = ()) -> Con
     return sets_from(whole, reading, options)
 
 
-def _with(contents: Contents, said: joining.Sentences) -> Contents:
+def _with(contents: Contents, sentences: joining.Sentences) -> Contents:
     return replace(
-        contents, found=(*said.found, *contents.found), repairs=(*said.repairs, *contents.repairs),
-        doubts=(*said.doubts, *contents.doubts),
+        contents, found=(*sentences.found, *contents.found),
+        repairs=(*sentences.repairs, *contents.repairs),
+        doubts=(*sentences.doubts, *contents.doubts),
     )  # fmt: skip
 
 
-def _one_set(files: Sequence[joining.File], options: Options, said: joining.Sentences) -> Contents:
+def _one_set(
+    files: Sequence[joining.File], options: Options, sentences: joining.Sentences
+) -> Contents:
     """Return all files as one set: pairs, or parts, with the file of each row to group by."""
     groups = joining.groups_of(files)
-    found = joining.pairings(files)
-    parts = [list(files)] if not found else found[0].pairs
-    if len(found) > 1:
-        joining.ask_pairs(found)
-    if len(groups) > 1 and not found:
-        return _with(_read(_one(files, options, said).table, options), said)
-    made = [_one(part, options, said) for part in parts] if found else files
-    table = joining.parts_under(made, said)
+    pairings = joining.pairings(files)
+    parts = [list(files)] if not pairings else pairings[0].pairs
+    if len(pairings) > 1:
+        joining.ask_pairs(pairings)
+    if len(groups) > 1 and not pairings:
+        return _with(_read(_one(files, options, sentences).table, options), sentences)
+    made = [_one(part, options, sentences) for part in parts] if pairings else files
+    table = joining.parts_under(made, sentences)
     counts = [file.table.n_rows for file in made]
     places = np.repeat(np.arange(len(made), dtype=np.int32), counts)
     name = next(n for n in (_FILE, "name of the file", "source file") if n not in made[0].headings)
     column = Column(name, places, tuple(file.name for file in made))
-    return _with(_read(table, options, (column,)), said)
+    return _with(_read(table, options, (column,)), sentences)
 
 
 def _two_sets(
-    files: Sequence[joining.File], options: Options, said: joining.Sentences, why: str
+    files: Sequence[joining.File], options: Options, sentences: joining.Sentences, why: str
 ) -> Contents:
     """Return two files as the calibration and the test set, read as one table."""
     fitted, evaluated = files
-    said.found.append(
+    sentences.found.append(
         f"Calibration set from {quoted(fitted.name)}, test set from {quoted(evaluated.name)}"
         f" ({why})."
     )
     if is_training(fitted.name):
-        said.doubts.append(
+        sentences.doubts.append(
             f"File {quoted(fitted.name)} is called a training set: a model looks better there than"
             " on rows that it has not seen."
         )
     # A column of sets in both files tells less than the files.
     together = replace(options, sets="one")
     if fitted.headings - evaluated.headings and evaluated.headings - fitted.headings:
-        return _each_alone(files, together, said)
-    contents = _with(_read(joining.stacked(files, said), together), said)
+        return _each_alone(files, together, sentences)
+    contents = _with(_read(joining.stacked(files, sentences), together), sentences)
     raw = contents.sets["rows"]
     first = fitted.table.n_rows
-    kept = np.ones(first + evaluated.table.n_rows, np.bool_) if raw.among is None else raw.among
-    is_first = (np.arange(len(kept)) < first)[kept]
+    flags = np.ones(first + evaluated.table.n_rows, np.bool_) if raw.among is None else raw.among
+    is_first = (np.arange(len(flags)) < first)[flags]
     sets: dict[Role, RawSet | RawEvent] = {
-        "calibration": _of_file(raw.rows(is_first), fitted.table, kept[:first]),
-        "test": _of_file(raw.rows(~is_first), evaluated.table, kept[first:]),
+        "calibration": _of_file(raw.rows(is_first), fitted.table, flags[:first]),
+        "test": _of_file(raw.rows(~is_first), evaluated.table, flags[first:]),
     }
     _refuse_halves(sets)
     return replace(contents, sets=sets)
@@ -202,7 +207,7 @@ def _refuse_halves(sets: Mapping[Role, RawSet | RawEvent]) -> None:
 
 
 def _each_alone(
-    files: Sequence[joining.File], options: Options, said: joining.Sentences
+    files: Sequence[joining.File], options: Options, sentences: joining.Sentences
 ) -> Contents:
     """Return two files of other columns as two sets, each read on its own."""
     first, second = (_read(file.table, options) for file in files)
@@ -213,10 +218,10 @@ def _each_alone(
     names = [part.class_names or () for part in sets.values() if isinstance(part, RawSet)]
     if [len(name) for name in names] == [2, 2] and names[0] == names[1][::-1]:
         event, other = (quoted(name[1]) for name in names)
-        found = f"scores of {event} in one file and of {other} in the other"
-        raise FileError("files", found, "scores of the same event in both")
+        text = f"scores of {event} in one file and of {other} in the other"
+        raise FileError("files", text, "scores of the same event in both")
     if len({*names}) > 1:
-        said.doubts.append(
+        sentences.doubts.append(
             "The two files call their scores differently: the same classes in the same order were"
             " assumed."
         )
@@ -225,15 +230,15 @@ def _each_alone(
         repairs=(*first.repairs, *second.repairs), missing=(*first.missing, *second.missing),
         doubts=(*first.doubts, *second.doubts), uses={**second.uses, **first.uses},
     )  # fmt: skip
-    return _with(contents, said)
+    return _with(contents, sentences)
 
 
-def _of_file(raw: RawSet | RawEvent, table: Table, kept: NDArray[np.bool_]) -> RawSet | RawEvent:
+def _of_file(raw: RawSet | RawEvent, table: Table, values: NDArray[np.bool_]) -> RawSet | RawEvent:
     """Return rows that are numbered as their own file numbers them."""
-    among = kept
+    among = values
     if table.among is not None:
         among = table.among.copy()
-        among[table.among] = kept
+        among[table.among] = values
     return replace(raw, among=among, first_row=table.first_row)
 
 
@@ -252,13 +257,13 @@ def _sets(
     roles = {file.role for file in files}
     if roles == {"calibration", "test"}:
         return _by_role(files), "by name"
-    found = [] if len(files) == 2 and joining.alike(files) else joining.pairings(files)
-    if len(found) > 1:
-        joining.ask_pairs(found)
-    pairs = found[0].pairs if found else [[file] for file in files]
-    if len(pairs) == 2 and (found or joining.alike(files)):
+    pairings = [] if len(files) == 2 and joining.alike(files) else joining.pairings(files)
+    if len(pairings) > 1:
+        joining.ask_pairs(pairings)
+    pairs = pairings[0].pairs if pairings else [[file] for file in files]
+    if len(pairs) == 2 and (pairings or joining.alike(files)):
         if ordered := _named(pairs):
-            return ordered, f"paired {found[0].why}" if found else "by name"
+            return ordered, f"paired {pairings[0].why}" if pairings else "by name"
         if not told and not _are_parts(pairs):
             joining.ask_sets(pairs)
     elif {"calibration", "test"} < roles:
@@ -300,14 +305,17 @@ def _first_model(files: Sequence[joining.File]) -> tuple[str, ...]:
     return joining.without(models[0], models)
 
 
-def _one(files: Sequence[joining.File], options: Options, said: joining.Sentences) -> joining.File:
+def _one(
+    files: Sequence[joining.File], options: Options, sentences: joining.Sentences
+) -> joining.File:
     """Return files of one set as one: alike ones row by row, others side by side."""
     whole = [
         replace(
-            group[0], table=joining.parts_under(group, said) if len(group) > 1 else group[0].table
+            group[0],
+            table=joining.parts_under(group, sentences) if len(group) > 1 else group[0].table,
         )
         for group in joining.groups_of(files)
     ]
     if len(whole) > 2:
         raise FileError("files", f"{len(whole)} files of other columns each", joining.WANTED)
-    return joining.beside(whole[0], whole[1], options, said) if len(whole) == 2 else whole[0]
+    return joining.beside(whole[0], whole[1], options, sentences) if len(whole) == 2 else whole[0]

@@ -118,16 +118,16 @@ class Upload:
                     return _split_one(events, calibration_share, seed)
         except CalibrationInputError as error:
             raise FileError.at("", error) from error
-        found, wanted = "no outcomes, only scores", "a column of outcomes or true classes"
+        text, wanted = "no outcomes, only scores", "a column of outcomes or true classes"
         lacking = NO_OUTCOME
         if self.piece is not None and self.piece.table is None:
-            found, lacking = "outcomes, but no scores", NO_SCORE
+            text, lacking = "outcomes, but no scores", NO_SCORE
             wanted = "scores, or logits of shape (rows, classes)"
         why = next((said for said in self.found if said.startswith(lacking)), lacking)
-        found += why.removeprefix(lacking).rstrip(".")
-        unusable = (said.rstrip(".") for said in self.doubts if "cannot be the" in said)
-        found = "; ".join((found, *unusable))
-        raise FileError("file", found, f"{wanted} in it, or a file with them beside it")
+        text += why.removeprefix(lacking).rstrip(".")
+        unusable = (doubt.rstrip(".") for doubt in self.doubts if "cannot be the" in doubt)
+        text = "; ".join((text, *unusable))
+        raise FileError("file", text, f"{wanted} in it, or a file with them beside it")
 
     def split_columns(
         self, *, calibration_share: float | None = None, seed: int = 0

@@ -19,6 +19,13 @@ import psutil
 from numpy.typing import NDArray
 
 from dashboard.readers.formats import ending_of, parse, prepare
+from dashboard.readers.limits import (
+    Limits,
+    check_size,
+    limits_for,
+    set_limits,
+    system_bounds_memory,
+)
 from dashboard.readers.records import Arrays, Column, Odd, Parsed, Table
 from dashboard.readers.refusal import FileError, PassingError
 
@@ -192,63 +199,6 @@ _CHECKS: Mapping[str, Callable[[Any], None]] = {
 }  # fmt: skip
 
 
-# What the process that parses a file may take -------------------------------------------------
-
-
-_TIMES, _TIMES_OBJECTS = 4, 24
-_OBJECTS = frozenset({".json", ".jsonl", ".ndjson", ".xlsx"})
-_MOST_OBJECTS = 1 << 30
-_LARGE = 50_000_000
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What the process may take: bytes of private memory, seconds of computing and of waiting."""
-
-    memory: int
-    cpu_seconds: int
-    seconds: float = 120.0
-
-
-def limits_for(ending: str, n_bytes: int) -> Limits:
-    """Return the limits for a file with an ending such as ``".csv"``.
-
-    JSON and workbooks become objects before they become arrays: orjson sets 12 times its text
-    aside, and a cell of a workbook takes 4 bytes packed and 32 as an object.
-
-    Examples
-    --------
-    >>> limits_for(".csv", 100_000_000).memory >> 20
-    637
-    """
-    memory = _TIMES * n_bytes
-    if ending in _OBJECTS:
-        memory = max(memory, min(_TIMES_OBJECTS * n_bytes, _MOST_OBJECTS))
-    return Limits(memory + (256 << 20), 20 if n_bytes < _LARGE else 120)
-
-
-def system_bounds_memory() -> bool:
-    """Return whether the system itself holds a process to its memory."""
-    return sys.platform.startswith("linux")
-
-
-def set_limits(limits: Limits) -> None:
-    """Let the system refuse more to this process, where it can."""
-    try:
-        import resource  # noqa: PLC0415 - not on Windows
-    except ImportError:
-        return
-    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    for which, most in (
-        (resource.RLIMIT_DATA, limits.memory),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CPU, int(used) + limits.cpu_seconds),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        with suppress(ValueError, OSError):
-            resource.setrlimit(which, (most, most))
-
-
 # The process that parses files: one always waits, answers for one file, and ends --------------
 
 
@@ -291,9 +241,9 @@ class Workers:
         try:
             process = taken if taken is not None and taken.poll() is None else _started()
         except OSError as error:
-            found = f"no process to read it in ({error.strerror or type(error).__name__})"
+            text = f"no process to read it in ({error.strerror or type(error).__name__})"
             wanted = "some free memory: close other programs, then choose the file again"
-            raise PassingError("file", found, wanted) from error
+            raise PassingError("file", text, wanted) from error
         threading.Thread(target=self.prepare, daemon=True).start()
         return process
 
@@ -341,6 +291,7 @@ def parse_apart(
     ``waiting`` is told about ten times a second how many seconds have passed; what it raises ends
     the process.
     """
+    check_size(len(data))
     limits = limits or limits_for(ending_of(name), len(data))
     process = WORKERS.take()
     try:
@@ -425,8 +376,8 @@ def _resident(process: Process) -> int:
 
 
 def _too_large(limits: Limits) -> tuple[str, str]:
-    found = f"contents that need more than {limits.memory / 1e6:,.0f} MB of memory to be read"
-    return found, "a smaller file, or .npz or .npy"
+    text = f"contents that need more than {limits.memory / 1e6:,.0f} MB of memory to be read"
+    return text, "a smaller file, or .npz or .npy"
 
 
 def _reader(pipe: IO[bytes]) -> Callable[[memoryview], None]:
@@ -462,14 +413,14 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     read = _reader(sys.stdin.buffer)
     try:
-        asked = read_head(read)
+        head = read_head(read)
     except EOFError:
         return
-    limits = Limits(**asked["limits"])
+    limits = Limits(**head["limits"])
     set_limits(limits)
     try:
-        data = sys.stdin.buffer.read(asked["size"])
-        write_parsed(out, parse(asked["name"], data, header=asked["header"]))
+        data = sys.stdin.buffer.read(head["size"])
+        write_parsed(out, parse(head["name"], data, header=head["header"]))
     except FileError as error:
         write_refusal(out, error)
     except MemoryError:

@@ -14,14 +14,7 @@ from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.inference import Inference
-from dashboard.compute.advice import (
-    classes_of,
-    findings_of,
-    lines_of,
-    ranges_by_side,
-    steps_of,
-    worst_of,
-)
+from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.comparison import (
     QUICK_SECONDS,
     ComparisonResults,
@@ -34,6 +27,7 @@ from dashboard.compute.files import sets_said
 from dashboard.compute.split import slicing_of
 from dashboard.compute.subgroups import find_drift, find_groups
 from dashboard.compute.uncertainty import closer_look
+from dashboard.compute.verdict import findings_of, groups_of, lines_of, ranges_by_side
 from dashboard.document.blocks import Block, Cell, Report, Row, Section, Sentences, Table, Typed
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
@@ -44,16 +38,17 @@ from dashboard.scene import Scene
 from dashboard.take_home import files as take_home
 from dashboard.texts import opening as imports
 from dashboard.texts import report as words
-from dashboard.texts import sentences
+from dashboard.texts import verdict as verdict_words
 from dashboard.texts.advice import HEADING
 from dashboard.texts.limits import power_sentence, rounded_note
 from dashboard.texts.measures import listed
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import OF_USE, ROLES
 from dashboard.texts.rows import rows_of, say_rows
-from dashboard.texts.sentences import SAME_DATA, bridge, method_name, outcome
 from dashboard.texts.subgroups import BLANK, KNOWN_GROUPS
 from dashboard.texts.subject import subject
+from dashboard.texts.verdict import SAME_DATA, bridge, outcome
 from dashboard.views.decisions.document import Choices
 
 MOST_CLASSES = 30
@@ -89,11 +84,11 @@ def title_of(scene: Scene) -> str:
     return f"{words.TITLE}: {scene.sample.title if scene.sample else scene.upload.name}"
 
 
-def report_of(scene: Scene, asked: ReportRequest, tell: Progress) -> Report:
+def report_of(scene: Scene, request: ReportRequest, tell: Progress) -> Report:
     """Build the report of a scene.
 
     ``scene``: what was evaluated; the report is drawn in light colours whatever the page's are.
-    ``asked``: what else it is to hold. ``tell``: told the share that is done.
+    ``request``: what else it is to hold. ``tell``: told the share that is done.
     """
     scene = replace(scene, palette=LIGHT)
     n_classes = None if scene.class_names is None else len(scene.class_names)
@@ -101,24 +96,24 @@ def report_of(scene: Scene, asked: ReportRequest, tell: Progress) -> Report:
     inference = None
     if scene.n_resamples:
         inference = closer_look(scene, measures, lambda done: tell(0.5 * done))
-    compared = _compared(scene, asked, lambda done: tell(0.5 + 0.4 * done))
+    compared = _compared(scene, request, lambda done: tell(0.5 + 0.4 * done))
     tell(0.9)
     sections = (
-        _summary(scene, inference, asked),
+        _summary(scene, inference, request),
         _data(scene),
         findings.graphs(scene),
         findings.measures(scene, inference, measures),
         findings.subgroups(scene),
-        findings.decisions(scene, asked.decisions),
+        findings.decisions(scene, request.decisions),
         *_calibrator(scene),
-        findings.contest(scene, compared, asked.dealt),
-        _limits(scene, asked),
-        _rerun(scene, asked),
+        findings.contest(scene, compared, request.dealt),
+        _limits(scene, request),
+        _rerun(scene, request),
     )
     tell(1.0)
     return Report(
-        title=asked.typed.title or title_of(scene),
-        typed=asked.typed,
+        title=request.typed.title or title_of(scene),
+        typed=request.typed,
         subject=plain(subject(scene)),
         digest=scene.sample.digest if scene.sample else scene.upload.digest,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -128,28 +123,28 @@ def report_of(scene: Scene, asked: ReportRequest, tell: Progress) -> Report:
     )
 
 
-def _compared(scene: Scene, asked: ReportRequest, tell: Progress) -> ComparisonResults | None:
+def _compared(scene: Scene, request: ReportRequest, tell: Progress) -> ComparisonResults | None:
     """Compare the usual calibrators where asked, if that is quick or done; None otherwise."""
-    if not asked.compare or scene.split.calibration.n_samples < 2:
+    if not request.compare or scene.split.calibration.n_samples < 2:
         return None
     keys = usual(scene.upload)
     if scene.settings.method not in keys:
         keys.append(scene.settings.method)
-    quick = estimate_contest(scene, keys, asked.dealt) <= QUICK_SECONDS
-    found = run_contest(scene, keys, asked.dealt, lambda share, _, __: tell(share), go=quick)
-    return None if found.missing else found
+    quick = estimate_contest(scene, keys, request.dealt) <= QUICK_SECONDS
+    contest = run_contest(scene, keys, request.dealt, lambda share, _, __: tell(share), go=quick)
+    return None if contest.missing else contest
 
 
 # The page for a committee -------------------------------------------------------------------
 
 
-def _summary(scene: Scene, inference: Inference | None, asked: ReportRequest) -> Section:
+def _summary(scene: Scene, inference: Inference | None, request: ReportRequest) -> Section:
     """Return the verdict, its picture, the measures that matter most, and what to do."""
     said, evaluated = scene.event_words, scene.evaluated
     blocks: list[Block | None] = []
-    found, groups, ranges = findings_of(scene), worst_of(scene), ranges_by_side(scene)
+    found, groups, ranges = findings_of(scene), groups_of(scene), ranges_by_side(scene)
     for name, side in findings.sides_of(scene):
-        whole = sentences.verdict(side, said, found[name], expert=scene.expert).sentence
+        whole = verdict_words.verdict(side, said, found[name], expert=scene.expert).sentence
         verdict = f"{name}: {whole if name in ranges else found[name].in_sentence}"
         counted = groups.counted(after=name == words.AFTER) if name in ranges else ""
         blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))
@@ -161,7 +156,7 @@ def _summary(scene: Scene, inference: Inference | None, asked: ReportRequest) ->
     notes = [done, bridge(dict(findings.sides_of(scene))), rounded_note(evaluated.before) or ""]
     n_classes = None if scene.class_names is None else len(scene.class_names)
     short = listed(full=False, n_classes=n_classes, event=scene.settings.event)
-    steps = steps_of(scene, inference, classes_of(scene), groups, compare=asked.compare)
+    steps = steps_of(scene, inference, classes_of(scene), groups, compare=request.compare)
     return section(
         scene,
         words.SUMMARY,
@@ -176,7 +171,7 @@ def _summary(scene: Scene, inference: Inference | None, asked: ReportRequest) ->
         lines("left out", scene.upload.left_out),
         lines(
             "limits",
-            [*([words.tried(asked.n_tried)] if asked.n_tried > 1 else []), words.SAME_KIND],
+            [*([words.tried(request.n_tried)] if request.n_tried > 1 else []), words.SAME_KIND],
         ),
     )
 
@@ -286,10 +281,10 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
     kept = take_home.calibrator_file(scene)
     if scene.result.fitted is None:
         return ()
-    made = json.loads(scene.result.fitted.to_json())
+    content = json.loads(scene.result.fitted.to_json())
     if scene.settings.group is not None:
         known = slicing_of(scene.upload, scene.settings, scene.settings.group).shown
-        made["groups"] = [known[int(k)] for k in made["groups"]]
+        content["groups"] = [known[int(k)] for k in content["groups"]]
     facts = [("Calibrator", method_name(scene.settings.method))]
     if kept is not None:
         facts.append(("Takes", kept.takes))
@@ -300,7 +295,7 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
         )
     facts.append(("Fitted on", rows_of(scene.split.calibration.n_samples)))
     blocks: list[Block | None] = [
-        _pairs("calibrator", [*facts, *_parameters(made)]),
+        _pairs("calibrator", [*facts, *_parameters(content)]),
         lines("fit", list(scene.result.warnings)),
         lines("groups", [KNOWN_GROUPS] if scene.settings.group is not None else []),
     ]
@@ -309,18 +304,18 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
 
 def _parameters(made: Mapping[str, Any], under: str = "") -> list[tuple[str, str]]:
     """Write every number of a calibrator; of long lists how many there are."""
-    said: list[tuple[str, str]] = []
+    parameters: list[tuple[str, str]] = []
     for name, value in made.items():
         label = f"{under}{words.PARAMETERS.get(name, name)}"
         if name in {"kind", "warnings"}:
             continue
         if isinstance(value, Mapping):
-            said += _parameters(value, f"{label}: ")
+            parameters += _parameters(value, f"{label}: ")
         elif isinstance(value, list):
-            said.append((label, _numbers(value)))
+            parameters.append((label, _numbers(value)))
         else:
-            said.append((label, f"{value:.6g}" if isinstance(value, float) else str(value)))
-    return said
+            parameters.append((label, f"{value:.6g}" if isinstance(value, float) else str(value)))
+    return parameters
 
 
 def _numbers(values: list[Any]) -> str:
@@ -330,7 +325,7 @@ def _numbers(values: list[Any]) -> str:
     return ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in values)
 
 
-def _limits(scene: Scene, asked: ReportRequest) -> Section:
+def _limits(scene: Scene, request: ReportRequest) -> Section:
     """Return what the figures do not say, and what was not looked at."""
     upload = scene.upload
     looked = [words.only_event(scene.event_words.plain), *_part(scene)]
@@ -344,7 +339,7 @@ def _limits(scene: Scene, asked: ReportRequest) -> Section:
         scene,
         words.LIMITS,
         "limits",
-        lines("tried", [words.tried(asked.n_tried)]),
+        lines("tried", [words.tried(request.n_tried)]),
         lines("power", [power]),
         lines("warnings", _warnings(scene), words.WARNINGS),
         lines("not looked at", [say_rows(one) for one in looked], words.NOT_LOOKED_AT),
@@ -352,7 +347,7 @@ def _limits(scene: Scene, asked: ReportRequest) -> Section:
     )
 
 
-def _rerun(scene: Scene, asked: ReportRequest) -> Section:
+def _rerun(scene: Scene, request: ReportRequest) -> Section:
     """Return versions, every setting, and the command that finds the same figures."""
     upload, settings = scene.upload, scene.settings
     said = words.settings_said(
@@ -374,12 +369,12 @@ def _rerun(scene: Scene, asked: ReportRequest) -> Section:
         (words.VERSION, version("fractile")),
         ("Versions", versions),
     ]
-    cutoff = None if isinstance(settings.event, TopR) else asked.decisions.cutoff
+    cutoff = None if isinstance(settings.event, TopR) else request.decisions.cutoff
     draws = scene.n_resamples
     command = (
-        words.command(upload, settings, cutoff, draws, asked.decisions.costs)
+        words.command(upload, settings, cutoff, draws, request.decisions.costs)
         if scene.sample is None
         else ""
     )
-    told: Sentences | None = lines("command", [asked.rerun or words.rerun(command)])
-    return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), told)
+    sentences: Sentences | None = lines("command", [request.rerun or words.rerun(command)])
+    return section(scene, words.RERUN, "rerun", _pairs("settings", pairs), sentences)

@@ -12,10 +12,10 @@ from calibcore.events import OneClass
 from calibcore.inference import Inference
 from calibcore.metrics import Measure
 from calibcore.verdict import DETECTION_LEVEL
-from dashboard.compute.advice import lines_of
 from dashboard.compute.comparison import RANKED_BY, ComparisonResults, Dealt, conclusion_of
 from dashboard.compute.figures import draw_reliability
 from dashboard.compute.subgroups import find_groups, find_slices
+from dashboard.compute.verdict import lines_of
 from dashboard.document.blocks import Block, Cell, Picture, Pictures, Row, Section, Sentences, Table
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
@@ -87,10 +87,10 @@ def graphs(scene: Scene) -> Section:
     def panel(letter: str, of_sides: Sequence[go.Figure | None]) -> Pictures:
         shown = [
             Picture(
-                f"{letter} {name.lower()}", said[letter], figure,
+                f"{letter} {name.lower()}", caption[letter], figure,
                 Titles(name, partial(graph_words.titled, expert=scene.expert)),
             )
-            for (name, _), figure, said in zip(sides, of_sides, captions, strict=False)
+            for (name, _), figure, caption in zip(sides, of_sides, captions, strict=False)
             if figure is not None
         ]  # fmt: skip
         return Pictures(letter, tuple(shown))
@@ -129,10 +129,10 @@ def measures(scene: Scene, inference: Inference | None, listed: Sequence[Measure
 
 def subgroups(scene: Scene) -> Section:
     """Return the worst subgroup, and every subgroup of the columns."""
-    found = find_groups(scene)
+    groups = find_groups(scene)
     blocks: list[Block | None] = [lines("worst", lines_of(scene))]
     noted: set[str] = set()
-    for slicing in found.slicings[:MOST_COLUMNS]:
+    for slicing in groups.slicings[:MOST_COLUMNS]:
         one = find_slices(scene, slicing.by)
         after = None if one.after is one.before else one.after
         order = one.before.order(DETECTION_LEVEL)
@@ -164,7 +164,7 @@ def subgroups(scene: Scene) -> Section:
         cut = words.largest_shown(len(shown), order.size)
         blocks.append(lines(f"note {slicing.by}", [note if note not in noted else "", cut]))
         noted.add(note)
-    if not found.slicings:
+    if not groups.slicings:
         blocks.append(lines("none", [words.NO_GROUPS]))
     return section(scene, words.SUBGROUPS, "subgroups", *blocks)
 
@@ -180,11 +180,11 @@ def decisions(scene: Scene, choices: Choices) -> Section:
 # Calibrators --------------------------------------------------------------------------------
 
 
-def contest(scene: Scene, found: ComparisonResults | None, dealt: Dealt) -> Section:
+def contest(scene: Scene, results: ComparisonResults | None, dealt: Dealt) -> Section:
     """Return how the calibrators compare in cross-validation; that they were not compared."""
-    if found is None or len(found.contestants) < 2:
+    if results is None or len(results.contestants) < 2:
         return section(scene, words.CONTEST, "contest", lines("none", [words.NOT_COMPARED]))
-    contestants = ranked(found.contestants, RANKED_BY, "crossed")
+    contestants = ranked(results.contestants, RANKED_BY, "crossed")
     picks = pick(contestants, RANKED_BY)
     said = [] if picks is None else conclusion_of(scene, picks, contestants, dealt).lines
     shown = contest_table(

@@ -55,12 +55,12 @@ def write(
         )
     scene, asked = scene_of_audit(result), result.asked
     rerun = "" if asked is None else words.in_python(asked)
-    made = report_of(
+    report = report_of(
         scene,
         ReportRequest(Typed(**typed), compare=compare, rerun=rerun),
         progress or (lambda _: None),
     )
-    text = json_of(made) if ending == ".json" else html_of(made, brief=page)
+    text = json_of(report) if ending == ".json" else html_of(report, brief=page)
     write_file(Path(path), text)
 
 
@@ -123,9 +123,9 @@ def _is_made(method: Method, options: Mapping[str, OptionValue], calibrator: Cal
         return False
 
 
-def _digest(asked: AuditRequest) -> str:
+def _digest(request: AuditRequest) -> str:
     found = hashlib.sha256()
-    for rows in (asked.split.calibration, asked.split.test):
+    for rows in (request.split.calibration, request.split.test):
         parts = (
             (rows.logits, rows.labels) if isinstance(rows, LogitSet) else (rows.scores, rows.hits)
         )

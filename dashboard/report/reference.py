@@ -50,8 +50,8 @@ class Reference(NamedTuple):
         if event != audited:
             raise CalibrationInputError("event", f"{event}, but {audited} was audited", audited)
         if own and self.classes and {*own} != {*self.classes}:
-            found = f"{_listed(own)}, but {_listed(self.classes)} were audited"
-            raise CalibrationInputError("classes", found, "those that were audited")
+            text = f"{_listed(own)}, but {_listed(self.classes)} were audited"
+            raise CalibrationInputError("classes", text, "those that were audited")
 
     def holds(self, counted: Tally) -> bool:
         """Return whether these are its rows."""

@@ -28,10 +28,10 @@ SCORE, CALIBRATED = SCORE_HEAD
 """Columns of the score as the file has it, and of the calibrated one."""
 
 
-def calibrated_rows(upload: Upload, kept: CalibratorFile) -> DataFrame:
+def calibrated_rows(upload: Upload, file: CalibratorFile) -> DataFrame:
     """Calibrate every row of a file, with or without outcomes.
 
-    ``upload``: the file, as read; several sets follow each other. ``kept``: the calibrator.
+    ``upload``: the file, as read; several sets follow each other. ``file``: the calibrator.
 
     ``row``, its number in the file; which set, where there are several; row IDs, and the groups of
     a calibrator by group, under the names of their columns; then ``score`` and ``calibrated``, or a
@@ -44,13 +44,13 @@ def calibrated_rows(upload: Upload, kept: CalibratorFile) -> DataFrame:
         Whatever `CalibratorFile.apply` refuses; a file without scores of its own, or without the
         column that tells the groups of a calibrator by group.
     """
-    parts = _parts(upload, kept)
-    found = np.concatenate([kept.apply(one.table, one.groups) for one in parts])
-    if isinstance(kept.fitted, FittedScoreMap):
-        before = np.concatenate([kept.scores(one.table) for one in parts])
+    parts = _parts(upload, file)
+    found = np.concatenate([file.apply(one.table, one.groups) for one in parts])
+    if isinstance(file.fitted, FittedScoreMap):
+        before = np.concatenate([file.scores(one.table) for one in parts])
         values = {SCORE: before, CALIBRATED: found}
     else:
-        names = kept.class_names or map(str, range(found.shape[1]))
+        names = file.class_names or map(str, range(found.shape[1]))
         values = dict(zip(names, found.T, strict=True))
     if upload.in_percent:
         values = {in_percent(name): percents(column) for name, column in values.items()}
@@ -64,10 +64,10 @@ def calibrated_rows(upload: Upload, kept: CalibratorFile) -> DataFrame:
     return DataFrame({**fixed, **renamed, **values})
 
 
-def rows_for(kept: CalibratorFile, options: Options, read: Callable[[Options], Upload]) -> Upload:
+def rows_for(file: CalibratorFile, options: Options, read: Callable[[Options], Upload]) -> Upload:
     """Read new rows for a calibrator, from the columns that it was fitted on.
 
-    ``kept``: the calibrator. The column of one by group is a group, whatever it looks like.
+    ``file``: the calibrator. The column of one by group is a group, whatever it looks like.
     ``options``: how the user wants the rows read, which comes first. ``read``: reads them.
 
     Raises
@@ -78,21 +78,21 @@ def rows_for(kept: CalibratorFile, options: Options, read: Callable[[Options], U
         A column of the calibrator that is not there, unless the rows have a score of each class.
     """
     needed: list[tuple[str, ColumnRole, str]] = []
-    if kept.groups is not None and kept.groups.column:
+    if file.groups is not None and file.groups.column:
         wanted = "the groups that the calibrator was fitted by"
-        needed.append((kept.groups.column, "group", wanted))
-    if kept.column and "score" not in dict(options.roles).values():
+        needed.append((file.groups.column, "group", wanted))
+    if file.column and "score" not in dict(options.roles).values():
         wanted = "the scores that the calibrator was fitted on, or --score with another column"
-        needed.append((kept.column, "score", wanted))
+        needed.append((file.column, "score", wanted))
     roles = *options.roles, *((name, role) for name, role, _ in needed)
     try:
-        return _in_unit(kept, replace(options, roles=roles), read)
+        return _in_unit(file, replace(options, roles=roles), read)
     except FileError as error:
         lacks = [one for one in needed if quoted(one[0]) in error.found]
         if error.field != "roles" or not lacks:
             raise
         name, role, wanted = lacks[0]
-        if role == "score" and not _of_one_score(upload := _in_unit(kept, options, read)):
+        if role == "score" and not _of_one_score(upload := _in_unit(file, options, read)):
             return upload
         raise CalibrationInputError(f"column {quoted(name)}", "not in the file", wanted) from error
 
@@ -102,9 +102,9 @@ def _of_one_score(upload: Upload) -> bool:
     return any(isinstance(raw, RawSet) and len(raw.headings or ()) == 1 for raw in sets)
 
 
-def _in_unit(kept: CalibratorFile, options: Options, read: Callable[[Options], Upload]) -> Upload:
+def _in_unit(file: CalibratorFile, options: Options, read: Callable[[Options], Upload]) -> Upload:
     """Read rows; the column that was in percent for the fit is so again, unless they are told."""
-    if not kept.percent_column or options.values != "auto":  # noqa: PD011 - no data frame
+    if not file.percent_column or options.values != "auto":  # noqa: PD011 - no data frame
         return read(options)
     try:
         upload = read(replace(options, values="percentages"))
@@ -112,13 +112,13 @@ def _in_unit(kept: CalibratorFile, options: Options, read: Callable[[Options], U
         return read(options)
     sets = upload.contents.sets.values()
     tables = [raw for raw in sets if isinstance(raw, RawSet) and raw.table is not None]
-    if {raw.headings for raw in tables} != {(kept.percent_column,)}:
+    if {raw.headings for raw in tables} != {(file.percent_column,)}:
         return read(options)
     highest = max(float(np.max(raw.table)) for raw in tables if raw.table is not None)
     if highest <= 1 and not any(raw.divided for raw in tables):
-        found = f"no value above {highest:g}, but the calibrator was fitted on percentages"
+        text = f"no value above {highest:g}, but the calibrator was fitted on percentages"
         ask, answers = "What are these values?", (HUNDREDTHS, SHARES)
-        raise Question(f"column {quoted(kept.percent_column)}", found, ask, answers)
+        raise Question(f"column {quoted(file.percent_column)}", text, ask, answers)
     return upload
 
 
@@ -127,10 +127,10 @@ def percents(shares: Floats) -> Floats:
     return np.round(100 * shares, 10)
 
 
-def n_unfitted(upload: Upload, kept: CalibratorFile) -> int:
+def n_unfitted(upload: Upload, file: CalibratorFile) -> int:
     """Count the rows of a file whose group was not fitted; 0 where the calibrator knows none."""
-    groups = [one.groups for one in _parts(upload, kept)]
-    return sum(int(kept.unfitted(one).sum()) for one in groups if one is not None)
+    groups = [one.groups for one in _parts(upload, file)]
+    return sum(int(file.unfitted(one).sum()) for one in groups if one is not None)
 
 
 class _Part(NamedTuple):
@@ -142,33 +142,33 @@ class _Part(NamedTuple):
     groups: NDArray[Any] | None
 
 
-def _parts(upload: Upload, kept: CalibratorFile) -> list[_Part]:
+def _parts(upload: Upload, file: CalibratorFile) -> list[_Part]:
     return (
-        _of_sets(upload, kept) if upload.piece is None else [_of_piece(upload.piece, upload, kept)]
+        _of_sets(upload, file) if upload.piece is None else [_of_piece(upload.piece, upload, file)]
     )
 
 
-def _of_piece(piece: RawSet, upload: Upload, kept: CalibratorFile) -> _Part:
+def _of_piece(piece: RawSet, upload: Upload, file: CalibratorFile) -> _Part:
     """Return the rows of a file without outcomes."""
     table = piece.table
     if table is None:
         raise CalibrationInputError("file", "outcomes alone", "one with scores")
     if upload.in_percent and not piece.divided:
         table = table / 100
-    elif kept.takes == "scores" and table.ndim == 1 and _are_logits(upload):
+    elif file.takes == "scores" and table.ndim == 1 and _are_logits(upload):
         table = expit(table)
     rows = {"row": np.asarray(row_numbers(upload)["rows"])}
-    named = table.ndim == 2 and piece.class_names is not None and not _counted(piece, kept)
+    named = table.ndim == 2 and piece.class_names is not None and not _counted(piece, file)
     given = DataFrame(table, columns=list(piece.class_names or ())) if named else table
-    groups = _groups(kept, {column.name: column for column in piece.columns})
-    return _Part(rows, _of_file(upload, "rows", kept, groups), given, groups)
+    groups = _groups(file, {column.name: column for column in piece.columns})
+    return _Part(rows, _of_file(upload, "rows", file, groups), given, groups)
 
 
-def _counted(piece: RawSet, kept: CalibratorFile) -> bool:
+def _counted(piece: RawSet, file: CalibratorFile) -> bool:
     """Return whether columns without names are in the order of classes that are numbers."""
-    places = range(len(kept.class_names))
+    places = range(len(file.class_names))
     classes = (tuple(str(k + first) for k in places) for first in (0, 1))
-    return piece.class_names == unnamed(len(places)) and kept.class_names in classes
+    return piece.class_names == unnamed(len(places)) and file.class_names in classes
 
 
 def _are_logits(upload: Upload) -> bool:
@@ -176,7 +176,7 @@ def _are_logits(upload: Upload) -> bool:
     return upload.options.values == "logits"  # noqa: PD011 - no data frame
 
 
-def _of_sets(upload: Upload, kept: CalibratorFile) -> list[_Part]:
+def _of_sets(upload: Upload, file: CalibratorFile) -> list[_Part]:
     parts = []
     for name, numbers in row_numbers(upload).items():
         rows = upload.sets[name]
@@ -188,24 +188,24 @@ def _of_sets(upload: Upload, kept: CalibratorFile) -> list[_Part]:
             if isinstance(rows, LogitSet)
             else rows.scores
         )
-        groups = _groups(kept, upload.columns.get(name, {}))
-        parts.append(_Part(columns, _of_file(upload, name, kept, groups), table, groups))
+        groups = _groups(file, upload.columns.get(name, {}))
+        parts.append(_Part(columns, _of_file(upload, name, file, groups), table, groups))
     return parts
 
 
 def _of_file(
-    upload: Upload, role: Role, kept: CalibratorFile, groups: NDArray[Any] | None
+    upload: Upload, role: Role, file: CalibratorFile, groups: NDArray[Any] | None
 ) -> dict[str, NDArray[Any]]:
     """Return row IDs, and the group by which a row is calibrated."""
     names = row_names(upload).get(role, {})
-    return names if groups is None or kept.groups is None else {**names, kept.groups.column: groups}
+    return names if groups is None or file.groups is None else {**names, file.groups.column: groups}
 
 
-def _groups(kept: CalibratorFile, columns: Mapping[str, SliceColumn]) -> NDArray[Any] | None:
+def _groups(file: CalibratorFile, columns: Mapping[str, SliceColumn]) -> NDArray[Any] | None:
     """Return the values of the column that a calibrator by group was fitted by."""
-    if not kept.needs_groups:
+    if not file.needs_groups:
         return None
-    name = "" if kept.groups is None else kept.groups.column
+    name = "" if file.groups is None else file.groups.column
     if not name:
         raise CalibrationInputError("calibrator", "groups of no named column", "one fitted by one")
     if name not in columns:

@@ -20,7 +20,7 @@ from dashboard.scene import Scene
 from dashboard.take_home import words
 from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, percents, rows_for
 from dashboard.take_home.workbook import workbook_of
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from dashboard.texts.subgroups import BLANK
 
 _GRID = np.linspace(0, 1, 1001)
@@ -51,9 +51,9 @@ def _score_column(upload: Upload) -> str:
     return headings[0] if headings and len(headings) == 1 else ""
 
 
-def rows_file(upload: Upload, kept: CalibratorFile, ending: str) -> bytes:
+def rows_file(upload: Upload, file: CalibratorFile, ending: str) -> bytes:
     """Return the rows of the file with their calibrated probabilities: CSV, Parquet or npz."""
-    made = frame_bytes(calibrated_rows(upload, kept), ending)
+    made = frame_bytes(calibrated_rows(upload, file), ending)
     # By its mark, spreadsheets know the text as Unicode.
     return codecs.BOM_UTF8 + made if ending == ".csv" else made
 
@@ -88,27 +88,27 @@ def n_rows(upload: Upload) -> int:
     return sum(len(numbers) for numbers in row_numbers(upload).values())
 
 
-def workbook(scene: Scene, kept: CalibratorFile) -> bytes:
+def workbook(scene: Scene, file: CalibratorFile) -> bytes:
     """Return the calibrator of a score as a workbook."""
     name, event = method_name(scene.settings.method), scene.event_words.plain
-    return workbook_of(kept, name, event, in_percent=scene.upload.in_percent)
+    return workbook_of(file, name, event, in_percent=scene.upload.in_percent)
 
 
 def score_table(
-    scene: Scene, kept: CalibratorFile
+    scene: Scene, file: CalibratorFile
 ) -> tuple[list[str], list[list[str | float]]] | None:
     """Return scores on a fine grid with what they become, and heads; None of a map of classes.
 
     A calibrator by group has a further column for each group. The last one marks scores below and
     above all that were fitted on. Of a file in percent, all are in percent.
     """
-    fitted = kept.fitted
+    fitted = file.fitted
     if not isinstance(fitted, FittedScoreMap):
         return None
     heads, columns = [*words.SCORE_HEAD], [_GRID, fitted.predict(_GRID)]
-    if kept.groups is not None and isinstance(fitted, FittedGroupMap):
-        heads += [name or BLANK for name in kept.groups.names]
-        places = range(len(kept.groups.names))
+    if file.groups is not None and isinstance(fitted, FittedGroupMap):
+        heads += [name or BLANK for name in file.groups.names]
+        places = range(len(file.groups.names))
         columns += [fitted.predict(_GRID, np.full(_GRID.size, k)) for k in places]
     if scene.upload.in_percent:
         heads, columns = [*map(words.in_percent, heads)], [*map(percents, columns)]
@@ -127,20 +127,20 @@ def _fitted_scores(scene: Scene) -> Floats:
     return scene.settings.event.outcomes(rows.probabilities, rows.labels).scores
 
 
-def code_of(kept: CalibratorFile) -> str | None:
+def code_of(file: CalibratorFile) -> str | None:
     """Return Python that applies a calibrator with numpy alone; None of one without it."""
     try:
-        return numpy_code(kept)
+        return numpy_code(file)
     except CalibrationInputError:
         return None
 
 
-def onnx_of(kept: CalibratorFile) -> bytes | None:
+def onnx_of(file: CalibratorFile) -> bytes | None:
     """Return a calibrator as an ONNX model; None of one that has none, or without the extra."""
     try:
         from calibcore.export.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
 
-        written: bytes = onnx_model(kept).SerializeToString()
+        written: bytes = onnx_model(file).SerializeToString()
     except (ImportError, CalibrationInputError):
         return None
     return written

@@ -12,11 +12,10 @@ from dashboard.readers import Options, Upload
 from dashboard.readers.refusal import Question
 from dashboard.scene import Scene
 from dashboard.tables import csv_of
-from dashboard.take_home import files as compute
-from dashboard.take_home import words
+from dashboard.take_home import files, words
 from dashboard.take_home.calibrated import n_unfitted
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import refusal
+from dashboard.texts.verdict import refusal
 from dashboard.widgets.downloads import file_name, offer_file, offer_table
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -38,7 +37,7 @@ def offer_saved(upload: Upload, read: Callable[[Options], Upload]) -> None:
         if saved is None:
             return
         try:
-            kept, rows = compute.saved(saved.getvalue(), upload, read)
+            kept, rows = files.saved(saved.getvalue(), upload, read)
             lost = n_unfitted(rows, kept)
         except Question as question:
             show_question(question)
@@ -46,16 +45,16 @@ def offer_saved(upload: Upload, read: Callable[[Options], Upload]) -> None:
         except CalibrationInputError as error:
             st.error(refusal(error), title=words.NOT_APPLIED, icon=":material/block:")
             return
-        told = [words.applied(compute.n_rows(rows), kept.n_rows), *words.unfitted(lost)]
+        told = [words.applied(files.n_rows(rows), kept.n_rows), *words.unfitted(lost)]
         st.markdown(say_rows(" ".join(told)))
         _offer_rows(rows, kept)
 
 
-def _offer_rows(upload: Upload, kept: CalibratorFile) -> None:
+def _offer_rows(upload: Upload, file: CalibratorFile) -> None:
     with st.container(horizontal=True):
         for ending, label in words.ROWS.items():
             offer_file(
-                partial(compute.rows_file, upload, kept, ending),
+                partial(files.rows_file, upload, file, ending),
                 label=say_rows(label), name=f"{file_name('calibrated')}{ending}",
                 kind=_KINDS[ending],
             )  # fmt: skip
@@ -63,15 +62,15 @@ def _offer_rows(upload: Upload, kept: CalibratorFile) -> None:
 
 def show(scene: Scene) -> None:
     """Show the downloads, closed; nothing where there is no calibrator."""
-    kept = compute.calibrator_file(scene)
+    kept = files.calibrator_file(scene)
     if kept is None:
         return
     with st.expander(words.TITLE):
         told = [words.fitted_on(scene.settings.method, kept.n_rows)]
         told += [words.CROSSED] * scene.crossed + [words.SHARES] * scene.upload.in_percent
         st.markdown(say_rows(" ".join(told)))
-        table, code = compute.score_table(scene, kept), compute.code_of(kept)
-        model = compute.onnx_of(kept)
+        table, code = files.score_table(scene, kept), files.code_of(kept)
+        model = files.onnx_of(kept)
         name = file_name("calibrator")
         with st.container(horizontal=True):
             offer_file(
@@ -84,7 +83,7 @@ def show(scene: Scene) -> None:
                 offer_file(lambda: model, label=words.ONNX, name=as_model, kind="application/onnx")
             if table is not None:
                 offer_file(
-                    lambda: compute.workbook(scene, kept),
+                    lambda: files.workbook(scene, kept),
                     label=words.WORKBOOK, name=f"{name}.xlsx", kind=_XLSX,
                 )  # fmt: skip
                 offer_table(

@@ -1,8 +1,8 @@
 """Words of the downloads of a calibrator."""
 
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.rows import rows_of
-from dashboard.texts.sentences import method_name
 
 TITLE = "Use this calibrator"
 

@@ -66,10 +66,10 @@ class _Column(NamedTuple):
     formula: str = ""
 
 
-def workbook_of(kept: CalibratorFile, name: str, event: str, *, in_percent: bool = False) -> bytes:
+def workbook_of(file: CalibratorFile, name: str, event: str, *, in_percent: bool = False) -> bytes:
     """Write a workbook whose formulas calibrate a score, in any spreadsheet program.
 
-    ``kept``: of a calibrator of scores, or by group. ``name``, ``event``: how the calibrator and
+    ``file``: of a calibrator of scores, or by group. ``name``, ``event``: how the calibrator and
     the event are called. ``in_percent``: whether scores are typed and calibrated in percent.
 
     An xlsx file. Sheet "Calibrator" has a column of scores, with one to start with, and formulas
@@ -83,19 +83,19 @@ def workbook_of(kept: CalibratorFile, name: str, event: str, *, in_percent: bool
     """
     from xlsxwriter import Workbook  # noqa: PLC0415 - only for who asks for it
 
-    fitted = kept.fitted
+    fitted = file.fitted
     if not isinstance(fitted, FittedScoreMap):
         wanted = "one of scores, such as platt or spline"
         raise CalibrationInputError("calibrator", type(fitted).__name__, wanted)
-    table = score_table(fitted, TABLE_ACCURACY - kept.accuracy)
+    table = score_table(fitted, TABLE_ACCURACY - file.accuracy)
     written, unit = io.BytesIO(), 100 if in_percent else 1
     with Workbook(written, {"in_memory": True}) as book:
         sheet = book.add_worksheet(SHEET)
         lines = np.column_stack([unit * table.score, unit * table.calibrated, table.slope])
         heads = [in_unit(head, unit) for head in TABLE_HEAD[:2]]
         _listed(book, TABLE, [*heads, *TABLE_HEAD[2:]], lines.tolist())
-        if isinstance(fitted, FittedByGroup) and kept.needs_groups:
-            columns, how = _of_groups(book, kept, fitted, table, unit), TYPE_GROUPS
+        if isinstance(fitted, FittedByGroup) and file.needs_groups:
+            columns, how = _of_groups(book, file, fitted, table, unit), TYPE_GROUPS
         else:
             first = unit * table.at([_EXAMPLE]).item()
             columns = [_Column("calibrated", heads[1], first, _ALL)]
@@ -105,7 +105,7 @@ def workbook_of(kept: CalibratorFile, name: str, event: str, *, in_percent: bool
         columns.append(_Column("read", read, unit * _EXAMPLE, _READ[unit]))
         sheet.write_string(0, 0, title(name), book.add_format({"bold": True}))
         sheet.write_string(1, 0, f"{how.format(SCORES[unit])} {MORE}")
-        told, text_format = facts(kept, event, TABLE_ACCURACY, unit), _text_format(book)
+        told, text_format = facts(file, event, TABLE_ACCURACY, unit), _text_format(book)
         for row, (head, text) in enumerate(told, start=_HEAD):
             sheet.write_string(row, len(columns) + 1, head)
             sheet.write_string(row, len(columns) + 2, text, text_format)
@@ -177,12 +177,12 @@ def _listed(book: Any, name: str, heads: Sequence[str], lines: Sequence[Sequence
 
 
 def _of_groups(
-    book: Any, kept: CalibratorFile, fitted: FittedByGroup, table: ScoreTable, unit: int
+    book: Any, file: CalibratorFile, fitted: FittedByGroup, table: ScoreTable, unit: int
 ) -> list[_Column]:
     """Write the sheet of groups, and return the columns that calibrate by them."""
     pairs = zip(fitted.shift.tolist(), fitted.slope.tolist(), strict=True)
     added = dict(zip(fitted.groups.tolist(), pairs, strict=True))
-    grouping, like_all = kept.groups, (0.0, 1.0)
+    grouping, like_all = file.groups, (0.0, 1.0)
     if grouping is None or grouping.cuts is None:
         names = {k: str(k) if grouping is None else grouping.names[k] for k in added}
         lines = [[names[k], *pair] for k, pair in added.items()]
@@ -255,14 +255,14 @@ def in_unit(head: str, unit: int) -> str:
     return head if unit == 1 else in_percent(head)
 
 
-def facts(kept: CalibratorFile, event: str, accuracy: float, unit: int) -> list[tuple[str, str]]:
+def facts(file: CalibratorFile, event: str, accuracy: float, unit: int) -> list[tuple[str, str]]:
     """Return what is known of the calibrator."""
     within = f"{accuracy:.4f}" if unit == 1 else f"{100 * accuracy:.2f} percentage points"
     return [
         ("Event", event),
         ("Accuracy", f"Within {within} of the calibrator, at every score"),
         ("Equal scores", "Scores that agree to 12 digits count as equal"),
-        ("Fitted on", f"{kept.n_rows:,} rows"),
-        ("Data (SHA-256)", kept.data),
-        ("Made by", f"Fractile {kept.made_by}"),
+        ("Fitted on", f"{file.n_rows:,} rows"),
+        ("Data (SHA-256)", file.data),
+        ("Made by", f"Fractile {file.made_by}"),
     ]

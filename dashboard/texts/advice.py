@@ -19,14 +19,15 @@ from calibcore.inference import (
 )
 from calibcore.verdict import DETECTION_LEVEL, mean_gap_of, remains
 from dashboard.settings import NO_METHOD, ChosenEvent, method_by_key
+from dashboard.texts.badges import finding_since, no_information, shape
 from dashboard.texts.classes import shortened
 from dashboard.texts.events import event_words
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent, pp
 from dashboard.texts.rows import rows, rows_of
-from dashboard.texts.sentences import capitalised, decisions, mean_moved, method_name, set_name
 from dashboard.texts.subgroups import KNOWN_GROUPS, Groups, slice_name
 from dashboard.texts.tiles import new_misses, nll_key, now_certain, raised_nll
-from dashboard.texts.verdicts import finding_since, no_information, shape
+from dashboard.texts.verdict import capitalised, decisions, mean_moved, set_name
 
 TOP = TopR(1)
 
@@ -99,11 +100,11 @@ class Evidence:
         return self.inference.find(key).mark
 
 
-def is_off(found: Evidence, *, after: bool) -> bool:
+def is_off(evidence: Evidence, *, after: bool) -> bool:
     """Return whether the scores as a whole are found to be miscalibrated, or still are."""
     before, side = (
-        found.evaluated.before,
-        found.evaluated.after if after else found.evaluated.before,
+        evidence.evaluated.before,
+        evidence.evaluated.after if after else evidence.evaluated.before,
     )
     return side.omnibus.p_value < DETECTION_LEVEL or remains(before, side)
 
@@ -233,29 +234,31 @@ def with_correction(steps: Sequence[Step], found: Corrected | None) -> list[Step
     return [*steps[:after], advice, *steps[after:]]
 
 
-def classes_off(found: Evidence) -> Step | None:
+def classes_off(evidence: Evidence) -> Step | None:
     """Point to classes that are miscalibrated before calibration where the event is not."""
-    if found.classes is None:
+    if evidence.classes is None:
         return None
-    before, after = found.classes
-    told = f"No miscalibration detected for {_looked_at(found)}"
+    before, after = evidence.classes
+    text = f"No miscalibration detected for {_looked_at(evidence)}"
     if before.n_classes == 2:
-        return _second_class(found, before, f"{told}. This class: ")
+        return _second_class(evidence, before, f"{text}. This class: ")
     n_off = int(before.off(DETECTION_LEVEL).sum())
     if not n_off:
         return None
     then = "" if after is None else f" before calibration, {_number_off(after)} after"
     return Step(
-        f"**Check the classes.** {told}. {_so_many(n_off, before.n_classes)} miscalibrated{then}.",
+        f"**Check the classes.** {text}. {_so_many(n_off, before.n_classes)} miscalibrated{then}.",
         "reliability",
         "See every class",
     )
 
 
-def _looked_at(found: Evidence) -> str:
+def _looked_at(evidence: Evidence) -> str:
     """Return the name of the event, within a sentence."""
-    shown = event_words(found.event, found.class_names, found.outcome).in_sentence
-    return f"the {shown}" if found.event == TOP or isinstance(found.event, WithinTopR) else shown
+    shown = event_words(evidence.event, evidence.class_names, evidence.outcome).in_sentence
+    return (
+        f"the {shown}" if evidence.event == TOP or isinstance(evidence.event, WithinTopR) else shown
+    )
 
 
 def _so_many(n_off: int, n_classes: int) -> str:
@@ -269,47 +272,47 @@ def _number_off(screen: ClassScreen) -> str:
     return f"{int(screen.off(DETECTION_LEVEL).sum()):,}"
 
 
-def _second_class(found: Evidence, screen: ClassScreen, told: str) -> Step | None:
+def _second_class(evidence: Evidence, screen: ClassScreen, text: str) -> Step | None:
     """Point to the second of two classes, which the first mirrors, if it is miscalibrated."""
     left = bool(screen.remains[1])
-    if (screen.p_value[1] >= DETECTION_LEVEL and not left) or found.class_names is None:
+    if (screen.p_value[1] >= DETECTION_LEVEL and not left) or evidence.class_names is None:
         return None
-    n_samples, name = screen.n_samples, found.class_names[1]
+    n_samples, name = screen.n_samples, evidence.class_names[1]
     mean_score, observed = float(screen.mean_score[1]), float(screen.frequency[1])
     ks_error, p_value = float(screen.ks_error[1]), float(screen.p_value[1])
     what = finding_since(mean_score - observed, ks_error, p_value, remains=left, prediction=False)
-    if what.colour == "violet":
+    if what.direction == "both":
         size = f" (KS error {percent(ks_error, n_samples)})"
     else:
         gap = detected_points(abs(mean_score - observed), n_samples)
         means = f"mean score {percent(mean_score, n_samples)}, observed"
         size = f" by {gap} ({means} {percent(observed, n_samples)})"
-    shown = event_words(OneClass(1), found.class_names, found.outcome).in_sentence
+    shown = event_words(OneClass(1), evidence.class_names, evidence.outcome).in_sentence
     return Step(
-        f"**Check {shown}.** {capitalised(told)}{what.in_sentence}{size}.",
+        f"**Check {shown}.** {capitalised(text)}{what.in_sentence}{size}.",
         link=f"Show {shown}",
         opens=name,
     )
 
 
-def classes(found: Evidence) -> Step | None:
+def classes(evidence: Evidence) -> Step | None:
     """Point to classes that are individually miscalibrated."""
-    if found.classes is None or (not is_off(found, after=False) and classes_off(found)):
+    if evidence.classes is None or (not is_off(evidence, after=False) and classes_off(evidence)):
         return None
-    before, after = found.classes
+    before, after = evidence.classes
     screen = before if after is None else after
     if screen.n_classes == 2:
-        when = "before" if after is None or found.method == NO_METHOD else "after"
-        return _second_class(found, screen, f"{when} calibration: ")
+        when = "before" if after is None or evidence.method == NO_METHOD else "after"
+        return _second_class(evidence, screen, f"{when} calibration: ")
     n_off = int(screen.off(DETECTION_LEVEL).sum())
     if not n_off:
         return None
-    told = f"{_so_many(n_off, screen.n_classes)} individually miscalibrated"
-    told += "." if after is None or found.method == NO_METHOD else " after calibration."
+    text = f"{_so_many(n_off, screen.n_classes)} individually miscalibrated"
+    text += "." if after is None or evidence.method == NO_METHOD else " after calibration."
     if after is None:
-        told += " This calibrator corrects only the selected event."
+        text += " This calibrator corrects only the selected event."
     return Step(
-        f"**Check the classes.** {told}",
+        f"**Check the classes.** {text}",
         "reliability",
         "See every class",
     )
@@ -325,57 +328,60 @@ COARSE, FINE = 0.05, 0.01
 _BY_NLL, _KEEP = "Compare by NLL", 'turn on "Constrain to 0\u2013100%"'
 
 
-def next_steps(found: Evidence) -> list[Step]:
+def next_steps(evidence: Evidence) -> list[Step]:
     """Return one to three recommendations, the most pressing first."""
-    if found.result.same_data:
+    if evidence.result.same_data:
         return [
             Step(
                 f"**Upload a test set.** On the {rows()} it was fitted on, every calibrator looks"
                 " better than it is."
             )
         ]
-    if found.evaluated is not found.result.test:
+    if evidence.evaluated is not evidence.result.test:
         return [
             Step(
                 "**Evaluate on the test set before you decide**, in the panel on the left: the"
                 f" calibrator was fitted on these {rows()}."
             )
         ]
-    steps = [_main(found)]
-    if found.drift is not None:
-        steps.append(found.drift)
+    steps = [_main(evidence)]
+    if evidence.drift is not None:
+        steps.append(evidence.drift)
     for look in (_too_few, _groups, _likelihood, _decisions, classes):
-        step = look(found)
+        step = look(evidence)
         if step is not None:
             steps.append(step)
     return steps[:MOST_STEPS]
 
 
-def _main(found: Evidence) -> Step:
+def _main(evidence: Evidence) -> Step:
     """Return whether to use, to leave, or to try something else."""
-    chosen = found.method != NO_METHOD
-    was_off, still_off = is_off(found, after=False), is_off(found, after=True)
+    chosen = evidence.method != NO_METHOD
+    was_off, still_off = is_off(evidence, after=False), is_off(evidence, after=True)
     if not was_off:
         return (
-            classes_off(found)
-            or (None if still_off else _cured(found))
-            or _group_off(found, after=chosen and not still_off)
-            or _no_information(found)
-            or _leave(found, harmful=chosen and still_off)
+            classes_off(evidence)
+            or (None if still_off else _cured(evidence))
+            or _group_off(evidence, after=chosen and not still_off)
+            or _no_information(evidence)
+            or _leave(evidence, harmful=chosen and still_off)
         )
-    name = method_name(found.method)
-    where = set_name(found.result, found.evaluated)
-    use = f"No miscalibration detected{_overall(found)} on the {where} after {name}"
+    name = method_name(evidence.method)
+    where = set_name(evidence.result, evidence.evaluated)
+    use = f"No miscalibration detected{_overall(evidence)} on the {where} after {name}"
     # What corrects a subgroup is not exchanged for what is better on the whole.
-    cured = None if still_off else _cured(found)
-    other = None if cured else _another(found)
+    cured = None if still_off else _cured(evidence)
+    other = None if cured else _another(evidence)
     if other is not None:
         return other
     if not still_off:
         return (
-            _certain_first(found, use) or _group_off(found, after=True) or cured or _use(found, use)
+            _certain_first(evidence, use)
+            or _group_off(evidence, after=True)
+            or cured
+            or _use(evidence, use)
         )
-    return _try_another(found, name)
+    return _try_another(evidence, name)
 
 
 def recommended(advised: str, advice: str, group: str = "") -> Step:
@@ -393,116 +399,116 @@ def recommended(advised: str, advice: str, group: str = "") -> Step:
     )
 
 
-def _another(found: Evidence) -> Step | None:
+def _another(evidence: Evidence) -> Step | None:
     """Advise a calibrator where none is chosen, or one that is not the one to use."""
-    if found.waiting is not None:
+    if evidence.waiting is not None:
         return Step(
-            f"**Fit {method_name(found.waiting)}.** Press *Fit it* on this page, or choose a faster"
-            " calibrator on the left."
+            f"**Fit {method_name(evidence.waiting)}.** Press *Fit it* on this page, or choose a"
+            " faster calibrator on the left."
         )
-    if found.advised not in {"", found.method}:
-        return recommended(found.advised, found.advice, found.advised_group)
-    if found.method == NO_METHOD:
+    if evidence.advised not in {"", evidence.method}:
+        return recommended(evidence.advised, evidence.advice, evidence.advised_group)
+    if evidence.method == NO_METHOD:
         what = "**Calibrate the scores.** Choose a calibrator on the left, or compare several."
-        if found.advice:
-            what = f"**Look at the comparison.** {found.advice}"
+        if evidence.advice:
+            what = f"**Look at the comparison.** {evidence.advice}"
         return Step(what, "compare", "Compare calibrators")
-    if found.advised or not found.result.in_folds:  # one set's mean is not another's
+    if evidence.advised or not evidence.result.in_folds:  # one set's mean is not another's
         return None
-    keys, n_samples = ("mean_gap", "mean_score", "hit_rate"), found.evaluated.n_samples
-    gap, score, rate = (found.evaluated.compare(key) for key in keys)
+    keys, n_samples = ("mean_gap", "mean_score", "hit_rate"), evidence.evaluated.n_samples
+    gap, score, rate = (evidence.evaluated.compare(key) for key in keys)
     if not moves_mean_away(gap, rate, n_samples):
         return None
-    return _other(found, f"{method_name(found.method)} {mean_moved(score, rate, n_samples)}.")
+    return _other(evidence, f"{method_name(evidence.method)} {mean_moved(score, rate, n_samples)}.")
 
 
-def _use(found: Evidence, why: str) -> Step:
+def _use(evidence: Evidence, why: str) -> Step:
     """Advise the calibrated scores, with the warning of a calibrator that must know groups."""
-    warning = f" {KNOWN_GROUPS}" if method_by_key(found.method).knows_groups else ""
+    warning = f" {KNOWN_GROUPS}" if method_by_key(evidence.method).knows_groups else ""
     return Step(
         f"**Use the calibrated scores.** {why}.{warning}", "maps", "See the calibration map"
     )
 
 
-def _cured(found: Evidence) -> Step | None:
+def _cured(evidence: Evidence) -> Step | None:
     """Advise the calibrated scores where the calibrator corrected what was wrong in a subgroup."""
-    groups = found.groups
+    groups = evidence.groups
     if groups is None or not groups.off(after=False) or groups.worst(after=True):
         return None
-    name = method_name(found.method)
+    name = method_name(evidence.method)
     was = groups.worst(after=False)
     return _use(
-        found,
+        evidence,
         f"After {name}, no miscalibration detected overall and no mean gap in subgroups."
         f" Before: {was}",
     )
 
 
-def _no_information(found: Evidence) -> Step | None:
+def _no_information(evidence: Evidence) -> Step | None:
     """Warn of scores that are not shown to rank rows, however well they are calibrated."""
-    why = no_information(found.evaluated.before)
+    why = no_information(evidence.evaluated.before)
     if not why:
         return None
     return Step(f"**Check the score.** {why}. No miscalibration detected.")
 
 
-def _group_off(found: Evidence, *, after: bool) -> Step | None:
+def _group_off(evidence: Evidence, *, after: bool) -> Step | None:
     """Point to a subgroup that is miscalibrated where the scores as a whole are not found to be."""
-    worst = "" if found.groups is None else found.groups.worst(after=after)
+    worst = "" if evidence.groups is None else evidence.groups.worst(after=after)
     if not worst:
         return None
-    told = f"overall after {method_name(found.method)}" if after else "overall"
-    sentence = f"**Check subgroups first.** No miscalibration detected {told}, but in {worst}."
+    text = f"overall after {method_name(evidence.method)}" if after else "overall"
+    sentence = f"**Check subgroups first.** No miscalibration detected {text}, but in {worst}."
     return Step(sentence, "slices", "See subgroups")
 
 
-def _subgroup_off(found: Evidence) -> bool:
-    return found.groups is not None and found.groups.off(after=True)
+def _subgroup_off(evidence: Evidence) -> bool:
+    return evidence.groups is not None and evidence.groups.off(after=True)
 
 
-def _groups(found: Evidence) -> Step | None:
+def _groups(evidence: Evidence) -> Step | None:
     """Point to a subgroup with a fault of its own, if not said first."""
-    if found.groups is None or not _subgroup_off(found) or _main(found).page == "slices":
+    if evidence.groups is None or not _subgroup_off(evidence) or _main(evidence).page == "slices":
         return None
-    when = "" if found.groups.after is found.groups.before else " after calibration"
-    worst = found.groups.worst(after=True)
+    when = "" if evidence.groups.after is evidence.groups.before else " after calibration"
+    worst = evidence.groups.worst(after=True)
     return Step(f"**Check subgroups.** Worst{when}: {worst}.", "slices", "See subgroups")
 
 
-def _overall(found: Evidence) -> str:
+def _overall(evidence: Evidence) -> str:
     """Return that nothing is detected overall, where scores drift over time."""
-    return " overall" if found.groups is not None and found.groups.drifts[1] else ""
+    return " overall" if evidence.groups is not None and evidence.groups.drifts[1] else ""
 
 
-def _leave(found: Evidence, *, harmful: bool) -> Step:
-    evaluated = found.evaluated
+def _leave(evidence: Evidence, *, harmful: bool) -> Step:
+    evaluated = evidence.evaluated
     if harmful:
-        name = method_name(found.method)
+        name = method_name(evidence.method)
         sentence = f"**Use the uncalibrated scores.** Miscalibration is detected only after {name}."
         return Step(sentence, "compare", "Compare calibrators")
     gap = detected_points(smallest_gap_shown(evaluated.before.curves), evaluated.n_samples)
-    n_groups = 0 if found.groups is None else found.groups.before.n_groups
+    n_groups = 0 if evidence.groups is None else evidence.groups.before.n_groups
     subgroups = "Subgroups may still be miscalibrated."
     if n_groups:
         subgroups = f"No mean gap detected in {n_groups:,} subgroup{'s' * (n_groups > 1)} either."
     return Step(
-        f"**Use the uncalibrated scores.** No miscalibration detected{_overall(found)}. A mean gap"
-        f" of {gap} would have been detected with 80% probability. {subgroups}",
+        f"**Use the uncalibrated scores.** No miscalibration detected{_overall(evidence)}. A mean"
+        f" gap of {gap} would have been detected with 80% probability. {subgroups}",
         "slices",
         "Check subgroups",
     )
 
 
-def _try_another(found: Evidence, name: str) -> Step:
-    evaluated = found.evaluated
+def _try_another(evidence: Evidence, name: str) -> Step:
+    evaluated = evidence.evaluated
     n_samples, before, after = evaluated.n_samples, evaluated.before.curves, evaluated.after.curves
     if remains(evaluated.before, evaluated.after):
         gaps = (mean_gap_of(side) for side in (evaluated.before, evaluated.after))
         shown = " \u2192 ".join(pp(gap, n_samples, signed=True).removesuffix(" pp") for gap in gaps)
-        return _other(found, f"{name} leaves more than half of the mean gap ({shown} pp).")
+        return _other(evidence, f"{name} leaves more than half of the mean gap ({shown} pp).")
     was, now = percent(before.ks_error, n_samples), percent(after.ks_error, n_samples)
     limit = percent(after.ks_null_95, n_samples)
-    mark = found.mark("ks_error")
+    mark = evidence.mark("ks_error")
     worse = after.ks_error >= before.ks_error if mark is None else mark == "worse"
     lower, how = not worse and mark != "no evidence", shape(evaluated.after.omnibus)
     nll = evaluated.compare(nll_key(evaluated))
@@ -510,43 +516,43 @@ def _try_another(found: Evidence, name: str) -> Step:
         use = f"KS error fell to {now}; its 95% limit under perfect calibration is {limit}"
     elif lower:
         use = f"KS error fell to {now}, but scores are {how}"
-    elif found.mark(nll.measure.key) == "better":
+    elif evidence.mark(nll.measure.key) == "better":
         use = f"NLL fell from {nll.before:.3f} to {nll.after:.3f}, but scores are {how}"
     elif worse:
-        return _other(found, f"{name} does not lower the KS error ({was} \u2192 {now}).")
+        return _other(evidence, f"{name} does not lower the KS error ({was} \u2192 {now}).")
     else:
         drop = f"The drop in KS error with {name} ({was} \u2192 {now}) is within chance."
-        return _other(found, drop)
-    first = _certain_first(found, use)
+        return _other(evidence, drop)
+    first = _certain_first(evidence, use)
     if first is not None:
         return first
-    use_them = "" if _subgroup_off(found) else "Use the calibrated scores, or try"
-    return _other(found, f"{use}.", first=use_them or "Try")
+    use_them = "" if _subgroup_off(evidence) else "Use the calibrated scores, or try"
+    return _other(evidence, f"{use}.", first=use_them or "Try")
 
 
-def _other(found: Evidence, why: str, *, first: str = "Try") -> Step:
+def _other(evidence: Evidence, why: str, *, first: str = "Try") -> Step:
     """Advise another calibrator, unless this one is what the comparison advises."""
     advice = f"**{first} another calibrator.** {why}"
-    if found.advised == found.method:
-        name = method_name(found.method)
+    if evidence.advised == evidence.method:
+        name = method_name(evidence.method)
         advice = f"**Use {name}, with care.** {why} None of those compared is clearly better."
     return Step(advice, "compare", "Compare calibrators")
 
 
-def _certain_first(found: Evidence, use: str) -> Step | None:
+def _certain_first(evidence: Evidence, use: str) -> Step | None:
     """Warn first of wrong scores of 0% or 100% that raise the NLL, whatever the calibration."""
-    told = raised_nll(found.evaluated, found.mark(nll_key(found.evaluated)))
-    if not told:
+    nll = raised_nll(evidence.evaluated, evidence.mark(nll_key(evidence.evaluated)))
+    if not nll:
         return None
-    do = _KEEP if _can_be_kept(found) else "try another calibrator"
-    return Step(f"**{capitalised(do)} first.** {told}. {use}.", "compare", _BY_NLL)
+    do = _KEEP if _can_be_kept(evidence) else "try another calibrator"
+    return Step(f"**{capitalised(do)} first.** {nll}. {use}.", "compare", _BY_NLL)
 
 
-def _too_few(found: Evidence) -> Step | None:
+def _too_few(evidence: Evidence) -> Step | None:
     """Ask for more rows where these show nothing but large gaps."""
-    evaluated = found.evaluated
+    evaluated = evidence.evaluated
     gap = smallest_gap_shown(evaluated.before.curves)
-    if gap <= COARSE or is_off(found, after=False):
+    if gap <= COARSE or is_off(evidence, after=False):
         return None
     wanted = rows_that_show(evaluated.before.curves, FINE)
     digits = 2 - math.ceil(math.log10(wanted))
@@ -556,39 +562,39 @@ def _too_few(found: Evidence) -> Step | None:
     )
 
 
-def _likelihood(found: Evidence) -> Step | None:
+def _likelihood(evidence: Evidence) -> Step | None:
     """Warn of wrong predictions at 0% or 100%, or a worse NLL, if not said first."""
-    new = new_misses(found.evaluated)
-    if _main(found).link == _BY_NLL:
+    new = new_misses(evidence.evaluated)
+    if _main(evidence).link == _BY_NLL:
         return None
     if new > 0:
-        told = f"**Check extreme scores.** {now_certain(new)}."
-    elif found.mark(nll_key(found.evaluated)) == "worse":
-        told = "**Check the NLL.** It is worse."
+        text = f"**Check extreme scores.** {now_certain(new)}."
+    elif evidence.mark(nll_key(evidence.evaluated)) == "worse":
+        text = "**Check the NLL.** It is worse."
     else:
         return None
-    return Step(f"{told}{_cure(found)}", "compare", _BY_NLL)
+    return Step(f"{text}{_cure(evidence)}", "compare", _BY_NLL)
 
 
-def _cure(found: Evidence) -> str:
+def _cure(evidence: Evidence) -> str:
     """Return what leaves no prediction at 0% or 100%, as far as the file allows."""
     ways = []
-    if _can_be_kept(found):
+    if _can_be_kept(evidence):
         ways.append(_KEEP)
-    if found.method != "temperature" and found.evaluated.compare("nll").before is not None:
+    if evidence.method != "temperature" and evidence.evaluated.compare("nll").before is not None:
         ways.append("use temperature scaling")
     return f" If individual predictions matter, {' or '.join(ways)}." if ways else ""
 
 
-def _can_be_kept(found: Evidence) -> bool:
-    return isinstance(found.result.fitted, FittedSpline) and not found.kept_within
+def _can_be_kept(evidence: Evidence) -> bool:
+    return isinstance(evidence.result.fitted, FittedSpline) and not evidence.kept_within
 
 
-def _decisions(found: Evidence) -> Step | None:
-    if not found.evaluated.changed_decisions:
+def _decisions(evidence: Evidence) -> Step | None:
+    if not evidence.evaluated.changed_decisions:
         return None
     return Step(
-        f"**Check predicted classes.** {capitalised(decisions(found.evaluated))}."
+        f"**Check predicted classes.** {capitalised(decisions(evidence.evaluated))}."
         " Temperature scaling changes none.",
         "compare",
         "Compare calibrators",

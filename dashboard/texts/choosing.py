@@ -6,9 +6,9 @@ from typing import NamedTuple
 from calibcore.calibrators import CATALOGUE, Method
 from calibcore.comparison import Contestant
 from dashboard.settings import Settings, method_by_key
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import measured
 from dashboard.texts.rows import rows_of
-from dashboard.texts.sentences import method_name
 
 TITLE = "What each calibrator keeps and needs"
 GUIDELINE = "Guideline of Zhang 2020, section 5.2"
@@ -83,10 +83,10 @@ def unpenalised(settings: Settings, n_classes: int, n_rows: int) -> str:
 def about(method: Method, n_classes: int) -> str:
     """Return what a calibrator keeps and what it fits, in two sentences."""
     if method.preserves_accuracy:
-        kept = "Keeps predicted classes and the order of the classes in a row."
+        text = "Keeps predicted classes and the order of the classes in a row."
     else:
-        kept = "Predicted classes and accuracy can change."
-    return f"{kept} Fits {size(method, n_classes)}."
+        text = "Predicted classes and accuracy can change."
+    return f"{text} Fits {size(method, n_classes)}."
 
 
 def table(keys: Sequence[str], n_classes: int, n_rows: int) -> list[Line]:
@@ -131,12 +131,12 @@ def path(contestants: Sequence[Contestant], n_rows: int, n_classes: int) -> list
 
 def _found(one: Contestant) -> str:
     """Return what cross-validation found of a calibrator of the guideline."""
-    told = f"Brier score {_of(one, 'brier')[1]}"
+    text = f"Brier score {_of(one, 'brier')[1]}"
     if one.key != IROVA_TS:
-        return f"Calibration gain {_of(one, 'calibration_gain')[1]}, {told}."
+        return f"Calibration gain {_of(one, 'calibration_gain')[1]}, {text}."
     row = next(row for row in one.crossed.comparisons if row.measure.key == "accuracy")
     was, now = (measured(row, value, one.crossed.n_samples) for value in (row.before, row.after))
-    return f"{told}, accuracy {was} \u2192 {now}."
+    return f"{text}, accuracy {was} \u2192 {now}."
 
 
 def _of(one: Contestant, key: str) -> tuple[float, str]:

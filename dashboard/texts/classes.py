@@ -8,8 +8,8 @@ import numpy as np
 from calibcore.inference import ClassScreen
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.settings import CLASS_BINS
+from dashboard.texts.badges import NOT_DETECTED, finding_since
 from dashboard.texts.numbers import escape_markdown, p_words
-from dashboard.texts.verdicts import NOT_DETECTED, finding_since
 
 HEADING = "Classes"
 ORDERS = {"before": "Worst before", "after": "Worst after"}
@@ -46,7 +46,7 @@ _NOTE = (
 
 _LONGEST_NAME = 40
 
-_KINDS = {"red": "over", "blue": "under", "violet": "both", "gray": "none"}
+_KINDS = {"too high": "over", "too low": "under", "both": "both", "none": "none"}
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ def class_rows(
 def _side(screen: ClassScreen, k: int, digits: int) -> OneSide:
     mean_gap, left = float(screen.mean_gap[k]), bool(screen.remains[k])
     error, adjusted = float(screen.ks_error[k]), float(screen.adjusted[k])
-    found = finding_since(mean_gap, error, adjusted, remains=left, prediction=False)
-    verdict = "not detected" if found is NOT_DETECTED else found.in_sentence
-    kind = _KINDS[found.colour]
-    return OneSide(_share(error, digits), found.icon, verdict, p_words(adjusted), kind)
+    since = finding_since(mean_gap, error, adjusted, remains=left, prediction=False)
+    verdict = "not detected" if since is NOT_DETECTED else since.in_sentence
+    kind = _KINDS[since.direction]
+    return OneSide(_share(error, digits), since.icon, verdict, p_words(adjusted), kind)
 
 
 def _digits(screen: ClassScreen) -> int:
@@ -154,11 +154,11 @@ def shortened(name: str) -> str:
 def picture_title(row: ClassRow, *, expert: bool = False) -> tuple[str, str]:
     """Return the title of the picture of a class: its KS error and the finding, each side."""
     was, now = row.before, row.after
-    found = [f"{s.sign} {s.p_value if expert else s.verdict}" for s in (was, now) if s is not None]
+    lines = [f"{s.sign} {s.p_value if expert else s.verdict}" for s in (was, now) if s is not None]
     if now is None:
-        return f"KS error {was.ks_error}", found[0]
+        return f"KS error {was.ks_error}", lines[0]
     before = was.ks_error.removesuffix("%")
-    meaning = f"{found[0]} \u2192 {found[1]}" if found[0] != found[1] else f"{found[0]} (both)"
+    meaning = f"{lines[0]} \u2192 {lines[1]}" if lines[0] != lines[1] else f"{lines[0]} (both)"
     return f"KS error {before} \u2192 {now.ks_error}", meaning
 
 

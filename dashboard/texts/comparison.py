@@ -16,6 +16,7 @@ from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
 from dashboard.settings import NO_METHOD
 from dashboard.texts.measures import MARKS
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     amount,
     duration,
@@ -27,7 +28,7 @@ from dashboard.texts.numbers import (
     written,
 )
 from dashboard.texts.rows import rows, rows_of
-from dashboard.texts.sentences import mean_moved, method_name
+from dashboard.texts.verdict import mean_moved
 
 PAST_HALF = "Scores across 50%"
 
@@ -258,13 +259,13 @@ def moves_mean(one: Contestant) -> str:
 
 def worse_there(one: Contestant, measures: Sequence[Measure]) -> str:
     """Return which other measures of all classes a calibrator makes worse; nothing if none."""
-    told = [
+    lines = [
         f"{measure.name} {_before(one, measure, 'crossed')} \u2192"
         f" {_value(one, measure, 'crossed')}"
         for measure in measures
         if one.value(measure, "crossed") is not None and _gain(one, measure, "crossed") < 0
     ]
-    return f"Worse with {method_name(one.key)}: {', '.join(told)}." if told else ""
+    return f"Worse with {method_name(one.key)}: {', '.join(lines)}." if lines else ""
 
 
 def changers(

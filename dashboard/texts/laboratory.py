@@ -9,8 +9,8 @@ from calibcore.metrics.measure import Unit
 from calibcore.synthetic import CalibratorAgainstTruth, EstimatorStudy, Redraws, Truth
 from dashboard.learn.laboratory import N_BINS, N_DRAWS, Chosen, Result, preset_of
 from dashboard.samples import Sample
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import MINUS, amount, p_words, percent, pp
-from dashboard.texts.sentences import method_name
 
 TITLE = "Laboratory"
 INTRO = (
@@ -95,22 +95,22 @@ def sample(chosen: Chosen) -> Sample:
     )
 
 
-def conclusion(found: Result) -> str:
+def conclusion(result: Result) -> str:
     """Say what the rows show, and what is true: found, missed, or false alarm."""
-    shown = found.curves.ks_p_value < 0.05
-    told = "Miscalibration detected" if shown else "No miscalibration detected"
-    p_value = p_words(found.curves.ks_p_value)
-    ks = found.values["ks_error"]
-    n_rows = found.curves.n_samples
-    if found.truth.is_calibrated:
+    shown = result.curves.ks_p_value < 0.05
+    text = "Miscalibration detected" if shown else "No miscalibration detected"
+    p_value = p_words(result.curves.ks_p_value)
+    ks = result.values["ks_error"]
+    n_rows = result.curves.n_samples
+    if result.truth.is_calibrated:
         truth = "In truth the model is perfectly calibrated"
         truth += ": a false alarm." if shown else ", so this is right."
     else:
-        distance = pp(found.truth.mean_distance, n_rows)
+        distance = pp(result.truth.mean_distance, n_rows)
         seen = "detect it" if shown else "do not detect it"
         truth = f"True mean error {distance}; these {n_rows:,} rows {seen}."
     return (
-        f"**{told}** (KS error {percent(ks[0], n_rows)}, {p_value}). {truth}"
+        f"**{text}** (KS error {percent(ks[0], n_rows)}, {p_value}). {truth}"
         f" True KS error: {percent(ks[1], n_rows)}."
     )
 
@@ -129,10 +129,10 @@ def spread(many: Redraws) -> str:
     return f"{N_DRAWS} draws of {many.n_rows:,} rows. {'. '.join(parts)}."
 
 
-def estimate_rows(found: Result, many: Redraws | None) -> list[tuple[str, ...]]:
+def estimate_rows(result: Result, many: Redraws | None) -> list[tuple[str, ...]]:
     """Return the table of estimates, row by row."""
     rows = []
-    for key, (value, truth) in found.values.items():
+    for key, (value, truth) in result.values.items():
         name, unit = _NAMES[key]
         cells = [name, _written(value, unit), _written(truth, unit), _error(value - truth, unit)]
         if many is not None and key not in many.keys:

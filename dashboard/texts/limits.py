@@ -46,9 +46,9 @@ def sweep_caption(sweep: BinSweep, n_samples: int) -> str:
     both = np.concatenate([sweep.equal_width[shown], sweep.equal_mass[shown]])
     low, high = (percent(float(end), n_samples) for end in (both.min(), both.max()))
     unit = "%"
-    found = f"of {low}" if low == high else f"between {low.removesuffix(unit)} and {high}"
+    text = f"of {low}" if low == high else f"between {low.removesuffix(unit)} and {high}"
     return (
-        f"With {FEWEST_BINS} to {sweep.n_bins[-1]} bins the same rows give an ECE {found}. The KS"
+        f"With {FEWEST_BINS} to {sweep.n_bins[-1]} bins the same rows give an ECE {text}. The KS"
         f" error needs no bins: {percent(sweep.ks_error, n_samples)}."
     )
 

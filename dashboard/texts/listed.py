@@ -9,7 +9,7 @@ from dashboard.readers.records import Contents
 from dashboard.texts.events import EventWords
 from dashboard.texts.numbers import MINUS, escape_markdown, is_whole, percent, span
 from dashboard.texts.rows import rows, rows_of, says_rows
-from dashboard.texts.sentences import across_half
+from dashboard.texts.verdict import across_half
 
 AFTER_SCORE = "after calibration"
 HIT, BEFORE, AFTER = "Outcome", "Score before", "Score after"

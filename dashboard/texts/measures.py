@@ -131,12 +131,12 @@ def measure_rows(
     coverage of the intervals.
     """
     return [
-        _row(evaluated.compare(key), finding_of(inference, key), evaluated, expert=expert)
+        _row(evaluated.compare(key), finding_for(inference, key), evaluated, expert=expert)
         for key in (measure.key for measure in measures)
     ]
 
 
-def finding_of(inference: Inference | None, key: str) -> Finding | None:
+def finding_for(inference: Inference | None, key: str) -> Finding | None:
     """Return what is known of a measure.
 
     Where only top-1 scores are there, the accuracy is the observed frequency.
@@ -159,10 +159,10 @@ def _row(
     if mark == "not comparable" and row.change == 0:
         mark = "no evidence"  # accuracy, which a map of scores cannot change
     has_both = not isinstance(row.measure, ChangeMeasure)
-    definition, held = GLOSSARY[row.measure.key], coverage_note(row.measure.key, expert=expert)
+    definition, note = GLOSSARY[row.measure.key], coverage_note(row.measure.key, expert=expert)
     return MeasureRow(
         name=row.measure.name,
-        definition=f"{definition} {held}".strip(),
+        definition=f"{definition} {note}".strip(),
         source=row.measure.source,
         before=Shown(
             measured(row, row.before, n_samples),

@@ -6,14 +6,12 @@ import numpy as np
 
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FORMATS, Upload
+from dashboard.readers.limits import MAX_UPLOAD
 from dashboard.readers.records import ColumnRole
 from dashboard.readers.refusal import visible
 from dashboard.readers.upload import N_FOLDS
 from dashboard.texts.numbers import NO_BREAK, escape_markdown
 from dashboard.texts.subgroups import period_name
-
-MAX_UPLOAD = 400 << 20
-"""Most bytes of one file; the server is told the same in its settings."""
 
 # While it is read ----------------------------------------------------------------------------
 
@@ -122,7 +120,9 @@ def warning(sentences: Sequence[str]) -> str:
 
 def of_extremes(doubts: Sequence[str]) -> list[str]:
     """Return the warnings of scores of exactly 0 or 1, which question no reading of the file."""
-    return [said for said in doubts if " has probability 0 in " in said or " is exactly " in said]
+    return [
+        doubt for doubt in doubts if " has probability 0 in " in doubt or " is exactly " in doubt
+    ]
 
 
 def first_checks(sentences: Sequence[str]) -> str:

@@ -9,11 +9,11 @@ from calibcore.metrics.binned import BinSweep
 from calibcore.reliability import Band
 from calibcore.reliability.bins import LEAST_SHARE
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
+from dashboard.texts.badges import HELP
 from dashboard.texts.events import EventWords
 from dashboard.texts.limits import FEWEST_BINS, SWEEP_NOTE
 from dashboard.texts.numbers import ci, detected_points, detected_pp, measured, percent, span
 from dashboard.texts.rows import rows_of, says_rows
-from dashboard.texts.verdicts import HELP
 
 DIAGRAM_LABEL = "Reliability diagram as"
 DIAGRAM_HELP = (
@@ -144,15 +144,15 @@ def isotonic_caption(side: Side, *, expert: bool = False) -> str:
 @says_rows
 def smoothed_caption(side: Side, *, expert: bool = False) -> str:
     """Return what the smoothed reliability curve shows: the smooth ECE."""
-    found, n_samples = side.smooth, side.event.n_samples
+    smooth, n_samples = side.smooth, side.event.n_samples
     # The kernel is as wide as the error itself, unless that is too small.
-    error = f"{detected_pp(found.bandwidth, n_samples).removesuffix(' pp')}%"
-    most = "at most " if found.bandwidth < 1.01 * LEAST_BANDWIDTH else ""
-    level = f"{100 * found.confidence.level:.0f}%"
+    error = f"{detected_pp(smooth.bandwidth, n_samples).removesuffix(' pp')}%"
+    most = "at most " if smooth.bandwidth < 1.01 * LEAST_BANDWIDTH else ""
+    level = f"{100 * smooth.confidence.level:.0f}%"
     if expert:
         return (
             f"Smooth ECE and bandwidth of the Gaussian kernel: {most}{error}. Shaded: pointwise"
-            f" {level} bootstrap band ({_resamples(found.confidence)})."
+            f" {level} bootstrap band ({_resamples(smooth.confidence)})."
         )
     return f"Smooth ECE {most}{error}. Pale: few rows nearby. Shaded: {level} confidence band."
 

@@ -12,9 +12,9 @@ from dashboard.readers.records import DEFAULTS
 from dashboard.settings import NO_METHOD, Settings, method_by_key
 from dashboard.texts.events import event_option
 from dashboard.texts.glossary import OPTIONS
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import percent
 from dashboard.texts.rows import rows_of
-from dashboard.texts.sentences import method_name
 from dashboard.texts.subgroups import BLANK, period_name
 
 TITLE = "Calibration report"
@@ -70,10 +70,10 @@ def practice(title: str, *, risk: bool) -> str:
     >>> practice("Measures", risk=True)
     'Model card: metrics. TRIPOD+AI: 12e, 23a.'
     """
-    found = [f"Model card: {MODEL_CARD[title]}."] if title in MODEL_CARD else []
+    lines = [f"Model card: {MODEL_CARD[title]}."] if title in MODEL_CARD else []
     if risk:
-        found.append(f"TRIPOD+AI: {TRIPOD[title]}.")
-    return " ".join(found)
+        lines.append(f"TRIPOD+AI: {TRIPOD[title]}.")
+    return " ".join(lines)
 
 
 PRACTICES = (

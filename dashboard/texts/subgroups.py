@@ -7,6 +7,7 @@ import numpy as np
 
 from calibcore.inference import GroupGaps
 from calibcore.verdict import DETECTION_LEVEL
+from dashboard.texts.badges import LEFT, finding, still
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import (
     MINUS,
@@ -18,7 +19,6 @@ from dashboard.texts.numbers import (
     span,
 )
 from dashboard.texts.rows import rows_of
-from dashboard.texts.verdicts import LEFT, finding, still
 
 PREDICTED, TRUE = "Predicted class", "True class"
 SCORES = {"Score, 5 ranges": 5, "Score, 10 ranges": 10}

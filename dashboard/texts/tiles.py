@@ -10,7 +10,8 @@ from calibcore.inference import Fits, Inference, Mark
 from calibcore.inference.refits import N_DRAWS
 from calibcore.metrics import Measure
 from calibcore.verdict import remains
-from dashboard.texts.measures import MARKS, MeasureRow, Shown, finding_of, measure_rows
+from dashboard.texts.badges import LEFT
+from dashboard.texts.measures import MARKS, MeasureRow, Shown, finding_for, measure_rows
 from dashboard.texts.numbers import (
     INFINITY,
     MINUS,
@@ -22,7 +23,6 @@ from dashboard.texts.numbers import (
     pp,
 )
 from dashboard.texts.rows import rows_of, says_rows
-from dashboard.texts.verdicts import LEFT
 
 Colour = Literal["green", "red", "gray"]
 
@@ -71,7 +71,7 @@ def mean_gap_line(evaluated: SetResult, inference: Inference | None = None) -> s
 
     Example: "Mean gap (score \u2212 observed): +0.2 pp (95% CI \u22120.4 to +0.8)."
     """
-    row, known = evaluated.compare("mean_gap"), finding_of(inference, "mean_gap")
+    row, known = evaluated.compare("mean_gap"), finding_for(inference, "mean_gap")
     sides = [("", row.before, known.before if known else None)]
     if evaluated.after is not evaluated.before:
         sides = [("before ", *sides[0][1:]), ("after ", row.after, known.after if known else None)]
@@ -231,8 +231,8 @@ def in_the_nll(evaluated: SetResult, *, calibrated: bool) -> str:
     """Return how many wrong scores of 0% or 100% weigh on the NLL; "" where none does."""
     misses = evaluated.compare("certain_misses")
     sides = {"Before": misses.before, "After": misses.after if calibrated else None}
-    told = "; ".join(f"{name}: {now_certain(n)}" for name, n in sides.items() if n)
-    return told and f"{told}. In the NLL each counts 37 to 708 nats, divided by the number of rows."
+    text = "; ".join(f"{name}: {now_certain(n)}" for name, n in sides.items() if n)
+    return text and f"{text}. In the NLL each counts 37 to 708 nats, divided by the number of rows."
 
 
 def now_certain(n_misses: float) -> str:

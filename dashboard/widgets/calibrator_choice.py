@@ -21,8 +21,8 @@ from dashboard.texts import comparison as words
 from dashboard.texts.choosing import unpenalised
 from dashboard.texts.glossary import CHOICES, OPTIONS
 from dashboard.texts.measures import telling
+from dashboard.texts.methods import method_name
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import method_name
 from dashboard.widgets import address
 
 
@@ -32,9 +32,9 @@ def choose_calibrators(scene: Scene) -> list[str]:
     usual = [key for key in comparison.usual(scene.upload) if key != NO_METHOD]
 
     # Before the choice is drawn, an address may hold it, with variants.
-    asked = address.several("methods", usual)
-    variants = [key for key in asked if is_variant(key) and method_of(key) in offered]
-    n_chosen, plain = len(asked), offered
+    choices = address.several("methods", usual)
+    variants = [key for key in choices if is_variant(key) and method_of(key) in offered]
+    n_chosen, plain = len(choices), offered
     offered = sorted([*offered, *variants], key=lambda key: plain.index(method_of(key)))
     with st.popover(words.calibrators_label(n_chosen), key="methods_popover"):
         chosen = address.choose_several(

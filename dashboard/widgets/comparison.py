@@ -16,17 +16,17 @@ from dashboard.widgets import address
 def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> None:
     """Show what is known of the best, of those that are level, and of the test set."""
     with st.spinner(words.TESTING):
-        said = conclusion_of(scene, picks, among, dealt)
-    if said.head:
-        st.subheader(said.head, anchor=False)
-        small = f":small[{said.not_tested}]" if said.not_tested else ""
-        st.markdown(" ".join(filter(None, (said.level, small))))
-    if said.advised not in {"", scene.settings.method}:
-        offer(scene, said.advised, key="use_advised")
-    if said.changers:
-        st.markdown(said.changers)
-    if said.on_test:
-        st.markdown(said.on_test)
+        conclusion = conclusion_of(scene, picks, among, dealt)
+    if conclusion.head:
+        st.subheader(conclusion.head, anchor=False)
+        small = f":small[{conclusion.not_tested}]" if conclusion.not_tested else ""
+        st.markdown(" ".join(filter(None, (conclusion.level, small))))
+    if conclusion.advised not in {"", scene.settings.method}:
+        offer(scene, conclusion.advised, key="use_advised")
+    if conclusion.changers:
+        st.markdown(conclusion.changers)
+    if conclusion.on_test:
+        st.markdown(conclusion.on_test)
     same = scene.result.same_data
     if same:
         st.warning(say_rows(words.SAME_DATA), icon=":material/warning:")
@@ -36,16 +36,16 @@ def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> N
 
 def show_recommended(scene: Scene) -> None:
     """Show which calibrator the comparison advises, in the words of the first page."""
-    said = recommendation_of(scene)
-    if said is None:
+    recommendation = recommendation_of(scene)
+    if recommendation is None:
         return
-    if not said.advised:
-        st.markdown(said.head)
+    if not recommendation.advised:
+        st.markdown(recommendation.head)
         return
-    group = advised_group(scene, said)
-    st.markdown(recommended(said.advised, advice_text(said), group).sentence)
-    if said.advised != scene.settings.method:
-        offer(scene, said.advised, key="use_recommended")
+    group = advised_group(scene, recommendation)
+    st.markdown(recommended(recommendation.advised, advice_text(recommendation), group).sentence)
+    if recommendation.advised != scene.settings.method:
+        offer(scene, recommendation.advised, key="use_recommended")
 
 
 def offer(scene: Scene, method: str, *, key: str) -> None:

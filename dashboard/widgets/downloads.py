@@ -88,7 +88,7 @@ def offer_file(make: Callable[[], str | bytes], *, label: str, name: str, kind: 
     """Show a button that saves a file; as `offer_table`, but the name has its ending."""
 
     def encoded() -> bytes:
-        made = make()
-        return made.encode() if isinstance(made, str) else made
+        result = make()
+        return result.encode() if isinstance(result, str) else result
 
     st.download_button(label, encoded, file_name=name, mime=kind, on_click="ignore")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard.compute.periods import splits_by_date
-from dashboard.opening import choices as reading_choices
+from dashboard.opening import choices
 from dashboard.readers import Upload
 from dashboard.texts import opening as imports
 from dashboard.widgets import address
@@ -27,7 +27,7 @@ def choose_date(upload: Upload) -> None:
 
 
 def _split_by_date() -> None:
-    reading_choices.change(split_at=st.session_state["split_by_date"])
+    choices.change(split_at=st.session_state["split_by_date"])
 
 
 def choose_share(upload: Upload) -> float | None:

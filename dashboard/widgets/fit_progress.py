@@ -9,9 +9,10 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard.compute.fits import Estimate
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.choosing import unpenalised
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import fit_cost
 from dashboard.texts.rows import rows_of, say_rows
-from dashboard.texts.sentences import NOT_FITTED, method_name
+from dashboard.texts.verdict import NOT_FITTED
 from dashboard.widgets import address
 
 ASK_FROM = 60.0

@@ -1,38 +1,38 @@
 """The verdict, the four figures that matter most, and recommendations."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.events import OneClass
 from calibcore.inference import Inference
-from dashboard.compute.advice import classes_of, findings_of, lines_of, steps_of, worst_of
-from dashboard.opening import choices as reading_choices
+from dashboard.compute.advice import classes_of, steps_of
+from dashboard.compute.verdict import findings_of, groups_of, lines_of
+from dashboard.opening import choices
 from dashboard.scene import Scene
 from dashboard.texts.advice import BY_GROUP, HEADING, Step
+from dashboard.texts.badges import FITTED, HELP, Badge
 from dashboard.texts.classes import opened
 from dashboard.texts.limits import rounded_note
 from dashboard.texts.numbers import NO_BREAK, escape_markdown
 from dashboard.texts.opening import of_extremes
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import (
-    FITTED,
+from dashboard.texts.subgroups import period_name
+from dashboard.texts.subject import subject
+from dashboard.texts.tiles import mean_gap_line, tiles
+from dashboard.texts.verdict import (
+    DETAILS,
     FITTED_HERE,
     LOOKING_CLOSER,
     SAME_DATA,
     badge,
-    both_sides_line,
     bridge,
     outcome,
     statistics,
     verdict,
     where_off,
 )
-from dashboard.texts.subgroups import period_name
-from dashboard.texts.subject import subject
-from dashboard.texts.tiles import mean_gap_line, tiles
-from dashboard.texts.verdicts import HELP
 from dashboard.widgets import address
 from dashboard.widgets import comparison as contest_conclusion
 from dashboard.widgets.filter import choose_part
@@ -47,75 +47,97 @@ def show_subject(scene: Scene) -> None:
     st.markdown(f":small[{subject(scene)}]")
 
 
-def show_verdict(scene: Scene, *, brief: bool = False, ranges: bool = True) -> None:
-    """Show the verdict of each side in a line; in full also the numbers that it rests on.
+def show_headline(scene: Scene, *, notes: bool = False) -> None:
+    """Show the verdict of each side as a heading: what is found, its size, what it rests on.
 
-    With ranges, the scores that are off come before the KS error.
+    ``notes``: whether what may mislead is said too, where no details follow.
     """
-    evaluated, expert = scene.evaluated, scene.expert
-    words = scene.event_words
-    found, groups = findings_of(scene), worst_of(scene)
+    evaluated, words = scene.evaluated, scene.event_words
+    sides = {"Before": evaluated.before, "After": evaluated.after}
     with st.container(key="verdict", gap="small"):
-        if brief:
-            line = both_sides_line(scene.result, evaluated, words, groups=groups, ranges=ranges)
-            st.markdown(line, help=HELP if ranges else None)
-        else:
-            size = verdict(evaluated.before, words, found["Before"], expert=expert).size
-            st.subheader(
-                f"{badge('Before', found['Before'])}{size.removeprefix(',')}", anchor=False
-            )
-            st.markdown(where_off(evaluated.before, groups, after=False), help=HELP)
-            after = f"{badge('After', found['After'])} " if "After" in found else ""
-            if "After" in found and found["After"] is not FITTED:
-                after += f"{where_off(evaluated.after, groups, after=True)} "
-            done = outcome(
-                scene.result,
-                evaluated,
-                scene.settings.method,
-                expert=expert,
-                prediction=words.prediction,
-                waiting=scene.waiting,
-            )
-            st.markdown(f"{after}{done}")
-        if expert:
-            with st.expander("Test statistics"):
-                st.markdown(statistics(evaluated))
-    with st.container():  # there with or without notes, so that what follows keeps its place
-        extremes = [] if brief else of_extremes(scene.upload.doubts)
-        rounded = rounded_note(evaluated.before, certain=not extremes)
-        sides = {"Before": evaluated.before, "After": evaluated.after}
-        told = bridge({name: side for name, side in sides.items() if name in found})
-        for note in filter(None, (told, rounded, *map(escape_markdown, extremes))):
-            st.markdown(f":small[{note}]")
-        if scene.chosen == "calibration":
-            st.info(say_rows(FITTED_HERE), icon=":material/info:")
-        if scene.result.same_data:
-            st.warning(say_rows(SAME_DATA), icon=":material/warning:")
+        for name, finding in findings_of(scene).items():
+            size = verdict(sides[name], words, finding, expert=scene.expert).size
+            st.subheader(f"{badge(name, finding)}{size.removeprefix(',')}", anchor=False)
+        if evaluated.after is evaluated.before:
+            st.markdown(f":small[{_outcome(scene)}]")
+    if notes:
+        with st.container():  # there with or without notes, so that what follows keeps its place
+            _show_statistics(scene)
+            _show_notes(scene, findings_of(scene), extremes=[])
+
+
+def _show_statistics(scene: Scene) -> None:
+    if scene.expert:
+        with st.expander("Test statistics"):
+            st.markdown(statistics(scene.evaluated))
+
+
+def _show_notes(scene: Scene, findings: Mapping[str, Badge], *, extremes: list[str]) -> None:
+    """Show what may mislead: a KS error below its limit, rounded scores, rows of the fit."""
+    evaluated = scene.evaluated
+    rounded = rounded_note(evaluated.before, certain=not extremes)
+    sides = {"Before": evaluated.before, "After": evaluated.after}
+    below = bridge({name: side for name, side in sides.items() if name in findings})
+    for note in filter(None, (below, rounded, *map(escape_markdown, extremes))):
+        st.markdown(f":small[{note}]")
+    if scene.chosen == "calibration":
+        st.info(say_rows(FITTED_HERE), icon=":material/info:")
+    if scene.result.same_data:
+        st.warning(say_rows(SAME_DATA), icon=":material/warning:")
+
+
+def _outcome(scene: Scene) -> str:
+    """Return what the calibrator did."""
+    return outcome(
+        scene.result,
+        scene.evaluated,
+        scene.settings.method,
+        expert=scene.expert,
+        prediction=scene.event_words.prediction,
+        waiting=scene.waiting,
+    )
 
 
 class Figures:
-    """The four figures and recommendations, shown at once and again when more is known."""
+    """Recommendations, the four figures, and where scores are off; again when more is known."""
 
-    def __init__(
-        self, scene: Scene, gap: DeltaGenerator, worst: DeltaGenerator | None = None
-    ) -> None:
-        self._scene, self._gap = scene, gap
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
         # Found first, as what an earlier run left in the places is gone once they are made.
         self._classes = classes_of(scene)
-        self._groups = worst_of(scene)
-        self._tiles = st.container(key="tiles").empty()
+        self._groups = groups_of(scene)
         self._steps = st.container(key="next_steps").empty()
-        if worst is not None:
-            lines = lines_of(scene)
-            if lines:
-                worst.markdown("  \n".join(lines))
+        self._tiles = st.container(key="tiles").empty()
+        self._gap = self._show_details()
         self.show()
         _show_warnings(scene)
+
+    def _show_details(self) -> DeltaGenerator:
+        """Show where scores are off; return the place of the mean gaps."""
+        scene = self._scene
+        evaluated, findings = scene.evaluated, findings_of(scene)
+        st.subheader(DETAILS, anchor=False, help=HELP)
+        gap = st.container(key="mean_gap").empty()
+        sides = {"Before": evaluated.before, "After": evaluated.after}
+        for name, finding in findings.items():
+            if finding is not FITTED:
+                where = where_off(sides[name], self._groups, after=name == "After")
+                st.markdown(f"{name}: {where}" if len(findings) > 1 else where)
+        if evaluated.after is not evaluated.before:
+            st.markdown(_outcome(scene))
+        lines = lines_of(scene)
+        with st.container(key="worst_subgroup"):
+            if lines:
+                st.markdown("  \n".join(lines))
+        _show_statistics(scene)
+        with st.container():
+            _show_notes(scene, findings, extremes=of_extremes(scene.upload.doubts))
+        return gap
 
     def show(self, inference: Inference | None = None) -> None:
         """Show both with what is known of the uncertainty."""
         scene = self._scene
-        self._gap.markdown(f":small[{mean_gap_line(scene.evaluated, inference)}]")
+        self._gap.markdown(mean_gap_line(scene.evaluated, inference))
         with self._tiles.container():
             _show_tiles(scene, inference)
         with self._steps.container(gap="small"):
@@ -163,7 +185,7 @@ def _offer(label: str, key: str, follow: Callable[..., None], *args: object) -> 
 
 
 def _split(split_at: tuple[str, ...]) -> None:
-    reading_choices.change(split_at=split_at)
+    choices.change(split_at=split_at)
 
 
 def _calibrate_by(column: str) -> None:

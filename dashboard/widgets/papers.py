@@ -55,7 +55,7 @@ def _gupta(
     where: tuple[str, int],
     n_knots: int,
     measures: tuple[str, ...],
-    told: str,
+    text: str,
     method: str = "spline",
 ) -> PaperTable:
     """Return the settings of a table; its spline is the paper's own, also in a comparison."""
@@ -67,7 +67,7 @@ def _gupta(
     loose = {"spline_cross_validated": False} if method == "spline" else {}
     return PaperTable(
         name=f"Gupta 2021, {table}",
-        said=f"{told}; {_KNOTS.format(n_knots)}.",
+        said=f"{text}; {_KNOTS.format(n_knots)}.",
         words={"event": event, **(_SPLINE if method == "spline" else {"method": method})},
         methods=(variant_key(method, asked), *_GUPTA),
         measures=measures,
@@ -104,10 +104,10 @@ _GUO_METHODS = (
 )
 
 
-def _guo(table: str, measure: str, told: str) -> PaperTable:
+def _guo(table: str, measure: str, text: str) -> PaperTable:
     return PaperTable(
         name=f"Guo 2017, Table {table}",
-        said=f"{told}; binning, isotonic regression and BBQ one class against the rest.",
+        said=f"{text}; binning, isotonic regression and BBQ one class against the rest.",
         words={**_TOP, "method": "temperature", "temperature_loss": "nll"},
         methods=_GUO_METHODS,
         measures=(measure,),

@@ -15,9 +15,9 @@ def show_qr(address: str, alt: str) -> None:
 
     ``address``: whole. ``alt``: what it opens.
     """
-    held = io.BytesIO()
+    buffer = io.BytesIO()
     segno.make(address, micro=False).save(
-        held, kind="svg", scale=_PIXELS, border=2, light="#fff", xmldecl=False
+        buffer, kind="svg", scale=_PIXELS, border=2, light="#fff", xmldecl=False
     )
-    picture = b64encode(held.getvalue()).decode()
+    picture = b64encode(buffer.getvalue()).decode()
     st.markdown(f"![{alt}](data:image/svg+xml;base64,{picture})", width="content")

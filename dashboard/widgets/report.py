@@ -69,12 +69,12 @@ def _of(scene: Scene) -> tuple[object, ...]:
     return (scene.upload.digest, scene.upload.options, repr(scene.settings), scene.chosen, *how)
 
 
-def _offer_files(made: Report) -> None:
+def _offer_files(report: Report) -> None:
     with st.container(horizontal=True):
         for label, name, kind, make in (
-            (words.DOWNLOAD_HTML, "report.html", "text/html", lambda: html_of(made)),
-            (words.DOWNLOAD_PAGE, "page.html", "text/html", lambda: html_of(made, brief=True)),
-            (words.DOWNLOAD_JSON, "report.json", "application/json", lambda: json_of(made)),
+            (words.DOWNLOAD_HTML, "report.html", "text/html", lambda: html_of(report)),
+            (words.DOWNLOAD_PAGE, "page.html", "text/html", lambda: html_of(report, brief=True)),
+            (words.DOWNLOAD_JSON, "report.json", "application/json", lambda: json_of(report)),
         ):
             stem, _, ending = name.partition(".")
             offer_file(make, label=label, name=f"{file_name(stem)}.{ending}", kind=kind)

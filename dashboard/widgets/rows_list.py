@@ -139,29 +139,29 @@ def show_rows(scene: Scene, chosen: ScoreRange, *, key: str, first: RowOrder = "
     )
 
 
-def lines_of(found: ListedRows, *, hits: bool) -> list[list[str | float]]:
+def lines_of(rows: ListedRows, *, hits: bool) -> list[list[str | float]]:
     """Return the listed rows' cells in the order of their heading, which may have the outcome."""
-    classes = [part for part in (found.true, found.said) if part is not None]
-    came_true = [listed.CAME_TRUE[bool(hit)] for hit in found.hits]
+    classes = [part for part in (rows.true, rows.said) if part is not None]
+    came_true = [listed.CAME_TRUE[bool(hit)] for hit in rows.hits]
     parts = (
-        found.numbers,
-        *found.names.values(),
+        rows.numbers,
+        *rows.names.values(),
         *classes,
         *([came_true] if hits else []),
-        found.before.tolist(),
-        found.after.tolist(),
-        *found.columns.values(),
+        rows.before.tolist(),
+        rows.after.tolist(),
+        *rows.columns.values(),
     )
     return [list(line) for line in zip(*parts, strict=True)]
 
 
-def _saved(head: list[str], found: ListedRows, *, hits: bool, in_percent: bool) -> str:
+def _saved(head: list[str], rows: ListedRows, *, hits: bool, in_percent: bool) -> str:
     """Write the listed rows as a file, with scores as the data have them."""
     if in_percent:
         scores = listed.BEFORE, listed.AFTER
         head = [as_percent(name) if name in scores else name for name in head]
-        found = replace(found, before=percents(found.before), after=percents(found.after))
-    return csv_of(head, lines_of(found, hits=hits))
+        rows = replace(rows, before=percents(rows.before), after=percents(rows.after))
+    return csv_of(head, lines_of(rows, hits=hits))
 
 
 def _show_table(head: list[str], lines: list[list[str | float]]) -> None:

@@ -207,6 +207,7 @@ def test_what_controls_have_reached_opens_from_the_address(path: str, states: li
     assert (states[-1], {key: one.value for key, one in controls_of(again).items()}) == reached
 
 
+@pytest.mark.long
 def test_what_a_table_of_a_paper_sets_opens_from_the_address(states: list[object]) -> None:
     page = open_page(
         sample="three_garments", method="temperature", one_vs_rest_histogram_n_bins="9"

@@ -127,6 +127,7 @@ def test_the_command_of_a_report_splits_alike() -> None:
     assert read_at(dated(), *alone).options.split_at == AT
 
 
+@pytest.mark.long
 def test_an_address_that_splits_at_nothing_is_said_and_the_page_opens() -> None:
     page = open_upload(("year.csv", dated()), split_at="July")
     assert not page.exception

@@ -18,7 +18,7 @@ from dashboard.compute.split import groupings, methods_for, slicing_of, ways, wh
 from dashboard.readers import read
 from dashboard.scene import Scene
 from dashboard.settings import Settings
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from dashboard.texts.subgroups import CALIBRATE_BY, KNOWN_GROUPS
 from tests.app.pages import bodies, measure_cells, open_page, open_upload, turn_to
 from tests.app.test_maps_page import drawn, values

@@ -24,6 +24,7 @@ from calibcore.reliability import binned_reliability
 from calibcore.splits import Split
 from dashboard.readers import read
 from dashboard.samples import samples
+from dashboard.texts.badges import ranges_sentence
 from dashboard.texts.classes import (
     HEADING,
     NO_CLASSES,
@@ -35,7 +36,6 @@ from dashboard.texts.classes import (
 from dashboard.texts.limits import power_sentence
 from dashboard.texts.numbers import escape_markdown, p_words, percent
 from dashboard.texts.reliability import ranges_help
-from dashboard.texts.verdicts import ranges_sentence
 from dashboard.views.reliability import classes
 from tests.app.pages import (
     MARKUP,

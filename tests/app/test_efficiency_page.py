@@ -74,6 +74,7 @@ def test_the_curves_are_the_core_s() -> None:
     assert_allclose(values(lines["Platt"], "y"), found.curve("platt").mean("ks_error"))
 
 
+@pytest.mark.long
 def test_another_method_is_added_to_what_is_kept() -> None:
     rows = small(300)
     page = run(opened(rows, "temperature", method="none"))

@@ -3,8 +3,8 @@
 from calibcore.calibrators import CATALOGUE
 from calibcore.metrics import METRICS
 from dashboard.texts.glossary import GLOSSARY
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
-from dashboard.texts.sentences import method_name
 from dashboard.views.glossary import reference
 from tests.app.pages import open_page
 

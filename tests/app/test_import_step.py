@@ -18,10 +18,10 @@ from calibcore.events import TopR
 from dashboard.compute.cache import key_of
 from dashboard.compute.files import SourceFile, read_files
 from dashboard.opening import roles as roles_module
-from dashboard.readers import FORMATS, FileError, Options, read
+from dashboard.readers import FORMATS, FileError, Options, limits, read
 from dashboard.readers import worker as process
+from dashboard.readers.limits import Limits
 from dashboard.readers.refusal import Question
-from dashboard.readers.worker import Limits
 from dashboard.settings import Settings
 from dashboard.texts import opening as role_words
 from dashboard.texts import opening as templates
@@ -523,7 +523,7 @@ def test_a_template_can_be_uploaded_as_it_is(name: str) -> None:
 
 
 def test_the_size_is_checked_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.compute.files.MAX_UPLOAD", 1 << 20)
+    monkeypatch.setattr("dashboard.readers.limits.MAX_UPLOAD", 1 << 20)
     page = open_upload(("big.npy", b"x" * ((1 << 20) + 1)))
     assert "1 MB" in page.error[0].value
     assert "at most 1" in page.error[0].value
@@ -533,7 +533,7 @@ def test_the_server_s_settings() -> None:
     path = Path(dashboard.__file__).parent / ".streamlit" / "config.toml"
     told = tomllib.loads(path.read_text(encoding="utf-8"))
     server, client = told["server"], told["client"]
-    assert server["maxUploadSize"] << 20 == words.MAX_UPLOAD
+    assert server["maxUploadSize"] << 20 == limits.MAX_UPLOAD
     assert server["address"] == "127.0.0.1"
     assert set(server["allowedHosts"]) == {"127.0.0.1", "localhost", "::1"}
     assert client["showErrorDetails"] == "none"

@@ -8,7 +8,7 @@ from calibcore.events import TopR
 from dashboard.compute.cache import forget
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.glossary import CHOICES, OPTIONS
-from dashboard.texts.sentences import NOT_FITTED
+from dashboard.texts.verdict import NOT_FITTED
 from tests.app.pages import bodies, charts, choose, open_page, tile
 
 SAMPLE = "three_garments"
@@ -51,6 +51,7 @@ def test_every_option_has_its_words_and_its_default(method: Method) -> None:
             method.make(**{option.name: option.most})
 
 
+@pytest.mark.long
 def test_rows_of_pooled_isotonic_may_stay_unnormalised_for_one_class_at_a_time() -> None:
     method = next(method for method in CATALOGUE if method.key == "pooled_isotonic")
     page = open_page(sample=HUNDRED, method=method.key)

@@ -21,7 +21,7 @@ from calibcore.metrics import METRICS
 from calibcore.models import resplit
 from dashboard.readers import read
 from dashboard.samples import samples
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from dashboard.views.models.table_results import _event_of
 from tests.app.pages import bodies, made_set, npz_of, open_page, open_upload
 

@@ -173,6 +173,7 @@ def test_files_are_checked_and_compared() -> None:
     assert list(table(page)) == ["first.npz", "<b>good</b>.npz"]
 
 
+@pytest.mark.long
 def test_files_of_one_name_are_numbered_and_stay_apart() -> None:
     first = sets(0)
     page = open_upload(("run.npz", npz_of(*first)), path="models")

@@ -188,6 +188,7 @@ def test_a_file_of_one_score_opens_on_its_class() -> None:
     assert page.segmented_control(key="event_seen").value == "top"
 
 
+@pytest.mark.long
 def test_what_is_looked_at_stays_where_it_was_chosen() -> None:
     page = open_page(sample=GARMENTS, event="class")
     choose(page, "data", "file")

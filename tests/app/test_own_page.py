@@ -153,6 +153,7 @@ def test_100_percent_is_offered_only_when_asked_for() -> None:
     assert page.select_slider[0].options[-1] == "100%"
 
 
+@pytest.mark.long
 def test_a_code_in_the_address_opens_the_result_again() -> None:
     page = answer_all(start())
     code = own.code_of(planned()[1])
@@ -189,6 +190,7 @@ def test_answers_stay_while_another_page_is_looked_at() -> None:
     assert progress(page) == "3 of 20"
 
 
+@pytest.mark.long
 def test_again_asks_other_questions() -> None:
     page = press(answer_all(start()), "again")
     assert page.query_params["seed"] == str(SEED + 1)
@@ -198,6 +200,7 @@ def test_again_asks_other_questions() -> None:
     assert page.button(key="own_next").disabled
 
 
+@pytest.mark.long
 def test_you_and_the_network_are_in_one_diagram() -> None:
     page = start("pictures")
     assert page.get("imgs") or page.get("image")

@@ -17,7 +17,7 @@ from dashboard.readers import Upload, read
 from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.texts.numbers import MINUS, percent
-from dashboard.texts.sentences import FITTED_HERE
+from dashboard.texts.verdict import FITTED_HERE
 from tests.app.pages import (
     METHODS,
     Event,
@@ -31,6 +31,7 @@ from tests.app.pages import (
     outcomes,
     tile,
 )
+from tests.marks import first_and_long
 
 SAMPLES = {sample.name: sample for sample in samples()}
 FIRST = next(iter(SAMPLES))
@@ -65,7 +66,9 @@ def choices(name: str) -> list[tuple[Event, list[tuple[str, object]]]]:
     return [*found, (OneClass(last), [("event", "class"), ("class", names[last])])]
 
 
-@pytest.mark.parametrize("name", [FIRST, "city_country_100", "three_garments", "crash_survival"])
+@pytest.mark.parametrize(
+    "name", first_and_long(["three_garments", FIRST, "city_country_100", "crash_survival"])
+)
 def test_every_sample_shows_calibcores_numbers(name: str) -> None:
     calibration, test = sets(name)
     page = open_page(sample=SAMPLES[name].name)

@@ -77,6 +77,7 @@ def test_a_table_sets_measure_and_splits_on_models_and_curves_on_data_needed() -
     assert "is included" not in " ".join(str(one.value) for one in page.markdown)
 
 
+@pytest.mark.long
 def test_a_table_sets_event_calibrator_and_comparison_at_once() -> None:
     page = open_page("compare", sample="three_garments", methods="temperature")
     page.selectbox(key="paper_table").set_value("gupta_4").run()

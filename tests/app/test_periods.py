@@ -124,6 +124,7 @@ def test_a_drift_is_named_on_both_pages() -> None:
     assert f"{named[1]}: " in next(text for text in bodies(page) if "Filtered to" in text)
 
 
+@pytest.mark.long
 def test_without_a_drift_only_the_page_of_dates_says_so() -> None:
     page = open_upload(("year.csv", drifting(7, 0.0)))
     assert "Drift" not in " ".join(bodies(page))

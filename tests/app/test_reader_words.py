@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.texts.numbers import escape_markdown, percent
 from dashboard.texts.rows import REFUSED, ROWS, call_rows, rows_of, say_rows
-from dashboard.texts.sentences import LOOKING_CLOSER
+from dashboard.texts.verdict import LOOKING_CLOSER
 from tests.app.pages import bodies, charts, open_page, open_upload
+from tests.marks import first_and_long
 
 NAME = "readmitted_30d = Yes"
 PATHS = ("overview", "reliability", "ks", "maps", "decisions", "slices")
@@ -30,6 +31,7 @@ def risk_file(n_rows: int = 600, outcome: str = "readmitted_30d") -> tuple[bytes
     return "\n".join([f"risk,{outcome},ward", *lines]).encode(), int(back.sum())
 
 
+@pytest.mark.long
 def test_the_event_is_called_as_the_file_calls_it_on_every_page() -> None:
     data, n_events = risk_file()
     for path in PATHS:
@@ -89,7 +91,7 @@ def seen(page: AppTest) -> list[str]:
     return [*bodies(page), *tables, *titles]
 
 
-@pytest.mark.parametrize("words", ["plain", "expert"])
+@pytest.mark.parametrize("words", first_and_long(["plain", "expert"]))
 def test_rows_are_called_as_the_reader_calls_them_on_every_page(words: str) -> None:
     for path in EVERY:
         page = open_page(path, rows_are="patients", wording=words, event="class")

@@ -5,6 +5,7 @@ import io
 import re
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from calibcore.events import TopR
@@ -76,6 +77,7 @@ def test_brought_files_stand_by_the_numbers_of_their_names_which_can_be_changed(
     assert [row[0] for row in rows_of(page)] == ["10", "20"]
 
 
+@pytest.mark.long
 def test_files_that_were_brought_together_are_a_series() -> None:
     page = open_upload(
         scores_file("width_64.csv", seed=1), scores_file("width_8.csv", seed=2),

@@ -221,6 +221,7 @@ def test_little_work_one_core_and_large_tables_are_left_alone(
     assert not kept.whole
 
 
+@pytest.mark.long
 def test_a_comparison_side_by_side_shows_the_same_figures(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -150,6 +150,7 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return noted
 
 
+@pytest.mark.long
 def test_bins_refit_nothing_and_an_event_only_maps_of_its_scores(fitted: list[object]) -> None:
     page = open_page(sample=CITIES.name, method="temperature")
     assert fitted == [TemperatureScaling()]

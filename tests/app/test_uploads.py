@@ -17,8 +17,9 @@ from calibcore.splits import split_rows
 from dashboard.readers import FileError, read
 from dashboard.settings import NO_METHOD
 from dashboard.texts import opening as imports
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
-from dashboard.texts.sentences import LABELS_ALONE, NEXT_STEP, NOT_FITTING, REFUSED, method_name
+from dashboard.texts.verdict import LABELS_ALONE, NEXT_STEP, NOT_FITTING, REFUSED
 from tests.app.pages import (
     MARKUP,
     METHODS,
@@ -107,6 +108,7 @@ def test_the_values_can_be_overruled() -> None:
     assert tile(page, "KS error") != taken
 
 
+@pytest.mark.long
 def test_one_changed_cell_of_a_large_array_changes_the_result(rng: np.random.Generator) -> None:
     # Streamlit's own hash of such an array would look at a fifth of its cells.
     calibration, test = made_set(rng, 20, 1000), made_set(rng, 500, 1000)

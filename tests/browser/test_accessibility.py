@@ -79,6 +79,7 @@ OTHER_STATES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("state", "scheme"),
     first_and_long(

@@ -89,6 +89,7 @@ def _loans_models(page: Page, closed: pd.DataFrame) -> None:
         expect(table).to_contain_text(f"{ks_error(score.to_numpy(), bad):.1%}")
 
 
+@pytest.mark.long
 def test_a_support_analyst_routes_tickets(open_page: OpenPage) -> None:
     log = tickets()
     page = open_page("?data=file&resamples=200")

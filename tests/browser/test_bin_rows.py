@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
@@ -32,7 +33,7 @@ def listed_in_file(page: Page) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-@pytest.mark.parametrize("diagram", ["bins", "plot"])
+@pytest.mark.parametrize("diagram", first_and_long(["bins", "plot"]))
 def test_a_click_on_a_bin_lists_all_its_rows(open_page: OpenPage, diagram: str) -> None:
     data, scores, hits = risks()
     address = f"?data=file&resamples=0&bins={BINS}&reliability={diagram}&rows_are=patients"

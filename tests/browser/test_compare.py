@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from dashboard.settings import USUAL, method_by_key
 from dashboard.texts import comparison as words
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import begin_long_work, settle
 
@@ -43,6 +43,7 @@ def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPag
     assert f"{float(table[1][1]):.3f}" == shown
 
 
+@pytest.mark.long
 def test_a_comparison_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
     page = open_page(f"compare?sample={HUNDRED}&resamples=0&folds=6&methods=gaussian_process")
     page.get_by_role("button", name=re.compile("Start|Stop")).first.wait_for()

@@ -123,6 +123,7 @@ def test_text_of_a_file_is_text_on_every_page(open_page: OpenPage) -> None:
     assert heard == []
 
 
+@pytest.mark.long
 def test_text_of_a_file_is_text_in_plots_in_the_hover_and_in_exports(open_page: OpenPage) -> None:
     page = open_page("slices?data=file&resamples=0")
     bring(page, FILE, table())

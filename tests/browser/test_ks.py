@@ -23,6 +23,7 @@ def open_view(page: Page) -> None:
     page.get_by_role("button", name="View").click()
 
 
+@pytest.mark.long
 def test_the_cursor_is_moved_by_the_keyboard_and_lives_in_the_address(open_page: OpenPage) -> None:
     page = open_page(f"ks?{GARMENTS}")
     expect(page.locator(GRAPHS)).to_have_count(8)
@@ -74,6 +75,7 @@ def test_a_phone_shows_one_side_of_each_row(open_page: OpenPage, scheme: str) ->
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.long
 def test_what_to_do_next_leads_to_a_page_that_keeps_the_choices(open_page: OpenPage) -> None:
     page = open_page(f"?{GARMENTS}&method=vector")
     expect(page.get_by_role("heading", name="Recommendations")).to_be_visible()

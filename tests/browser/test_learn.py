@@ -204,6 +204,7 @@ def test_pictures_for_slides_hold_captions_and_address(
     assert file.with_suffix(".png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
+@pytest.mark.long
 def test_the_laboratory_moves_and_opens_elsewhere(open_page: OpenPage) -> None:
     page = open_page("laboratory", width=390)
     settle(page)

@@ -19,6 +19,7 @@ SAMPLES = Path(__file__).parents[2] / "sample_logits"
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.long
 def test_the_temperature_is_moved_by_hand(open_page: OpenPage) -> None:
     address = "maps?sample=three_garments&method=temperature"
     page = open_page(f"{address}&hand_t=1.06")

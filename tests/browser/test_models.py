@@ -31,6 +31,7 @@ def test_the_three_fashion_networks_are_compared(
     assert box["y"] + box["height"] <= 900
 
 
+@pytest.mark.long
 def test_files_are_brought_and_a_wrong_one_is_named(open_page: OpenPage) -> None:
     page = open_page("models?data=file&resamples=0")
     page.locator("input[type=file]").set_input_files(SAMPLES / "fashion_cnn_focal.npz")

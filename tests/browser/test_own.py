@@ -15,6 +15,7 @@ pytestmark = pytest.mark.browser
 SEED = 7
 
 
+@pytest.mark.long
 def test_twenty_questions_are_answered_by_keys_alone(open_page: OpenPage) -> None:
     page = open_page(f"you?set=facts&seed={SEED}", width=390)
     start = page.get_by_role("button", name="Start")

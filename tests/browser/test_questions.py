@@ -45,6 +45,7 @@ def gaps(known: Discharges) -> dict[str, float]:
     return {ward: float((known.risk - known.back)[known.ward == ward].mean()) for ward in WARDS}
 
 
+@pytest.mark.long
 def test_twenty_questions_of_a_hospital_analyst(open_page: OpenPage) -> None:
     known = discharges()
     rows = EventScores(known.risk, known.back.astype(int))

@@ -35,6 +35,7 @@ def test_the_reliability_diagram_is_drawn_in_four_ways(open_page: OpenPage) -> N
         expect(diagram.locator(".plot-container")).to_have_count(1)
 
 
+@pytest.mark.long
 def test_the_setting_is_the_number_of_bins(open_page: OpenPage) -> None:
     page = open_page(f"{GARMENTS}&bins=14")
     bars = page.locator(".st-key-before_diagram .barlayer .trace").first.locator(".point")
@@ -53,6 +54,7 @@ def test_the_setting_is_the_number_of_bins(open_page: OpenPage) -> None:
     expect(page.get_by_text("14 bins").first).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_class_is_opened_from_its_picture_and_the_address_keeps_it(open_page: OpenPage) -> None:
     page = open_page(f"{CITIES}&method=temperature&classes_page=2")
     settle(page)  # until then the pictures of another page may stand there

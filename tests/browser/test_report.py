@@ -91,6 +91,7 @@ def test_a_sample_s_report_is_read_from_disk_offline(
     context.close()
 
 
+@pytest.mark.long
 def test_from_an_export_to_the_report(open_page: OpenPage, tmp_path: Path) -> None:
     data, _ = export()
     page = open_page("?data=file&resamples=200")

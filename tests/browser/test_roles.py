@@ -98,6 +98,7 @@ def test_the_verdict_is_on_the_first_screen_and_the_details_are_closed(open_page
     expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_hidden()
 
 
+@pytest.mark.long
 def test_rows_left_out_are_said_on_every_page_and_can_be_put_back(open_page: OpenPage) -> None:
     page = open_page("?data=file&resamples=0&leave_out=1")
     bring(page, export()[0])
@@ -137,6 +138,7 @@ def test_two_selects_set_roles_right(open_page: OpenPage) -> None:
     assert not {"roles", "leave_out"} & set(asked(page))
 
 
+@pytest.mark.long
 def test_the_event_is_the_other_outcome_by_one_click(open_page: OpenPage) -> None:
     data, n_back = export()
     page = open_page("?data=file&resamples=0&leave_out=1")

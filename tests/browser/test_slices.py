@@ -9,12 +9,14 @@ from playwright.sync_api import expect
 from dashboard.texts.listed import DOWNLOAD
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
 CRASH = "sample=crash_survival&event=top&resamples=0"
 
 
+@pytest.mark.long
 def test_a_subgroup_is_chosen_followed_to_another_page_and_reset(open_page: OpenPage) -> None:
     page = open_page(f"slices?{CRASH}&slices_by=age_band")
     expect(page.locator("table.slices tbody tr")).to_have_count(4)
@@ -52,7 +54,7 @@ def test_a_pasted_address_lists_the_rows_of_a_range(open_page: OpenPage) -> None
     assert {row[-1] for row in table[1:]} == {"male"}
 
 
-@pytest.mark.parametrize("query", ["slices?resamples=0", f"slices?{CRASH}"])
+@pytest.mark.parametrize("query", first_and_long(["slices?resamples=0", f"slices?{CRASH}"]))
 def test_on_a_phone_the_table_of_subgroups_is_whole(open_page: OpenPage, query: str) -> None:
     page = open_page(query, width=390)
     expect(page.locator("table.slices tbody tr").first).to_be_visible()

@@ -156,6 +156,7 @@ def choose_expert(page: Page) -> None:
     page.wait_for_url(re.compile("wording=expert"), timeout=90_000)  # a fit may have to end first
 
 
+@pytest.mark.long
 def test_back_and_forward_bring_the_page_and_its_settings_back(open_page: OpenPage) -> None:
     page = open_page(address_of("three_garments", "ks"))
     settle(page)

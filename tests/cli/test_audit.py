@@ -245,6 +245,7 @@ def test_the_classes_that_numbers_mean_are_an_option(tmp_path: Path) -> None:
     assert '"bee" for column "p_dog"' in other.stderr
 
 
+@pytest.mark.long
 def test_what_two_files_are_is_an_option_where_nothing_says_so(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     paths = {name: str(tmp_path / f"{name}.csv") for name in ("monday", "tuesday", "day1", "day2")}

@@ -39,6 +39,7 @@ def run(*arguments: str, to: str = "", **environment: str) -> "subprocess.Comple
     )
 
 
+@pytest.mark.long
 def test_signs_that_an_encoding_lacks_are_written_in_others(rows: str) -> None:
     arguments = "audit", rows, "--calibrator", "platt", "--resamples", "0"
     wanted = run(*arguments, PYTHONIOENCODING="utf-8").stdout.decode("utf-8")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibcore.auditing import audit
+from calibcore.auditing import audit, audit_fitted, rebin
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.comparison import cross_fit
@@ -12,7 +12,6 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
 from calibcore.splits import Split, cross_split, deal_folds
-from calibcore.subgroups import rebin, reevaluate
 
 
 @pytest.fixture
@@ -80,7 +79,7 @@ def test_the_same_maps_on_a_part_of_the_rows_and_in_other_bins(rows: LogitSet) -
     crossed = result.crossed
     assert crossed is not None
     some = Split(rows.rows(part), rows.rows(part))
-    found = reevaluate(result.fitted, some, event=event, crossed=crossed.part(part))
+    found = audit_fitted(result.fitted, some, event=event, crossed=crossed.part(part))
     np.testing.assert_array_equal(
         found.test.after.event.scores, result.test.after.event.scores[part]
     )

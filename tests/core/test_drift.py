@@ -88,6 +88,7 @@ def test_of_a_hundred_like_batches_at_least_95_pass() -> None:
     assert sum(passed) >= 95
 
 
+@pytest.mark.long
 def test_drifted_batches_fail_and_the_frequency_is_not_blamed() -> None:
     found = [compared(rows(k, 1500), rows(1000 + k, 700, slope=1.5)) for k in range(20)]
     assert all(one.moved for one in found)

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import metrics
-from calibcore.auditing import AuditResult, audit
+from calibcore.auditing import AuditResult, audit, rebin
 from calibcore.calibrators import (
     FittedScoreMap,
     FittedSpline,
@@ -32,7 +32,6 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, ClassMeasure
 from calibcore.probabilities import softmax
 from calibcore.splits import Split
-from calibcore.subgroups import rebin
 
 Floats = NDArray[np.float64]
 ChosenEvent = TopR | WithinTopR | OneClass

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from calibcore.auditing import audit
+from calibcore.auditing import audit, audit_fitted
 from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
 from calibcore.comparison import cross_fit
 from calibcore.data import EventScores, LogitSet
@@ -24,7 +24,6 @@ from calibcore.inference.findings import Plan
 from calibcore.metrics import METRICS, PROBABILITY_FLOOR, event_nll, nll
 from calibcore.probabilities import softmax
 from calibcore.splits import Split, deal_folds
-from calibcore.subgroups import reevaluate
 from calibcore.tally import tally
 from tests.strategies import PRECISIONS, LogitCase
 
@@ -130,7 +129,7 @@ def test_every_road_gives_it(rng: np.random.Generator) -> None:
     for evaluated in (
         audit(Split(rows, rows), event=OneClass(1), calibrator=None).test,
         crossed.evaluated,
-        reevaluate(None, Split(part, part), event=TopR(1)).test,
+        audit_fitted(None, Split(part, part), event=TopR(1)).test,
     ):
         found, both = (evaluated.compare(key).after for key in ("event_nll", "nll"))
         assert found == pytest.approx(both, rel=1e-9)

@@ -126,6 +126,7 @@ def test_joined_scores_show_the_change_of_the_measures() -> None:
     assert found.find("ks_error").p_value < 0.01
 
 
+@pytest.mark.long
 def test_of_a_hundred_batches_scored_alike_at_least_95_pass() -> None:
     passed = []
     for k in range(100):
@@ -139,6 +140,7 @@ def test_of_a_hundred_batches_scored_alike_at_least_95_pass() -> None:
     assert sum(passed) >= 95
 
 
+@pytest.mark.long
 def test_a_small_change_is_seen_that_two_samples_miss() -> None:
     paired = unpaired = 0
     for k in range(20):
@@ -150,6 +152,7 @@ def test_a_small_change_is_seen_that_two_samples_miss() -> None:
     assert unpaired <= 1
 
 
+@pytest.mark.long
 def test_power_is_how_often_such_a_change_is_seen() -> None:
     size, seen, power = 0.003, [], []
     for k in range(60):

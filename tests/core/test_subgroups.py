@@ -11,18 +11,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, EventScores, LogitSet, Split, TopR, audit
+from calibcore.auditing import audit_fitted, rebin
 from calibcore.binning import equal_ranges, round_ranges
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.evaluation import Comparisons
 from calibcore.splits import split_rows
-from calibcore.subgroups import (
-    SliceScreen,
-    rebin,
-    reevaluate,
-    rows_in_range,
-    screen_slices,
-    slice_shares,
-)
+from calibcore.subgroups import SliceScreen, rows_in_range, screen_slices, slice_shares
 from tests import reference
 from tests.strategies import EventCase, event_data
 
@@ -257,7 +251,7 @@ def test_a_part_is_evaluated_by_the_fit_on_all_rows() -> None:
     fitted = audit(whole, event=TopR(1), calibrator=TemperatureScaling(), n_bins=7)
     mine, its = np.arange(300) % 3 == 0, labels[300:] == 1
     part = Split(whole.calibration.rows(mine), whole.test.rows(its))
-    found = reevaluate(fitted.fitted, part, event=TopR(1), n_bins=7)
+    found = audit_fitted(fitted.fitted, part, event=TopR(1), n_bins=7)
     assert found.fitted is fitted.fitted
     assert found.test.n_samples == its.sum()
     assert found.calibration.n_samples == 100
@@ -273,7 +267,7 @@ def test_a_score_map_is_kept_too() -> None:
     rows = EventScores(scores, hits)
     fitted = audit(Split(rows, rows), event=TopR(1), calibrator=SplineCalibration())
     part = rows.rows(scores > 0.5)
-    found = reevaluate(fitted.fitted, Split(part, part), event=TopR(1))
+    found = audit_fitted(fitted.fitted, Split(part, part), event=TopR(1))
     expected = fitted.test.after.event.scores[scores > 0.5]
     assert_allclose(found.test.after.event.scores, expected)
 
@@ -309,7 +303,7 @@ def test_another_number_of_bins_gives_what_evaluating_anew_gives(
     first = audit(split, event=TopR(1), calibrator=calibrator)
     kept = first.test.before.corp, first.test.after.frequency_null
     found = rebin(first, split, n_bins=n_bins)
-    alike(found, reevaluate(first.fitted, split, event=TopR(1), n_bins=n_bins))
+    alike(found, audit_fitted(first.fitted, split, event=TopR(1), n_bins=n_bins))
     assert found.test.before.bins.counts.size == n_bins
     assert (found.test.after is found.test.before) == (calibrator is None)
     # What has no bins is the same object, not the same numbers computed again.
@@ -324,7 +318,7 @@ def test_scores_alone_are_put_into_other_bins_too(own: SplineCalibration | None)
     rows = EventScores(*drawn(rng, 300, 0.1))
     split = Split(rows, rows)
     first = audit(split, event=TopR(1), calibrator=own)
-    alike(rebin(first, split, n_bins=9), reevaluate(first.fitted, split, event=TopR(1), n_bins=9))
+    alike(rebin(first, split, n_bins=9), audit_fitted(first.fitted, split, event=TopR(1), n_bins=9))
     assert rebin(first, split, n_bins=9).test.compare("classwise_ece").before is None
 
 

@@ -35,7 +35,7 @@ from dashboard.figures import DARK, LIGHT
 from dashboard.figures.comparison import CROSSED, TEST, _axis, dot_plot
 from dashboard.settings import NO_METHOD
 from dashboard.texts import comparison as words
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from tests.figures.conftest import Keep
 from tests.figures.made import MINUS, Figure, pct, texts, trace
 

@@ -28,7 +28,7 @@ from calibcore.inference import (
 from calibcore.inference.findings import Finding
 from calibcore.metrics import METRICS
 from dashboard.texts import limits as reach
-from dashboard.texts import numbers, sentences
+from dashboard.texts import numbers
 from dashboard.texts.events import event_name, event_words
 from dashboard.texts.glossary import GLOSSARY, HOW_TO_READ, TERMS
 from dashboard.texts.measures import MARKS, measure_rows
@@ -39,7 +39,6 @@ from dashboard.texts.reliability import (
     plot_caption,
     smoothed_caption,
 )
-from dashboard.texts.sentences import outcome, verdict
 from dashboard.texts.tiles import (
     NOT_SEPARATION,
     below_tiles,
@@ -47,6 +46,7 @@ from dashboard.texts.tiles import (
     tiles,
     uncertainty_note,
 )
+from dashboard.texts.verdict import outcome, statistics, verdict
 from dashboard.views.ks_graphs import words as graphs
 from tests.figures.made import (
     MINUS,
@@ -126,7 +126,7 @@ def test_the_experts_verdict_reads_the_result() -> None:
 
 def test_statistics_are_those_of_the_definitions() -> None:
     evaluated = SetResult(MIXED, OVER, (), 0)
-    said = sentences.statistics(evaluated)
+    said = statistics(evaluated)
     # 1000 rows: the totals part by 0.1 half way; variance (500 * 0.21 + 500 * 0.09) / 1000^2.
     deviation = math.sqrt(150) / 1000
     for text in (
@@ -137,7 +137,7 @@ def test_statistics_are_those_of_the_definitions() -> None:
         f"KS/\u03c3 = {0.1 / math.sqrt(0.09 / 1000):.3f}",
     ):
         assert text in said
-    assert "After" not in sentences.statistics(SetResult(OVER, OVER, (), 0))
+    assert "After" not in statistics(SetResult(OVER, OVER, (), 0))
 
 
 def test_experts_read_the_temperature_to_four_digits() -> None:

@@ -18,8 +18,8 @@ from dashboard.settings import NO_METHOD, Settings
 from dashboard.tables import models_table
 from dashboard.texts.glossary import OPTIONS
 from dashboard.texts.numbers import measured, p_words
-from dashboard.texts.sentences import across_half
 from dashboard.texts.tiles import raised_nll
+from dashboard.texts.verdict import across_half
 from dashboard.views.models import words
 from tests.figures.conftest import Keep
 from tests.figures.made import pct, texts, trace

@@ -37,10 +37,10 @@ from dashboard.texts.advice import (
     next_steps,
     with_correction,
 )
+from dashboard.texts.badges import finding_of
 from dashboard.texts.events import event_words
-from dashboard.texts.sentences import both_sides_line, findings, verdict
 from dashboard.texts.subgroups import Groups, worst_lines
-from dashboard.texts.verdicts import finding_of
+from dashboard.texts.verdict import both_sides_line, findings, verdict
 from dashboard.views.subgroups.words import Wording, conclusion, slice_rows
 from tests.figures.made import blocks, events, logit_result, result_of
 

@@ -9,9 +9,9 @@ from calibcore.evaluation import Side
 from calibcore.events import TopR
 from calibcore.inference import off_ranges
 from calibcore.splits import Split
+from dashboard.texts.badges import NO_SINGLE, NONE, ranges_sentence
 from dashboard.texts.events import event_words
-from dashboard.texts.sentences import both_sides_line
-from dashboard.texts.verdicts import NO_SINGLE, NONE, ranges_sentence
+from dashboard.texts.verdict import both_sides_line
 from tests.figures.made import blocks
 
 TOP_1 = event_words(TopR(1), None)

@@ -11,7 +11,7 @@ from calibcore.inference import Interval
 from calibcore.metrics import METRICS, Measure
 from calibcore.models import TableCell
 from dashboard.settings import is_variant, options_of, variant_key
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from dashboard.views.models import table_words as words
 from dashboard.views.models.as_printed import (
     PaperCell,

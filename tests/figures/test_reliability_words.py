@@ -5,6 +5,7 @@ import pytest
 
 from calibcore.metrics import smooth_ece
 from calibcore.metrics.binned import BinSweep
+from dashboard.texts.badges import HELP
 from dashboard.texts.numbers import percent
 from dashboard.texts.reliability import (
     bins_caption,
@@ -14,7 +15,6 @@ from dashboard.texts.reliability import (
     smoothed_caption,
     wander_sentence,
 )
-from dashboard.texts.verdicts import HELP
 from tests.figures.made import blocks, pct, result_of, side_of
 
 # In bins of one fifteenth; the one that is off most has too few rows to count.

@@ -21,17 +21,21 @@ from calibcore.evaluation import SetResult, Side
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Plan, Reference, Uncertainty
 from calibcore.metrics import METRICS, calibration_intercept, calibration_slope
+from calibcore.samples import load_sample
 from calibcore.splines import Runout
 from calibcore.splits import Split
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard import texts
 from dashboard.settings import NO_METHOD
+from dashboard.texts import badges
 from dashboard.texts import tiles as tiles_texts
+from dashboard.texts.badges import evidence, finding_of
 from dashboard.texts.events import event_words
 from dashboard.texts.glossary import CHOICES, GLOSSARY, HOW_TO_READ, OPTIONS
 from dashboard.texts.limits import power_sentence
 from dashboard.texts.listed import decided_note
-from dashboard.texts.measures import GROUPS, Shown, finding_of, listed, measure_rows
+from dashboard.texts.measures import GROUPS, Shown, finding_for, listed, measure_rows
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     MINUS,
     amount,
@@ -50,17 +54,8 @@ from dashboard.texts.reliability import (
     plot_caption,
     smoothed_caption,
 )
-from dashboard.texts.sentences import (
-    both_sides_line,
-    bridge,
-    decisions,
-    method_name,
-    outcome,
-    set_name,
-    verdict,
-)
 from dashboard.texts.tiles import below_tiles, table_note, uncertainty_note
-from dashboard.texts.verdicts import evidence
+from dashboard.texts.verdict import both_sides_line, bridge, decisions, outcome, set_name, verdict
 from dashboard.views.ks_graphs import words as graphs
 from dashboard.views.ks_graphs.words import band_note
 from tests.figures.made import blocks, logit_result, pct, result_of, side_of
@@ -272,7 +267,7 @@ def test_scores_across_one_half_leave_no_word_of_unchanged_accuracy() -> None:
     for none in (0, None):
         assert decisions(replace(evaluated, past_half=none)).startswith("predicted classes and")
     said = decided_note(crossed)
-    assert said.endswith(f"In all 2,000 rows, {texts.sentences.across_half(1234)}.")
+    assert said.endswith(f"In all 2,000 rows, {texts.verdict.across_half(1234)}.")
     assert decided_note(evaluated) == ""
     changed = decided_note(replace(evaluated, changed_decisions=5))
     assert changed.endswith("Calibration changes 5 of them.")
@@ -582,7 +577,7 @@ def test_the_reference_of_every_measure_is_a_95_percent_limit() -> None:
     shown = measure_rows(evaluated, found, measures)
     kinds = set()
     for measure, row in zip(measures, shown, strict=True):
-        known = finding_of(found, measure.key)
+        known = finding_for(found, measure.key)
         assert not row.perfect.note
         if row.perfect.value == "\u2013":
             continue
@@ -614,3 +609,21 @@ def test_a_fault_that_the_ks_error_does_not_show_is_explained() -> None:
     far = blocks((0.1, 200, 100), (0.9, 200, 100))
     assert bridge({"Before": far, "After": side}).startswith("After: ")
     assert bridge({"Before": blocks((0.5, 200, 100))}) == ""
+
+
+@pytest.mark.parametrize("sample", ["fashion_cnn_overconfident", "perfect_synthetic"])
+def test_the_library_and_the_pages_come_to_one_verdict(sample: str) -> None:
+    """`AuditResult.verdict` and the badge of the first page are words of the same facts."""
+    rows = load_sample(sample)
+    calibration, test = (
+        LogitSet(rows[f"logits_{part}"], rows[f"labels_{part}"]) for part in ("calibration", "test")
+    )
+    result = audit(Split(calibration, test), calibrator="temperature")
+    facts, sides = result.verdict, (result.test.before, result.test.after)
+    before = finding_of(sides[0], prediction=True)
+    after = finding_of(sides[1], prediction=True, before=sides[0])
+    assert facts.after is not None
+    for words, side in ((before, facts.before), (after, facts.after)):
+        assert words.direction == side.direction
+        assert words.word.startswith("Still") == side.remains
+        assert (words in (badges.CONSTANT, badges.CHANCE)) == (side.uninformative is not None)

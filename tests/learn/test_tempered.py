@@ -22,7 +22,7 @@ from dashboard.learn.tempered import (
     row,
     verdict,
 )
-from dashboard.texts.verdicts import finding_of
+from dashboard.texts.badges import finding_of
 from tests import reference
 from tests.learn import reference as slow
 

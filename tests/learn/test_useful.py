@@ -48,6 +48,7 @@ def test_measures_are_those_of_slow_code(factor: str) -> None:
     assert total == pytest.approx(found.brier)
 
 
+@pytest.mark.long
 def test_parts_are_those_of_slow_isotonic_regression() -> None:
     rows = useful.forecaster(useful.EXAGGERATED).rows.rows(np.arange(0, 3_000, 15))
     slow = reference_measures.corp(rows.scores.tolist(), rows.hits.tolist())

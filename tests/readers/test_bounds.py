@@ -1,6 +1,7 @@
 """What holds of every format: how many rows are read, and which numbers are looked through."""
 
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dashboard.readers import FileError, read
-from dashboard.readers import records as contents
+from dashboard.readers import FileError, limits, read
 from tests.readers.files import GOOD, LABELS, LOGITS, N, npz
 
 
@@ -31,9 +31,9 @@ FILES = GOOD | {
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_rows_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "MAX_ROWS", N)
+    monkeypatch.setattr(limits, "MAX_ROWS", N)
     read(name, FILES[name])
-    monkeypatch.setattr(contents, "MAX_ROWS", N - 1)
+    monkeypatch.setattr(limits, "MAX_ROWS", N - 1)
     with pytest.raises(FileError, match=f"file: {N} rows. Expected at most {N - 1}"):
         read(name, FILES[name])
 
@@ -44,3 +44,23 @@ def test_half_precision_is_looked_through(bad: float) -> None:
     table[7, 1] = bad
     with pytest.raises(FileError, match=r"in 1 row \(row 8\)"):
         read("a.npz", npz(logits=table, labels=LABELS))
+
+
+def test_the_page_on_safety_lists_the_limits_in_force() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
+    of, mb = limits, limits.MB
+    small, large = limits.limits_for(".csv", 1), limits.limits_for(".csv", 10**8)
+    assert small.seconds == large.seconds
+    for sentence in (
+        f"| any | {of.MAX_UPLOAD // mb} MB and {of.MAX_ROWS:,} rows, {of.MAX_CLASSES:,} classes",
+        f"| text | {of.MAX_TEXT // mb} MB, {of.MAX_COLUMNS:,} columns;",
+        f"UTF-16 {of.MAX_UTF16 // mb} MB",
+        f"| JSON | {of.MAX_DOCUMENT // mb} MB as one document,",
+        f"{of.MAX_OBJECTS // mb} MB of objects made of it, {of.MAX_TEXT // mb} MB as lines",
+        f"members of {of.TIMES} times the file and {of.SPARE // mb} MB once unpacked",
+        f"of a workbook {of.TIMES_WORKBOOK} times",
+        f"| pickle | {of.MAX_STEPS:,} steps |",
+        f"{small.cpu_seconds} seconds of computing ({large.cpu_seconds} from 50 MB on)",
+        f"{small.seconds:g} seconds of waiting",
+    ):
+        assert sentence in " ".join(page.split()), sentence

@@ -255,7 +255,7 @@ def test_refused(data: bytes, message: str) -> None:
 
 
 def test_documents_are_smaller_than_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_text, "_MOST_BYTES", 100)
+    monkeypatch.setattr(json_text, "MAX_DOCUMENT", 100)
     with pytest.raises(FileError, match=r"save as JSON lines, \.npz or \.parquet"):
         read_json(text([{"p": k} for k in range(100)]))
     assert len(table(lines([{"p": k} for k in range(100)]))["p"].values) == 100

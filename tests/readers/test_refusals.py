@@ -8,6 +8,7 @@ import pytest
 
 from calibcore.data import LogitSet
 from dashboard.readers import FORMATS, FileError, Question, read
+from dashboard.readers.limits import MAX_TEXT
 from dashboard.readers.refusal import plain
 from tests.readers.files import (
     GOOD,
@@ -150,10 +151,10 @@ def test_names_are_only_shown(name: str) -> None:
     assert "<" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "most"), [("a.csv", 300_000_000), ("a.txt", 300_000_000)])
-def test_more_text_than_is_read_is_not_looked_at(name: str, most: int) -> None:
-    with pytest.raises(FileError, match=f"^file: {most + 1:,} bytes of text.*parquet"):
-        read(name, bytes(most + 1))
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+def test_more_text_than_is_read_is_not_looked_at(name: str) -> None:
+    with pytest.raises(FileError, match=f"^file: {MAX_TEXT + 1:,} bytes of text.*parquet"):
+        read(name, bytes(MAX_TEXT + 1))
     with pytest.raises(FileError, match=r"NUL|not JSON"):
         read(name, bytes(10))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.readers.formats import blocks
+from dashboard.readers.formats import text_pieces
 from dashboard.readers.formats.text import read_text
 from dashboard.readers.records import Table
 from dashboard.readers.refusal import FileError
@@ -164,7 +164,7 @@ def test_cells_that_are_missing_or_odd() -> None:
 
 
 def test_columns_that_change_far_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "_BLOCK", 4_000)
+    monkeypatch.setattr(text_pieces, "_BLOCK", 4_000)
     rows = [[str(k), str(k), str(k), f"t{k % 3}"] for k in range(3_000)]
     rows[1_000][0], rows[2_000][1], rows[2_500][2], rows[2_999][3] = "0.5", "<5", "", "5"
     table = read("a,b,c,d\n" + "\n".join(map(",".join, rows)))
@@ -209,7 +209,7 @@ def test_refusals(data: bytes, message: str) -> None:
 
 
 def test_too_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.readers.records.MAX_ROWS", 10)
+    monkeypatch.setattr("dashboard.readers.limits.MAX_ROWS", 10)
     with pytest.raises(FileError, match=r"11 rows\. Expected at most 10"):
         read("a\n" + "1\n" * 11)
 
@@ -232,7 +232,7 @@ def test_nothing_but_refusals_comes_out(rows: list[list[str]], mark: str) -> Non
 
 
 def test_decimal_commas_far_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "_BLOCK", 4_000)
+    monkeypatch.setattr(text_pieces, "_BLOCK", 4_000)
     rows = [["0,5", "0,25", "12,5"] for _ in range(3_000)]
     rows[1_000][0], rows[2_000][1], rows[2_500][2] = "n/a", "<0,1", "1.234,5"
     table = read("a;b;c\n" + "\n".join(map(";".join, rows)))

@@ -20,17 +20,10 @@ from hypothesis.extra import numpy as hnp
 from benchmarks.any_files import seeds
 from dashboard.readers import parse
 from dashboard.readers import worker as process
+from dashboard.readers.limits import Limits, limits_for, system_bounds_memory
 from dashboard.readers.records import Arrays, Column, Odd, Parsed, Table
 from dashboard.readers.refusal import FileError
-from dashboard.readers.worker import (
-    Limits,
-    limits_for,
-    parse_apart,
-    read_parsed,
-    system_bounds_memory,
-    write_parsed,
-    write_refusal,
-)
+from dashboard.readers.worker import parse_apart, read_parsed, write_parsed, write_refusal
 
 CSV = b"cat,dog,label\n2.5,-1,cat\n0.5,1,dog\n"
 HEAD = "import sys; out = sys.stdout.buffer; "

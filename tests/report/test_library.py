@@ -72,6 +72,7 @@ def test_scores_of_one_event_are_reported_as_html(tmp_path: Path) -> None:
         assert ("Measures</h2>" in text) is not page
 
 
+@pytest.mark.long
 def test_two_sets_are_reported_as_two(tmp_path: Path) -> None:
     sample = load_sample("three_garments")
     calibration, test = (

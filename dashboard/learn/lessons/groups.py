@@ -17,8 +17,8 @@ from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
 from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.texts.badges import finding
 from dashboard.texts.numbers import MINUS, ci, detected_points, percent, points, pp, span
-from dashboard.texts.verdicts import finding
 
 KEY = "groups"
 
@@ -94,7 +94,7 @@ class Part:
     def verdict(self) -> str:
         """What is detected, as the end of a sentence."""
         found = finding(self.gap, self.ks_error, self.p_value, prediction=False)
-        one_way = found.colour in {"red", "blue"}
+        one_way = found.one_way
         size = f" by {detected_points(abs(self.gap), N_ROWS)}" if one_way else ""
         return f"{found.word.lower()}{size}"
 

@@ -128,38 +128,38 @@ def find(model: str, n_rows: int, seed: int = 0) -> Result:
 def show(state: State) -> Shown:
     """Show the p-values of many samples, and the share that is rejected by their size."""
     if not state.revealed:
-        found = find("off", int(FIRST), state.seed)
+        result = find("off", int(FIRST), state.seed)
         return Shown(
-            (_p_values(found, int(FIRST), state.palette),),
-            f"With {int(FIRST):,} patients, the test rejects it in {of_100(found.rejected)} of"
+            (_p_values(result, int(FIRST), state.palette),),
+            f"With {int(FIRST):,} patients, the test rejects it in {of_100(result.rejected)} of"
             " samples.",
         )
     model, n_rows = state.chosen["model"], int(state.chosen["rows"])
-    found, asked = find(model, n_rows, state.seed), find("off", int(ASKED), state.seed)
+    result, asked = find(model, n_rows, state.seed), find("off", int(ASKED), state.seed)
     return Shown(
         (
-            _p_values(found, n_rows, state.palette),
+            _p_values(result, n_rows, state.palette),
             _by_size(model, n_rows, state.palette, state.seed),
         ),
-        _sentence(model, n_rows, found),
+        _sentence(model, n_rows, result),
         answer=f"in {of_100(asked.rejected)} of samples",
         note=_note(),
         numbers=_numbers(state.seed),
     )
 
 
-def _sentence(model: str, n_rows: int, found: Result) -> str:
-    low, high = np.quantile(found.ratios, (0.025, 0.975))
+def _sentence(model: str, n_rows: int, result: Result) -> str:
+    low, high = np.quantile(result.ratios, (0.025, 0.975))
     error = {
-        "off": f"Its risks are {100 * found.distance:.1f} percentage points too high on average, at"
-        " every number of patients.",
+        "off": f"Its risks are {100 * result.distance:.1f} percentage points too high on average,"
+        " at every number of patients.",
         "right": "Its risks are exactly right, so each rejection is a false alarm.",
         "clustered": "Over all hospitals its risks are exactly right, but patients of one hospital"
         " are more alike than others, which the test does not know.",
     }[model]
     return (
         f"**{MODELS[model]}, {n_rows:,} patients:** p is below {LEVEL:g} in"
-        f" **{of_100(found.rejected)}** of samples. {error} O/E says how large it is:"
+        f" **{of_100(result.rejected)}** of samples. {error} O/E says how large it is:"
         f" {low:.2f} to {high:.2f} in 95% of these samples."
     )
 
@@ -179,12 +179,12 @@ def _numbers(seed: int) -> tuple[tuple[str, ...], ...]:
     return tuple(rows)
 
 
-def _p_values(found: Result, n_rows: int, palette: Palette) -> Picture:
-    counts, edges = np.histogram(found.p_values, np.linspace(0, 1, 21))
+def _p_values(result: Result, n_rows: int, palette: Palette) -> Picture:
+    counts, edges = np.histogram(result.p_values, np.linspace(0, 1, 21))
     share = counts / N_SAMPLES
     colours = [palette.frequency, *[palette.band] * 19]
     top = 1.2 * max(0.2, float(share.max()))
-    text = f"rejected: {of_100(found.rejected)}"
+    text = f"rejected: {of_100(result.rejected)}"
     figure = pictures.picture(
         f"p-values of {N_SAMPLES} samples of {n_rows:,} patients",
         [

@@ -84,21 +84,21 @@ def find(state: State) -> Result:
 
 def show(state: State) -> Shown:
     """Show the flexible calibration curve, and expected beside observed events."""
-    found = find(state)
+    result = find(state)
     if not state.revealed:
         return Shown(
-            (_totals(found, state.palette, by_risk=False),),
-            f"O/E = {found.ratio:.2f}: {found.n_events:,} of {N_ROWS:,} patients had the event.",
+            (_totals(result, state.palette, by_risk=False),),
+            f"O/E = {result.ratio:.2f}: {result.n_events:,} of {N_ROWS:,} patients had the event.",
         )
     asked = Chosen(rate=50, slope=round(100 * float(ASKED))).model.truth()
     right, answer = _answer(asked)
     return Shown(
-        (_curve(found, state.palette), _totals(found, state.palette, by_risk=True)),
-        _sentence(found, state),
+        (_curve(result, state.palette), _totals(result, state.palette, by_risk=True)),
+        _sentence(result, state),
         answer=answer,
         right=right,
-        note=_note(found),
-        numbers=_numbers(found),
+        note=_note(result),
+        numbers=_numbers(result),
     )
 
 
@@ -116,16 +116,16 @@ def _signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", MINUS)
 
 
-def _sentence(found: Result, state: State) -> str:
-    expected = float(found.expected.sum())
-    level = "as many events as happened" if round(found.ratio, 1) == 1 else (
-        "too many events" if found.ratio < 1 else "too few events"
+def _sentence(result: Result, state: State) -> str:
+    expected = float(result.expected.sum())
+    level = "as many events as happened" if round(result.ratio, 1) == 1 else (
+        "too many events" if result.ratio < 1 else "too few events"
     )  # fmt: skip
     return (
-        f"**O/E = {found.ratio:.2f}**: {found.n_events:,} observed, {expected:,.0f} expected; the"
-        f" risks add up to {level}. **Calibration intercept {_signed(found.intercept)}**,"
-        f" **slope {found.slope:.2f}** (in truth {state.number('slope'):g}):"
-        f" {_spread(found.slope)}."
+        f"**O/E = {result.ratio:.2f}**: {result.n_events:,} observed, {expected:,.0f} expected; the"
+        f" risks add up to {level}. **Calibration intercept {_signed(result.intercept)}**,"
+        f" **slope {result.slope:.2f}** (in truth {state.number('slope'):g}):"
+        f" {_spread(result.slope)}."
     )
 
 
@@ -135,9 +135,9 @@ def _spread(slope: float) -> str:
     return "too extreme" if slope < 1 else "not extreme enough"
 
 
-def _note(found: Result) -> str:
+def _note(result: Result) -> str:
     ends = ", ".join(
-        f"at {percent(score, 1)} the true risk is {percent(found.true_at(score), 1)}"
+        f"at {percent(score, 1)} the true risk is {percent(result.true_at(score), 1)}"
         for score in AT
     )
     return (
@@ -146,21 +146,21 @@ def _note(found: Result) -> str:
     )
 
 
-def _numbers(found: Result) -> tuple[tuple[str, ...], ...]:
+def _numbers(result: Result) -> tuple[tuple[str, ...], ...]:
     rows: list[tuple[str, ...]] = [("Patients", "Expected", "Observed", "O/E")]
     names = [f"Fifth {k + 1} by risk" for k in range(N_FIFTHS)]
-    for name, expected, observed in zip(names, found.expected, found.observed, strict=True):
+    for name, expected, observed in zip(names, result.expected, result.observed, strict=True):
         rows.append((name, f"{expected:.1f}", f"{observed:.0f}", f"{observed / expected:.2f}"))
-    total = float(found.expected.sum())
-    rows.append(("All", f"{total:.1f}", f"{found.n_events}", f"{found.ratio:.2f}"))
+    total = float(result.expected.sum())
+    rows.append(("All", f"{total:.1f}", f"{result.n_events}", f"{result.ratio:.2f}"))
     return tuple(rows)
 
 
-def _curve(found: Result, palette: Palette) -> Picture:
-    curve = found.curve
+def _curve(result: Result, palette: Palette) -> Picture:
+    curve = result.curve
     kept = thin(curve.score, curve.frequency)
     grid = np.linspace(0.01, 0.99, 99)
-    truth = pictures.line(grid, found.truth.curve(grid), palette.text)
+    truth = pictures.line(grid, result.truth.curve(grid), palette.text)
     figure = pictures.picture(
         "Flexible calibration curve",
         [
@@ -183,12 +183,12 @@ def _curve(found: Result, palette: Palette) -> Picture:
     )
 
 
-def _totals(found: Result, palette: Palette, *, by_risk: bool) -> Picture:
+def _totals(result: Result, palette: Palette, *, by_risk: bool) -> Picture:
     """Draw expected and observed events: of all patients, and of each fifth."""
-    expected, observed = [float(found.expected.sum())], [float(found.n_events)]
+    expected, observed = [float(result.expected.sum())], [float(result.n_events)]
     names = ["All"]
     if by_risk:
-        expected, observed = found.expected.tolist(), found.observed.tolist()
+        expected, observed = result.expected.tolist(), result.observed.tolist()
         names = ["lowest<br>fifth", "2", "3", "4", "highest<br>fifth"]
     top = 1.25 * max(*expected, *observed)
     places = np.arange(len(names))

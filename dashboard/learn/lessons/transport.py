@@ -117,23 +117,23 @@ def _hospital(event: EventScores) -> Hospital:
 
 def show(state: State) -> Shown:
     """Show both hospitals' diagrams."""
-    found, palette = find(state), state.palette
-    home = _diagram("home", "Hospital A: 50% have the event", found.home, palette)
+    result, palette = find(state), state.palette
+    home = _diagram("home", "Hospital A: 50% have the event", result.home, palette)
     if not state.revealed:
         return Shown((home,), "")
     after, rate = state.chosen["stage"] == "after", state.chosen["rate"]
-    there = found.after if after else found.before
+    there = result.after if after else result.before
     title = f"Hospital B: {rate}% have the event"
     title += ", scores with an offset" if after else ", scores as developed"
-    curve = None if after else found.true_offset
+    curve = None if after else result.true_offset
     asked = at_other_odds(np.array([SCORE / 100]), offset_of(int(ASKED) / 100))[0]
     return Shown(
         (home, _diagram("there", title, there, palette, offset=curve)),
-        _sentence(found, rate),
+        _sentence(result, rate),
         answer=f"{percent(float(asked), 1)}: odds of {SCORE}:{100 - SCORE}, times ({ASKED}:"
         f"{100 - int(ASKED)}) / (50:50)",
-        note=_note(found),
-        numbers=_numbers(found),
+        note=_note(result),
+        numbers=_numbers(result),
     )
 
 
@@ -141,8 +141,8 @@ def _signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", MINUS)
 
 
-def _sentence(found: Result, rate: str) -> str:
-    a, b, c = found.home, found.before, found.after
+def _sentence(result: Result, rate: str) -> str:
+    a, b, c = result.home, result.before, result.after
     if rate == "50":
         start = "Hospital B has as many patients with the event, so nothing changes:"
     else:
@@ -151,26 +151,26 @@ def _sentence(found: Result, rate: str) -> str:
         f"{start} mean score **{percent(b.score, N_ROWS)}**, observed"
         f" **{percent(b.frequency, N_ROWS)}** (O/E = {b.ratio:.2f}; in A {a.ratio:.2f})."
         f" Their order does not depend on it: AUROC {b.auroc:.2f}, in A {a.auroc:.2f}."
-        f" An **offset of {_signed(found.offset)}** in log-odds, fitted to {N_LOCAL} other patients"
-        f" of B, brings O/E to **{c.ratio:.2f}**, the KS error from"
+        f" An **offset of {_signed(result.offset)}** in log-odds, fitted to {N_LOCAL} other"
+        f" patients of B, brings O/E to **{c.ratio:.2f}**, the KS error from"
         f" {percent(b.ks_error, N_ROWS)} to {percent(c.ks_error, N_ROWS)}."
     )
 
 
-def _note(found: Result) -> str:
+def _note(result: Result) -> str:
     return (
         "Patients with the event are alike in both hospitals, and patients without it, too; only"
-        f" their shares differ. Then the offset is {_signed(found.true_offset)} in truth: the"
+        f" their shares differ. Then the offset is {_signed(result.true_offset)} in truth: the"
         " logarithm of the odds in B divided by those in A. Where patients differ otherwise, the"
         " slope changes as well: look at the curve there."
     )
 
 
-def _numbers(found: Result) -> tuple[tuple[str, ...], ...]:
+def _numbers(result: Result) -> tuple[tuple[str, ...], ...]:
     rows: list[tuple[str, ...]] = [
         ("Hospital", "Mean score", "Observed", "O/E", "AUROC", "KS error")
     ]
-    for name, one in (("A", found.home), ("B", found.before), ("B, offset", found.after)):
+    for name, one in (("A", result.home), ("B", result.before), ("B, offset", result.after)):
         shares = (percent(v, N_ROWS) for v in (one.score, one.frequency))
         ratios = f"{one.ratio:.2f}", f"{one.auroc:.3f}"
         rows.append((name, *shares, *ratios, percent(one.ks_error, N_ROWS)))
@@ -178,9 +178,9 @@ def _numbers(found: Result) -> tuple[tuple[str, ...], ...]:
 
 
 def _diagram(
-    name: str, title: str, found: Hospital, palette: Palette, *, offset: float | None = None
+    name: str, title: str, result: Hospital, palette: Palette, *, offset: float | None = None
 ) -> Picture:
-    traces = pictures.bin_bars(found.bins, palette, LEAST)
+    traces = pictures.bin_bars(result.bins, palette, LEAST)
     names = []
     if offset:
         grid = np.linspace(0.005, 0.995, 100)
@@ -193,8 +193,8 @@ def _diagram(
         y=pictures.percent_axis("Observed frequency"),
         names=names,
     )
-    shown = found.bins.counts >= LEAST
-    above = int((found.bins.mean_score[shown] > found.bins.frequency[shown]).sum())
+    shown = result.bins.counts >= LEAST
+    above = int((result.bins.mean_score[shown] > result.bins.frequency[shown]).sum())
     return Picture(
         name,
         figure,

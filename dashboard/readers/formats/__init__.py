@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import cast
 
 from dashboard.readers.formats.rows import of_weka, without_totals
+from dashboard.readers.limits import MAX_TEXT
 from dashboard.readers.records import Column, Parsed, Table
 from dashboard.readers.refusal import FileError, only_refusals, quoted
 
@@ -28,7 +29,7 @@ FORMATS: Mapping[str, str] = {
 }  # fmt: skip
 """Each accepted ending, and what the format is called."""
 
-_MOST_BYTES = {"csv": 300_000_000, "json": 300_000_000}
+_TEXT = frozenset({"csv", "json"})
 _PACKED = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz", ".rar"})
 
 
@@ -46,8 +47,8 @@ def parse(name: str, data: bytes, *, header: bool | None = None) -> Parsed:
     if not data:
         raise FileError("file", "an empty file of 0 bytes", "logits and labels")
     kind = FORMATS[ending]
-    if len(data) > _MOST_BYTES.get(kind, len(data)):
-        wanted = f"at most {_MOST_BYTES[kind]:,}; as .npz or .parquet the same numbers are smaller"
+    if kind in _TEXT and len(data) > MAX_TEXT:
+        wanted = f"at most {MAX_TEXT:,}; as .npz or .parquet the same numbers are smaller"
         raise FileError("file", f"{len(data):,} bytes of text", wanted)
     held = _reader(kind)(data, header)
     if isinstance(held, Table):

@@ -4,29 +4,31 @@ import io
 import zipfile
 import zlib
 
+from dashboard.readers.limits import SPARE, TIMES
 from dashboard.readers.refusal import FileError, quoted
 
-_SPARE_BYTES = 256 << 20
 _ENCRYPTED = 0x2041
 """Flags of a member that is encrypted, strongly so, or whose directory is."""
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError)
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-def open_archive(data: bytes, ending: str, *, most: int = 256, times: int = 4) -> zipfile.ZipFile:
+def open_archive(
+    data: bytes, ending: str, *, most: int = 256, times: int = TIMES
+) -> zipfile.ZipFile:
     """List the members of an archive; refuse one that is damaged, locked or would swell."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
     except _DAMAGED as error:
-        found = "a damaged or truncated zip file" if data[:2] == b"PK" else "no zip file"
-        raise FileError("archive", found, f"a whole {ending} file") from error
-    size, limit = sum(member.file_size for member in members), times * len(data) + _SPARE_BYTES
+        text = "a damaged or truncated zip file" if data[:2] == b"PK" else "no zip file"
+        raise FileError("archive", text, f"a whole {ending} file") from error
+    size, limit = sum(member.file_size for member in members), times * len(data) + SPARE
     if len(members) > most:
         raise FileError("archive", f"{len(members):,} members", f"at most {most:,}")
     if size > limit:
-        found = f"members that expand to {size >> 20:,} MB from a file of {len(data):,} bytes"
-        raise FileError("archive", found, f"at most {limit >> 20:,} MB (size limit)")
+        text = f"members that expand to {size >> 20:,} MB from a file of {len(data):,} bytes"
+        raise FileError("archive", text, f"at most {limit >> 20:,} MB (size limit)")
     seen: set[str] = set()
     for member in members:
         place = f"member {quoted(member.filename)}"
@@ -49,6 +51,6 @@ def member_bytes(archive: zipfile.ZipFile, name: str) -> bytes:
     except _DAMAGED as error:
         raise FileError(f"member {quoted(name)}", f"damage ({error})", "a whole file") from error
     if len(raw) != size:
-        found = f"another size than the declared {size:,} bytes (damaged)"
-        raise FileError(f"member {quoted(name)}", found, "a whole file")
+        text = f"another size than the declared {size:,} bytes (damaged)"
+        raise FileError(f"member {quoted(name)}", text, "a whole file")
     return raw

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 
 from dashboard.readers.formats.archive import member_bytes, open_archive
-from dashboard.readers.records import Arrays, Column, check_rows
+from dashboard.readers.limits import check_rows
+from dashboard.readers.records import Arrays, Column
 from dashboard.readers.refusal import FileError, quoted, type_name
 
 _MOST_AXES = 3
@@ -63,8 +64,8 @@ def refuse_weights(names: Sequence[str]) -> None:
     weights = weights_among(names)
     if weights and len(weights) == len(names):
         listed = ", ".join(quoted(name, 30) for name in weights[:3])
-        found = f"the weights of a model ({listed})"
-        raise FileError("file", found, "logits and labels, named as such")
+        text = f"the weights of a model ({listed})"
+        raise FileError("file", text, "logits and labels, named as such")
 
 
 def _parsed(name: str, data: bytes) -> Column:

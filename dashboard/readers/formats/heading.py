@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dashboard.readers.formats.cells import MISSING
+from dashboard.readers.limits import MAX_COLUMNS
 from dashboard.readers.refusal import FileError, quoted
 
-MAX_COLUMNS = 4_096
 SAMPLE = 60
 """Rows that are looked at, the first that are not blank."""
 
@@ -56,7 +56,7 @@ def heading_of(rows: Rows, *, header: bool | None) -> Heading:
     """
     top = _top(rows)
     above = sum(1 for row in rows[:top] if _filled(row))
-    found = [f"Lines above the table were passed over: {above}."] if above else []
+    lines = [f"Lines above the table were passed over: {above}."] if above else []
     first = _without_mark(list(rows[top]))
     below = [row for row in rows[top + 1 :] if _filled(row)]
     if len(first) > MAX_COLUMNS:
@@ -69,20 +69,20 @@ def heading_of(rows: Rows, *, header: bool | None) -> Heading:
         raise FileError("file", "a heading and no rows below it", "at least one row of data")
     if not has or counted:
         what = "only counts the columns" if counted else "holds values, not names of columns"
-        found += [f"The first row {what}."] if header is None else []
+        lines += [f"The first row {what}."] if header is None else []
         width = max(Counter(map(len, below or [first])).most_common(1)[0][0], len(first))
-        return Heading(unnamed(width), named=False, start=top + has, found=tuple(found))
+        return Heading(unnamed(width), named=False, start=top + has, found=tuple(lines))
     names = [cell.strip() for cell in first]
     more = [] if header else _further(rows[top + 1 :])
     if more:
-        found.append(f"The heading is of {1 + len(more)} rows.")
+        lines.append(f"The heading is of {1 + len(more)} rows.")
         filled = [name for name in names if name]
         if len({*filled}) < len(filled):  # what several columns share stands above their names
             cells = zip(names, (cell.strip() for cell in more[0]), strict=False)
             names = [".".join(filter(None, dict.fromkeys(pair))) for pair in cells]
     unique, repairs = _different(_with_row_names(names, below[len(more) :]))
     start = top + 1 + len(more)
-    return Heading(unique, named=True, start=start, found=tuple(found), repairs=repairs)
+    return Heading(unique, named=True, start=start, found=tuple(lines), repairs=repairs)
 
 
 def _further(rows: Rows) -> Rows:
@@ -239,12 +239,12 @@ def _with_row_names(names: list[str], below: Rows) -> list[str]:
 
 def _different(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return names of which each occurs once, and say which had to change."""
-    made: list[str] = []
+    lines: list[str] = []
     repairs = []
     taken = {name for name in names if name}
     for place, name in enumerate(names):
         new, k = name, 2
-        while new in made or (new != name and new in taken):
+        while new in lines or (new != name and new in taken):
             new = f"{name} ({k})" if name else f"column {place + k - 1}"
             k += 1
         if name and new != name:
@@ -252,5 +252,5 @@ def _different(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
                 f"Several columns are called {quoted(name)}: column {place + 1} is now"
                 f" {quoted(new)}."
             )
-        made.append(new)
-    return tuple(made), tuple(repairs[:5])
+        lines.append(new)
+    return tuple(lines), tuple(repairs[:5])

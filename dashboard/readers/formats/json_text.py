@@ -16,7 +16,6 @@ import pyarrow.json as pj
 from pyarrow import types
 
 from dashboard.readers.formats.parquet import (
-    MAX_COLUMNS,
     NO_ARROW,
     arrow_of,
     check_columns,
@@ -26,14 +25,9 @@ from dashboard.readers.formats.parquet import (
     table_of,
     unread,
 )
-from dashboard.readers.records import Arrays, Column, Table, check_rows
+from dashboard.readers.limits import MAX_COLUMNS, MAX_DOCUMENT, MAX_OBJECTS, check_rows
+from dashboard.readers.records import Arrays, Column, Table
 from dashboard.readers.refusal import FileError, quoted, visible
-
-_MOST_BYTES = 40 << 20
-"""Of one document: orjson sets 12 times its text aside, and ends the process where memory ends."""
-
-_MOST_WEIGHT = 512 << 20
-"""Of the Python objects of a document, which is more than ordinary ones of most bytes have."""
 
 _HALF_PAIR = re.compile(
     rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
@@ -62,9 +56,9 @@ def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noq
     with _uncollected():
         if _is_lines(text):
             return _lines(text)
-        if len(data) > _MOST_BYTES:
+        if len(data) > MAX_DOCUMENT:
             found = f"one JSON document of {len(data) / 1e6:,.0f} MB"
-            wanted = f"at most {_MOST_BYTES >> 20} MB: save as JSON lines, .npz or .parquet"
+            wanted = f"at most {MAX_DOCUMENT >> 20} MB: save as JSON lines, .npz or .parquet"
             raise FileError("file", found, wanted)
         _check_weight(text)
         value = _loads(text, 1)
@@ -80,9 +74,9 @@ def _check_weight(text: bytes) -> None:
     """Refuse more values than fit, before they are made."""
     weights = ((b",", 40), (b'"', 16), (b"[", 80), (b"{", 240))
     weight = sum(text.count(sign) * n_bytes for sign, n_bytes in weights)
-    if weight > _MOST_WEIGHT:
+    if weight > MAX_OBJECTS:
         found = f"JSON whose values take {weight >> 20:,} MB of memory"
-        wanted = f"at most {_MOST_WEIGHT >> 20} MB: save as JSON lines of records, .npz or .parquet"
+        wanted = f"at most {MAX_OBJECTS >> 20} MB: save as JSON lines of records, .npz or .parquet"
         raise FileError("file", found, wanted)
 
 
@@ -147,7 +141,7 @@ def _as_utf8(data: bytes) -> bytes:
 def _is_lines(text: bytes) -> bool:
     """Recognise JSON lines by a first line that is whole, and a further one."""
     end = text.find(b"\n")
-    if end < 0 or end > _MOST_BYTES:
+    if end < 0 or end > MAX_DOCUMENT:
         return False
     try:
         return isinstance(_loads(text[:end], 1), dict | list)
@@ -177,8 +171,8 @@ def _loads(text: bytes, line: int) -> Any:
 
 
 def _malformed(problem: str, line: int) -> FileError:
-    found = f"text that is not JSON ({problem.partition(': line ')[0]})"
-    return FileError(f"line {line:,}", found, "JSON")
+    text = f"text that is not JSON ({problem.partition(': line ')[0]})"
+    return FileError(f"line {line:,}", text, "JSON")
 
 
 def _lines(text: bytes) -> Table | Arrays:
@@ -196,7 +190,7 @@ def _lines(text: bytes) -> Table | Arrays:
                 raise FileError("file", f"a member twice ({problem})", "each once") from None
         else:
             return _of_arrow(table)
-    if len(text) > _MOST_BYTES:
+    if len(text) > MAX_DOCUMENT:
         found = f"JSON lines of which one is unlike those before it ({problem})"
         raise FileError("file", found, "records of the same members, or .npz or .parquet")
     _check_weight(text)
@@ -257,8 +251,8 @@ def _of_rows(rows: Sequence[Sequence[Any]]) -> Table:
     width = len(rows[0])
     wrong = next((k for k, row in enumerate(rows) if len(row) != width), None)
     if wrong is not None:
-        found = f"a list of {len(rows[wrong]):,} values"
-        raise FileError(f"row {wrong + 1:,}", found, f"as many as in row 1: {width:,}")
+        text = f"a list of {len(rows[wrong]):,} values"
+        raise FileError(f"row {wrong + 1:,}", text, f"as many as in row 1: {width:,}")
     check_columns(width)
     named = len({*rows[0]}) == width and all(isinstance(cell, str) for cell in rows[0])
     named = named and any(not isinstance(cell, str) for row in rows[1:3] for cell in row)

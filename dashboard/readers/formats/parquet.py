@@ -22,10 +22,10 @@ from dashboard.readers.formats.cells import (
     encoded,
 )
 from dashboard.readers.formats.heading import is_number
-from dashboard.readers.records import Column, Odd, Table, by_number, check_rows
+from dashboard.readers.limits import MAX_COLUMNS, check_rows
+from dashboard.readers.records import Column, Odd, Table, by_number
 from dashboard.readers.refusal import FileError, quoted, visible
 
-MAX_COLUMNS = 4096
 NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 _MAX_DEPTH = 8
 _ONE = (str, int, float, bool, type(None))
@@ -44,7 +44,7 @@ _TOO_MANY = "lists of too many classes"
 _N_SHOWN, _ITEMS_SHOWN, _CELL_SHOWN = 10, 4, 60
 
 
-def table_of(columns: Iterable[Column], n_rows: int, found: tuple[str, ...] = ()) -> Table:
+def table_of(columns: Iterable[Column], n_rows: int, lines: tuple[str, ...] = ()) -> Table:
     """Put columns together, and write their first rows."""
     kept = tuple(columns)
     if not n_rows or not kept:
@@ -59,7 +59,7 @@ def table_of(columns: Iterable[Column], n_rows: int, found: tuple[str, ...] = ()
             "as many at most, or an .npz",
         )
         raise FileError(f"column {quoted(wide.name)}", found_, wanted)
-    return Table(kept, n_rows, shown=_shown(kept, n_rows), found=found)
+    return Table(kept, n_rows, shown=_shown(kept, n_rows), found=lines)
 
 
 def _is_too_wide(column: Column) -> bool:

@@ -56,13 +56,13 @@ def _arrays(top: Node) -> Arrays:
         if len(values := members(top)) == 1 and _holds_arrays(values[0]):
             top = values[0]
     columns: list[Column] = []
-    found: list[str] = []
+    lines: list[str] = []
     doubts: list[str] = []
     for name, part in _parts("", top, 0):
         if isinstance(part, Put):
             columns += [column_of_array(_dotted(name, key), one) for key, one in part.arrays]
             columns += [_unread(_dotted(name, key), why) for key, why in part.unread]
-            found.append(part.found)
+            lines.append(part.found)
             doubts += part.doubts
         else:
             columns.append(_column(name, part))
@@ -76,7 +76,7 @@ def _arrays(top: Node) -> Arrays:
         raise FileError("pickle", f"the name {quoted(twice)} twice", "one array of a name")
     if isinstance(top, Items) and top.kind == "list" and names == ["0.0", "0.1", "1.0", "1.1"]:
         doubts.append(_TWO_PARTS)
-    return Arrays(tuple(columns), tuple(dict.fromkeys(found)), doubts=tuple(doubts))
+    return Arrays(tuple(columns), tuple(dict.fromkeys(lines)), doubts=tuple(doubts))
 
 
 def _dotted(prefix: str, name: str) -> str:

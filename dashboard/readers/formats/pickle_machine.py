@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from dashboard.readers.limits import MAX_STEPS
 from dashboard.readers.records import Array
 from dashboard.readers.refusal import FileError, plain, quoted
 
@@ -257,9 +258,6 @@ KNOWN: Mapping[tuple[str, str], Tag] = {
 
 # The few operations of the pickle format that arrays, lists and numbers need ------------------
 
-
-MAX_STEPS = 2_000_000
-"""Most operations in one file. Arrays need a few dozen."""
 
 _FIRST = (b"\x80", b"(", b"]", b"}", b"c")
 """How a pickle of anything but one bare number begins."""

@@ -93,23 +93,23 @@ def without_totals(table: Table) -> Table:
     """
     sheets = [c for c in table.columns[-1:] if c.name.endswith("sheet") and c.texts is not None]
     ends = [*np.flatnonzero(np.diff(sheets[0].values)).tolist()] if sheets else []
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for end in (*ends, table.n_rows - 1):
         for row in range(end, max(end - _MOST_TOTALS, 0), -1):
             text = _total_in(table, row, 1 + len(ends))
             if not text:
                 break
-            found[row] = text
-    found |= _among(table, found)
-    if not found:
+            texts[row] = text
+    texts |= _among(table, texts)
+    if not texts:
         return table
     chosen = np.ones(table.n_rows, dtype=np.bool_)
-    chosen[[*found]] = False
+    chosen[[*texts]] = False
     kept = table_at(table, np.flatnonzero(chosen))
-    shown = tuple(cells for row, cells in enumerate(table.shown) if row not in found)
-    listed = ", ".join(map(quoted, dict.fromkeys(found[row] for row in sorted(found))))
-    where = "below" if table.n_rows - min(found) <= _MOST_TOTALS else "among"
-    said = f"{len(found)} row{'s' * (len(found) > 1)} {where} the data left out: {listed}."
+    shown = tuple(cells for row, cells in enumerate(table.shown) if row not in texts)
+    listed = ", ".join(map(quoted, dict.fromkeys(texts[row] for row in sorted(texts))))
+    where = "below" if table.n_rows - min(texts) <= _MOST_TOTALS else "among"
+    said = f"{len(texts)} row{'s' * (len(texts) > 1)} {where} the data left out: {listed}."
     return replace(
         kept, columns=tuple(map(_used, kept.columns)), shown=shown, repairs=(*table.repairs, said)
     )

@@ -7,14 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from dashboard.readers.formats.blocks import Blocks
-from dashboard.readers.formats.heading import MAX_COLUMNS, SAMPLE, first_rows, heading_of, is_number
+from dashboard.readers.formats.heading import SAMPLE, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
+from dashboard.readers.formats.text_pieces import Blocks
+from dashboard.readers.limits import MAX_COLUMNS, MAX_UTF16
 from dashboard.readers.records import Column, Table
 from dashboard.readers.refusal import FileError, quoted
 
 _PIECE = 1 << 20
-_MOST_UTF16 = 40_000_000
 _SHOWN = 10
 _JSON = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{])")
 _DELIMITERS = {"\t": "Tabs", ";": "Semicolons", ",": "Commas", "|": "Bars", " ": "Blanks"}
@@ -64,8 +64,8 @@ def _decoded(data: bytes) -> tuple[bytes, list[str]]:
             raise FileError("file", f"{what}, compressed", "plain text; unpack it first")
     found = []
     if encoding := _utf16(data):
-        if len(data) > _MOST_UTF16:
-            most = f"at most {_MOST_UTF16:,}, or text in UTF-8"
+        if len(data) > MAX_UTF16:
+            most = f"at most {MAX_UTF16:,}, or text in UTF-8"
             raise FileError("file", f"{len(data):,} bytes of UTF-16", most)
         try:
             data = data.decode(encoding).encode()
@@ -141,8 +141,8 @@ def _first_rows(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]
     if len(data) > _PIECE:
         head = head[: head.rfind(b"\n") + 1]
         if not head:
-            found = f"a line of more than {_PIECE:,} bytes: too many columns or too long a cell"
-            raise FileError("row 1", found, "shorter lines")
+            text = f"a line of more than {_PIECE:,} bytes: too many columns or too long a cell"
+            raise FileError("row 1", text, "shorter lines")
     widest = head[: head.find(b"\n")].count(delimiter.encode())
     if widest >= 4 * MAX_COLUMNS:
         raise FileError("row 1", f"{widest + 1:,} columns", f"at most {MAX_COLUMNS:,}")
@@ -154,8 +154,8 @@ def _first_rows(data: bytes, delimiter: str) -> tuple[list[list[str]], list[int]
             rows.append([*row])
             lines.append(reader.line_num)
     except csv.Error as error:
-        found = f"a field that cannot be read ({error})"
-        raise FileError(f"row {lines[-1] + 1}", found, "closed quotes and shorter cells") from None
+        text = f"a field that cannot be read ({error})"
+        raise FileError(f"row {lines[-1] + 1}", text, "closed quotes and shorter cells") from None
     return rows, lines
 
 

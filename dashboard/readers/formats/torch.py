@@ -99,13 +99,13 @@ def _laid(storage: Storage, code: str, offset: Node, sizes: tuple[Items, Items])
         strides = [step * dtype.itemsize for step in steps]
         view: Array = np.ndarray(shape, dtype, storage.raw, start * dtype.itemsize, strides)
     except (ValueError, OverflowError) as error:
-        found = f"shape {shape} with strides {steps}, beyond its {len(storage.raw):,} bytes"
-        raise FileError("tensor", found, "a tensor saved after .contiguous()") from error
+        text = f"shape {shape} with strides {steps}, beyond its {len(storage.raw):,} bytes"
+        raise FileError("tensor", text, "a tensor saved after .contiguous()") from error
     if not view.size:
         raise FileError("tensor", f"an empty tensor of shape {shape}", "at least one row")
     if view.nbytes > len(storage.raw):
-        found = f"strides {steps} of shape {shape}, whose values overlap"
-        raise FileError("tensor", found, "a tensor saved after .contiguous()")
+        text = f"strides {steps} of shape {shape}, whose values overlap"
+        raise FileError("tensor", text, "a tensor saved after .contiguous()")
     if code == _BFLOAT16:
         return (view.astype(np.uint32, order="C") << np.uint32(16)).view(np.float32)
     # A byte other than 0 and 1 behind a NumPy bool has no defined meaning.
@@ -139,11 +139,11 @@ _BEFORE_1_6 = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
 def read_torch(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all readers take it
     """Read tensors, arrays or lists of numbers out of a file of torch.save."""
     if data.startswith(_BEFORE_1_6):
-        found = "a file of torch.save as it was before PyTorch 1.6"
-        raise FileError("file", found, "it loaded and saved again by a later PyTorch, or an .npz")
+        text = "a file of torch.save as it was before PyTorch 1.6"
+        raise FileError("file", text, "it loaded and saved again by a later PyTorch, or an .npz")
     if data[:1] == b"\x80":
-        found = "a pickle where a file of torch.save was looked for"
-        raise FileError("file", found, "it under a name that ends in .pkl")
+        text = "a pickle where a file of torch.save was looked for"
+        raise FileError("file", text, "it under a name that ends in .pkl")
     archive = open_archive(data, ".pt", most=_MAX_MEMBERS)
     root = _root(archive)
     order = _byte_order(archive, root)

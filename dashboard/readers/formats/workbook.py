@@ -17,14 +17,14 @@ from dashboard.readers.formats.archive import member_bytes, open_archive
 from dashboard.readers.formats.cells import column_of_texts
 from dashboard.readers.formats.heading import Heading, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
-from dashboard.readers.records import Column, Table, check_rows
+from dashboard.readers.limits import TIMES_WORKBOOK, check_rows
+from dashboard.readers.records import Column, Table
 from dashboard.readers.refusal import FileError, plain, quoted
 
 _OLD = b"\xd0\xcf\x11\xe0"
 _BLOCK = 4_096
 _MAX_SHEETS, _MAX_MEMBERS = 64, 4_096
 _MAX_CELL = 1 << 16
-_TIMES = 40
 _SHOWN = 10
 _SCANNED = 64 << 20
 _APART, _MOST_APART = 50, 100_000
@@ -69,9 +69,9 @@ class _Sheet:
 def _check(data: bytes) -> None:
     """Refuse what no library should unpack."""
     if data.startswith(_OLD):
-        found = "a workbook with a password, or an old .xls file"
-        raise FileError("file", found, "an .xlsx file without a password")
-    archive = open_archive(data, ".xlsx", most=_MAX_MEMBERS, times=_TIMES)
+        text = "a workbook with a password, or an old .xls file"
+        raise FileError("file", text, "an .xlsx file without a password")
+    archive = open_archive(data, ".xlsx", most=_MAX_MEMBERS, times=TIMES_WORKBOOK)
     for member in archive.infolist():
         if "worksheets/" in member.filename and member.file_size <= _SCANNED:
             _check_cells(member_bytes(archive, member.filename))
@@ -85,8 +85,8 @@ def _check_cells(sheet: bytes) -> None:
     for letter in letters:
         n_columns = 26 * n_columns + letter - ord("A") + 1
     if n_rows * n_columns > _APART * (sheet.count(b" r=") + _MOST_APART):
-        found = f"cells as far as column {letters.decode()} and row {n_rows:,}, most of them blank"
-        raise FileError("sheet", found, "a sheet without cells far from its table")
+        text = f"cells as far as column {letters.decode()} and row {n_rows:,}, most of them blank"
+        raise FileError("sheet", text, "a sheet without cells far from its table")
 
 
 def _read(book: CalamineWorkbook, *, header: bool | None) -> Table:
@@ -195,8 +195,8 @@ def _text(cell: object) -> str:
     """Write a cell as a text file would have it, dates in ISO 8601."""
     if isinstance(cell, str):
         if len(cell) > _MAX_CELL:
-            found = f"a cell of {len(cell):,} characters"
-            raise FileError("workbook", found, f"at most {_MAX_CELL:,}")
+            text = f"a cell of {len(cell):,} characters"
+            raise FileError("workbook", text, f"at most {_MAX_CELL:,}")
         return cell
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
         return str(int(cell))
@@ -210,7 +210,7 @@ def _said(used: Sequence[str], titles: Sequence[str]) -> tuple[str, ...]:
     others = [plain(title, 30) for title in titles if title not in used]
     left = f" Not read: {', '.join(others[:6])}{' and more' if len(others) > 6 else ''}."
     named = ", ".join(plain(title, 30) for title in used[:6])
-    said = f"Sheet {named} was read." if len(titles) > 1 else ""
+    text = f"Sheet {named} was read." if len(titles) > 1 else ""
     if len(used) > 1:
-        said = f"Sheets with the same columns were put together: {named}."
-    return (said + (left if others else ""),) if said else ()
+        text = f"Sheets with the same columns were put together: {named}."
+    return (text + (left if others else ""),) if text else ()

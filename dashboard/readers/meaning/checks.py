@@ -2,11 +2,10 @@
 
 import numpy as np
 
+from dashboard.readers.limits import MAX_CLASSES
 from dashboard.readers.meaning.measured import by_rows
 from dashboard.readers.records import SET_NAMES, Array, RawSet, Role, rows_of_file
 from dashboard.readers.refusal import FileError, type_name
-
-MAX_CLASSES = 200_000
 
 
 def check_shape(table: Array, role: Role) -> None:
@@ -31,5 +30,5 @@ def check_finite(raw: RawSet, role: Role) -> None:
         return
     marks = np.concatenate([np.isneginf(high) for _, high, _ in by_rows(table)])
     if marks.any():
-        found = f"minus infinity (-inf) for every class {rows_of_file(marks, raw)}"
-        raise FileError(f"logits {SET_NAMES[role]}".strip(), found, "finite numbers")
+        text = f"minus infinity (-inf) for every class {rows_of_file(marks, raw)}"
+        raise FileError(f"logits {SET_NAMES[role]}".strip(), text, "finite numbers")

@@ -398,10 +398,10 @@ def _saturated(seen: list[_Seen]) -> Iterator[str]:
             can, why = "only a calibrator of logits can give these rows different scores", ""
         n_ones = int(np.count_nonzero(ones))
         counts = (("1", n_ones), ("0", count - n_ones))
-        told = " and ".join(f"exactly {value} in {n:,}" for value, n in counts if n)
+        text = " and ".join(f"exactly {value} in {n:,}" for value, n in counts if n)
         share = percent(count / n_rows) + (" together" if 0 < n_ones < count else "")
         where = f"{n_rows:,} rows{part.where} ({share}){why}"
-        yield f"{score} is {told} of {where}: {can.format(many)}."
+        yield f"{score} is {text} of {where}: {can.format(many)}."
 
 
 def _absent_classes(seen: list[_Seen]) -> Iterator[str]:

@@ -63,13 +63,13 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
     repairs: list[str] = []
     sets = _as_numbers(sets, repairs)
     places: dict[Role, Array] = {}
-    found: list[str] = []
+    lines: list[str] = []
     names: tuple[str, ...] | None = None
     for role, raw in sets.items():
         if raw.label_texts is not None:
             spelled = _matched(raw, role, options)
             places[role], names = spelled.places, spelled.class_names or names
-            found.append(spelled.said)
+            lines.append(spelled.said)
             repairs += filter(None, [spelled.repair])
     flat = {
         role: _flat(raw, role, n_classes, repairs)
@@ -82,14 +82,14 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
         places |= numbered
     elif flat:
         counted = _counted(flat, sets, n_classes, options, repairs)
-        places |= _by_order(counted, sets, options, found)
+        places |= _by_order(counted, sets, options, lines)
     lowest = min(int(values.min()) for values in places.values())
     highest = max(int(values.max()) for values in places.values())
     if {*places} == {*flat}:
-        found.insert(0, f"Labels from {lowest} to {highest}.")
+        lines.insert(0, f"Labels from {lowest} to {highest}.")
     return LabelReading(
         {role: places[role] for role in sets},
-        tuple(dict.fromkeys(found)),
+        tuple(dict.fromkeys(lines)),
         tuple(dict.fromkeys(repairs)),
         names,
     )
@@ -111,9 +111,9 @@ def class_names_of(raw: RawSet, options: Options) -> tuple[str, ...] | None:
     for name, column, heading in zip(alike, map(folded, own), raw.headings, strict=True):
         code = len(column) == 1 or any(map(str.isdigit, column))
         if not (code or name in column or column in name):
-            found = f"{quoted(name, 30)} for column {quoted(heading, 30)}"
+            text = f"{quoted(name, 30)} for column {quoted(heading, 30)}"
             wanted = "the names in the headings, in the order of the numbers of the labels"
-            raise FileError("class names", found, wanted)
+            raise FileError("class names", text, wanted)
     return given
 
 
@@ -225,8 +225,8 @@ def _flat(raw: RawSet, role: Role, n_classes: int, repairs: list[str]) -> Array:
     """Convert labels to one number per row, whatever their type."""
     values, place = np.asarray(raw.labels), _place(role, raw)
     if values.dtype.kind not in "biuf" or values.ndim not in (1, 2):
-        found = f"values of type {type_name(values.dtype)} and shape {values.shape}"
-        raise FileError(place, found, "one class number per row")
+        text = f"values of type {type_name(values.dtype)} and shape {values.shape}"
+        raise FileError(place, text, "one class number per row")
     if values.dtype.kind == "b":
         values = values.astype(np.uint8)
     if values.ndim == 2 and values.shape[1] == 1:
@@ -344,9 +344,9 @@ def _counted(
         last = n_classes - 1 + first
         bad = (values < first) | (values > last)
         worst = values[bad][0] if bad.any() else 0
-        found = f"labels such as {worst:.6g}"
+        text = f"labels such as {worst:.6g}"
         _refuse(
-            bad, _place(role, sets[role]), found, f"class numbers from {first} to {last}",
+            bad, _place(role, sets[role]), text, f"class numbers from {first} to {last}",
             sets[role],
         )  # fmt: skip
     if first:
@@ -369,10 +369,10 @@ def _ask_of_codes(
         return
     right = _agreement({role: np.searchsorted(kinds, v) for role, v in whole.items()}, sets)
     names = tuple(f"{kind:g}" for kind in kinds.tolist())
-    found = f"{_listed(names)}, which are no numbers of the classes 0 to {n_classes - 1}"
+    text = f"{_listed(names)}, which are no numbers of the classes 0 to {n_classes - 1}"
     why = f"The likeliest class is then right in {percent(right)} of the rows."
     answer = Answer(_listed(names), why, {"class_names": names})
-    raise Question("labels", found, "Are they the classes in the order of the columns?", (answer,))
+    raise Question("labels", text, "Are they the classes in the order of the columns?", (answer,))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -380,7 +380,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _by_order(
-    codes: dict[Role, Array], sets: Mapping[Role, RawSet], options: Options, found: list[str]
+    codes: dict[Role, Array], sets: Mapping[Role, RawSet], options: Options, lines: list[str]
 ) -> dict[Role, Array]:
     """Match numbers to classes with names: by the order of their columns, or of their letters."""
     raw = next(iter(sets.values()))
@@ -398,12 +398,12 @@ def _by_order(
     by_letter = {role: order[values] for role, values in codes.items()}
     right = [_agreement(places, sets) for places in (codes, by_letter)]
     error = (max(sum(right), 1e-9) / sum(map(len, codes.values()))) ** 0.5
-    said = (
+    text = (
         f"numbers of the classes: the likeliest is right in {percent(right[0])} of the rows if they"
         f" are {_listed(names)} in this order, in {percent(right[1])} in alphabetical order"
     )
     if right[0] - right[1] > _CLEAR * error:
-        found.append(f"Labels are {said}.")
+        lines.append(f"Labels are {text}.")
         return codes
     answers = [
         Answer(_listed(its), f"{by}right in {percent(share)} of the rows.", {"class_names": its})
@@ -413,7 +413,7 @@ def _by_order(
         )
     ]
     raise Question(
-        "labels", said, "Which classes are they, from the lowest number on?",
+        "labels", text, "Which classes are they, from the lowest number on?",
         tuple(answers if right[0] >= right[1] else answers[::-1]),
     )  # fmt: skip
 
@@ -432,9 +432,9 @@ def _is_signed(values: Array) -> bool:
     return bool(values.min() == -1 and values.max() == 1 and (values != 0).all())
 
 
-def _refuse(bad: NDArray[np.bool_], place: str, found: str, wanted: str, raw: RawSet) -> None:
+def _refuse(bad: NDArray[np.bool_], place: str, text: str, wanted: str, raw: RawSet) -> None:
     if bad.any():
-        raise FileError(place, f"{found} {rows_of_file(bad, raw)}", wanted)
+        raise FileError(place, f"{text} {rows_of_file(bad, raw)}", wanted)
 
 
 def _place(role: Role, raw: RawSet) -> str:
@@ -457,7 +457,7 @@ def counted_alike(
     truth, predicted = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
     agreed = {shift: float(np.mean(truth == predicted + shift)) for shift in (0, 1, -1)}
     shift = max((1, -1), key=lambda s: agreed[s])
-    said = (
+    text = (
         f"true classes from {truth.min():g} to {truth.max():g} and predicted ones from"
         f" {predicted.min():g} to {predicted.max():g}, which agree in {percent(agreed[0])} of the"
         f" rows, and in {percent(agreed[shift])} if one of them counts from 1"
@@ -465,7 +465,7 @@ def counted_alike(
     if options.first_label == 1:
         if agreed[shift] <= agreed[0]:
             return events
-        repairs.append(f"Classes were numbered again: {said}.")
+        repairs.append(f"Classes were numbered again: {text}.")
         return {
             role: replace(raw, hits=raw.numbers[0] == raw.numbers[1] + shift)
             for role, raw in events.items()
@@ -474,5 +474,5 @@ def counted_alike(
     if len(truth) >= _FEW and agreed[shift] - agreed[0] > max(_FAR, 2 / len(truth) ** 0.5):
         yes = Answer("Yes", "They agree more often.", {"first_label": 1})
         no = Answer("No", "They are compared as they are.", {"first_label": 0})
-        raise Question("labels", said, "Does one of the two count from 1?", (yes, no))
+        raise Question("labels", text, "Does one of the two count from 1?", (yes, no))
     return events

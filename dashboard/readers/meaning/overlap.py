@@ -101,8 +101,8 @@ def _parts(calibration: _Set, test: _Set) -> Iterator[tuple[_Places, _Places]]:
 
 def _sorted(whole: _Set, places: _Places) -> tuple[_Words, _Places]:
     """Return the hashes of some rows in their order, and which rows they are of."""
-    found = _hashes(whole[0], whole[1], places)
-    words = np.concatenate([np.empty(0, dtype=np.uint64), *found])
+    hashes = _hashes(whole[0], whole[1], places)
+    words = np.concatenate([np.empty(0, dtype=np.uint64), *hashes])
     order = np.argsort(words)
     return words[order], places[order]
 

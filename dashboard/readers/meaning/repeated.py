@@ -81,13 +81,13 @@ def _related(
         counted += filter(None, said)
         if any(said):
             nouns.setdefault(len(np.unique(np.concatenate([*parts.values()]))), noun)
-        asked = np.unique(parts["test"]) if "test" in parts else np.zeros(0)
-        shared = np.isin(asked, parts.get("calibration", ()))
+        distinct = np.unique(parts["test"]) if "test" in parts else np.zeros(0)
+        shared = np.isin(distinct, parts.get("calibration", ()))
         if shared.any() and is_owner(words_of(name)):
             yield (
-                f"{np.count_nonzero(shared):,} of {len(asked):,} {noun}s of the test set are in the"
-                f" calibration set too (column {quoted(name, 30)}): the fit used rows of theirs, so"
-                " the evaluation flatters."
+                f"{np.count_nonzero(shared):,} of {len(distinct):,} {noun}s of the test set are in"
+                f" the calibration set too (column {quoted(name, 30)}): the fit used rows of"
+                " theirs, so the evaluation flatters."
             )
     if counted:
         yield (
@@ -112,9 +112,9 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
         values, blank = column.values, np.isnan(column.values)
         if column.texts is not None:
             blank = np.array([folded(text) in _MISSING for text in column.texts] or [False])[values]
-        made = ids_of(replace(column, values=np.where(blank, 0, values)))
-        if made is not None:
-            found[column.name] = np.flatnonzero(~blank), made.values[~blank]
+        ids = ids_of(replace(column, values=np.where(blank, 0, values)))
+        if ids is not None:
+            found[column.name] = np.flatnonzero(~blank), ids.values[~blank]
     return found
 
 
@@ -136,16 +136,16 @@ def _of_ids(
     cells = np.column_stack([_table(rows), *(column.values for column in part.columns)])
     n_copies = n_rows - len(np.unique(words_of_rows(cells[places], whole, n_rows)[1]))
     where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
-    said, column = f"{n_rows:,} rows{where} of {n_kinds:,} {noun}s", f"column {quoted(name, 30)}"
+    text, column = f"{n_rows:,} rows{where} of {n_kinds:,} {noun}s", f"column {quoted(name, 30)}"
     if n_rows - n_kinds < _FEW_REPEATED * n_rows:
         occur = "1 of them occurs" if n_twice == 1 else f"{n_twice:,} of them occur"
-        said += f": {occur} more than once ({column})."
+        text += f": {occur} more than once ({column})."
     else:
-        said += f" ({column}, up to {counts.max():,} rows each)."
+        text += f" ({column}, up to {counts.max():,} rows each)."
     if 2 * n_copies > n_rows - n_kinds:
         rows_ = "1 row repeats" if n_copies == 1 else f"{n_copies:,} rows repeat"
-        said += f" {rows_} another one {_COPIES}: keep each row once."
-    return said
+        text += f" {rows_} another one {_COPIES}: keep each row once."
+    return text
 
 
 def _by_chance(shared: NDArray[np.bool_], sets: tuple[tuple[Array, Array], ...]) -> bool:

@@ -74,13 +74,13 @@ def _unless_none(options: Options, read: Callable[[Options], Made]) -> Made:
     """Read values, or refuse them as none that can be read: what is asked about is then needed."""
     if options.values != "none":
         return read(options)
-    found, wanted = "neither probabilities, percentages nor logits, as chosen", _PROBABILITIES
+    text, wanted = "neither probabilities, percentages nor logits, as chosen", _PROBABILITIES
     try:
         read(replace(options, values="auto"))
     except Question as asked:
-        found = asked.found
+        text = asked.found
         wanted = next((a.why for a in asked.answers if a.change == _NONE), wanted)
-    raise FileError("values", found, wanted.removeprefix(_NEEDS).rstrip("."))
+    raise FileError("values", text, wanted.removeprefix(_NEEDS).rstrip("."))
 
 
 def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
@@ -118,13 +118,13 @@ def _refuse_unlike(apart: Mapping[Role, Measured], options: Options) -> None:
         if len(rows) < _FEW or (rows.one_value and not rows.one_column):
             continue
         try:
-            found = _of_all(rows, options)
+            of_all = _of_all(rows, options)
         except Question as error:
             field = f"{SET_NAMES[role]} {error.field}"
             raise Question(field, error.found, error.ask, error.answers) from error
         except FileError as error:
             raise FileError.at(SET_NAMES[role], error) from error
-        kinds[role] = "percentages" if found.divisor == 100 else found.kind
+        kinds[role] = "percentages" if of_all.divisor == 100 else of_all.kind
     if len(set(kinds.values())) > 1:
         raise FileError(
             "values", ", but ".join(f"{is_} in the {SET_NAMES[r]}" for r, is_ in kinds.items()),
@@ -147,12 +147,12 @@ _OF_ODDS = "probabilities: 1 / odds, divided by the sum of these over the row"
 
 
 def _ask(
-    field: str, found: str, *answers: Answer, need: str = _PROBABILITIES, doubted: bool = False
+    field: str, text: str, *answers: Answer, need: str = _PROBABILITIES, doubted: bool = False
 ) -> NoReturn:
     """Ask what the values are; the likeliest answer comes first, which may be none of them."""
     none = Answer("None of these", f"{_NEEDS}{need}.", _NONE)
     ordered = (none, *answers) if doubted else (*answers, none)
-    raise Question(field, found, "What are these values?", ordered)
+    raise Question(field, text, "What are these values?", ordered)
 
 
 # One column a class -------------------------------------------------------------------------
@@ -187,8 +187,8 @@ def _moved(rows: Measured, top: float = 1.0) -> tuple[str, ...]:
     if rows.low >= 0 and rows.high <= top:
         return ()
     far, where = max(-rows.low, rows.high - top), rows.where(lambda a, b, _: (a < 0) | (b > top))
-    said = f"Values outside 0 to {top:.0f} {where}, by at most {far:.1g}, were moved to its ends."
-    return (said,)
+    text = f"Values outside 0 to {top:.0f} {where}, by at most {far:.1g}, were moved to its ends."
+    return (text,)
 
 
 def _of_logits(rows: Measured, options: Options) -> Scale:
@@ -209,8 +209,8 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
         _ask("values", f"values within 0 to 1 whose {misfit}", _LOGITS, doubted=True)
     if rows.low >= 0 and not natural and not named:
         if rows.low >= 1 and rows.sum_to_one(np.reciprocal, _MOST_MARGIN):
-            found = f"no value below 1, and 1 / value sums to about 1, as of odds; {misfit}"
-            _ask("values", found, _LOGITS, need=_OF_ODDS, doubted=True)
+            text = f"no value below 1, and 1 / value sums to about 1, as of odds; {misfit}"
+            _ask("values", text, _LOGITS, need=_OF_ODDS, doubted=True)
         _ask("values", f"no value below 0, and {misfit}", _LOGITS)
     most = rows.where(lambda low, _, s: (low < 0) | ~(np.abs(s - 1) <= SUM_TOLERANCE))
     if 2 * most.count < len(rows):
@@ -218,14 +218,14 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
     some = rows.where(lambda low, high, s: (low >= 0) & (high < 1) & (abs(s - 1) <= SUM_TOLERANCE))
     if some.count > max(1, _SOME * len(rows)):
         _ask("values", f"logits in most rows, but probabilities {some}", _LOGITS)
-    found = f"Logits, because {rows.n_outside:,} of {len(rows):,} rows have values outside 0 to 1."
+    text = f"Logits, because {rows.n_outside:,} of {len(rows):,} rows have values outside 0 to 1."
     if natural:
-        found += " They are natural logarithms of probabilities, which softmax gives back."
+        text += " They are natural logarithms of probabilities, which softmax gives back."
     base = next((b for b in (10, 2) if rows.high <= ROUNDING and rows.sum_to_one(_power(b))), None)
     said = (
         f"These may be logarithms of probabilities to the base {base}, but softmax wants natural."
     )
-    return Scale("logits", found, natural=natural, doubts=(said,) if base else ())
+    return Scale("logits", text, natural=natural, doubts=(said,) if base else ())
 
 
 def _ask_of_sums(rows: Measured) -> None:
@@ -233,8 +233,8 @@ def _ask_of_sums(rows: Measured) -> None:
     whole = rows.where(lambda low, _, s: (low >= 0) & (np.abs(s - 1) <= RESCALED))
     hundred = rows.where(lambda low, _, s: (low >= 0) & (np.abs(s / 100 - 1) <= RESCALED))
     if 0 < whole.count == len(rows) - hundred.count < len(rows):
-        found = f"two scales: rows that sum to 1 {whole}, and to 100 {hundred}"
-        _ask("values", found, _LOGITS, need=_ONE_SCALE, doubted=True)
+        text = f"two scales: rows that sum to 1 {whole}, and to 100 {hundred}"
+        _ask("values", text, _LOGITS, need=_ONE_SCALE, doubted=True)
 
 
 def _power(base: float) -> Callable[[Floats], Floats]:
@@ -252,8 +252,8 @@ def _like_shares(apart: Mapping[Role, Measured]) -> tuple[str, ...]:
         return ()
     of = f" of the {SET_NAMES[like[0]]}" if len(like) < len(apart) else ""
     what = "is within 0 to 1" if apart[like[0]].one_column else "is within 0 to 1 and sums to 1"
-    said = f"Every row{of} {what}, so these may be probabilities; softmax would flatten them."
-    return (said,)
+    text = f"Every row{of} {what}, so these may be probabilities; softmax would flatten them."
+    return (text,)
 
 
 def _twice(rows: Measured) -> tuple[str, ...]:
@@ -276,11 +276,11 @@ def _twice(rows: Measured) -> tuple[str, ...]:
             n_sure += int(np.count_nonzero(lowest < _NEARLY_RULED_OUT))
     if n_sure < _SURE_ROWS * len(rows):
         return ()
-    said = (
+    text = (
         f"No probability is above {top:.3g}, the highest that a softmax of probabilities gives for"
         f" {n_classes} classes: perhaps softmax was applied twice."
     )
-    return (said,)
+    return (text,)
 
 
 # One score a row ----------------------------------------------------------------------------
@@ -292,11 +292,11 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
     signs = any(raw.divided for raw in rows.sets.values())
     stated = options.values == "percentages" and not signs
     if not rows.n_outside and not stated:
-        found = f"{quoted(heading, 30)} from {rows.low:.4g} to {rows.high:.4g}"
+        text = f"{quoted(heading, 30)} from {rows.low:.4g} to {rows.high:.4g}"
         if auto and _PERCENT.search(heading) and not signs:
-            _ask("scores", found, HUNDREDTHS, SHARES)
+            _ask("scores", text, HUNDREDTHS, SHARES)
         if auto and _LOG_ODDS.search(heading) and rows.low < rows.high:
-            _ask("scores", found, _LOGITS, SHARES)
+            _ask("scores", text, _LOGITS, SHARES)
         said = "Probabilities of class 1, because every score is within 0 to 1."
         return Scale("probabilities", said, _moved(rows), doubts=_of_prediction(rows))
     as_percent = _of_percent(rows, heading, options, stated=stated)
@@ -316,32 +316,32 @@ def _of_percent(rows: Measured, heading: str, options: Options, *, stated: bool)
     why = f"{quoted(heading, 30)} runs from {rows.low:.4g} to {rows.high:.4g}"
     why = f"because {why}" if auto else "as you said"
     repair = f"Percentages were divided by 100 in all {n_rows:,} rows."
-    found = f"Probabilities of class 1 in percent, {why}."
-    return Scale("probabilities", found, (repair,), 100.0, doubts=_of_one_set(rows))
+    text = f"Probabilities of class 1 in percent, {why}."
+    return Scale("probabilities", text, (repair,), 100.0, doubts=_of_one_set(rows))
 
 
 def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
     """Read logits of one class, ask about what a regression gives, or refuse."""
     auto, called = options.values == "auto", _LOG_ODDS.search(heading)
-    found = f"{rows.n_outside:,} of {len(rows):,} scores are outside 0 to 1"
+    text = f"{rows.n_outside:,} of {len(rows):,} scores are outside 0 to 1"
     if -_REGRESSED < rows.low < 0 and rows.high < 1 + _REGRESSED and not called:
         if options.values == "probabilities":
             return Scale("probabilities", "Probabilities of class 1, as you said.", _moved(rows))
         if auto and len(rows) - rows.n_outside >= _MOSTLY * len(rows):
             far = max(-rows.low, rows.high - 1)
-            _ask("scores", f"{found}, by at most {far:.2g}", _MOVED, _LOGITS)
+            _ask("scores", f"{text}, by at most {far:.2g}", _MOVED, _LOGITS)
     if auto and (called or rows.low < 0 < rows.high):
-        return Scale("logits", f"Logits of class 1, because {found}.", doubts=_mostly_within(rows))
-    found = f"one column from {rows.low:.4g} to {rows.high:.4g}: {found} {rows.where(outside)}"
+        return Scale("logits", f"Logits of class 1, because {text}.", doubts=_mostly_within(rows))
+    text = f"one column from {rows.low:.4g} to {rows.high:.4g}: {text} {rows.where(outside)}"
     if not auto:
-        raise FileError("scores", found, "probabilities within 0 to 1, or percentages to 100")
+        raise FileError("scores", text, "probabilities within 0 to 1, or percentages to 100")
     if rows.low >= 0 and rows.high <= 100:
         if _marks(rows):
-            _ask("scores", found, HUNDREDTHS, _LOGITS, need=_OF_MARKS, doubted=True)
+            _ask("scores", text, HUNDREDTHS, _LOGITS, need=_OF_MARKS, doubted=True)
         _ask_of_shares(rows)
-        _ask("scores", found, HUNDREDTHS, _LOGITS)
+        _ask("scores", text, HUNDREDTHS, _LOGITS)
     raise FileError(
-        "scores", found, "a probability, a percentage or a logit of the event: points are none"
+        "scores", text, "a probability, a percentage or a logit of the event: points are none"
     )
 
 
@@ -362,8 +362,8 @@ def _ask_of_shares(rows: Measured) -> None:
 
 def _ask_of_scales(field: str, rows: Measured) -> NoReturn:
     low, above = rows.where(lambda a, _, __: a <= 1), rows.where(lambda a, _, __: a > 1)
-    found = f"two scales: from 0 to 1 {low}, above 1 {above}"
-    _ask(field, found, HUNDREDTHS, need=_ONE_SCALE, doubted=True)
+    text = f"two scales: from 0 to 1 {low}, above 1 {above}"
+    _ask(field, text, HUNDREDTHS, need=_ONE_SCALE, doubted=True)
 
 
 def _of_one_set(rows: Measured) -> tuple[str, ...]:
@@ -371,8 +371,8 @@ def _of_one_set(rows: Measured) -> tuple[str, ...]:
     low = [role for role, raw in rows.sets.items() if np.max(np.asarray(raw.table)) <= 1]
     if not low or len(rows.sets) == 1:
         return ()
-    said = f"No score of the {SET_NAMES[low[0]]} is above 1, so these may be no percentages."
-    return (said,)
+    text = f"No score of the {SET_NAMES[low[0]]} is above 1, so these may be no percentages."
+    return (text,)
 
 
 def _is_share(rows: Measured, heading: str) -> bool:
@@ -399,11 +399,11 @@ def _of_prediction(rows: Measured) -> tuple[str, ...]:
     """Doubt scores that are never below one half: perhaps those of the predicted class."""
     if len(rows) < _FEW or rows.low < 0.5:
         return ()
-    said = (
+    text = (
         f"No score of {len(rows):,} is below 0.5, so they may be of the predicted class instead of"
         " class 1."
     )
-    return (said,)
+    return (text,)
 
 
 def _mostly_within(rows: Measured) -> tuple[str, ...]:
@@ -411,11 +411,11 @@ def _mostly_within(rows: Measured) -> tuple[str, ...]:
     n_within = len(rows) - rows.n_outside
     if len(rows) < _FEW or n_within < _MOSTLY * len(rows) or _LOG_ODDS.search(_heading(rows)):
         return ()
-    said = (
+    text = (
         f"{n_within:,} of {len(rows):,} scores are within 0 to 1: if these are probabilities, fix"
         f" or leave out the rows outside, {rows.where(outside)}."
     )
-    return (said,)
+    return (text,)
 
 
 def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) -> Floats:
@@ -436,8 +436,8 @@ def _top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options)
         repairs.append(f"Percentages were divided by 100 in all {len(scores):,} rows.")
         return scores / 100
     if rows.n_outside:
-        found = f"values outside 0 to 1 {rows.where(outside)}"
-        raise FileError(place, found, "scores from 0 to 1, or percentages in every row")
+        text = f"values outside 0 to 1 {rows.where(outside)}"
+        raise FileError(place, text, "scores from 0 to 1, or percentages in every row")
     repairs += _moved(rows)
     return np.clip(scores, 0.0, 1.0)
 
@@ -450,11 +450,11 @@ def as_probabilities(table: Array, scale: Scale) -> Floats:
     as_wanted = table.ndim == 2 and table.dtype == np.float64 and table.flags.c_contiguous
     if as_wanted and scale.divisor == 1 and not scale.rescaled and table.min() >= 0:
         return table
-    found = np.empty((len(table), 2 if table.ndim == 1 else table.shape[1]))
-    for rows in row_blocks(*found.shape):
-        found[rows] = _as_probabilities(table[rows], scale)
-        _rescale(found[rows])
-    return found
+    values = np.empty((len(table), 2 if table.ndim == 1 else table.shape[1]))
+    for rows in row_blocks(*values.shape):
+        values[rows] = _as_probabilities(table[rows], scale)
+        _rescale(values[rows])
+    return values
 
 
 def _rescale(block: Floats) -> None:

@@ -53,12 +53,12 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
     if not arrays:
         why = next((f"{called(a)} of {a.unread}" for a in parsed.arrays if a.unread), "")
         empty = [f"an empty array of shape {array.values.shape}" for array in parsed.arrays]
-        found = why or (*empty, "no arrays")[0]
-        raise FileError("file", found, "values, labels or both, of a numeric type")
+        item = why or (*empty, "no arrays")[0]
+        raise FileError("file", item, "values, labels or both, of a numeric type")
     refuse_unread(parsed.arrays, options)
-    said: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     if len(arrays) == 1 and not options.roles and (apart := _labels_apart(arrays[0])):
-        arrays, said = apart, (_WITHIN,)
+        arrays, lines = apart, (_WITHIN,)
     tables = {role: _table(columns, parsed, options) for role, columns in _by_set(arrays).items()}
     readings = {
         role: reading_of(table, names, options)
@@ -72,14 +72,14 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
         used |= {id(column.values) for column, its in pairs if its != "left out"}
     left = [array.name for array in parsed.arrays if array.unread]
     kept = {array.name for array in further} - {array.name for array in arrays}
-    left += [a.name for a in further if id(a.values) not in used and not (said and a.name in kept)]
+    left += [a.name for a in further if id(a.values) not in used and not (lines and a.name in kept)]
     if names and not any(reading.class_names for reading in readings.values()):
         left += [
             a.name for a in parsed.arrays if key_of(last_name(a.name)) in terms.CLASS_NAME_KEYS
         ]
     if len(tables) > 1 and all(_UNNAMED.fullmatch(a.name) for a in arrays):
-        said = _TWO
-    return Parts(tables, readings, (*said, *_left_out([*dict.fromkeys(left)])))
+        lines = _TWO
+    return Parts(tables, readings, (*lines, *_left_out([*dict.fromkeys(left)])))
 
 
 def _labels_apart(array: Column) -> list[Column] | None:
@@ -195,8 +195,8 @@ def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table
     kept = tuple(c for c in columns if len(c.values) == n_rows and c.values.ndim < 3)
     other = next((c for c in columns if len(c.values) != n_rows and _matters(c, chosen)), None)
     if other is not None:
-        found = f"{len(other.values):,} rows where the others have {n_rows:,}"
-        raise FileError(called(other), found, "as many labels as values")
+        text = f"{len(other.values):,} rows where the others have {n_rows:,}"
+        raise FileError(called(other), text, "as many labels as values")
     if not kept:
         shape = columns[0].values.shape
         raise FileError("logits", f"an array of shape {shape}", "one row per sample")
@@ -310,36 +310,36 @@ class _Named:
             self._score()
         if self._ranked(wide) or not wide:
             return
-        told = self._by_name(wide)
-        logits = [k for k in told if "logit" in self.keys[k]]
-        if len(told) == 2 and len(logits) == 1 and self._say_the_same(logits[0], told):
-            told = logits
-        if len(told) > 1 and len(logits) == 1:
-            others = " and ".join(quoted(self.columns[k].name, 30) for k in told if k != logits[0])
+        name = self._by_name(wide)
+        logits = [k for k in name if "logit" in self.keys[k]]
+        if len(name) == 2 and len(logits) == 1 and self._say_the_same(logits[0], name):
+            name = logits
+        if len(name) > 1 and len(logits) == 1:
+            others = " and ".join(quoted(self.columns[k].name, 30) for k in name if k != logits[0])
             self.doubts.append(
                 f"Of both {quoted(self.columns[logits[0]].name, 30)} and {others}, which may"
                 " disagree, the former was used."
             )
-            told = logits
-        if len(told) > 1:
-            self._ask(told, "class", "Which array holds the values?")
-        self._set(told[0], "class", "one column per class")
+            name = logits
+        if len(name) > 1:
+            self._ask(name, "class", "Which array holds the values?")
+        self._set(name[0], "class", "one column per class")
 
     def _score(self) -> None:
         """Find the score of the event beside labels with a single 1 per row."""
-        told = self._by_name(self._fractions())
-        if "outcome" in self.roles.values() and len(told) == 1:
-            self._set(told[0], "score", "one number per row")
+        name = self._by_name(self._fractions())
+        if "outcome" in self.roles.values() and len(name) == 1:
+            self._set(name[0], "score", "one number per row")
 
     def _fractions(self) -> list[int]:
         """Return arrays of one axis that hold numbers with fractions."""
         columns = [(k, self.columns[k]) for k in self._open(1)]
         return [k for k, c in columns if c.texts is None and not is_whole(c.values)]
 
-    def _say_the_same(self, logits: int, told: Sequence[int]) -> bool:
+    def _say_the_same(self, logits: int, numbers: Sequence[int]) -> bool:
         """Return whether the other of two tables is the softmax of the first, in some rows."""
-        one, two = (self.columns[k].values[:200].astype(np.float64) for k in told)
-        values, other = (one, two) if told[0] == logits else (two, one)
+        one, two = (self.columns[k].values[:200].astype(np.float64) for k in numbers)
+        values, other = (one, two) if numbers[0] == logits else (two, one)
         same = values.shape == other.shape and np.isfinite(values).all()
         return bool(same and np.allclose(softmax(values), other, atol=0.02))
 
@@ -413,11 +413,11 @@ class _Named:
 
     def _ask(self, places: Sequence[int], role: ColumnRole, ask: str) -> NoReturn:
         names = [self.columns[k].name for k in places]
-        kept = [pair for pair in self.options.roles if pair[0] not in names]
+        pairs = [pair for pair in self.options.roles if pair[0] not in names]
         answers = tuple(
             Answer(
                 plain(name, 30), f"Shape {self.columns[k].values.shape}.",
-                {"roles": (*kept, (name, role), *((n, "left out") for n in names if n != name))},
+                {"roles": (*pairs, (name, role), *((n, "left out") for n in names if n != name))},
             )
             for k, name in zip(places, names, strict=True)
         )  # fmt: skip

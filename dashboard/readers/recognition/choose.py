@@ -222,8 +222,8 @@ def _found(best: Hypothesis, features: Sequence[Feature]) -> tuple[str, ...]:
         near = [
             f for f in features if 2 < f.n_kinds <= _FEW_KINDS and f.place not in roles_of(best)
         ]
-        held = [f"{quoted(f.name, 30)} holds {f.n_kinds} values" for f in near if f.words][:2]
-        said.append(f"{NO_OUTCOME}{': ' if held else ''}{'; '.join(held)}.")
+        lines = [f"{quoted(f.name, 30)} holds {f.n_kinds} values" for f in near if f.words][:2]
+        said.append(f"{NO_OUTCOME}{': ' if lines else ''}{'; '.join(lines)}.")
     if best.scores is None:
         why = refused.why_no_score(best, features)
         said.append(f"{NO_SCORE}: {why}." if why else f"{NO_SCORE}.")

@@ -109,7 +109,7 @@ def may_say_classes(feature: Feature) -> bool:
     return fits and few and not feature.is_date
 
 
-def lone_scores(features: Sequence[Feature], asked: Iterable[int]) -> list[Scores]:
+def lone_scores(features: Sequence[Feature], numbers: Iterable[int]) -> list[Scores]:
     """List the columns of which one may be the score of the event."""
     fits = [
         f for f in features
@@ -118,7 +118,7 @@ def lone_scores(features: Sequence[Feature], asked: Iterable[int]) -> list[Score
         and (f.n_kinds > 1 or speaks_of_scores(f.words))
         and (f.n_kinds == 2 or f.main is None or speaks_of_scores(f.words))
     ]  # fmt: skip
-    chosen = {f.place for f in fits} | {k for k in asked if features[k].kind != "none"}
+    chosen = {f.place for f in fits} | {k for k in numbers if features[k].kind != "none"}
     return [Scores("one", (place,)) for place in sorted(chosen)]
 
 
@@ -129,17 +129,17 @@ def groups_of(features: Sequence[Feature], outcomes: Sequence[Feature]) -> list[
     """
     numbers = [f for f in features if f.is_number]
     kinds = [{folded(kind) for kind in f.kinds[0]} for f in outcomes if f.n_kinds <= MANY]
-    found: dict[tuple[int, ...], Scores] = {}
+    scores: dict[tuple[int, ...], Scores] = {}
     for f in features:
         if f.kind == "list" and 2 <= f.column.values.shape[1] <= MANY:
-            found[f.place,] = Scores("classes", (f.place,), affix=f.name)
+            scores[f.place,] = Scores("classes", (f.place,), affix=f.name)
     decided = {f.place for f in numbers if f.is_decided}
     for group in by_affix(numbers):
         if _is_told(group, kinds) or decided.issuperset(group.places):
-            found.setdefault(group.places, group)
+            scores.setdefault(group.places, group)
     for group in (*_by_cells(numbers, kinds), *_by_sum(numbers), *_all_left(numbers)):
-        found.setdefault(group.places, group)
-    return list(found.values())[:_MOST_GROUPS]
+        scores.setdefault(group.places, group)
+    return list(scores.values())[:_MOST_GROUPS]
 
 
 def _is_told(group: Scores, kinds: Sequence[set[str]]) -> bool:
@@ -453,9 +453,9 @@ def worth(**strengths: float) -> dict[str, float]:
     return times({name.replace("_", " "): strength for name, strength in strengths.items()})
 
 
-def times(found: Mapping[str, float]) -> dict[str, float]:
+def times(numbers: Mapping[str, float]) -> dict[str, float]:
     """Multiply how strong each evidence is by its weight."""
-    return {name: WEIGHTS[name] * float(s) for name, s in found.items() if s}
+    return {name: WEIGHTS[name] * float(s) for name, s in numbers.items() if s}
 
 
 # How far columns go together: what a score foretells, and where classes are the same ----------
@@ -518,18 +518,18 @@ def _skill(score: Feature, rows: NDArray[np.intp], happened: NDArray[np.bool_]) 
     return max(0.0, 1 - float(((p - happened) ** 2).mean()) / (share * (1 - share)))
 
 
-def beyond_luck(truth: NDArray[np.int64], said: NDArray[np.int64]) -> bool:
+def beyond_luck(truth: NDArray[np.int64], values: NDArray[np.int64]) -> bool:
     """Return whether two columns of classes agree more often than by chance."""
     known = truth >= 0
-    truth, said = truth[known], said[known]
+    truth, values = truth[known], values[known]
     if len(truth) < 5:
         return False
-    kinds, places = np.unique(np.concatenate((truth, said)), return_inverse=True)
+    kinds, places = np.unique(np.concatenate((truth, values)), return_inverse=True)
     own = np.bincount(places[: len(truth)], minlength=len(kinds)) / len(truth)
     other = np.bincount(places[len(truth) :], minlength=len(kinds)) / len(truth)
     luck = float(own @ np.where(kinds < 0, 0, other))
     error = float(np.sqrt(max(luck * (1 - luck), 1e-9) / len(truth)))
-    return float((truth == said).mean()) > luck + 3 * error
+    return float((truth == values).mean()) > luck + 3 * error
 
 
 def same_classes(first: Feature, second: Feature) -> bool:
@@ -540,12 +540,12 @@ def same_classes(first: Feature, second: Feature) -> bool:
     return shared >= max(min(2, least), 0.5 * least)
 
 
-def hits(truth: Feature, said: Feature) -> NDArray[np.int64] | None:
+def hits(truth: Feature, feature: Feature) -> NDArray[np.int64] | None:
     """Mark rows of two columns that agree by 1, others 0, unknown -1; None if that may be luck."""
-    own_names, other_names = spelt_alike(truth.kinds[0], said.kinds[0])
+    own_names, other_names = spelt_alike(truth.kinds[0], feature.kinds[0])
     places = {name: k for k, name in enumerate(own_names)}
     known = np.array([*(places.get(name, -2) for name in other_names), -2])
-    own, other = truth.kinds[1], said.kinds[1]
+    own, other = truth.kinds[1], feature.kinds[1]
     if not beyond_luck(own[truth.rows], known[other[truth.rows]]):
         return None
     return np.where((own >= 0) & (other >= 0), own == known[other], -1).astype(np.int64)
@@ -640,7 +640,7 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         words & (terms.DATE_WORDS if feature.n_kinds <= 20 else terms.SURE_ID_WORDS)
     )
     rest = 0.0 if called or weakly or happened else 0.3 if event else 1.0
-    found: dict[str, float] = {
+    numbers: dict[str, float] = {
         "called the outcome": called,
         "called an outcome": weakly and not called,
         "says what happened": event and not called,
@@ -655,9 +655,9 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         "many values": feature.n_kinds > 20 and not called,
     }
     if not named:
-        found["last of the columns"] = feature.place == n_columns - 1
-        found["first of the columns"] = feature.place == 0
-    return times(found)
+        numbers["last of the columns"] = feature.place == n_columns - 1
+        numbers["first of the columns"] = feature.place == 0
+    return times(numbers)
 
 
 def score_alone(feature: Feature) -> dict[str, float]:
@@ -896,11 +896,15 @@ def _truths(features: Sequence[Feature], given: Given, *, named: bool) -> _Truth
     columns = columns[:_MOST_OUTCOMES]
     found = _Truths(columns, alone, {f.place: outcome_marks(f) for f in columns})
     for truth in columns:
-        for said in columns:
-            if truth is not said and len(found.pairs) < _MOST_PAIRS and same_classes(truth, said):
-                right = hits(truth, said)
-                if right is not None or is_called_prediction(said):
-                    found.pairs.append((truth, said, right))
+        for column in columns:
+            if (
+                truth is not column
+                and len(found.pairs) < _MOST_PAIRS
+                and same_classes(truth, column)
+            ):
+                right = hits(truth, column)
+                if right is not None or is_called_prediction(column):
+                    found.pairs.append((truth, column, right))
     return found
 
 
@@ -959,8 +963,8 @@ def _of_one(
     alone: Evidence,
 ) -> Iterator[Hypothesis]:
     """Yield readings with one score: of an event, or of the predicted class."""
-    asked = [place for place, role in given.items() if role == "score"]
-    lone = lone_scores(features, asked)
+    places = [place for place, role in given.items() if role == "score"]
+    lone = lone_scores(features, places)
     several = _several(
         features, lone, [g for g, own in groups.items() if _is_told_role(g, own, truths)]
     )
@@ -969,10 +973,10 @@ def _of_one(
         place = scores.places[0]
         weights = score_alone(features[place]) | worth(one_of_several=place in several)
         weighed.append((sum(weights.values()), scores, weights | worth(one_score=1)))
-    weighed.sort(key=lambda item: (item[1].places[0] not in asked, -item[0]))
+    weighed.sort(key=lambda item: (item[1].places[0] not in places, -item[0]))
     for total, scores, own in weighed[:_MOST_SCORES]:
         score = features[scores.places[0]]
-        if score.place in asked or total >= LEAST:
+        if score.place in places or total >= LEAST:
             yield Hypothesis(scores, evidence=own | alone)
         if score.is_number:
             yield from _of_event(scores, own, score, truths)
@@ -1031,13 +1035,13 @@ _OF_RIGHT = ("rises with the score", "rises most", "foretold", "two values")
 def _of_prediction(
     scores: Scores, own: Evidence, score: Feature, truths: _Truths, alone: Evidence
 ) -> Iterator[Hypothesis]:
-    for said in truths.columns:
-        found = with_prediction(score, None, said, None)
-        if said is score or "below chance" in found:
+    for column in truths.columns:
+        prediction = with_prediction(score, None, column, None)
+        if column is score or "below chance" in prediction:
             continue
-        if "called the prediction" in found:
-            yield Hypothesis(scores, prediction=said.place, evidence=own | found | alone)
+        if "called the prediction" in prediction:
+            yield Hypothesis(scores, prediction=column.place, evidence=own | prediction | alone)
         for truth, other, right in truths.pairs:
-            if other is said and truth is not score:
-                beside = with_prediction(score, truth, said, right) | truths.alone[truth.place]
-                yield Hypothesis(scores, (truth.place,), said.place, evidence=own | beside)
+            if other is column and truth is not score:
+                beside = with_prediction(score, truth, column, right) | truths.alone[truth.place]
+                yield Hypothesis(scores, (truth.place,), column.place, evidence=own | beside)

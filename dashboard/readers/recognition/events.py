@@ -48,19 +48,19 @@ def event_of(
     sure = 0.0 if marks is None else relation(score, marks, EVERY).sure
     higher, lower = (yes, no) if sure >= 0 else (no, yes)
     by_heading = _by_heading(score, outcome, names, kinds)
-    said = by_heading if by_heading is not None else yes if told(names, kinds) else None
+    heading = by_heading if by_heading is not None else yes if told(names, kinds) else None
     if _is_confident(score):
         raise _which(score, outcome, sure, options)
-    clear = abs(sure) > (2 * _CLEAR if said is None else _CLEAR)
+    clear = abs(sure) > (2 * _CLEAR if heading is None else _CLEAR)
     quiet = not clear and _mood(outcome.words) < 0 and not says_event({folded(n) for n in names})
     opposed = by_heading is None and (quiet or _opposed(score, outcome))
-    if not clear and said is not None and not opposed:
-        return names[said], ()
-    if not clear or (said == lower and not opposed):
+    if not clear and heading is not None and not opposed:
+        return names[heading], ()
+    if not clear or (heading == lower and not opposed):
         raise _which(score, outcome, sure, options)
     event = quoted(names[higher], 30)
     check = f"Event: {event}, since the scores are higher there. Please check."
-    return names[higher], () if said == higher else (check,)
+    return names[higher], () if heading == higher else (check,)
 
 
 def told(names: Sequence[str], kinds: tuple[int, int]) -> bool:
@@ -139,9 +139,9 @@ def _which(score: Feature, outcome: Feature, sure: float, options: Options) -> Q
             why += f"; their scores are {higher}"
         answers.append(Answer(quoted(names[k]), why + ".", {"event": names[k]}))
     first = order[0]
-    found = f"{int(outcome.counts[first]):,} of {n_rows:,} rows are {quoted(names[first])}"
+    text = f"{int(outcome.counts[first]):,} of {n_rows:,} rows are {quoted(names[first])}"
     answers.insert(
         0 if _is_confident(score) and abs(sure) < 2 * _CLEAR else 2, no_event(score.name, options)
     )
     field = f"column {quoted(outcome.name, 30)}"
-    return Question(field, found, "Which one is the event?", tuple(answers))
+    return Question(field, text, "Which one is the event?", tuple(answers))

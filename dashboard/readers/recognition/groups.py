@@ -107,13 +107,13 @@ def groups_of(
         # Archives say by this prefix which of their arrays are columns; it is no part of a name.
         short = named.name.removeprefix(_ARRAY) if len(names) == len(columns) else named.name
         column = replace(named, name=short)
-        made = month_of(column) if role == "date" else group_of(_named(column))
+        month = month_of(column) if role == "date" else group_of(_named(column))
         if len(kept) >= MAX_COLUMNS:
-            made = f"only {MAX_COLUMNS} are kept"
-        if isinstance(made, str):
-            left.append((column.name, made))
+            month = f"only {MAX_COLUMNS} are kept"
+        if isinstance(month, str):
+            left.append((column.name, month))
         else:
-            kept.append(made)
+            kept.append(month)
     return tuple(kept), (*_kept(kept), *_left(left))
 
 
@@ -226,10 +226,10 @@ def _counts_rows(values: Array) -> bool:
     return values[0] in (0, 1) and np.array_equal(values, np.arange(len(values)) + int(values[0]))
 
 
-def _kept(kept: Sequence[SliceColumn]) -> Iterator[str]:
-    if kept:
-        shown = ", ".join(plain(column.name, 40) for column in kept[:_SHOWN])
-        more = f" and {len(kept) - _SHOWN} more" if len(kept) > _SHOWN else ""
+def _kept(columns: Sequence[SliceColumn]) -> Iterator[str]:
+    if columns:
+        shown = ", ".join(plain(column.name, 40) for column in columns[:_SHOWN])
+        more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
         yield f"Grouping columns: {shown}{more}."
 
 

@@ -111,12 +111,12 @@ def ask(
     ]  # fmt: skip
     rivals += [h for h in others if h not in rivals and is_second_score(best, h, features)]
     if rivals:
-        asked = [best, *rivals]
-        places = {h.scores.places[0] for h in asked if h.scores and h.scores.layout == "one"}
-        asked += [h for h in others if _is_both(h, places)][:1]
+        likeliests = [best, *rivals]
+        places = {h.scores.places[0] for h in likeliests if h.scores and h.scores.layout == "one"}
+        likeliests += [h for h in others if _is_both(h, places)][:1]
         likeliest = {h.scores: h for h in sorted(others, key=_by_words)}
-        asked = [likeliest[h.scores] if h.scores else h for h in asked]
-        raise which_scores(asked, features, options)
+        likeliests = [likeliest[h.scores] if h.scores else h for h in likeliests]
+        raise which_scores(likeliests, features, options)
     _ask_of_score(best, features, options)
     rivals = [
         h for h in others
@@ -186,8 +186,8 @@ def ask_of_unusable(
         if not claim:
             said += [f"Column {quoted(f.name)} names no rows: it is {why}."] * names_rows(f)
             continue
-        found = f"{why}, so it cannot be the {role}"
-        said += [f"Column {quoted(f.name)} is {found}."] * bool(f.unusable or not chosen[role])
+        text = f"{why}, so it cannot be the {role}"
+        said += [f"Column {quoted(f.name)} is {text}."] * bool(f.unusable or not chosen[role])
         least = claim if f.unusable else 1
         for own in (features[place] for place in chosen[role][:1]):
             weaker = claims_score(own) if role == "score" else own.claims_outcome
@@ -195,7 +195,7 @@ def ask_of_unusable(
                 change = _change([(own.place, taken[own.place])], features, options)
                 answer = Answer(f"Take {quoted(own.name)}", _IF_NOT, change)
                 ask = f"Is {quoted(own.name)} the {role} instead?"
-                raise Question(f"column {quoted(f.name)}", found, ask, (answer,))
+                raise Question(f"column {quoted(f.name)}", text, ask, (answer,))
     return said
 
 
@@ -336,15 +336,15 @@ def which_scores(
             continue
         places = h.scores.places
         truths = _truths(h) if several and h in lone else ()
-        said = " and ".join(quoted(features[place].name) for place in places[:2])
-        said += f" and {len(places) - 2} more" if len(places) > 2 else ""
-        said += ", one a class" if len(places) > 1 else ""
-        said += f" of {quoted(features[truths[0]].name)}" if truths else ""
+        text = " and ".join(quoted(features[place].name) for place in places[:2])
+        text += f" and {len(places) - 2} more" if len(places) > 2 else ""
+        text += ", one a class" if len(places) > 1 else ""
+        text += f" of {quoted(features[truths[0]].name)}" if truths else ""
         roles = _chosen(h, {*places, *truths}, near, asked)
         if truths:  # other outcomes and their scores are no groups
             pairs = {p for other in lone for p in roles_of(other)}
             roles += [(p, "left out") for p in sorted(pairs - {*roles_of(h)})]
-        answers[places] = Answer(said, why_of(h, _OF_SCORE), _change(roles, features, options))
+        answers[places] = Answer(text, why_of(h, _OF_SCORE), _change(roles, features, options))
     found = [*answers.values()][:_MOST_SCORES]
     named = " or ".join(answer.said for answer in found[:3])
     if lone:
@@ -364,13 +364,13 @@ def _lone_first(hypothesis: Hypothesis) -> tuple[int, tuple[int, ...]]:
 
 
 def _chosen(
-    best: Hypothesis, places: set[int], near: Sequence[Hypothesis], asked: set[int]
+    best: Hypothesis, places: set[int], near: Sequence[Hypothesis], numbers: set[int]
 ) -> list[tuple[int, ColumnRole]]:
     """Return the roles of a reading, and as groups what would join them in another reading."""
     roles = {p: role for p, role in roles_of(best).items() if p in places}
     more = {p for h in near if roles.items() <= roles_of(h).items() for p in roles_of(h)}
-    more = asked if "class" in roles.values() else more
-    others: list[tuple[int, ColumnRole]] = [(p, "group") for p in sorted(more & asked - {*roles})]
+    more = numbers if "class" in roles.values() else more
+    others: list[tuple[int, ColumnRole]] = [(p, "group") for p in sorted(more & numbers - {*roles})]
     return [*roles.items(), *others]
 
 
@@ -382,11 +382,11 @@ def _which_outcome(
     for h in near:
         roles = {p for p, role in roles_of(h).items() if role in _TRUTHS}
         changed = _chosen(h, roles, near, asked)
-        said = " and ".join(quoted(features[place].name) for place in _truths(h)[:2])
+        text = " and ".join(quoted(features[place].name) for place in _truths(h)[:2])
         why = why_of(h, _OF_OUTCOME) if roles else "the outcomes are in another file"
         answers.setdefault(
             _truths(h),
-            Answer(said or "None of them", why, _change(changed, features, options)),
+            Answer(text or "None of them", why, _change(changed, features, options)),
         )
     named = " or ".join(answer.said for answer in [*answers.values()] if '"' in answer.said)
     return Question(

@@ -121,11 +121,11 @@ def ranked(
     event = _event(scores[:, 0], listed[:, 0], labels, names, rows)
     if n_ranks == 1:
         return event, ()
-    said = (
+    text = (
         f"Each row lists {n_ranks} of {len(names):,} or more classes. Only the first is used, so"
         " top-2 and single classes are not available."
     )
-    return event, (said,)
+    return event, (text,)
 
 
 def _event(
@@ -164,7 +164,7 @@ def _number(text: str) -> str:
     return str(int(match[1])) if match else ""
 
 
-def _refuse(bad: Array, found: str, rows: RawSet) -> None:
+def _refuse(bad: Array, text: str, rows: RawSet) -> None:
     if np.any(bad):
         where = rows_of_file(bad, rows)
-        raise FileError("ranked classes", f"{found} {where}", "different classes, the best first")
+        raise FileError("ranked classes", f"{text} {where}", "different classes, the best first")

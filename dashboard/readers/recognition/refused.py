@@ -106,8 +106,8 @@ def _as_other(faults: list[_Fault]) -> Iterator[Answer]:
     for fault in faults:
         if fault.event and not {"blank", "NaN", "infinite"} & fault.reasons.keys():
             why = f"The event is {plain(fault.event, 30)}; all other rows count alike."
-            said = f"Count as {quoted(f'not {fault.event}', 30)}"
-            yield Answer(said, why, {"event": fault.event})
+            text = f"Count as {quoted(f'not {fault.event}', 30)}"
+            yield Answer(text, why, {"event": fault.event})
 
 
 def _listed(faults: list[_Fault], n_cut: int) -> str:
@@ -160,8 +160,8 @@ def _faults(table: Table, reading: Reading, options: Options) -> Iterator[_Fault
         if role not in _MATTER:
             continue
         if column.unread:
-            found = f"{column.unread}, which were not read"
-            raise FileError(f"column {quoted(column.name)}", found, "numbers or text")
+            text = f"{column.unread}, which were not read"
+            raise FileError(f"column {quoted(column.name)}", text, "numbers or text")
         reasons: Counter[str] = Counter()
         if column.texts is not None:
             rows = _texts(column, role, classes, reasons)
@@ -357,15 +357,15 @@ def refuse_sums(best: Hypothesis, features: Sequence[Feature]) -> None:
             members = [shares[name] for name in sorted(own)]
             wanted = f"a sum of 1 in every row: they are called as the values of {quoted(f.name)}"
             if texts := [member for member in members if member.kind == "text"]:
-                found = f"is text, such as {quoted((texts[0].column.texts or ('',))[0], 20)}"
-                raise FileError(f"column {quoted(texts[0].name)}", found, f"numbers with {wanted}")
+                text = f"is text, such as {quoted((texts[0].column.texts or ('',))[0], 20)}"
+                raise FileError(f"column {quoted(texts[0].name)}", text, f"numbers with {wanted}")
             table = table_of(members, members[0].rows)
             if sums_to(table):
                 continue
             sums = table.sum(axis=1)
             names = ", ".join(quoted(member.name, 20) for member in members[:4])
-            found = f"rows that sum to {np.nanmin(sums):.3g} to {np.nanmax(sums):.3g}"
-            raise FileError(f"columns {names}", found, wanted)
+            text = f"rows that sum to {np.nanmin(sums):.3g} to {np.nanmax(sums):.3g}"
+            raise FileError(f"columns {names}", text, wanted)
 
 
 def _no_score(feature: Feature, kinds: frozenset[str]) -> str:

@@ -34,9 +34,9 @@ from dashboard.tables import (
 )
 from dashboard.texts import choosing as choosing_words
 from dashboard.texts import comparison as words
+from dashboard.texts.methods import method_name
 from dashboard.texts.reliability import panel_line
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import method_name
 from dashboard.texts.subject import data_subject
 from dashboard.texts.tiles import commonest_class
 from dashboard.widgets import address, calibrator_choice, diagrams
@@ -185,18 +185,18 @@ def _run(
         # A click on anything makes this call end the run; what was finished is kept.
         bar.progress(min(max(share, 0.0), 1.0), text)
 
-    found = run_contest(scene, keys, dealt, report, go=go)
+    contest = run_contest(scene, keys, dealt, report, go=go)
     place.empty()
-    if found.missing:
+    if contest.missing:
         with place.container():
-            n_missing = sum(key != NO_METHOD for key in found.missing)
+            n_missing = sum(key != NO_METHOD for key in contest.missing)
             stop = f"{words.STOPPED} " if asked else ""
-            calibrator_choice.warn_of_overfitting(scene, found.missing)
+            calibrator_choice.warn_of_overfitting(scene, contest.missing)
             text = stop + words.fit_cost_sentence(n_missing, seconds, n_folds)
             st.info(text, icon=":material/hourglass_top:")
             name = "Go on" if asked else "Start"
             st.button(name, on_click=decide, args=(True,), type="primary")
-    return found
+    return contest
 
 
 # What is shown ------------------------------------------------------------------------------
@@ -218,8 +218,8 @@ class _Shown:
     """The folds."""
 
 
-def _show_refused(found: ComparisonResults) -> None:
-    for key, reason in found.refused:
+def _show_refused(results: ComparisonResults) -> None:
+    for key, reason in results.refused:
         st.info(words.refusal(key, reason), icon=":material/block:")
 
 
@@ -261,8 +261,8 @@ def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
     for number, one in enumerate(others):
         for half, side in enumerate(sides):
             bar.progress((number + half / len(sides)) / len(others), words.looking_at(one.key))
-            found = contest_closer(scene, one, shown.dealt, side, shown.measure)
-            findings[one.key, side] = found.find(shown.measure.key)
+            closer = contest_closer(scene, one, shown.dealt, side, shown.measure)
+            findings[one.key, side] = closer.find(shown.measure.key)
     bar.empty()
     return findings
 

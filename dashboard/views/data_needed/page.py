@@ -8,11 +8,10 @@ from dashboard.figures.data_needed import learning_graph, leaves
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, is_variant, method_of
 from dashboard.texts.glossary import SHORT_NAMES
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import method_name
-from dashboard.views.data_needed import results as compute
-from dashboard.views.data_needed import words
+from dashboard.views.data_needed import results, words
 from dashboard.widgets import address, headline
 from dashboard.widgets import comparison as contest_conclusion
 from dashboard.widgets.graph import show_graph
@@ -32,8 +31,8 @@ def show(scene: Scene) -> None:
         measure = _choose_error()
         with st.popover(words.SETTINGS):
             n_draws = _choose_draws()
-    plan = compute.plan_of(scene, n_draws)
-    n_rows = compute.learning_split(scene).calibration.n_samples
+    plan = results.plan_of(scene, n_draws)
+    n_rows = results.learning_split(scene).calibration.n_samples
     if len(plan.sizes) < 2:
         place.markdown(words.too_small(n_rows))
         return
@@ -60,8 +59,8 @@ def _choose_methods(scene: Scene) -> list[str]:
     offered = words.ALL if with_classes else words.SCORE_MAPS
     usual = words.USUAL if len(scene.class_names or ()) > 2 else words.USUAL_SCORES
     place = "learners" if with_classes else "score_learners"
-    asked = address.several(place, usual)
-    variants = [key for key in asked if is_variant(key) and method_of(key) in offered]
+    choices = address.several(place, usual)
+    variants = [key for key in choices if is_variant(key) and method_of(key) in offered]
     keys = address.choose_several(
         words.METHODS,
         {key: method_name(key) for key in (*offered, *variants)},
@@ -105,10 +104,10 @@ def _choose_error() -> str:
 def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
     """Return the curves, computed after a click; or what there is of them."""
     work = LongWork(("learning", scene.upload.digest, scene.settings, tuple(keys), plan))
-    found = compute.finished(scene, keys, plan)
-    if compute.is_complete(found, keys):
+    found = results.finished(scene, keys, plan)
+    if results.is_complete(found, keys):
         return found
-    if not work.agreed(compute.seconds(scene, keys, plan), words.WHAT, ask_from=ASK_FROM):
+    if not work.agreed(results.seconds(scene, keys, plan), words.WHAT, ask_from=ASK_FROM):
         if len(found.curves) > 1:
             st.markdown(words.STOPPED)
         return found
@@ -117,44 +116,51 @@ def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
         def say(step: Step) -> None:
             report(step.share, words.step_words(step))
 
-        return compute.learn(scene, keys, plan, say)
+        return results.learn(scene, keys, plan, say)
 
 
-def _show_graphs(scene: Scene, found: LearningCurves, measure: str) -> None:
-    nll = words.comparable_nll(found)
-    keys = (measure, nll if nll != measure else "ks_error", "accuracy")
-    places = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
-    told: list[str] = []
-    for place, key in zip(places, keys, strict=False):
-        with place:
-            _show_graph(scene, found, key, told)
-    with places[3]:
-        st.html(_table(words.need_heads(found), words.need_rows(found, measure, _n_test(scene))))
+def _show_graphs(scene: Scene, curves: LearningCurves, measure: str) -> None:
+    """Show the chosen error beside the rows needed, and other measures closed at first."""
+    nll = words.comparable_nll(curves)
+    lines: list[str] = []
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _show_graph(scene, curves, measure, lines)
+    with right:
+        st.html(_table(words.need_heads(curves), words.need_rows(curves, measure, _n_test(scene))))
         st.markdown(f":small[{words.need_note(measure)}]")
         if scene.expert:
-            st.markdown(f":small[{words.draws_note(found)}]")
+            st.markdown(f":small[{words.draws_note(curves)}]")
+    with st.expander(words.OTHERS):
+        for place, key in zip(
+            st.columns(2, gap="medium"),
+            (nll if nll != measure else "ks_error", "accuracy"),
+            strict=True,
+        ):
+            with place:
+                _show_graph(scene, curves, key, lines)
 
 
-def _show_graph(scene: Scene, found: LearningCurves, measure: str, told: list[str]) -> None:
+def _show_graph(scene: Scene, curves: LearningCurves, measure: str, lines: list[str]) -> None:
     """Show one graph; what was told of an earlier one stands in its description alone."""
     title = words.measure_name(measure)
-    names = {one.key: SHORT_NAMES[method_of(one.key)] for one in found.curves}
+    names = {one.key: SHORT_NAMES[method_of(one.key)] for one in curves.curves}
     chosen = next(
-        (one.key for one in found.curves if settings_of(scene, one.key) == scene.settings), ""
+        (one.key for one in curves.curves if settings_of(scene, one.key) == scene.settings), ""
     )
-    figure = learning_graph(found, measure, title, names, scene.palette, chosen)
-    notes = [words.marks_note(found), *([words.LEAVES] if leaves(found, measure) else [])]
-    shown = [words.caption(measure), *(note for note in notes if note not in told)]
-    again = [note for note in notes if note in told]
-    told += shown
+    figure = learning_graph(curves, measure, title, names, scene.palette, chosen)
+    notes = [words.marks_note(curves), *([words.LEAVES] if leaves(curves, measure) else [])]
+    shown = [words.caption(measure), *(note for note in notes if note not in lines)]
+    again = [note for note in notes if note in lines]
+    lines += shown
     show_graph(f"Learning {measure}", figure, " ".join(shown), " ".join(again))
-    missing = words.missing_note(found, measure)
+    missing = words.missing_note(curves, measure)
     if missing:
         st.markdown(f":small[{escape_markdown(missing)}]")
 
 
 def _n_test(scene: Scene) -> int:
-    return compute.learning_split(scene).test.n_samples
+    return results.learning_split(scene).test.n_samples
 
 
 def _table(heads: tuple[str, ...], rows: list[words.NeedRow]) -> str:

@@ -58,10 +58,10 @@ def finished(scene: Scene, keys: Sequence[str], plan: Plan) -> LearningCurves:
     return LearningCurves(tuple(curves), plan)
 
 
-def is_complete(found: LearningCurves, keys: Sequence[str]) -> bool:
+def is_complete(curves: LearningCurves, keys: Sequence[str]) -> bool:
     """Return whether every size of every method is known."""
-    lengths = {curve.key: len(curve.points) for curve in found.curves}
-    wanted = len(found.plan.sizes)
+    lengths = {curve.key: len(curve.points) for curve in curves.curves}
+    wanted = len(curves.plan.sizes)
     return all(lengths.get(key) == wanted for key in (NO_METHOD, *keys))
 
 

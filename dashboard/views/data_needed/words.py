@@ -10,9 +10,9 @@ from calibcore.data_needed import LearningCurves, Step
 from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
 from dashboard.settings import NO_METHOD
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import amount, ci, span
 from dashboard.texts.rows import rows_of, say_rows, says_rows
-from dashboard.texts.sentences import method_name
 
 METHODS = "Calibrators"
 METHODS_HELP = "The one chosen on the left keeps its options; the others use their defaults."
@@ -79,6 +79,9 @@ def step_words(step: Step) -> str:
     return rows if step.n_draws == 1 else f"{rows}, subsample {step.draw} of {step.n_draws}"
 
 
+OTHERS = "Other measures"
+
+
 def measure_name(measure: str) -> str:
     """Return the name of a measure."""
     return next(known.name for known in METRICS if known.key == measure)
@@ -91,25 +94,25 @@ def shown(measure: str, value: float, n_test: int) -> str:
     return f"{text}%" if unit == "share" else text
 
 
-def comparable_nll(found: LearningCurves) -> str:
+def comparable_nll(curves: LearningCurves) -> str:
     """Return the key of the NLL that all have: that of all classes, or else that of the event."""
-    nll = (curve.mean("nll") for curve in found.curves)
+    nll = (curve.mean("nll") for curve in curves.curves)
     return "event_nll" if any(np.isnan(mean).any() for mean in nll) else "nll"
 
 
 @says_rows
-def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
+def conclusion(curves: LearningCurves, measure: str, n_test: int) -> str:
     """Return which calibrator is best with few rows and with all, and how many rows are enough.
 
-    ``found``: the curves, uncalibrated among them. ``measure``: by which calibrators are compared.
+    ``curves``: the curves, uncalibrated among them. ``measure``: by which calibrators are compared.
     ``n_test``: rows of the test set.
     """
-    best, name = found.best(measure), SHORT_MEASURES[measure]
+    best, name = curves.best(measure), SHORT_MEASURES[measure]
     if not best:
         return f"{name} is not available for these calibrators."
     (few, first), (full, last) = best[0], best[-1]
-    early = shown(measure, _mean(found, first, measure, 0), n_test)
-    late = shown(measure, _mean(found, last, measure, -1), n_test)
+    early = shown(measure, _mean(curves, first, measure, 0), n_test)
+    late = shown(measure, _mean(curves, last, measure, -1), n_test)
     start = f"{early} with {few:,} calibration rows"
     if few == full:
         return f"Lowest {name}: {method_name(first)} ({start})."
@@ -118,7 +121,7 @@ def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
         where = "at every size shown" if always else "at both ends"
         if last != NO_METHOD:
             text = f"{method_name(last)} has the lowest {name} {where}: {figures}."
-            return f"{text} {_enough(found, last, measure)}".strip()
+            return f"{text} {_enough(curves, last, measure)}".strip()
         if always:
             return f"No calibrator beats uncalibrated scores: {name} {figures}."
         return f"Uncalibrated scores have the lowest {name} {where}: {figures}."
@@ -128,17 +131,17 @@ def conclusion(found: LearningCurves, measure: str, n_test: int) -> str:
         when = f"from {since:,} rows on ({late} with {full:,})"
     opening = f"Lowest {name}: {method_name(first)} with {few:,} calibration rows ({early})"
     text = f"{opening}, {method_name(last)} {when}."
-    return text if last == NO_METHOD else f"{text} {_enough(found, last, measure)}".strip()
+    return text if last == NO_METHOD else f"{text} {_enough(curves, last, measure)}".strip()
 
 
-def _mean(found: LearningCurves, key: str, measure: str, place: int) -> float:
-    return float(found.curve(key).mean(measure)[place])
+def _mean(curves: LearningCurves, key: str, measure: str, place: int) -> float:
+    return float(curves.curve(key).mean(measure)[place])
 
 
 @says_rows
-def _enough(found: LearningCurves, key: str, measure: str) -> str:
+def _enough(curves: LearningCurves, key: str, measure: str) -> str:
     """Return how many rows a calibrator needs to gain nearly as much as with all."""
-    curve, before = found.curve(key), _before(found, measure)
+    curve, before = curves.curve(key), _before(curves, measure)
     enough, full = curve.enough(measure, before), int(curve.sizes[-1])
     if enough is None:
         return ""
@@ -151,9 +154,9 @@ def _enough(found: LearningCurves, key: str, measure: str) -> str:
     )
 
 
-def _before(found: LearningCurves, measure: str) -> float:
+def _before(curves: LearningCurves, measure: str) -> float:
     """Return the error of uncalibrated scores; NaN where they have not been evaluated."""
-    means = (c.mean(measure) for c in found.curves if c.key == NO_METHOD)
+    means = (c.mean(measure) for c in curves.curves if c.key == NO_METHOD)
     return next((float(mean[-1]) for mean in means if mean.size), math.nan)
 
 
@@ -168,10 +171,10 @@ def rounded(n_rows: float) -> str:
     return f"{float(f'{n_rows:.2g}'):,.0f}"
 
 
-def need_rows(found: LearningCurves, measure: str, n_test: int) -> list[NeedRow]:
+def need_rows(curves: LearningCurves, measure: str, n_test: int) -> list[NeedRow]:
     """Return the table: the error with few rows and with all, and the rows needed."""
-    rows, before = [], _before(found, measure)
-    for curve in found.curves:
+    rows, before = [], _before(curves, measure)
+    for curve in curves.curves:
         mean = curve.mean(measure)
         if not mean.size or math.isnan(mean[-1]):
             continue
@@ -185,9 +188,9 @@ def need_rows(found: LearningCurves, measure: str, n_test: int) -> list[NeedRow]
     return rows
 
 
-def need_heads(found: LearningCurves) -> tuple[str, str, str, str]:
+def need_heads(curves: LearningCurves) -> tuple[str, str, str, str]:
     """Return the column heads of the table."""
-    sizes = found.plan.sizes
+    sizes = curves.plan.sizes
     return "Calibrator", rows_of(sizes[0]), f"All {sizes[-1]:,}", say_rows("Rows needed")
 
 
@@ -206,32 +209,32 @@ def caption(measure: str) -> str:
     return f"{better.capitalize()} is better."
 
 
-def marks_note(found: LearningCurves) -> str:
+def marks_note(curves: LearningCurves) -> str:
     """Return what the marks of the graphs are."""
-    draws = found.plan.n_draws
+    draws = curves.plan.n_draws
     return f"Mean of {draws} stratified subsamples; error bars: 10th\u201390th percentile."
 
 
-def draws_note(found: LearningCurves) -> str:
+def draws_note(curves: LearningCurves) -> str:
     """Return how rows were drawn, for experts."""
     return (
         "Subsamples are drawn without replacement and shared by all calibrators"
-        f" (seed {found.plan.seed}). Large ones overlap, so their spread is not a confidence"
+        f" (seed {curves.plan.seed}). Large ones overlap, so their spread is not a confidence"
         " interval."
     )
 
 
-def missing_note(found: LearningCurves, measure: str) -> str:
+def missing_note(curves: LearningCurves, measure: str) -> str:
     """Return which calibrators a graph leaves out, and which fits failed; nothing if none."""
     out = [
         method_name(curve.key)
-        for curve in found.curves
+        for curve in curves.curves
         if not curve.sizes.size or any(map(math.isnan, curve.mean(measure).tolist()))
     ]
     parts = []
     if out:
         parts.append(f"{', '.join(out)}: {measure_name(measure)} after calibration not available.")
-    for curve in found.curves:
+    for curve in curves.curves:
         if curve.n_refused:
             why = next(point.refused[0] for point in curve.points if point.refused)
             draws = "subsample" if curve.n_refused == 1 else "subsamples"

@@ -24,7 +24,7 @@ from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.texts.classes import shortened
 from dashboard.texts.rows import rows_of, say_rows
-from dashboard.texts.subgroups import SCORES, TRUE
+from dashboard.texts.subgroups import PREDICTED, SCORES, TRUE
 from dashboard.texts.tiles import commonest_class
 from dashboard.views.decisions import words
 from dashboard.views.decisions.words import Selection
@@ -93,7 +93,9 @@ def _group_blocks(
     offered = groupings_of(scene)
     if not offered:
         return []
-    by = by if by in offered else offered[0]
+    by = by if by in offered else usual_grouping(offered)
+    if by is None:
+        return []
     groups = by_group(scene, by, sides, cutoff)
     shown = groups[:MOST_GROUPS]
     rows = tuple(
@@ -109,15 +111,15 @@ def _group_blocks(
 
 
 def _kept_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
-    found = selections_of(scene, wanted)
-    curves = [(side, one.curve) for side, one in zip(sides_of(scene), found, strict=True)]
-    figure = coverage_graph(curves, share_kept(found), scene.palette)
+    selections = selections_of(scene, wanted)
+    curves = [(side, one.curve) for side, one in zip(sides_of(scene), selections, strict=True)]
+    figure = coverage_graph(curves, share_kept(selections), scene.palette)
     areas = [curve.aurc for _, curve in curves]
     all_rows = [words.all_rows_sentence(areas, scene.evaluated.after.event)]
     if scene.settings.event == TopR(1):
         all_rows.append(commonest_class(scene.evaluated))
     return (
-        Sentences("acting", tuple(words.selection_lines(found, wanted)), headline=True),
+        Sentences("acting", tuple(words.selection_lines(selections, wanted)), headline=True),
         Pictures("kept", (Picture("decisions kept", say_rows(words.KEPT_CAPTION), figure),)),
         Sentences("all rows", tuple(text for text in all_rows if text)),
     )
@@ -207,13 +209,13 @@ def share_kept(sides: list[Selection]) -> float | None:
 
 
 def cutoff_lines(
-    scene: Scene, found: list[AtCutoff], costs: tuple[float, float] | None
+    scene: Scene, cutoffs: list[AtCutoff], costs: tuple[float, float] | None
 ) -> list[str]:
     """Return the same cut-off in the file's own scores, and what acting costs, for Markdown."""
     sides, lines = sides_of(scene), []
     if costs is not None:
-        lines.append(words.cost_sentence(dict(zip(sides, found, strict=True)), costs))
-    own = as_many(sides["Before"], found[-1].called) if "After" in sides else None
+        lines.append(words.cost_sentence(dict(zip(sides, cutoffs, strict=True)), costs))
+    own = as_many(sides["Before"], cutoffs[-1].called) if "After" in sides else None
     if own is not None:
         lines.append(words.as_many_sentence(own))
     return lines
@@ -233,6 +235,11 @@ def groupings_of(scene: Scene) -> list[str]:
     ]
     first = most_telling(scene)
     return sorted(offered, key=lambda by: by != first)
+
+
+def usual_grouping(offered: list[str]) -> str | None:
+    """Return the grouping until one is chosen: no predicted class, which only repeats the score."""
+    return None if offered[0] == PREDICTED else offered[0]
 
 
 def by_group(

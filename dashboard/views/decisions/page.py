@@ -51,21 +51,26 @@ def _remember(choices: Choices) -> Choices:
     return choices
 
 
-def _choose_grouping(offered: list[str]) -> str:
+def _choose_grouping(offered: list[str]) -> str | None:
     st.subheader(words.GROUPS, anchor=False)
-    by = st.selectbox(
-        words.GROUP_BY, offered, key="decisions_by", bind="query-params",
-        persist_state="session", width=320,
-    )  # fmt: skip
-    return by or offered[0]
+    return st.selectbox(
+        words.GROUP_BY,
+        offered,
+        index=None if decisions.usual_grouping(offered) is None else 0,
+        key="decisions_by",
+        bind="query-params",
+        persist_state="session",
+        placeholder=words.GROUP_PLACE,
+        width=320,
+    )
 
 
 def _file(scene: Scene, choices: Choices) -> str:
     """Return the counts of all rows and of every subgroup, each side, as a table."""
     sides, cutoff = decisions.sides_of(scene), choices.cutoff or 0.0
-    found = [at_cutoff(event, cutoff) for event in sides.values()]
+    at_cutoffs = [at_cutoff(event, cutoff) for event in sides.values()]
     groups = decisions.by_group(scene, choices.by, [*sides.values()], cutoff) if choices.by else []
-    named = [(say_rows(words.ALL_ROWS), found), *groups]
+    named = [(say_rows(words.ALL_ROWS), at_cutoffs), *groups]
     lines = words.file_lines(
         [(name, side, one) for name, each in named for side, one in zip(sides, each, strict=True)]
     )

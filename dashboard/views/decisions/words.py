@@ -44,6 +44,7 @@ KEPT_CAPTION = "Accuracy among the rows with the highest scores, by how many of 
 CALLED, RIGHT, FOUND = "Flagged", "Events among the flagged", "Events flagged"
 MISSED, IN_VAIN, SPARED = "Events missed", "False alarms", "Others not flagged"
 BENEFIT, COST = "Net benefit per 100 rows", "Total cost"
+GROUP_PLACE = "Choose a grouping"
 GROUPS, GROUP_BY, ALL_ROWS = "Subgroups at this cut-off", "Group by", "All rows"
 GROUP_HEAD = ("Subgroup", CALLED, RIGHT, FOUND, MISSED, IN_VAIN)
 FILE_HEAD = [
@@ -196,14 +197,14 @@ def file_lines(found: Sequence[tuple[str, str, AtCutoff]]) -> list[list[str | fl
 
 
 @says_rows
-def use_sentence(found: DecisionCurve, *, side: str) -> str:
+def use_sentence(curve: DecisionCurve, *, side: str) -> str:
     """Return in which range of cut-offs a model is of use."""
-    ranges = found.useful()
+    ranges = curve.useful()
     if not ranges:
         return f"{side} calibration, no cut-off is better than flagging all rows or none."
     widest = max(ranges, key=lambda ends: ends[1] - ends[0])
     text = f"{side} calibration, the model is of use for cut-offs of {_range(widest)}"
-    clear = [one for one in found.useful(clearly=True) if one[1] > one[0]]
+    clear = [one for one in curve.useful(clearly=True) if one[1] > one[0]]
     if not clear:
         return f"{text}; nowhere clearly (95% CI)."
     sure = max(clear, key=lambda ends: ends[1] - ends[0])
@@ -215,14 +216,14 @@ def _range(ends: tuple[float, float]) -> str:
 
 
 @says_rows
-def reference_sentence(found: AtCutoff) -> str:
+def reference_sentence(cutoff: AtCutoff) -> str:
     """Return what needs no model: flagging all rows, none, and as many at random."""
-    n, events = found.n_samples, found.n_events
+    n, events = cutoff.n_samples, cutoff.n_events
     share = percent(events / n, n)
-    chance = round(found.called * events / n)
+    chance = round(cutoff.called * events / n)
     return (
         f"Without a model: flagging all {n:,} rows makes {n - events:,} false alarms ({share} are"
-        f" events), flagging none misses {events:,} events, flagging {found.called:,} rows at"
+        f" events), flagging none misses {events:,} events, flagging {cutoff.called:,} rows at"
         f" random finds about {chance:,}."
     )
 
@@ -255,18 +256,18 @@ def selection_lines(sides: Sequence[Selection], wanted: float) -> list[str]:
     if last.at is not None:
         lines = [selection_sentence(last.at, calibrated=bool(own)), _holds(last, wanted)]
     for one in own:
-        told = [out_of_reach(wanted, calibrated=False)]
+        own_sentences = [out_of_reach(wanted, calibrated=False)]
         if one.at is not None:
-            told = [own_sentence(one.at), _holds(one, wanted)]
+            own_sentences = [own_sentence(one.at), _holds(one, wanted)]
         if last.at is not None and one.mistaken is not None and one.mistaken.called:
-            told.append(mistaken_sentence(one.mistaken))
-        lines.append(" ".join(told))
+            own_sentences.append(mistaken_sentence(one.mistaken))
+        lines.append(" ".join(own_sentences))
     return lines
 
 
 def _holds(one: Selection, wanted: float) -> str:
-    found = "" if one.groups is None else kept_groups_sentence(one.groups, one.names, wanted)
-    return f"{held_sentence(one.held)} {found}".strip()
+    text = "" if one.groups is None else kept_groups_sentence(one.groups, one.names, wanted)
+    return f"{held_sentence(one.held)} {text}".strip()
 
 
 @says_rows
@@ -331,12 +332,12 @@ def kept_groups_sentence(
     worst, more = int(below[0]), below.size - 1
     by, shown = names[int(groups.grouping[worst])]
     name = escape_markdown(slice_name(by, shortened(shown[int(groups.place[worst])])))
-    kept, interval = int(groups.kept[worst]), groups.accuracy(worst)
-    right = percent(int(groups.right[worst]) / kept, kept)
-    ends = ci(percent(interval.low, kept), percent(interval.high, kept))
+    number, interval = int(groups.kept[worst]), groups.accuracy(worst)
+    right = percent(int(groups.right[worst]) / number, number)
+    ends = ci(percent(interval.low, number), percent(interval.high, number))
     other = f"; {more:,} other subgroup{'s' * (more > 1)} too" if more else ""
     return (
-        f"**Not in every subgroup: of {name}, {right} of {rows_of(kept)} are correct** ({ends}),"
+        f"**Not in every subgroup: of {name}, {right} of {rows_of(number)} are correct** ({ends}),"
         f" below {aim}{other} ({adjusted})."
     )
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard.texts.glossary import GLOSSARY
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
-from dashboard.texts.sentences import method_name
 from dashboard.views.glossary import reference as words
 from dashboard.widgets.links import show_teaching
 

@@ -92,8 +92,8 @@ def needs(method: Method) -> str:
         known = "only the scores of one event are known, or only they matter"
     else:
         known = "the logits or probabilities of all classes are known"
-    kept = "stay" if method.preserves_accuracy else "may change"
-    return f"Use it where {known}; predicted classes {kept}."
+    text = "stay" if method.preserves_accuracy else "may change"
+    return f"Use it where {known}; predicted classes {text}."
 
 
 def notes_of_measure(measure: Measure) -> str:
@@ -116,7 +116,7 @@ def section(of: object, name: str) -> str:
     True
     """
     text = inspect.getdoc(of) if callable(of) else None
-    found = re.search(
+    match = re.search(
         rf"^{name}\n-+\n(.*?)(?=\n\n[A-Z][A-Za-z ]*\n-+\n|\Z)", text or "", re.S | re.M
     )
-    return found[1].strip() if found else ""
+    return match[1].strip() if match else ""

@@ -15,11 +15,10 @@ from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
 from dashboard.texts.events import event_name, outcome_name
 from dashboard.texts.rows import call_rows
-from dashboard.texts.sentences import refusal
 from dashboard.texts.subgroups import SCORES
 from dashboard.texts.subject import row_title
-from dashboard.views.ks_graphs import drawing as compute
-from dashboard.views.ks_graphs import words
+from dashboard.texts.verdict import refusal
+from dashboard.views.ks_graphs import drawing, words
 from dashboard.widgets import address, graph, headline, terms
 from dashboard.widgets.links import show_link
 
@@ -50,13 +49,13 @@ class _Side:
     side: Side
     gap: go.Figure
     graphs: FourGraphs
-    captions: compute.Captions
+    captions: drawing.Captions
 
 
 def show(scene: Scene) -> None:
     """Show the graphs before on the left and after on the right, a row for each set and event."""
     headline.show_subject(scene)
-    headline.show_verdict(scene, brief=True)
+    headline.show_headline(scene, notes=True)
     _show_graphs(scene)
     _show_fit(scene)
     with st.expander("How to read these graphs"):
@@ -83,7 +82,7 @@ def _show_graphs(scene: Scene) -> None:
     graph.choose_side_on_phones()
     number = 0
     for one in scenes:
-        rows = [compute.on_set(one, name) for name in chosen_sets]
+        rows = [drawing.on_set(one, name) for name in chosen_sets]
         for row in rows:
             number += 1
             _show_row(row, rows, shown, "" if number == 1 else f" {number}")
@@ -140,7 +139,7 @@ def _choose_both() -> bool:
 
 def _choose_graphs(n_rows: int) -> str:
     """Show the choice of which of the four graphs are drawn, as many as a page can hold."""
-    fits = {p: name for p, name in WHICH.items() if 2 * n_rows * len(p) <= compute.MOST_FIGURES}
+    fits = {p: name for p, name in WHICH.items() if 2 * n_rows * len(p) <= drawing.MOST_FIGURES}
     return address.choose(
         st.segmented_control,
         words.WHICH,
@@ -173,7 +172,7 @@ def _second_scene(scene: Scene, event: ChosenEvent | None) -> list[Scene]:
     if event is None:
         return []
     try:
-        return [compute.with_event(scene, event)]
+        return [drawing.with_event(scene, event)]
     except CalibrationInputError as error:
         st.info(refusal(error), icon=":material/info:")
         return []
@@ -187,9 +186,9 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     if shown.n_rows > 1:
         st.subheader(row_title(scene), anchor=False, divider="gray")
     n_figures = 2 * shown.n_rows * len(shown.letters)
-    drawn = compute.draw_graphs(scene, alike=alike, n_figures=n_figures)
-    gaps = compute.draw_gaps(scene, alike=alike, n_figures=n_figures)
-    captions = compute.captions_of(scene)
+    drawn = drawing.draw_graphs(scene, alike=alike, n_figures=n_figures)
+    gaps = drawing.draw_gaps(scene, alike=alike, n_figures=n_figures)
+    captions = drawing.captions_of(scene)
     evaluated = scene.evaluated
     both = ("Before", "After"), (evaluated.before, evaluated.after), gaps, drawn, captions
     sides = [_Side(*one) for one in zip(*both, strict=True)]
@@ -232,7 +231,7 @@ def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palet
     note = words.band_note(one.side, expert=shown.expert)
     marks = {} if shown.fractile is None else mark_rows(one.side, shown.fractile, palette)
     for column, letter in zip(st.columns(2, gap="small"), pair, strict=True):
-        figure, _ = compute.PANELS[letter]
+        figure, _ = drawing.PANELS[letter]
         key = f"{one.name} {letter}{suffix}"
         with column:
             graph.show_graph(
@@ -247,11 +246,11 @@ def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palet
 
 def _show_fit(scene: Scene) -> None:
     """Show the spline over what it was fitted to, closed at first, where the calibrator is one."""
-    fit = compute.spline_fit(scene)
+    fit = drawing.spline_fit(scene)
     if fit is None:
         return
     caption = words.fit_caption(fit, expert=scene.expert)
     titles = Titles(write=partial(words.titled, expert=scene.expert))
     with st.expander(words.FIT_HEADING):
-        graph.show_graph("Fit spline", compute.draw_fit(scene, fit), caption, titles=titles)
+        graph.show_graph("Fit spline", drawing.draw_fit(scene, fit), caption, titles=titles)
         show_link("maps", words.FIT_LINK)

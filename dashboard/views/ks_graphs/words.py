@@ -115,14 +115,20 @@ def gap_caption(side: Side, *, expert: bool = False) -> str:
 def one_sided(side: Side) -> str:
     """Say that the KS error is the mean gap, where the gap grows to the end; else nothing."""
     curves, n_samples = side.curves, side.event.n_samples
-    found = ks_is_mean_gap_of(curves)
-    if found is None or curves.ks_error <= side.null.simultaneous:
+    ks_is_mean_gap = ks_is_mean_gap_of(curves)
+    if ks_is_mean_gap is None or curves.ks_error <= side.null.simultaneous:
         return ""
-    ks, gap = percent(found.ks_error, n_samples), percent(abs(found.mean_gap), n_samples)
+    ks, gap = (
+        percent(ks_is_mean_gap.ks_error, n_samples),
+        percent(abs(ks_is_mean_gap.mean_gap), n_samples),
+    )
     if ks != gap:
         return ""
-    way = "high" if found.mean_gap > 0 else "low"
-    return f" This is the KS error, {ks}, as where all scores are too {way} (Gupta 2021, eq. 8)."
+    way = "high" if ks_is_mean_gap.mean_gap > 0 else "low"
+    return (
+        f" Because scores are too {way} throughout, the KS error, {ks}, equals the overall gap"
+        " (Gupta 2021, eq. 8)."
+    )
 
 
 @says_rows
@@ -151,7 +157,7 @@ def warped_caption(side: Side, *, expert: bool = False) -> str:
     if expert:
         gap = pp(mean_score - observed, n_samples, signed=True)
         return f"{both}; score \u2212 observed {gap}."
-    return f"{both}."
+    return f"The lines end at the {both[0].lower()}{both[1:]}."
 
 
 def fractile_caption(side: Side, *, expert: bool = False) -> str:
@@ -161,7 +167,7 @@ def fractile_caption(side: Side, *, expert: bool = False) -> str:
     # Cut, not rounded: at least half of the rows do score this high.
     steps = 1_000 if side.event.n_samples < 50_000 else 10_000
     median = math.floor(float(np.median(side.event.scores)) * steps) / steps
-    text = f"Median score {percent(median, side.event.n_samples)}."
+    text = f"Half of the rows score {percent(median, side.event.n_samples)} or more."
     return f"{text} Slopes of (a): {GRAPH_KNOTS}-knot least-squares spline." if expert else text
 
 
@@ -173,7 +179,7 @@ def score_caption(side: Side, *, expert: bool = False) -> str:
     gap = pp(frequency.mean_gap, side.event.n_samples)
     if expert:
         return f"Mean absolute gap between score and spline estimate: {gap}."
-    return f"Mean gap between the lines: {gap}."
+    return f"On average over the rows, the lines are {gap} apart."
 
 
 @says_rows

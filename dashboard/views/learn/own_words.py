@@ -8,8 +8,8 @@ from calibcore.data import EventScores
 from dashboard.learn.garments import png_of
 from dashboard.learn.own import CERTAIN, LETTERS, N_MORE, Answer, Collected, Result
 from dashboard.learn.questions import N_QUESTIONS, Question
+from dashboard.texts.badges import NOT_DETECTED, Badge, finding
 from dashboard.texts.numbers import INFINITY, detected_points, escape_markdown, p_words, percent, pp
-from dashboard.texts.verdicts import NOT_DETECTED, Finding, finding
 
 TITLE = "Your own calibration"
 YOURS, WHOLE_CLASS = f"{N_QUESTIONS} questions", "Whole class"
@@ -122,7 +122,7 @@ COMPUTED_TEXT = (
 )
 
 
-def verdict_of(found: Result) -> Finding:
+def verdict_of(found: Result) -> Badge:
     """Return over- or underconfident, or that neither is detected, by the test of the KS error."""
     curves = found.side.curves
     return finding(found.gap, curves.ks_error, curves.ks_p_value, prediction=True)

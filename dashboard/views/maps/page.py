@@ -29,11 +29,10 @@ from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.take_home import page as take_home
 from dashboard.texts.glossary import SHORT_NAMES
+from dashboard.texts.methods import method_name
 from dashboard.texts.reliability import bins_caption
 from dashboard.texts.rows import say_rows
-from dashboard.texts.sentences import method_name
-from dashboard.views.maps import results as compute
-from dashboard.views.maps import words
+from dashboard.views.maps import results, words
 from dashboard.views.maps.results import AtTemperature
 from dashboard.widgets import address, headline
 from dashboard.widgets.graph import show_graph
@@ -47,7 +46,7 @@ def show(scene: Scene) -> None:
     method, event = scene.settings.method, scene.settings.event
     sentence = words.movement_sentence(
         method,
-        compute.moved(scene),
+        results.moved(scene),
         scene.where,
         expert=scene.expert,
         waiting=scene.waiting,
@@ -65,16 +64,15 @@ def show(scene: Scene) -> None:
         st.markdown(f":small[{inside.format(name=method_name(method))}]")
     if knows_groups:
         st.markdown(f":small[{words.of_groups(len(curves) - 1, scene.settings.group or '')}]")
-    curve_graph, move_graph = compute.draw_maps(scene, curves)
-    left, right = st.columns(2, gap="medium")
+    curve_graph, move_graph = results.draw_maps(scene, curves)
+    caption = words.map_caption(scene.settings.n_bins, folds=any(one.folds for one in curves))
     if on_classes:
-        with left:
-            _show_cloud(scene, words.row_names(event))
-    with right if on_classes else left:
-        caption = words.map_caption(scene.settings.n_bins, folds=any(one.folds for one in curves))
+        _show_cloud(scene, words.row_names(event))
+        with st.expander(words.CURVES_OF_SCORES):
+            show_graph("Maps curves", curve_graph, caption)
+    else:
         show_graph("Maps curves", curve_graph, caption)
-    if not on_classes:
-        with right:
+        with st.expander(words.SHIFT):
             caption = words.shift_caption(bins_left_out=leaves_bins_out(scene.evaluated.before))
             show_graph("Maps shift", move_graph, caption)
     _show_triangle(scene)
@@ -85,11 +83,11 @@ def show(scene: Scene) -> None:
 
 def _curves_of_groups(scene: Scene) -> list[NamedCurve]:
     """Return the map of all rows, and those of the groups that differ most from it."""
-    of_all = compute.chosen_curve(scene)
+    of_all = results.chosen_curve(scene)
     if of_all is None:
         return []
     own = [
-        NamedCurve(words.short_group(name), one) for name, one in compute.curves_of_groups(scene)
+        NamedCurve(words.short_group(name), one) for name, one in results.curves_of_groups(scene)
     ]
     return [NamedCurve(words.ALL_ROWS, of_all, chosen=True), *own]
 
@@ -105,15 +103,15 @@ def _choose_curves(scene: Scene) -> list[NamedCurve]:
     )
     chosen = scene.settings.method
     found = []
-    own = compute.chosen_curve(scene)
+    own = results.chosen_curve(scene)
     if own is not None:
-        folds = compute.fold_curves(scene)
+        folds = results.fold_curves(scene)
         found.append(NamedCurve(SHORT_NAMES[chosen], own, chosen=True, folds=folds))
     refused = []
     for key in added:
         if own is not None and key == chosen:
             continue
-        curve = compute.curve_of(scene, key)
+        curve = results.curve_of(scene, key)
         if curve is None:
             refused.append(key)
         else:
@@ -137,13 +135,13 @@ def _show_triangle(scene: Scene) -> None:
     if names is None or len(names) != 3:
         return
     st.subheader(words.TRIANGLE, anchor=False)
-    found = compute.arrows(scene)
-    if found is None:
+    arrows = results.arrows(scene)
+    if arrows is None:
         st.markdown(words.no_triangle(scene.settings.method, scene.waiting))
         return
     titles = (words.GRID_TITLE, words.ROWS_TITLE.format(where=scene.where))
     for number, (place, moves, title) in enumerate(
-        zip(st.columns(2, gap="medium"), found, titles, strict=True)
+        zip(st.columns(2, gap="medium"), arrows, titles, strict=True)
     ):
         with place:
             caption = words.triangle_caption(len(moves.before), grid=number == 0, where=scene.where)
@@ -183,24 +181,24 @@ def _show_chosen(scene: Scene) -> None:
 
 
 def _show_temperature(scene: Scene) -> None:
-    rows, fitted = scene.rows, compute.fitted_temperature(scene)
+    rows, fitted = scene.rows, results.fitted_temperature(scene)
     if not isinstance(rows, LogitSet) or fitted is None:
         st.markdown(words.ONLY_SCORES)
         return
     work = LongWork(("temperature", scene.upload.digest, scene.settings.event, scene.chosen))
     what = words.sweep_cost(rows.n_samples, rows.n_classes)
-    if not work.agreed(compute.sweep_seconds(scene, rows, fitted), what):
+    if not work.agreed(results.sweep_seconds(scene, rows, fitted), what):
         return
     with work.watched() as report, st.spinner(words.SWEEPING_T):
-        swept = compute.sweep_temperature(
+        swept = results.sweep_temperature(
             scene, rows, fitted, lambda share: report(share, words.SWEEPING_T)
         )
     left, right = st.columns(2, gap="medium")
     with left:
         by_hand = _choose_temperature(fitted)
-        here, there = (compute.at_temperature(scene, rows, t) for t in (by_hand, fitted))
+        here, there = (results.at_temperature(scene, rows, t) for t in (by_hand, fitted))
         st.markdown(words.temperature_sentence(fitted, swept.most_likely, scene.where))
-        equal = words.entropy_sentence(compute.entropy_at(scene, fitted))
+        equal = words.entropy_sentence(results.entropy_at(scene, fitted))
         if equal:
             st.markdown(f":small[{equal}]")
     with right:
@@ -211,13 +209,13 @@ def _show_temperature(scene: Scene) -> None:
 
 def _choose_temperature(fitted: float) -> float:
     """Let the user set T; 1 is the uncalibrated model."""
-    options = compute.temperatures(fitted, fine=True)
+    options = results.temperatures(fitted, fine=True)
     return st.select_slider(
         words.HAND_T,
         options,
         1.0,
         format_func=lambda value: f"{value:.3g}",
-        key="hand_t_wide" if compute.is_wide(fitted) else "hand_t",
+        key="hand_t_wide" if results.is_wide(fitted) else "hand_t",
         bind="query-params",
         persist_state="session",
         help=words.HAND_T_HELP,
@@ -265,18 +263,18 @@ def _show_diagrams(scene: Scene, here: AtTemperature, there: AtTemperature) -> N
 
 def _show_knots(scene: Scene) -> None:
     n_rows = scene.split.calibration.n_samples
-    if n_rows < compute.FIRST_KNOTS:
-        st.markdown(say_rows(words.FEW_ROWS).format(n_rows=n_rows, least=compute.FIRST_KNOTS))
+    if n_rows < results.FIRST_KNOTS:
+        st.markdown(say_rows(words.FEW_ROWS).format(n_rows=n_rows, least=results.FIRST_KNOTS))
         return
     work = LongWork(("knots", scene.upload.digest, scene.settings))
-    if not work.agreed(compute.knots_seconds(scene), words.knots_cost(n_rows)):
+    if not work.agreed(results.knots_seconds(scene), words.knots_cost(n_rows)):
         return
     with work.watched() as report, st.spinner(words.SWEEPING_KNOTS):
-        swept = compute.sweep_knots(scene, lambda share: report(share, words.SWEEPING_KNOTS))
+        swept = results.sweep_knots(scene, lambda share: report(share, words.SWEEPING_KNOTS))
     asked = st.slider(
         words.HAND_KNOTS,
-        compute.FIRST_KNOTS,
-        compute.LAST_KNOTS,
+        results.FIRST_KNOTS,
+        results.LAST_KNOTS,
         6,
         key="hand_knots",
         bind="query-params",
@@ -295,7 +293,7 @@ def _show_knots(scene: Scene) -> None:
 
 
 def _show_knot_graphs(scene: Scene, swept: KnotSweep, by_hand: int) -> None:
-    marked = [n for n in (compute.chosen_knots(scene), by_hand) if n is not None]
+    marked = [n for n in (results.chosen_knots(scene), by_hand) if n is not None]
     names = {n: words.knots_mark(n, by_hand) for n in marked}
     graphs = knot_graphs(swept, names, scene.palette, crossed=scene.crossed)
     captions = words.KNOTS_CROSSED_CAPTIONS if scene.crossed else words.KNOTS_CAPTIONS
@@ -303,7 +301,7 @@ def _show_knot_graphs(scene: Scene, swept: KnotSweep, by_hand: int) -> None:
     for place, (name, figure), caption in drawn:
         with place:
             show_graph(f"Knots {name}", figure, caption)
-    curve = NamedCurve(f"{by_hand} knots", compute.spline_curve(scene, by_hand), chosen=True)
+    curve = NamedCurve(f"{by_hand} knots", results.spline_curve(scene, by_hand), chosen=True)
     left, right = st.columns(2, gap="medium")
     with left:
         figure = map_graph([curve], scene.evaluated.before, scene.palette)

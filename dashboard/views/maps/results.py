@@ -116,8 +116,8 @@ def curves_of_groups(scene: Scene) -> list[tuple[str, ScoreCurve]]:
     def distance(curve: ScoreCurve) -> float:
         return float(np.abs(np.interp(usual, curve.score, curve.calibrated) - plain).mean())
 
-    found = zip(fitted.groups.tolist(), group_curves(fitted), strict=True)
-    ordered = sorted(found, key=lambda one: -distance(one[1]))[:MOST_GROUPS]
+    pairs = zip(fitted.groups.tolist(), group_curves(fitted), strict=True)
+    ordered = sorted(pairs, key=lambda one: -distance(one[1]))[:MOST_GROUPS]
     return [(names[code], curve) for code, curve in ordered]
 
 
@@ -185,11 +185,11 @@ def entropy_at(scene: Scene, fitted: float) -> EntropyIsNll | None:
     rows = scene.split.calibration
     if not isinstance(rows, LogitSet):
         return None
-    made = FittedTemperature(fitted)
+    temperature = FittedTemperature(fitted)
     return _of_data(
         scene,
         "entropies",
-        lambda: entropy_is_nll(made.predict_proba(rows.logits), rows.labels),
+        lambda: entropy_is_nll(temperature.predict_proba(rows.logits), rows.labels),
         fitted,
     )
 
@@ -252,8 +252,8 @@ def at_temperature(scene: Scene, rows: LogitSet, temperature: float) -> AtTemper
 
 def spline_at_hand(scene: Scene) -> SplineCalibration:
     """Return the spline with the options that are chosen, or the usual ones."""
-    made = scene.settings.calibrator()
-    return made if isinstance(made, SplineCalibration) else SplineCalibration()
+    calibrator = scene.settings.calibrator()
+    return calibrator if isinstance(calibrator, SplineCalibration) else SplineCalibration()
 
 
 def chosen_knots(scene: Scene) -> int | None:

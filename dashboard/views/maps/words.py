@@ -22,9 +22,9 @@ from calibcore.metrics import EntropyIsNll
 from calibcore.validation import Floats
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.texts.glossary import GLOSSARY
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown, of_100, percent, points, took
 from dashboard.texts.rows import rows_of, says_rows
-from dashboard.texts.sentences import method_name
 
 _SHORT = 12
 """Letters of a name where there is little room, at most."""
@@ -191,6 +191,10 @@ def of_groups(n_shown: int, by: str) -> str:
     return f"All rows, and {which} of {escape_markdown(by)} whose curves differ most from it."
 
 
+CURVES_OF_SCORES = "Calibrators of the event's score"
+SHIFT = "Change in score"
+
+
 def map_caption(n_bins: int, *, folds: bool = False) -> str:
     """Return what the graph of the curves shows."""
     text = (
@@ -294,24 +298,24 @@ def knots_sentence(
     whole, chosen = (" (all rows)", " (filtered)") if part else ("", "")
     place = swept.place(by_hand)
     best = int(swept.test_ks.argmin())
-    found = (
+    text = (
         f"KS error with {swept.n_knots[place]} knots:"
         f" {percent(float(swept.calibration_ks[place]), n_rows)} on the calibration set{whole},"
         f" {percent(float(swept.test_ks[place]), n_rows)} on the test set{chosen}."
     )
     if crossed:
-        found = (
+        text = (
             f"KS error with {swept.n_knots[place]} knots{whole}:"
             f" {percent(float(swept.calibration_ks[place]), n_rows)} on the rows of the fit,"
             f" {percent(float(swept.test_ks[place]), n_rows)} in cross-validation."
         )
         value = percent(float(swept.test_ks[best]), n_rows)
         lower = f"{swept.n_knots[best]} knots have the lowest ({value})"
-        return f"{found} {lower if best != place else 'No other number has a lower one'}."
+        return f"{text} {lower if best != place else 'No other number has a lower one'}."
     if best == place:
-        return f"{found} No other number fits the test set better."
+        return f"{text} No other number fits the test set better."
     return (
-        f"{found} {swept.n_knots[best]} knots would fit the test set best"
+        f"{text} {swept.n_knots[best]} knots would fit the test set best"
         f" ({percent(float(swept.test_ks[best]), n_rows)}), but the choice must not use the test"
         " set."
     )
@@ -401,8 +405,8 @@ def groups(fitted: Fitted | None, names: Sequence[str]) -> Listed | None:
     """Return the shift and slope of each group in log-odds, by its name, where there are any."""
     if not isinstance(fitted, FittedByGroup):
         return None
-    found = zip(fitted.groups.tolist(), fitted.shift, fitted.slope, strict=True)
+    pairs = zip(fitted.groups.tolist(), fitted.shift, fitted.slope, strict=True)
     return Listed(
         ("Group", "Shift", "Slope"),
-        [(names[code], rounded(shift), rounded(slope)) for code, shift, slope in found],
+        [(names[code], rounded(shift), rounded(slope)) for code, shift, slope in pairs],
     )

@@ -130,11 +130,11 @@ def paper_csv(
     for name, row in zip(names, cells, strict=True):
         line: list[str | float | None] = [name]
         for one in row:
-            found = one or TableCell(None)
-            line.append(found.value)
-            line += list(_ends(found)) if has_ends else []
-            line += [found.deviation] if has_deviation else []
-            line += [_LEVELS[found.level]] if has_level else []
+            cell = one or TableCell(None)
+            line.append(cell.value)
+            line += list(_ends(cell)) if has_ends else []
+            line += [cell.deviation] if has_deviation else []
+            line += [_LEVELS[cell.level]] if has_level else []
         lines.append([*line, *(text for _, text in facts)])
     return csv_of([*head, *(name for name, _ in facts)], lines)
 
@@ -258,8 +258,8 @@ def paper_latex(table: PaperTable) -> str:
         if any(below):  # below the values, as beside them a page is too narrow
             body.append(rf"    {' & '.join(below)} \\")
     heads = " & ".join(["Model", *map(latex_text, table.printed or table.columns)])
-    told = [f"{table.heading}.", table.printed_note, table.note]
-    caption = latex_text(" ".join(filter(None, told)))
+    lines = [f"{table.heading}.", table.printed_note, table.note]
+    caption = latex_text(" ".join(filter(None, lines)))
     narrowed = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
     return "\n".join([
         r"% \usepackage{booktabs,graphicx}",

@@ -13,7 +13,7 @@ from calibcore.models import plane_of
 from dashboard import controls
 from dashboard.compute.files import SourceFile
 from dashboard.figures import class_picture
-from dashboard.figures.models import plane_figure
+from dashboard.figures.models import measure_figure, plane_figure
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.readers import Upload
 from dashboard.scene import Scene
@@ -92,28 +92,29 @@ def _show_same_rows(scene: Scene) -> None:
         name, others = _brought(scene)
     if not others:
         return
-    found = _evaluated(scene, name, others, top)
-    if found is None:
+    evaluated = _evaluated(scene, name, others, top)
+    if evaluated is None:
         return
     sentence = words.conclusion(
-        [one.name for one in found],
-        [one.result for one in found],
+        [one.name for one in evaluated],
+        [one.result for one in evaluated],
         scene.settings.method,
         expert=scene.expert,
     )
     certain, which = words.certain_note(
-        [one.name for one in found], [one.result for one in found], scene.settings
+        [one.name for one in evaluated], [one.result for one in evaluated], scene.settings
     )
     with top.container():
         st.subheader(sentence, anchor=False)
         if certain:
             st.markdown(f":material/warning: {certain}", help=which)
-    _show_plane(scene, found)
-    measures, columns, place = _show_table(scene, found)
-    _show_pictures(scene, found)
+    _show_errors(scene, evaluated)
+    measures, columns, place = _show_table(scene, evaluated)
+    _show_pictures(scene, evaluated)
+    _show_plane(scene, evaluated)
     if place is not None and measures:  # last, as they take longest
         with place.container():
-            _show_differences(scene, found, measures, columns)
+            _show_differences(scene, evaluated, measures, columns)
 
 
 # Which models -------------------------------------------------------------------------------
@@ -217,12 +218,12 @@ def _evaluated(
 
 
 def _show_table(
-    scene: Scene, found: Sequence[Model]
+    scene: Scene, models: Sequence[Model]
 ) -> tuple[tuple[Measure, ...], str, DeltaGenerator | None]:
     """Show the measures; return them, the class of tables, and the place for intervals if asked."""
     st.subheader(words.TABLE, anchor=False)
-    measures = _choose_measures(scene, found)
-    names, evaluated = [one.name for one in found], [one.result for one in found]
+    measures = _choose_measures(scene, models)
+    names, evaluated = [one.name for one in models], [one.result for one in models]
     calibrated = scene.settings.method != NO_METHOD
     columns = choose_columns_on_phones("models")
     rows = models_table(evaluated, measures)
@@ -260,7 +261,7 @@ def models_csv(
     return csv_of(["Model", *head], lines)
 
 
-def _choose_measures(scene: Scene, found: Sequence[Model]) -> tuple[Measure, ...]:
+def _choose_measures(scene: Scene, models: Sequence[Model]) -> tuple[Measure, ...]:
     """Show the choice of columns, of the measures that are defined here; return those chosen."""
     names = {
         m.key: m.name
@@ -275,7 +276,7 @@ def _choose_measures(scene: Scene, found: Sequence[Model]) -> tuple[Measure, ...
         help=words.MEASURES_HELP,
         label_visibility="collapsed",
     )
-    has_accuracy = found[0].result.compare("accuracy").before is not None
+    has_accuracy = models[0].result.compare("accuracy").before is not None
     shown = (*chosen, "accuracy") if has_accuracy else tuple(chosen)
     return tuple(measure for measure in METRICS if measure.key in shown)
 
@@ -309,10 +310,10 @@ def _marked(one: Cell) -> str:
 
 
 def _show_differences(
-    scene: Scene, found: Sequence[Model], measures: tuple[Measure, ...], columns: str
+    scene: Scene, models: Sequence[Model], measures: tuple[Measure, ...], columns: str
 ) -> None:
     """Show the differences from the first model with their intervals."""
-    first, *others = found
+    first, *others = models
     bar, pairs = st.empty(), []
     for number, other in enumerate(others):
 
@@ -355,28 +356,40 @@ def _differences_table(
     return table(f"measures differences {columns}", heads, lines)
 
 
-def _lost(found: Inference) -> bool:
+def _lost(inference: Inference) -> bool:
     """Return whether the accuracy cannot be computed there."""
-    return any(one.key == "accuracy" and one.before is None for one in found.findings)
+    return any(one.key == "accuracy" and one.before is None for one in inference.findings)
 
 
-def _difference(found: Inference, measure: Measure, rows: int) -> str:
-    finding = found.find(measure.key)
+def _difference(inference: Inference, measure: Measure, rows: int) -> str:
+    finding = inference.find(measure.key)
     value, interval, said, kind = words.difference_cell(finding, measure, rows)
     return f"{cell(value, interval)}<small>{coloured(said, kind)}</small>"
 
 
-def _show_plane(scene: Scene, found: Sequence[Model]) -> None:
-    plane, names = plane_of([one.result for one in found]), [one.name for one in found]
-    explained = words.plane_help(plane, expert=scene.expert)
-    st.subheader(words.PLANE, anchor=False, help=explained)
+def _show_plane(scene: Scene, models: Sequence[Model]) -> None:
+    """Show miscalibration against discrimination, closed at first."""
+    plane, names = plane_of([one.result for one in models]), [one.name for one in models]
     calibrated = scene.settings.method != NO_METHOD
     figure = plane_figure(plane, names, scene.palette, calibrated=calibrated)
     caption = words.plane_caption(plane, names, calibrated=calibrated)
-    show_graph("Models", figure, caption)
+    with st.expander(words.PLANE):
+        show_graph("Models", figure, caption)
+        st.markdown(f":small[{words.plane_help(plane, expert=scene.expert)}]")
 
 
-def _show_pictures(scene: Scene, found: Sequence[Model]) -> None:
+def _show_errors(scene: Scene, models: Sequence[Model]) -> None:
+    """Show the KS error of every model, which the headline is about."""
+    calibrated = scene.settings.method != NO_METHOD
+    rows = [
+        (one.name, one.result.before.curves.ks_error, one.result.after.curves.ks_error)
+        for one in models
+    ]
+    figure = measure_figure(rows, "KS error", scene.palette, calibrated=calibrated)
+    show_graph("KS errors", figure, words.errors_caption(calibrated=calibrated))
+
+
+def _show_pictures(scene: Scene, models: Sequence[Model]) -> None:
     """Show the reliability diagram of each model: small on both sides, or one over a histogram."""
     st.subheader(words.PICTURES, anchor=False)
     calibrated = scene.settings.method != NO_METHOD
@@ -390,7 +403,7 @@ def _show_pictures(scene: Scene, found: Sequence[Model]) -> None:
         label_visibility="collapsed",
     )
     if chosen == "small":
-        _show_small_pictures(scene, found, calibrated=calibrated)
+        _show_small_pictures(scene, models, calibrated=calibrated)
         return
     panels = [
         Panel(
@@ -398,15 +411,15 @@ def _show_pictures(scene: Scene, found: Sequence[Model]) -> None:
             panel_line(one.result.compare, one.result.n_samples, after=chosen == "after"),
             one.result.after if chosen == "after" else one.result.before,
         )
-        for one in found
+        for one in models
     ]
     show_panels(scene, panels, diagrams.choose_diagram(), key="model")
 
 
-def _show_small_pictures(scene: Scene, found: Sequence[Model], *, calibrated: bool) -> None:
-    for start in range(0, len(found), A_LINE):
+def _show_small_pictures(scene: Scene, models: Sequence[Model], *, calibrated: bool) -> None:
+    for start in range(0, len(models), A_LINE):
         columns = st.columns(A_LINE, gap="small")
-        for column, one in zip(columns, found[start : start + A_LINE], strict=False):
+        for column, one in zip(columns, models[start : start + A_LINE], strict=False):
             evaluated = one.result
             after = evaluated.after.binned if calibrated else None
             line = words.picture_line(evaluated, calibrated=calibrated)

@@ -193,8 +193,8 @@ def _order(
             return None
         _, here, there = np.intersect1d(ids, its[name], assume_unique=True, return_indices=True)
         if here.size < ids.size:
-            found = f'{here.size:,} of the rows of the first model, by column "{visible(name, 40)}"'
-            raise CalibrationInputError("rows", found, f"all {ids.size:,}")
+            text = f'{here.size:,} of the rows of the first model, by column "{visible(name, 40)}"'
+            raise CalibrationInputError("rows", text, f"all {ids.size:,}")
         return there[np.argsort(here)]
     return None
 
@@ -217,8 +217,8 @@ def _outputs(rows: Rows) -> NDArray[np.floating]:
 def check_piece(upload: Upload) -> None:
     """Raise if a file holds labels alone, or no labels."""
     if upload.piece is not None:
-        found = "labels alone" if upload.piece.table is None else "a table without labels"
-        raise CalibrationInputError("file", found, "a model's outputs together with the labels")
+        text = "labels alone" if upload.piece.table is None else "a table without labels"
+        raise CalibrationInputError("file", text, "a model's outputs together with the labels")
 
 
 def check_other(first: Upload, other: Upload) -> None:

@@ -152,19 +152,19 @@ def _followed(scene: Scene, members: Sequence[Member]) -> list[Checkpoint] | Non
 # What is shown ------------------------------------------------------------------------------
 
 
-def _show_table(scene: Scene, found: Sequence[Checkpoint], along: str) -> None:
+def _show_table(scene: Scene, checkpoints: Sequence[Checkpoint], along: str) -> None:
     st.subheader(words.TABLE, anchor=False)
     columns = choose_columns_on_phones("series")
     with st.container(key="models_table_series"):
-        st.html(_table(found, along, columns))
-    note = words.table_note(found, scene.event_words.in_sentence, scene.settings.n_bins)
+        st.html(_table(checkpoints, along, columns))
+    note = words.table_note(checkpoints, scene.event_words.in_sentence, scene.settings.n_bins)
     st.markdown(f":small[{note}]")
-    offer_table(lambda: series_csv(found, along), name=file_name("series"))
+    offer_table(lambda: series_csv(checkpoints, along), name=file_name("series"))
 
 
-def _table(found: Sequence[Checkpoint], along: str, columns: str) -> str:
+def _table(checkpoints: Sequence[Checkpoint], along: str, columns: str) -> str:
     lines = []
-    for one in found:
+    for one in checkpoints:
         cells = [f"{one.number:g}", f"{one.temperature:.2f}", percent(one.error, one.n_samples)]
         cells += [f"{was:.3f}<small>{now:.3f}</small>" for was, now in (one.nll, one.entropy)]
         for pair in (one.ece, one.ks_error):
@@ -177,11 +177,11 @@ def _table(found: Sequence[Checkpoint], along: str, columns: str) -> str:
     return table(f"measures models {columns}", heads, lines)
 
 
-def series_csv(found: Sequence[Checkpoint], along: str) -> str:
+def series_csv(checkpoints: Sequence[Checkpoint], along: str) -> str:
     """Return the series for a spreadsheet, with every digit, before and after."""
-    head, lines = [along], [[one.number] for one in found]
+    head, lines = [along], [[one.number] for one in checkpoints]
     for panel in PANELS:
-        values = values_of(panel, found)
+        values = values_of(panel, checkpoints)
         sides = [""] if len(values) == 1 else [", before", ", after"]
         head += [f"{panel.title}{side}" for side in sides]
         for line, more in zip(lines, values.T, strict=True):

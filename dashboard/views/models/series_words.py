@@ -10,7 +10,7 @@ from calibcore.series import Checkpoint
 from calibcore.validation import Floats, Hits
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import amount, escape_markdown, percent, pp, span
-from dashboard.texts.sentences import refusal
+from dashboard.texts.verdict import refusal
 
 SERIES = "Series"
 NO_SERIES = (
@@ -55,24 +55,25 @@ def working_on(n_networks: int) -> str:
     return WORK.format(n=n_networks)
 
 
-def overfit(found: Sequence[Checkpoint]) -> tuple[float, float] | None:
+def overfit(checkpoints: Sequence[Checkpoint]) -> tuple[float, float] | None:
     """Return the numbers of the lowest NLL and of the lowest error, as in the figure of Guo 2017.
 
     None where the error is not lowest later, with an NLL that is higher beyond chance.
     """
-    loss = min(range(len(found)), key=lambda place: found[place].nll[0])
-    error = min(range(len(found)), key=lambda place: found[place].error)
-    if error <= loss or not _rises(found[loss], found[error]):
+    loss = min(range(len(checkpoints)), key=lambda place: checkpoints[place].nll[0])
+    error = min(range(len(checkpoints)), key=lambda place: checkpoints[place].error)
+    if error <= loss or not _rises(checkpoints[loss], checkpoints[error]):
         return None
-    return found[loss].number, found[error].number
+    return checkpoints[loss].number, checkpoints[error].number
 
 
-def conclusion(found: Sequence[Checkpoint], along: str) -> str:
+def conclusion(checkpoints: Sequence[Checkpoint], along: str) -> str:
     """Return what becomes of NLL and error after the lowest NLL, for Markdown.
 
-    ``found``: the series, ascending. ``along``: what the number is.
+    ``checkpoints``: the series, ascending. ``along``: what the
+    number is.
     """
-    last, least = found[-1], min(found, key=lambda one: one.nll[0])
+    last, least = checkpoints[-1], min(checkpoints, key=lambda one: one.nll[0])
     name = _axis(along)
     if least is last:
         return f"NLL is lowest at the last {name}, {last.number:g} ({last.nll[0]:.3f})."
@@ -108,34 +109,37 @@ def _axis(along: str) -> str:
     return name[:1].lower() + name[1:] if name[1:2].islower() else name
 
 
-def caption(field: str, found: Sequence[Checkpoint], along: str) -> str:
+def caption(field: str, checkpoints: Sequence[Checkpoint], along: str) -> str:
     """Return what the picture of a measure shows here, for Markdown.
 
-    ``field``: of `Checkpoint`. ``found``: the series, ascending. ``along``: what the number is.
+    ``field``: of `Checkpoint`. ``checkpoints``: the series, ascending. ``along``: what the
+    number is.
     """
-    values, name = np.array([getattr(one, field) for one in found]), _axis(along)
+    values, name = np.array([getattr(one, field) for one in checkpoints]), _axis(along)
     match field:
         case "error":
-            return _error(found, name)
+            return _error(checkpoints, name)
         case "temperature":
-            return _temperature(values, found, name)
+            return _temperature(values, checkpoints, name)
         case "entropy":
-            return _entropy(found, name)
+            return _entropy(checkpoints, name)
         case "nll":
             saved = values[:, 0] - values[:, 1]
             most = int(saved.argmax())
             return (
-                f"Temperature scaling lowers NLL most at {name} {found[most].number:g}:"
+                f"Temperature scaling lowers NLL most at {name} {checkpoints[most].number:g}:"
                 f" {values[most, 0]:.3f} \u2192 {values[most, 1]:.3f}."
             )
-    rows, write = found[0].n_samples, per_class if field == "classwise_ece" else percent
+    rows, write = checkpoints[0].n_samples, per_class if field == "classwise_ece" else percent
     first, last = (write(values[place, 0], rows) for place in (0, -1))
     after = span(*(write(end, rows) for end in (values[:, 1].min(), values[:, 1].max())))
-    return f"Before: {first} at {name} {found[0].number:g}, {last} at the last. After: {after}."
+    return (
+        f"Before: {first} at {name} {checkpoints[0].number:g}, {last} at the last. After: {after}."
+    )
 
 
-def _error(found: Sequence[Checkpoint], name: str) -> str:
-    least = min(found, key=lambda one: one.error)
+def _error(checkpoints: Sequence[Checkpoint], name: str) -> str:
+    least = min(checkpoints, key=lambda one: one.error)
     half = SIMILAR * sqrt(least.error * (1 - least.error) / least.n_samples)
     return (
         f"Lowest at {name} {least.number:g}: {percent(least.error, least.n_samples)}"
@@ -143,7 +147,7 @@ def _error(found: Sequence[Checkpoint], name: str) -> str:
     )
 
 
-def _temperature(values: Floats, found: Sequence[Checkpoint], name: str) -> str:
+def _temperature(values: Floats, checkpoints: Sequence[Checkpoint], name: str) -> str:
     ends = f"T goes from {values[0]:.3g} to {values[-1]:.3g}"
     above, below = values > 1 + NEAR, values < 1 - NEAR
     for side, where, word in ((above, "above", "high"), (below, "below", "low")):
@@ -151,15 +155,17 @@ def _temperature(values: Floats, found: Sequence[Checkpoint], name: str) -> str:
             return f"{ends}, {where} 1 at every {name}: scores are too {word} throughout."
         first = len(side) - int(np.argmin(side[::-1]))
         if side[-1] and not side[:first].any():
-            since = f"From {name} {found[first].number:g} on it is more than {NEAR:g} {where} 1"
+            since = (
+                f"From {name} {checkpoints[first].number:g} on it is more than {NEAR:g} {where} 1"
+            )
             return f"{ends}. {since}: scores are too {word}."
     if not above.any() and not below.any():
         return f"{ends}, about 1 at every {name}: scores need no correction."
     return f"{ends}; it is above 1 at {int(above.sum())} of {len(above)}."
 
 
-def _entropy(found: Sequence[Checkpoint], name: str) -> str:
-    last = found[-1]
+def _entropy(checkpoints: Sequence[Checkpoint], name: str) -> str:
+    last = checkpoints[-1]
     entropy, loss = last.entropy[1], last.nll[1]
     agree = "they nearly agree: " if abs(entropy - loss) < ALIKE * loss else ""
     return (
@@ -191,9 +197,9 @@ def legend(shaded: tuple[float, float] | None, along: str) -> str:
     )
 
 
-def table_note(found: Sequence[Checkpoint], event: str, n_bins: int) -> str:
+def table_note(checkpoints: Sequence[Checkpoint], event: str, n_bins: int) -> str:
     """Return which rows the table is of."""
-    rows = f"{found[0].n_samples:,} rows"
+    rows = f"{checkpoints[0].n_samples:,} rows"
     return (
         f"Test set, {rows}. Small print: after temperature scaling, fitted on each network's"
         f" calibration set. ECE ({n_bins} bins) and KS error: {event}. Class-wise ECE: all classes."

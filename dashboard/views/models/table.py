@@ -15,7 +15,7 @@ from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.texts.classes import shortened
-from dashboard.texts.sentences import method_name
+from dashboard.texts.methods import method_name
 from dashboard.views.models import table_words as words
 from dashboard.views.models.as_printed import (
     LEVEL,
@@ -82,11 +82,11 @@ def show(scene: Scene) -> None:
 def _choose_models(scene: Scene) -> list[TableModel]:
     """Show the choice of further models; return the rows, the model of the other pages first."""
     name = scene.sample.title if scene.sample is not None else scene.upload.name
-    found = [model_of(scene, name, scene.upload)]
+    models = [model_of(scene, name, scene.upload)]
     with st.container():  # what is seen while files are read moves nothing below
         if scene.sample is not None:
-            return found + _sampled(scene)
-        return found + _brought(scene)
+            return models + _sampled(scene)
+        return models + _brought(scene)
 
 
 def _sampled(scene: Scene) -> list[TableModel]:
@@ -148,18 +148,18 @@ def _computed(
     scene: Scene,
     models: Sequence[TableModel],
     keys: Sequence[str],
-    asked: TableRequest,
+    request: TableRequest,
     results: Sequence[ResultPlace],
 ) -> tuple[ModelTable, float]:
     """Compute what is not known, unless it takes long and was not asked for; and its cost."""
     digests = tuple(one.upload.digest for one in models)
     settings = scene.settings
-    work = LongWork(("model_table", settings, digests, tuple(keys), repr(asked)))
-    seconds = table_seconds(scene, models, keys, asked)
+    work = LongWork(("model_table", settings, digests, tuple(keys), repr(request)))
+    seconds = table_seconds(scene, models, keys, request)
     what = words.cost(len(models), sum(key != NO_METHOD for key in keys))
     if not work.agreed(seconds, what, ask_from=ASK_FROM):
         warn_of_overfitting(scene, keys)
-        return _known(scene, models, keys, asked), seconds
+        return _known(scene, models, keys, request), seconds
     if seconds > ASK_FROM:
         for result in results:
             result.clear()
@@ -168,24 +168,24 @@ def _computed(
         def tell(share: float, model: str, key: str) -> None:
             report(share, words.working_on(model, key))
 
-        return run_table(scene, models, keys, asked, tell, go=True), seconds
+        return run_table(scene, models, keys, request, tell, go=True), seconds
 
 
 def _known(
-    scene: Scene, models: Sequence[TableModel], keys: Sequence[str], asked: TableRequest
+    scene: Scene, models: Sequence[TableModel], keys: Sequence[str], request: TableRequest
 ) -> ModelTable:
     """Return what is known without long work: values, while their intervals are not."""
 
     def tell(share: float, model: str, key: str) -> None:
         del share, model, key
 
-    found = run_table(scene, models, keys, asked, tell, go=False)
-    if not asked.n_resamples:
+    found = run_table(scene, models, keys, request, tell, go=False)
+    if not request.n_resamples:
         return found
-    plain = replace(asked, n_resamples=0)
+    plain = replace(request, n_resamples=0)
     quick = table_seconds(scene, models, keys, plain) < ASK_FROM
     values = run_table(scene, models, keys, plain, tell, go=quick)
-    return replace(values, asked=asked, cells={**values.cells, **found.cells})
+    return replace(values, asked=request, cells={**values.cells, **found.cells})
 
 
 # What is shown ------------------------------------------------------------------------------

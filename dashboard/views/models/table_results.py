@@ -106,7 +106,7 @@ def model_of(scene: Scene, name: str, upload: Upload) -> TableModel:
 
 
 def table_seconds(
-    scene: Scene, models: Sequence[TableModel], keys: Sequence[str], asked: TableRequest
+    scene: Scene, models: Sequence[TableModel], keys: Sequence[str], request: TableRequest
 ) -> float:
     """Estimate how many seconds the cells take that are not known."""
     total = 0.0
@@ -115,24 +115,24 @@ def table_seconds(
             settings = _of_model(scene, model.upload, key)
         except CalibrationInputError:
             continue
-        if not is_known(_CELLS, _cell_key(model, settings, asked)):
-            total += _cell_seconds(model, settings, asked)
+        if not is_known(_CELLS, _cell_key(model, settings, request)):
+            total += _cell_seconds(model, settings, request)
     return total
 
 
-def _cell_seconds(model: TableModel, settings: Settings, asked: TableRequest) -> float:
+def _cell_seconds(model: TableModel, settings: Settings, request: TableRequest) -> float:
     speed, n_classes = seconds_per_logit(), model.n_classes or _FEW_CLASSES
     a_row, a_class = _EVALUATING
     evaluating = (a_row + a_class * n_classes) * model.n_test * speed
-    if asked.n_resamples and not asked.n_splits:
-        evaluating += _INTERVAL * model.n_test * speed * asked.n_resamples / 1000
+    if request.n_resamples and not request.n_splits:
+        evaluating += _INTERVAL * model.n_test * speed * request.n_resamples / 1000
     fitting = 0.0
     if settings.method != NO_METHOD:
         cost = method_by_key(settings.method).cost_of(**dict(settings.options))
         fitting = cost.seconds(model.n_fit, n_classes, speed)
-    if asked.n_splits:
-        known = is_known(_RESPLITS, _splits_key(model, settings, asked))
-        return 0.0 if known else asked.n_splits * (fitting + 4 * evaluating)
+    if request.n_splits:
+        known = is_known(_RESPLITS, _splits_key(model, settings, request))
+        return 0.0 if known else request.n_splits * (fitting + 4 * evaluating)
     if is_fitted(model.upload, settings):
         return evaluating
     return evaluating + fitting * (N_FOLDS if model.crossed else 1)
@@ -142,7 +142,7 @@ def run_table(
     scene: Scene,
     models: Sequence[TableModel],
     keys: Sequence[str],
-    asked: TableRequest,
+    request: TableRequest,
     report: Report,
     *,
     go: bool,
@@ -150,7 +150,7 @@ def run_table(
     """Fit every calibrator to every model and measure it, each once.
 
     ``scene``: what is chosen: the calibrator chosen there takes part with its options. ``models``:
-    the rows. ``keys``: the calibrators. ``asked``: what stands in the cells. ``report``: see
+    the rows. ``keys``: the calibrators. ``request``: what stands in the cells. ``report``: see
     `Report`; whatever it raises ends the work, and what was finished is kept. ``go``: whether cells
     that are not known are computed.
     """
@@ -163,11 +163,11 @@ def run_table(
 
         try:
             settings = _of_model(scene, model.upload, key)
-            if go or is_known(_CELLS, _cell_key(model, settings, asked)):
-                cells[row, key] = _cell(model, settings, asked, tell)
+            if go or is_known(_CELLS, _cell_key(model, settings, request)):
+                cells[row, key] = _cell(model, settings, request, tell)
         except CalibrationInputError as error:
             refused.append((row, key, str(error)))
-    return ModelTable(asked, tuple(models), tuple(keys), cells, tuple(refused))
+    return ModelTable(request, tuple(models), tuple(keys), cells, tuple(refused))
 
 
 def _places(
@@ -200,27 +200,29 @@ def _event_of(
     return event
 
 
-def _cell(model: TableModel, settings: Settings, asked: TableRequest, tell: Progress) -> TableCell:
+def _cell(
+    model: TableModel, settings: Settings, request: TableRequest, tell: Progress
+) -> TableCell:
     tell(0.0)
 
     def make() -> TableCell:
         check_pooled(settings.calibrator(), settings.event)
-        if asked.n_splits:
-            return _resplits(model, settings, asked, tell).cell(asked.measure)
+        if request.n_splits:
+            return _resplits(model, settings, request, tell).cell(request.measure)
         plan, options = None, Options(settings.n_bins)
-        if asked.n_resamples:  # as on the other pages, so that intervals are the same there
+        if request.n_resamples:  # as on the other pages, so that intervals are the same there
             affordable = max(LEAST_RESAMPLES, MOST_DRAWN // model.n_test)
-            plan = Plan((asked.measure,), options, min(asked.n_resamples, affordable))
+            plan = Plan((request.measure,), options, min(request.n_resamples, affordable))
         return table_cell(
             whole_split(model.upload, settings).test,
             event=settings.event,
             fitted=fitted_for_test(model.upload, settings, tell),
-            measure=asked.measure,
+            measure=request.measure,
             options=options,
             plan=plan,
         )
 
-    return once(_CELLS, _cell_key(model, settings, asked), make, most=_KEPT)
+    return once(_CELLS, _cell_key(model, settings, request), make, most=_KEPT)
 
 
 def fitted_for_test(
@@ -233,7 +235,7 @@ def fitted_for_test(
 
 
 def _resplits(
-    model: TableModel, settings: Settings, asked: TableRequest, tell: Progress
+    model: TableModel, settings: Settings, request: TableRequest, tell: Progress
 ) -> Resplits:
     """Measure repeated splits by all usual measures, so that another one needs no fit."""
 
@@ -243,25 +245,30 @@ def _resplits(
             rows,
             event=settings.event,
             calibrator=settings.calibrator(),
-            measures=_measures(asked.measure),
-            n_splits=asked.n_splits,
+            measures=_measures(request.measure),
+            n_splits=request.n_splits,
             calibration_share=settings.calibration_share or share,
             seed=settings.seed,
             options=Options(settings.n_bins),
             progress=report,
         )
 
-    return once_going_on(_RESPLITS, _splits_key(model, settings, asked), make, tell)
+    return once_going_on(_RESPLITS, _splits_key(model, settings, request), make, tell)
 
 
 def _measures(measure: Measure) -> tuple[Measure, ...]:
     return tuple(one for one in METRICS if one.short or one.key == measure.key)
 
 
-def _splits_key(model: TableModel, settings: Settings, asked: TableRequest) -> tuple[object, ...]:
-    measures = tuple(one.key for one in _measures(asked.measure))
-    return key_of(model.upload, settings), asked.n_splits, measures
+def _splits_key(model: TableModel, settings: Settings, request: TableRequest) -> tuple[object, ...]:
+    measures = tuple(one.key for one in _measures(request.measure))
+    return key_of(model.upload, settings), request.n_splits, measures
 
 
-def _cell_key(model: TableModel, settings: Settings, asked: TableRequest) -> tuple[object, ...]:
-    return key_of(model.upload, settings), asked.measure.key, asked.n_resamples, asked.n_splits
+def _cell_key(model: TableModel, settings: Settings, request: TableRequest) -> tuple[object, ...]:
+    return (
+        key_of(model.upload, settings),
+        request.measure.key,
+        request.n_resamples,
+        request.n_splits,
+    )

@@ -7,9 +7,9 @@ from calibcore.metrics.measure import ChangeMeasure, Unit
 from dashboard.settings import NO_METHOD, method_by_key, method_of
 from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import SHORT_NAMES
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import duration, escape_markdown
 from dashboard.texts.rows import rows_of
-from dashboard.texts.sentences import method_name
 
 VIEW = "Compare"
 VIEWS = {
@@ -120,8 +120,8 @@ def short_names(keys: Sequence[str]) -> tuple[tuple[str, ...], str]:
         for place, name in enumerate(plain)
     ]
     full = map(method_name, keys)
-    told = [f"{name}: {long}" for name, long in zip(names, full, strict=True) if name != long]
-    return tuple(names), f"{'; '.join(told)}." if told else ""
+    lines = [f"{name}: {long}" for name, long in zip(names, full, strict=True) if name != long]
+    return tuple(names), f"{'; '.join(lines)}." if lines else ""
 
 
 def working_on(model: str, key: str) -> str:
@@ -160,9 +160,11 @@ def best_sentence(wins: Sequence[tuple[str, int]], n_models: int, measure: Measu
         return ""
     word = {"lower": "Lowest", "higher": "Highest"}.get(measure.better, "Nearest to ideal")
     ordered = sorted(wins, key=lambda one: -one[1])
-    said = [f"{method_name(key)} for {count} of {n_models}" for key, count in ordered[:_MOST_NAMED]]
+    lines = [
+        f"{method_name(key)} for {count} of {n_models}" for key, count in ordered[:_MOST_NAMED]
+    ]
     models = "model" if n_models == 1 else "models"
-    return f"{word} {measure.name}: {', '.join([f'{said[0]} {models}', *said[1:]])}."
+    return f"{word} {measure.name}: {', '.join([f'{lines[0]} {models}', *lines[1:]])}."
 
 
 def note(
@@ -182,24 +184,24 @@ def note(
     marked as level. ``marked``: whether the measure has a better direction, so that the best of a
     row is marked.
     """
-    told = ["Test sets, after a fit to each model\u2019s calibration set."]
+    lines = ["Test sets, after a fit to each model\u2019s calibration set."]
     n_splits, least = splits
     if n_splits:
-        told = [f"Mean \u00b1 standard deviation over {n_splits} random splits."]
+        lines = [f"Mean \u00b1 standard deviation over {n_splits} random splits."]
         if 0 < least < n_splits:
-            told.append(f"Not all could be fitted everywhere: a cell has at least {least}.")
+            lines.append(f"Not all could be fitted everywhere: a cell has at least {least}.")
     elif crossed:
-        told.append("Of models with one set: cross-validation on it.")
+        lines.append("Of models with one set: cross-validation on it.")
     if intervals:
-        told.append("Small or in brackets: 95% CI.")
+        lines.append("Small or in brackets: 95% CI.")
     better = {"lower": "lower is better", "higher": "higher is better"}.get(
         measure.better, "nearest to ideal is better"
     )
     if marked:
-        told.append(f"Bold: best of the row; underlined: second best ({better}).")
+        lines.append(f"Bold: best of the row; underlined: second best ({better}).")
     if level:
-        told.append("\u00b0: a perfectly calibrated model may well show this value.")
-    return " ".join(told)
+        lines.append("\u00b0: a perfectly calibrated model may well show this value.")
+    return " ".join(lines)
 
 
 TABLE_HELP = (

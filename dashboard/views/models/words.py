@@ -13,6 +13,7 @@ from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import OPTIONS
 from dashboard.texts.measures import MARKS
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     amount,
     difference,
@@ -25,8 +26,8 @@ from dashboard.texts.numbers import (
     span,
 )
 from dashboard.texts.rows import rows, rows_of
-from dashboard.texts.sentences import WHOLE_SET, across_half, method_name, refusal
 from dashboard.texts.tiles import raised_nll
+from dashboard.texts.verdict import WHOLE_SET, across_half, refusal
 
 SAMPLES, FILES = "Compare with", "Files of further models"
 SAMPLES_HELP = "Examples with the same test labels."
@@ -114,9 +115,9 @@ def _after(results: Sequence[SetResult], method: str) -> str:
     rows, after = results[0].n_samples, [one.after.curves for one in results]
     low, high = (percent(end(one.ks_error for one in after), rows) for end in (min, max))
     errors = f"KS error {low} each" if low == high else f"KS errors {span(low, high)}"
-    found = sum(one.after.omnibus.p_value < DETECTION_LEVEL for one in results)
-    left = f"miscalibration still detected in {found} of {len(after)}"
-    text = f"After {method_name(method)}: {errors}, {left if found else 'none detected'}"
+    total = sum(one.after.omnibus.p_value < DETECTION_LEVEL for one in results)
+    left = f"miscalibration still detected in {total} of {len(after)}"
+    text = f"After {method_name(method)}: {errors}, {left if total else 'none detected'}"
     rights = [one.compare("accuracy").after for one in results]
     known = [right for right in rights if right is not None]
     if len(known) < len(rights):
@@ -129,17 +130,17 @@ def certain_note(
 ) -> tuple[str, str]:
     """Return how many models got wrong predictions at 0% or 100%, and which; or nothing."""
     found = [(name, raised_nll(one)) for name, one in zip(names, results, strict=True)]
-    told = [f"**{escape_markdown(shortened(name))}**: {text}." for name, text in found if text]
-    if not told:
+    lines = [f"**{escape_markdown(shortened(name))}**: {text}." for name, text in found if text]
+    if not lines:
         return "", ""
-    have = "has" if len(told) == 1 else "have"
+    have = "has" if len(lines) == 1 else "have"
     what = (
-        f"{len(told)} of {len(found)} models now {have} wrong predictions at 0% or 100%, and a"
+        f"{len(lines)} of {len(found)} models now {have} wrong predictions at 0% or 100%, and a"
         " higher NLL."
     )
     loose = settings.method == "spline" and dict(settings.options).get("constrained") is not True
     cure = f" Turn on **{OPTIONS['spline', 'constrained'][0]}**." if loose else ""
-    return what + cure, "\n\n".join(told)
+    return what + cure, "\n\n".join(lines)
 
 
 def half_note(results: Sequence[SetResult]) -> str:
@@ -219,6 +220,12 @@ def plane_caption(plane: Plane, names: Sequence[str], *, calibrated: bool) -> st
     return f"Lowest Brier score{when}: {best}, {min(scores)}."
 
 
+def errors_caption(*, calibrated: bool) -> str:
+    """Return how the picture of KS errors is read."""
+    moved = " Each line leads from before to after calibration." if calibrated else ""
+    return f"Further left is better calibrated.{moved}"
+
+
 def plane_help(plane: Plane, *, expert: bool) -> str:
     """Return how to read the plane."""
     text = "Left: better calibrated. Up: better discrimination. Dotted: equal Brier score."
@@ -227,8 +234,8 @@ def plane_help(plane: Plane, *, expert: bool) -> str:
     if not plane.shared:
         text += (
             " The models are correct on different rows, so their uncertainties differ."
-            " Discrimination is adjusted to the uncertainty of the first model; its order may"
-            " differ from that of the table."
+            " Drawn is discrimination at equal uncertainty, the first model's; its order may differ"
+            " from that of discrimination in the table."
         )
     return text
 

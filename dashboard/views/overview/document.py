@@ -10,7 +10,7 @@ from calibcore.metrics import Measure
 from dashboard.document.blocks import Cell, Row, Table
 from dashboard.tables import csv_of
 from dashboard.texts import report as words
-from dashboard.texts.measures import GROUPS, MARKS, Shown, finding_of, measure_rows
+from dashboard.texts.measures import GROUPS, MARKS, Shown, finding_for, measure_rows
 from dashboard.texts.rows import say_rows
 
 
@@ -35,7 +35,7 @@ def measures_table(  # noqa: PLR0913 - each has a default that serves
     written = measure_rows(evaluated, inference, tuple(measures), expert=expert)
     rows = []
     for measure, row in zip(measures, written, strict=True):
-        compared, known = evaluated.compare(measure.key), finding_of(inference, measure.key)
+        compared, known = evaluated.compare(measure.key), finding_for(inference, measure.key)
         before, after = (known.before, known.after) if known else (None, None)
         cells = [_cell(row.before, compared.before, before.interval if before else None)]
         if both:

@@ -12,9 +12,9 @@ from dashboard.texts.measures import (
     listed,
     narrow_note,
 )
-from dashboard.texts.sentences import LOOKING_CLOSER, capitalised
 from dashboard.texts.subject import scene_set
 from dashboard.texts.tiles import below_tiles, table_note, uncertainty_note
+from dashboard.texts.verdict import LOOKING_CLOSER, capitalised
 from dashboard.views.overview.document import measures_csv, measures_table
 from dashboard.widgets import address, diagrams, graph, headline, terms
 from dashboard.widgets.blocks import write
@@ -34,12 +34,10 @@ TERMS = (
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
-    headline.show_verdict(scene)
-    gap = st.container(key="mean_gap").empty()
-    worst = st.container(key="worst_subgroup").empty()
+    headline.show_headline(scene)
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene)
-    figures = headline.Figures(scene, gap, worst)
+    figures = headline.Figures(scene)
     inference = show_measures(scene)
     if inference is not None:
         figures.show(inference)
@@ -58,9 +56,9 @@ def show_measures(scene: Scene) -> Inference | None:
     with place.container():
         # The columns of the uncertainty have their place before it is known.
         _show_table(scene, None, measures, grouped=full, closer=scene.n_resamples > 0)
-    found = None
+    look = None
     offer_table(
-        lambda: measures_csv(evaluated, measures, found), name=file_name("measures"), facts=True
+        lambda: measures_csv(evaluated, measures, look), name=file_name("measures"), facts=True
     )
     if not scene.n_resamples:
         return None
@@ -69,11 +67,11 @@ def show_measures(scene: Scene) -> Inference | None:
     def report(share: float) -> None:
         bar.progress(share, LOOKING_CLOSER)
 
-    found = closer_look(scene, measures, report)
+    look = closer_look(scene, measures, report)
     bar.empty()
     with place.container():
-        _show_table(scene, found, measures, grouped=full, closer=True)
-    return found
+        _show_table(scene, look, measures, grouped=full, closer=True)
+    return look
 
 
 def _choose_list() -> bool:

@@ -64,18 +64,18 @@ def _choose_look(n_samples: int, n_classes: int) -> bool:
     )
 
 
-def _show_found(scene: Scene, found: Screening, class_names: tuple[str, ...]) -> None:
+def _show_found(scene: Scene, screening: Screening, class_names: tuple[str, ...]) -> None:
     expert = scene.expert
-    st.markdown(classes_sentence(found.before, found.after, found.where, expert=expert))
+    st.markdown(classes_sentence(screening.before, screening.after, screening.where, expert=expert))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        form, by = _choose_form(), _choose_order(found)
+        form, by = _choose_form(), _choose_order(screening)
         first = choose_page(len(class_names), PAGE[form], "classes_page")
     order: list[int] = by.order[first : first + PAGE[form]].tolist()
     if form == "pictures":
-        _show_pictures(scene, found, class_names, order)
+        _show_pictures(scene, screening, class_names, order)
         return
-    st.html(_table(class_rows(class_names, found.before, found.after, order)))
-    st.markdown(f":small[{classes_note(found.before, found.after, expert=expert)}]")
+    st.html(_table(class_rows(class_names, screening.before, screening.after, order)))
+    st.markdown(f":small[{classes_note(screening.before, screening.after, expert=expert)}]")
 
 
 def _choose_form() -> str:
@@ -90,10 +90,10 @@ def _choose_form() -> str:
     )
 
 
-def _choose_order(found: Screening) -> ClassScreen:
+def _choose_order(screening: Screening) -> ClassScreen:
     """Show the choice of which side's worst come first, where the sides differ."""
-    if found.after is None or found.after is found.before:
-        return found.before
+    if screening.after is None or screening.after is screening.before:
+        return screening.before
     chosen = address.choose(
         st.segmented_control,
         "Order",
@@ -103,15 +103,15 @@ def _choose_order(found: Screening) -> ClassScreen:
         required=True,
         label_visibility="collapsed",
     )
-    return found.after if chosen == "after" else found.before
+    return screening.after if chosen == "after" else screening.before
 
 
 def _show_pictures(
-    scene: Scene, found: Screening, class_names: tuple[str, ...], order: list[int]
+    scene: Scene, screening: Screening, class_names: tuple[str, ...], order: list[int]
 ) -> None:
     """Show a picture of each class under its name, which opens it, and its finding."""
-    after = None if found.after is found.before else found.after
-    rows = class_rows(class_names, found.before, after, order)
+    after = None if screening.after is screening.before else screening.after
+    rows = class_rows(class_names, screening.before, after, order)
     figures = draw_classes(scene, tuple(order))
     a_line = 6 if after is None else 4
     for start in range(0, len(order), a_line):
@@ -138,7 +138,7 @@ def _show_pictures(
                     config={"displayModeBar": False},
                     alt=f"{row.name}: reliability plot against the other classes. {far}, {meaning}",
                 )
-    st.markdown(f":small[{pictures_note(found.after)}]")
+    st.markdown(f":small[{pictures_note(screening.after)}]")
 
 
 def _table(rows: list[ClassRow]) -> str:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from dashboard.compute.advice import ranges_by_side
 from dashboard.compute.figures import draw_sweep
+from dashboard.compute.verdict import ranges_by_side
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.texts.limits import BINS_MATTER, sweep_caption
@@ -16,7 +16,7 @@ from dashboard.widgets.graph import show_graph, two_sides
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
-    headline.show_verdict(scene, brief=True, ranges=False)
+    headline.show_headline(scene, notes=True)
     diagram = diagrams.choose_diagram()
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene, diagram, clickable=True)

@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.subgroups import Places, SliceScreen
 from calibcore.verdict import DETECTION_LEVEL
-from dashboard.compute.advice import drift_step_of, worst_of
+from dashboard.compute.advice import drift_step_of
 from dashboard.compute.figures import draw_slices
 from dashboard.compute.split import ways
 from dashboard.compute.subgroups import (
@@ -17,6 +17,7 @@ from dashboard.compute.subgroups import (
     find_slices,
     most_telling,
 )
+from dashboard.compute.verdict import groups_of
 from dashboard.figures.plotly_json import Titles
 from dashboard.figures.subgroups import ROW, score_histogram
 from dashboard.scene import Scene
@@ -58,22 +59,22 @@ def show(scene: Scene) -> None:
     top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = _choose_way(scene)
-        found = find_slices(scene, by)
-        after_first = not found.slicing.in_time and _choose_side(found)
-        first, after = (found.after if after_first else found.before), _after(found)
-        _offer_part(found)
-        order = _order(found, first)
-        size = YEAR if found.slicing.in_time else PAGE
+        slices = find_slices(scene, by)
+        after_first = not slices.slicing.in_time and _choose_side(slices)
+        first, after = (slices.after if after_first else slices.before), _after(slices)
+        _offer_part(slices)
+        order = _order(slices, first)
+        size = YEAR if slices.slicing.in_time else PAGE
         start = choose_page(order.size, size, "slices_page")
     how = words.Wording(after_first, _is_prediction(scene), scene.expert)
-    sentence = words.conclusion((found.before, after), by, found.slicing.shown, how)
+    sentence = words.conclusion((slices.before, after), by, slices.slicing.shown, how)
     slicings = find_groups(scene).slicings
-    drift = find_drift(scene, by) if found.slicing.in_time else None
+    drift = find_drift(scene, by) if slices.slicing.in_time else None
     with top:
-        _show_conclusion(scene, sentence, drift, (found.before, after))
-        if (counted := worst_of(scene).counted(after=after_first)) and slicings[1:]:
+        _show_conclusion(scene, sentence, drift, (slices.before, after))
+        if (counted := groups_of(scene).counted(after=after_first)) and slicings[1:]:
             st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
-    _show_slices(scene, found, first, order[start : start + size])
+    _show_slices(scene, slices, first, order[start : start + size])
     _show_rows(scene)
 
 
@@ -121,15 +122,15 @@ def _choose_way(scene: Scene) -> str:
     return by or first
 
 
-def _order(found: SubgroupResults, first: SliceScreen) -> Places:
+def _order(results: SubgroupResults, first: SliceScreen) -> Places:
     """List the subgroups that have rows: periods in time order, others worst first."""
     worst_first = first.order(DETECTION_LEVEL)
-    return np.sort(worst_first) if found.slicing.in_time else worst_first
+    return np.sort(worst_first) if results.slicing.in_time else worst_first
 
 
-def _choose_side(found: SubgroupResults) -> bool:
+def _choose_side(results: SubgroupResults) -> bool:
     """Show which side's worst come first, where the sides differ; return True for after."""
-    if _after(found) is None:
+    if _after(results) is None:
         return False
     chosen = address.choose(
         st.segmented_control,
@@ -143,13 +144,13 @@ def _choose_side(found: SubgroupResults) -> bool:
     return chosen == "after"
 
 
-def _after(found: SubgroupResults) -> SliceScreen | None:
-    return None if found.after is found.before else found.after
+def _after(results: SubgroupResults) -> SliceScreen | None:
+    return None if results.after is results.before else results.after
 
 
-def _offer_part(found: SubgroupResults) -> None:
+def _offer_part(results: SubgroupResults) -> None:
     """Show the choice of a subgroup to filter all pages to."""
-    slicing = found.slicing
+    slicing = results.slicing
     shown = dict(zip(slicing.names, slicing.shown, strict=True))
     st.selectbox(
         words.OPEN,
@@ -182,32 +183,32 @@ def _columns(scene: Scene) -> tuple[DeltaGenerator, DeltaGenerator]:
 # The subgroups ------------------------------------------------------------------------------
 
 
-def _show_slices(scene: Scene, found: SubgroupResults, first: SliceScreen, shown: Places) -> None:
-    slicing, after = found.slicing, _after(found)
+def _show_slices(scene: Scene, results: SubgroupResults, first: SliceScreen, shown: Places) -> None:
+    slicing, after = results.slicing, _after(results)
     left, right = _columns(scene)
     if slicing.in_time:
         left, right = st.container(), st.container()
     with left:
-        figure = draw_slices(scene, found, shown)
-        caption = words.dots_caption(found.before, after)
+        figure = draw_slices(scene, results, shown)
+        caption = words.dots_caption(results.before, after)
         if slicing.in_time:
-            caption = f"{caption} {words.worst_caption(slicing.shown, found.before)}"
+            caption = f"{caption} {words.worst_caption(slicing.shown, results.before)}"
         show_graph(words.PICTURE, figure, caption)
     with right:
         rows = words.slice_rows(
             slicing.shown,
-            (found.before, after),
-            (found.right, found.right_after),
+            (results.before, after),
+            (results.right, results.right_after),
             shown.tolist(),
             prediction=_is_prediction(scene),
         )
         st.html(_RULES)
         with st.container(key="slices_table"):
             st.html(_slice_table(rows, expert=scene.expert))
-        n_shown = _order(found, first).size
+        n_shown = _order(results, first).size
         note = words.table_note(first, n_shown, by=slicing.by, worst_first=not slicing.in_time)
-        said = " ".join((note, *words.missing(scene.upload, slicing.by)))
-        st.markdown(f":small[{said}]", help=words.about(first, expert=scene.expert))
+        text = " ".join((note, *words.missing(scene.upload, slicing.by)))
+        st.markdown(f":small[{text}]", help=words.about(first, expert=scene.expert))
 
 
 def _slice_table(rows: list[words.SliceRow], *, expert: bool) -> str:
@@ -220,13 +221,13 @@ def _slice_line(row: words.SliceRow, *, expert: bool) -> tuple[str, ...]:
     gaps = ARROW.join(side.gap for side in sides)
     intervals = ARROW.join(side.interval.replace(" ", NO_BREAK) for side in sides)
     errors = words.both(side.ks_error for side in sides)
-    found = [_verdict(side, expert=expert) for side in sides]
-    if len(set(found)) < len(found):
-        found = [f"{found[0]} {words.BOTH_SIDES}"]
+    verdicts = [_verdict(side, expert=expert) for side in sides]
+    if len(set(verdicts)) < len(verdicts):
+        verdicts = [f"{verdicts[0]} {words.BOTH_SIDES}"]
     return (
         cell(row.name, row.rows),
         cell(gaps, intervals),
-        f"{cell(errors)}<small>{ARROW.join(found)}</small>",
+        f"{cell(errors)}<small>{ARROW.join(verdicts)}</small>",
         cell(row.right or NOTHING, row.right_interval),
     )
 

@@ -8,11 +8,11 @@ from calibcore.subgroups import JointScreen, SliceScreen, SliceShares
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.readers import Upload
 from dashboard.texts import subgroups as slice_names
+from dashboard.texts.badges import Badge, finding_since
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent, pp, span
 from dashboard.texts.rows import rows, rows_of, say_rows, says_rows
 from dashboard.texts.subgroups import slice_name
-from dashboard.texts.verdicts import Finding, finding_since
 
 SCORES = slice_names.SCORES
 
@@ -118,11 +118,11 @@ def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
     """Return how many subgroups are miscalibrated, on each side."""
     sides = zip(counts, (" before", " after") if len(counts) > 1 else ("",), strict=True)
     if n_tested == 1:
-        found = [
+        lines = [
             f"{'miscalibrated' if count else 'no miscalibration detected'}{side}"
             for count, side in sides
         ]
-        return f"The only subgroup with enough rows: {', '.join(found)}."
+        return f"The only subgroup with enough rows: {', '.join(lines)}."
     first, *then = [f"{count:,}{{of}}{side}" for count, side in sides]
     numbers = ", ".join(
         [first.format(of=f" of {n_tested:,}"), *(one.format(of="") for one in then)]
@@ -130,7 +130,7 @@ def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
     return f"Miscalibrated subgroups: {numbers} ({adjusted})."
 
 
-def _found(screen: SliceScreen, k: int, *, prediction: bool) -> Finding:
+def _found(screen: SliceScreen, k: int, *, prediction: bool) -> Badge:
     gap, error = float(screen.mean_gap[k]), float(screen.ks_error[k])
     if isinstance(screen, JointScreen):  # it is of the mean gap
         error = abs(gap)
@@ -229,7 +229,7 @@ def _side(screen: SliceScreen, k: int, *, prediction: bool) -> OneSide:
     )
 
 
-_KINDS = {"red": "over", "blue": "under", "violet": "over", "gray": "none"}
+_KINDS = {"too high": "over", "too low": "under", "both": "over", "none": "none"}
 
 
 def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str, str]:
@@ -238,12 +238,12 @@ def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str
         few = f"too few {rows()}"
         return "\u2013", few if screen.rows[k] < screen.least else "not tested", "none"
     found = _found(screen, k, prediction=prediction)
-    none, word = found.colour == "gray", found.in_sentence
+    none, word = found.direction == "none", found.in_sentence
     if isinstance(screen, JointScreen):
         word = "no mean gap detected" if none else f"{word}, {_compared(screen, k)}"
     elif none:
         word = "not detected"
-    return found.icon, word.removeprefix("scores "), _KINDS[found.colour]
+    return found.icon, word.removeprefix("scores "), _KINDS[found.direction]
 
 
 def _right(right: tuple[SliceShares | None, SliceShares | None], k: int, rows: int) -> str:
@@ -292,23 +292,23 @@ def about(screen: SliceScreen, *, expert: bool) -> str:
 def table_note(screen: SliceScreen, n_shown: int, *, by: str, worst_first: bool = True) -> str:
     """Return the order, what the small print is, and which subgroups are not tested."""
     at_once = " (all subgroups at once)" if isinstance(screen, JointScreen) else ""
-    said = ["Worst first."] if worst_first else []
-    said.append(f"Small print: 95% CI{at_once} and finding.")
+    lines = ["Worst first."] if worst_first else []
+    lines.append(f"Small print: 95% CI{at_once} and finding.")
     if isinstance(screen, JointScreen):
-        said.append(
+        lines.append(
             "Only the mean gap is tested: scores right on average may still be too extreme."
         )
     small = int(((screen.rows > 0) & (screen.rows < screen.least)).sum())
     if small:
         which = "1 subgroup" if small == 1 else f"{small:,} subgroups"
         verb = "is" if small == 1 else "are"
-        said.append(f"{which} with fewer than {screen.least} rows {verb} shown but not tested.")
+        lines.append(f"{which} with fewer than {screen.least} rows {verb} shown but not tested.")
     empty = screen.n_slices - n_shown
     if empty:
-        said.append(f"{'1 subgroup has' if empty == 1 else f'{empty:,} subgroups have'} no rows.")
+        lines.append(f"{'1 subgroup has' if empty == 1 else f'{empty:,} subgroups have'} no rows.")
     if by in SCORES:
-        said.append("Ranges are of the score before calibration.")
-    return " ".join(said)
+        lines.append("Ranges are of the score before calibration.")
+    return " ".join(lines)
 
 
 def dots_caption(screen: SliceScreen, after: SliceScreen | None) -> str:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pyarrow import csv as pacsv
 
 from dashboard.readers.formats.cells import MISSING, column_of_texts, encoded
-from dashboard.readers.records import Column, Odd, check_rows
+from dashboard.readers.limits import check_rows
+from dashboard.readers.records import Column, Odd
 from dashboard.readers.refusal import FileError, quoted
 
 _BLOCK, _PIECE = 4 << 20, 1 << 20
@@ -97,14 +98,14 @@ class Blocks:
 
     def columns(self, names: Sequence[str]) -> tuple[Column, ...]:
         """Return the whole columns; decimal commas in one speak for those of the others."""
-        made = [self._column(c, name) for c, name in enumerate(names)]
-        if any(column.commas for column in made):
-            for c, column in enumerate(made):
+        columns = [self._column(c, name) for c, name in enumerate(names)]
+        if any(column.commas for column in columns):
+            for c, column in enumerate(columns):
                 unsure = column.texts if column.is_text else column.odd and column.odd.texts
                 if self.kinds[c] is _TEXT and any("," in text for text in unsure or ()):
                     cells = pa.chunked_array(self.texts[c], _TEXT)
-                    made[c] = column_of_texts(column.name, cells, decimal_comma=True)
-        return tuple(made)
+                    columns[c] = column_of_texts(column.name, cells, decimal_comma=True)
+        return tuple(columns)
 
     def among(self) -> NDArray[np.bool_] | None:
         """Mark the lines that are rows, if some are not."""
@@ -120,8 +121,8 @@ class Blocks:
         n_cut = 0 if self.cut is None else len(self.cut)
         if self.cut is not None and n_cut > _MOST_CUT * (n_cut + n_rows):
             rows = "1 row" if n_cut == 1 else f"{n_cut:,} rows"
-            found = f"{rows} with more or fewer cells than the {self.width:,} of the first"
-            raise FileError(f"row {self.cut[0]:,}", found, "as many cells in every row")
+            text = f"{rows} with more or fewer cells than the {self.width:,} of the first"
+            raise FileError(f"row {self.cut[0]:,}", text, "as many cells in every row")
         if not n_rows:
             raise FileError("file", "a heading and no rows", "at least one row of data")
 
@@ -248,24 +249,24 @@ class Blocks:
         for chunk in cells.chunks:
             longest = pc.max(pc.binary_length(chunk.dictionary)).as_py() or 0
             if longest > _MAX_CELL:
-                found = f"a cell of {longest:,} bytes, or a quote that is not closed"
-                raise FileError(f"column {quoted(name)}", found, f"at most {_MAX_CELL:,}")
+                text = f"a cell of {longest:,} bytes, or a quote that is not closed"
+                raise FileError(f"column {quoted(name)}", text, f"at most {_MAX_CELL:,}")
         return column_of_texts(name, cells)
 
     def _note_lines(self, span: tuple[int, int], n_rows: int) -> None:
         """Note which lines of a block became rows; line ends in quotes are not counted."""
         at, end = span
         n_lines = self.data.count(b"\n", at, end) + (self.data[end - 1] != ord("\n"))
-        kept = np.ones(n_rows, dtype=np.bool_)
+        flags = np.ones(n_rows, dtype=np.bool_)
         if n_lines != n_rows:
-            kept, blank = self._lines(at, end)
-            if np.count_nonzero(kept) != n_rows:
-                kept = np.ones(n_rows, dtype=np.bool_)
+            flags, blank = self._lines(at, end)
+            if np.count_nonzero(flags) != n_rows:
+                flags = np.ones(n_rows, dtype=np.bool_)
             else:
-                cut = np.flatnonzero(~kept & ~blank) + self.first_row + self.n_lines
+                cut = np.flatnonzero(~flags & ~blank) + self.first_row + self.n_lines
                 self.cut_rows += [cut] if len(cut) else []
-        self.kept.append(kept)
-        self.n_lines += len(kept)
+        self.kept.append(flags)
+        self.n_lines += len(flags)
 
     def _lines(self, at: int, end: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Mark the lines with as many cells as wanted, and the blank ones."""
@@ -281,8 +282,8 @@ class Blocks:
         n_cells = np.add.reduceat(marks, starts, dtype=np.int32) + 1
         ink = np.add.reduceat(raw > ord(" "), starts, dtype=np.int32)
         lengths = np.add.reduceat((raw != ord("\r")) & (raw != ord("\n")), starts, dtype=np.int32)
-        kept: NDArray[np.bool_] = (n_cells == self.width) & (lengths > 0)
-        return kept, ~kept & (ink == 0)
+        values: NDArray[np.bool_] = (n_cells == self.width) & (lengths > 0)
+        return values, ~values & (ink == 0)
 
 
 def _with_points(cells: pa.ChunkedArray) -> tuple[pa.ChunkedArray, int] | None:

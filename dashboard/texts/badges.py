@@ -1,6 +1,6 @@
 """The words of a finding: its direction, and how strong the evidence for it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from calibcore.evaluation import Side
@@ -9,8 +9,7 @@ from calibcore.verdict import (
     DETECTION_LEVEL,
     Direction,
     direction_of,
-    direction_of_side,
-    remains,
+    state_of,
     uninformative,
 )
 from dashboard.texts.numbers import NO_BREAK, detected_points, pp, span
@@ -21,17 +20,31 @@ LEFT = "no longer detected, but most of the gap is left"
 
 Colour = Literal["red", "blue", "violet", "gray"]
 
+_COLOURS: dict[Direction, Colour] = {
+    "too high": "red", "too low": "blue", "both": "violet", "none": "gray",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
-class Finding:
+class Badge:
     """What was found about scores."""
 
     word: str
     """The finding, as a badge shows it."""
     icon: str
     """Sign that says the same without colour."""
-    colour: Colour
-    """Colour that says it again."""
+    direction: Direction
+    """Of the scores; "both" too where it is found in a part of the rows alone."""
+
+    @property
+    def one_way(self) -> bool:
+        """Whether scores are off in one direction, so that a mean gap is its size."""
+        return self.direction in {"too high", "too low"}
+
+    @property
+    def colour(self) -> Colour:
+        """Colour that says it again."""
+        return _COLOURS[self.direction]
 
     @property
     def in_sentence(self) -> str:
@@ -39,32 +52,37 @@ class Finding:
         return self.word[0].lower() + self.word[1:]
 
 
-NOT_DETECTED = Finding("No miscalibration detected", "\u25cb", "gray")
+NOT_DETECTED = Badge("No miscalibration detected", "\u25cb", "none")
 
-IN_SUBGROUPS = Finding("Miscalibrated in subgroups, not detected overall", "\u25c6", "violet")
+IN_SUBGROUPS = Badge("Miscalibrated in subgroups, not detected overall", "\u25c6", "both")
 """In place of `NOT_DETECTED` where subgroups are miscalibrated: one verdict for both."""
 
-IN_TIME = Finding("Scores drift over time, no miscalibration detected overall", "\u25c6", "violet")
+IN_TIME = Badge("Scores drift over time, no miscalibration detected overall", "\u25c6", "both")
 """In place of `NOT_DETECTED` where scores drift, and no subgroup is miscalibrated."""
 
-CONSTANT = Finding("Constant score", "\u25cb", "gray")
-CHANCE = Finding("Ranking not shown better than chance", "\u25cb", "gray")
+FITTED = Badge("Fitted on these rows", "\u25cb", "none")
+"""In place of a finding where no miscalibration is detected on the rows of the fit."""
+
+CONSTANT = Badge("Constant score", "\u25cb", "none")
+CHANCE = Badge("Ranking not shown better than chance", "\u25cb", "none")
 """In place of `NOT_DETECTED` where that is no praise."""
 
 # Confidence is of a prediction; of one class, or of a risk, it is the scores that are high or low.
 _CONFIDENT = (
-    Finding("Overconfident", "\u25b2", "red"),
-    Finding("Underconfident", "\u25bc", "blue"),
-    Finding("Over- and underconfident", "\u25c6", "violet"),
+    Badge("Overconfident", "\u25b2", "too high"),
+    Badge("Underconfident", "\u25bc", "too low"),
+    Badge("Over- and underconfident", "\u25c6", "both"),
+    NOT_DETECTED,
 )
 _SCORED = (
-    Finding("Scores too high", "\u25b2", "red"),
-    Finding("Scores too low", "\u25bc", "blue"),
-    Finding("Scores too high and too low", "\u25c6", "violet"),
+    Badge("Scores too high", "\u25b2", "too high"),
+    Badge("Scores too low", "\u25bc", "too low"),
+    Badge("Scores too high and too low", "\u25c6", "both"),
+    NOT_DETECTED,
 )
 
 
-def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: bool) -> Finding:
+def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: bool) -> Badge:
     """Return what a mean gap, score minus observed frequency, and a KS error amount to.
 
     ``mean_gap``, ``ks_error``: of the scores; where the mean gap is less than half of the KS error,
@@ -84,15 +102,14 @@ def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: boo
     return _of_direction(direction_of(mean_gap, ks_error, p_value), prediction=prediction)
 
 
-def _of_direction(direction: Direction, *, prediction: bool) -> Finding:
-    too_high, too_low, both = _CONFIDENT if prediction else _SCORED
-    known = {"too high": too_high, "too low": too_low, "both": both, "none": NOT_DETECTED}
-    return known[direction]
+def _of_direction(direction: Direction, *, prediction: bool) -> Badge:
+    words = _CONFIDENT if prediction else _SCORED
+    return next(one for one in words if one.direction == direction)
 
 
 def finding_since(
     mean_gap: float, ks_error: float, p_value: float, *, remains: bool, prediction: bool
-) -> Finding:
+) -> Badge:
     """Return what one of many amounts to, as `finding`, or that its mean gap still `remains`."""
     if not remains:
         return finding(mean_gap, ks_error, p_value, prediction=prediction)
@@ -100,43 +117,39 @@ def finding_since(
     return found if p_value < DETECTION_LEVEL else still(found)
 
 
-def finding_of(side: Side, *, prediction: bool, before: Side | None = None) -> Finding:
-    """Return what one side amounts to by the joint test of five statistics.
-
-    Where no mean gap is detected but the wrong spread or shape is, scores are off in both
-    directions. A score that is constant, or ranks rows no better than chance, is named first. Given
-    the side `before` calibration, a mean gap that was found there and `remains` is named.
-    """
-    if before is not None and remains(before, side):
-        return still(finding_of(before, prediction=prediction))
-    if side.omnibus.p_value >= DETECTION_LEVEL:
-        return _not_detected(side)
-    return _of_direction(direction_of_side(side), prediction=prediction)
+def finding_of(side: Side, *, prediction: bool, before: Side | None = None) -> Badge:
+    """Return the words of `calibcore.verdict.state_of`, which are facts."""
+    direction, left, why = state_of(side, before)
+    if why is not None:
+        return _UNINFORMATIVE[why]
+    words = _of_direction(direction, prediction=prediction)
+    return still(words) if left else words
 
 
-def still(found: Finding) -> Finding:
+_UNINFORMATIVE = {"constant": CONSTANT, "chance": CHANCE}
+
+
+def still(badge: Badge) -> Badge:
     """Return that a finding before calibration holds after it, though no longer detected."""
-    return Finding(f"Still {found.in_sentence}", found.icon, found.colour)
-
-
-def _not_detected(side: Side) -> Finding:
-    return {"constant": CONSTANT, "chance": CHANCE, None: NOT_DETECTED}[uninformative(side)]
+    return replace(badge, word=f"Still {badge.in_sentence}")
 
 
 @says_rows
 def no_information(side: Side) -> str:
     """Return why scores without detected miscalibration may still be of no use; empty if none."""
-    what = _not_detected(side)
-    if what is CONSTANT:
+    why = uninformative(side)
+    if why == "constant":
         return "The score is the same for all rows"
-    if what is CHANCE:
+    if why == "chance":
         ends = f"95% CI {side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
         return f"AUROC ({ends}) is not shown to differ from 0.5, chance"
     return ""
 
 
-def shape(omnibus: Omnibus) -> str:
+def shape(omnibus: Omnibus, *, named: bool = False) -> str:
     """Return how scores that are off in both directions are: a part of a sentence.
+
+    ``named``: whether a badge before it says already that they are too high and too low.
 
     Examples
     --------
@@ -147,6 +160,8 @@ def shape(omnibus: Omnibus) -> str:
     found = omnibus.found(DETECTION_LEVEL)
     if "spread" in found:
         how = "too extreme" if omnibus.part("spread").value > 0 else "not extreme enough"
+    elif named:
+        return "" if "mean" in found else "right on average"
     else:
         how = "too high at some scores and too low at others"
     return how if "mean" in found else f"right on average, but {how}"
@@ -184,12 +199,12 @@ def ranges_sentence(side: Side) -> str:
     """
     if side.omnibus.p_value >= DETECTION_LEVEL:
         return NONE
-    found = side.off_ranges
-    if not found:  # the joint test looks at all scores together
+    off_ranges = side.off_ranges
+    if not off_ranges:  # the joint test looks at all scores together
         return NO_SINGLE
-    worst = sorted(found, key=lambda one: -abs(one.gap) * one.n_rows)
+    worst = sorted(off_ranges, key=lambda one: -abs(one.gap) * one.n_rows)
     parts = [_part(one, again=place > 0) for place, one in enumerate(worst[:MOST])]
-    more = len(found) - len(parts)
+    more = len(off_ranges) - len(parts)
     if more:
         parts.append(f"{more} further range{'' if more == 1 else 's'} less")
     return f"Scores {'; '.join(parts)}."

@@ -13,9 +13,22 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.inference import Omnibus
 from calibcore.verdict import DETECTION_LEVEL, mean_gap_of
-from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
+from dashboard.settings import NO_METHOD, method_by_key
+from dashboard.texts.badges import (
+    CHANCE,
+    CONSTANT,
+    FITTED,
+    IN_SUBGROUPS,
+    IN_TIME,
+    NOT_DETECTED,
+    Badge,
+    evidence,
+    finding_of,
+    ranges_sentence,
+    shape,
+)
 from dashboard.texts.events import EventWords
-from dashboard.texts.glossary import CHOICES, OPTIONS
+from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     detected_points,
     detected_pp,
@@ -27,18 +40,6 @@ from dashboard.texts.numbers import (
 )
 from dashboard.texts.rows import rows, says_rows
 from dashboard.texts.subgroups import Groups
-from dashboard.texts.verdicts import (
-    CHANCE,
-    CONSTANT,
-    IN_SUBGROUPS,
-    IN_TIME,
-    NOT_DETECTED,
-    Finding,
-    evidence,
-    finding_of,
-    ranges_sentence,
-    shape,
-)
 
 REFUSED, NOT_FITTING = "File not usable", "Settings do not fit this file"
 
@@ -51,38 +52,11 @@ LOOKING_CLOSER = "Computing the 95% confidence intervals"
 NEXT_STEP = "Change the file or the settings on the left, or choose another file or an example."
 
 
-def method_name(key: str) -> str:
-    """Return the name of a calibrator, or of none; of a variant with its own options.
-
-    Examples
-    --------
-    >>> method_name("spline.n_knots=10"), method_name("vector.bias=false")
-    ('Spline (knots 10)', 'Vector scaling (bias per class off)')
-    """
-    if key == NO_METHOD:
-        return "Uncalibrated"
-    told = [_option_words(method_of(key), name, value) for name, value in options_of(key).items()]
-    own = f" ({', '.join(told)})" if told else ""
-    return f"{method_by_key(key).name}{own}"
-
-
-def _option_words(method: str, name: str, value: OptionValue) -> str:
-    shown = CHOICES.get(str(value), str(value))
-    if isinstance(value, bool):
-        shown = "on" if value else "off"
-    label = OPTIONS[method, name][0]
-    return " ".join(f"{text[:1].lower()}{text[1:]}" for text in (label, shown))
-
-
-FITTED = Finding("Fitted on these rows", "\u25cb", "gray")
-"""Stands for a finding where no miscalibration is detected on the rows of the fit."""
-
-
 @dataclass(frozen=True)
-class Verdict:
+class VerdictWords:
     """What one side shows."""
 
-    found: Finding
+    found: Badge
     """The finding, for a badge."""
     size: str
     """What follows the finding: its size, the numbers it rests on, the evidence; ends in a period.
@@ -95,11 +69,11 @@ class Verdict:
 
 
 def verdict(
-    side: Side, event: EventWords, found: Finding | None = None, *, expert: bool = False
-) -> Verdict:
+    side: Side, event: EventWords, finding: Badge | None = None, *, expert: bool = False
+) -> VerdictWords:
     """Return what one side shows about its event, with numbers from its result.
 
-    With what was `found` of the side, by `findings`, where that is not of the side alone.
+    With what was `finding` of the side, by `findings`, where that is not of the side alone.
 
     Examples of the sentence: "Overconfident by 5.1 percentage points: mean score 95.7%, but 90.6%
     correct." and, of a class, "Scores too low by 2.0 percentage points: class cat, mean score
@@ -110,19 +84,21 @@ def verdict(
     means = event.means.format(
         score=percent(mean_score, n_samples), observed=percent(observed, n_samples)
     )
-    if found is None:
-        found = finding_of(side, prediction=event.prediction)
-    if found.colour not in {"red", "blue"}:
+    if finding is None:
+        finding = finding_of(side, prediction=event.prediction)
+    if not finding.one_way:
         means = means.replace(", but ", ", ")
-    shown = _how_much(found, side)
+    if finding.direction == "both":  # which has no mean gap for its size
+        means += f", KS error {percent(curves.ks_error, n_samples)}"
+    shown = _how_much(finding, side)
     tested = ""
     if expert:
         tested = f" (joint test, {p_words(side.omnibus.p_value)})"
-    return Verdict(found, f"{shown}: {means}{tested}.")
+    return VerdictWords(finding, f"{shown}: {means}{tested}.")
 
 
 @says_rows
-def _how_much(found: Finding, side: Side) -> str:
+def _how_much(found: Badge, side: Side) -> str:
     """Return the size of a finding: a mean gap, or, where its sign changes, its shape."""
     if found is CHANCE:
         ends = f"{side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
@@ -131,21 +107,22 @@ def _how_much(found: Finding, side: Side) -> str:
         return f" for all rows. {NOT_DETECTED.word}"
     if found in {NOT_DETECTED, IN_SUBGROUPS, IN_TIME, FITTED}:
         return ""
-    if found.colour == "violet":
-        return f", {shape(side.omnibus)}"
+    if found.direction == "both":
+        what = shape(side.omnibus, named=True)
+        return f", {what}" if what else ""
     size = f" by {detected_points(abs(mean_gap_of(side)), side.event.n_samples)}"
     detected = side.omnibus.p_value < DETECTION_LEVEL
     return size if detected else f"{size}, though no longer detected"
 
 
-def badge(name: str, found: Finding) -> str:
+def badge(name: str, found: Badge) -> str:
     """Return the verdict of one side as a badge, for Markdown."""
     return f":{found.colour}-badge[{found.icon} {name}: {found.in_sentence}]"
 
 
 def findings(
     result: AuditResult, evaluated: SetResult, event: EventWords, groups: Groups | None = None
-) -> dict[str, Finding]:
+) -> dict[str, Badge]:
     """Return the finding of each side by its name; Before alone where nothing was calibrated.
 
     That a calibrator suits the rows it was fitted on is no finding. Where subgroups are
@@ -160,7 +137,7 @@ def findings(
         one = finding_of(
             side, prediction=event.prediction, before=evaluated.before if after else None
         )
-        if after and one.colour == "gray" and (evaluated is not result.test or result.same_data):
+        if after and one.direction == "none" and (evaluated is not result.test or result.same_data):
             one = FITTED
         elif one is NOT_DETECTED and groups is not None and groups.worst(after=after):
             one = IN_SUBGROUPS
@@ -186,16 +163,16 @@ def both_sides_line(
     """
     sides = {"Before": evaluated.before, "After": evaluated.after}
     parts = []
-    for name, found in findings(result, evaluated, event, groups).items():
+    for name, finding in findings(result, evaluated, event, groups).items():
         n_samples, gap = evaluated.n_samples, mean_gap_of(sides[name])
         size = f"KS error {percent(sides[name].curves.ks_error, n_samples)}"
-        if found.colour in {"red", "blue"}:
+        if finding.one_way:
             far = detected_pp(abs(gap), n_samples)
             size = f"mean gap {far}, {size}" if ranges else f"by {far}, {size}"
-        if ranges and found is not FITTED:
+        if ranges and finding is not FITTED:
             where = where_off(sides[name], groups, after=name == "After")
             size = f"{where} {capitalised(size)}."
-        parts.append(f"{badge(name, found)} {size}")
+        parts.append(f"{badge(name, finding)} {size}")
     return ("  \n" if ranges else " \u00b7 ").join(parts)
 
 
@@ -354,9 +331,9 @@ def decisions(evaluated: SetResult) -> str:
     if evaluated.changed_decisions == 0:
         shown = "" if accuracy.before is None else percent(accuracy.before, n_samples)
         if evaluated.past_half:
-            kept = f", so accuracy stays {shown}" if shown else ""
+            text = f", so accuracy stays {shown}" if shown else ""
             return (
-                f"{across_half(evaluated.past_half)}, but predicted classes are not updated{kept}"
+                f"{across_half(evaluated.past_half)}, but predicted classes are not updated{text}"
             )
         return f"predicted classes{f' and accuracy ({shown})' if shown else ''} unchanged"
     after = measured(accuracy, accuracy.after, n_samples)
@@ -374,6 +351,8 @@ def across_half(n_scores: int) -> str:
 
 WHOLE_SET = "whole set"
 """The one set of a file that is fitted on and, by folds, evaluated."""
+
+DETAILS = "Where scores are off"
 
 FITTED_HERE = (
     "These are the rows the calibrator was fitted on, so results After are optimistic. Use the test"

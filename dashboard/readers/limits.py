@@ -1,0 +1,107 @@
+"""What a file may have, and what the process that parses it may take: the one place of both."""
+
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+
+from dashboard.readers.refusal import FileError
+
+MB = 1 << 20
+
+MAX_UPLOAD = 400 * MB
+"""Bytes of a file; the server is told the same in its settings."""
+
+MAX_ROWS = 10_000_000
+"""Of a file of any format, which is far more than an audit needs."""
+
+MAX_COLUMNS = 4_096
+"""Of a table."""
+
+MAX_CLASSES = 200_000
+"""Of logits or probabilities."""
+
+MAX_TEXT = 300 * MB
+"""Bytes of text, or of JSON by lines; the same numbers are smaller as .npz or .parquet."""
+
+MAX_UTF16 = 40 * MB
+"""Bytes of text in UTF-16."""
+
+MAX_DOCUMENT = 40 * MB
+"""Bytes of one JSON document, for which 12 times as many are set aside."""
+
+MAX_OBJECTS = 512 * MB
+"""Bytes of the Python objects of a document, which is more than ordinary ones of most bytes have.
+"""
+
+MAX_STEPS = 2_000_000
+"""Of a pickle."""
+
+TIMES, TIMES_WORKBOOK = 4, 40
+"""How many times its own size a file may take, unpacked or in memory; and a workbook unpacked."""
+
+SPARE = 256 * MB
+"""Bytes that any may take beyond that."""
+
+_TIMES_OBJECTS, _MOST_OBJECTS = 24, 1 << 30
+_OBJECTS = frozenset({".json", ".jsonl", ".ndjson", ".xlsx"})
+_LARGE = 50_000_000
+
+
+def check_size(n_bytes: int) -> None:
+    """Refuse a file of more bytes than any may have."""
+    if n_bytes > MAX_UPLOAD:
+        raise FileError("file", f"{n_bytes / MB:,.0f} MB", f"at most {MAX_UPLOAD // MB:,} MB")
+
+
+def check_rows(n_rows: int) -> None:
+    """Refuse more rows than are read."""
+    if n_rows > MAX_ROWS:
+        raise FileError("file", f"{n_rows:,} rows", f"at most {MAX_ROWS:,}")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the process may take: bytes of private memory, seconds of computing and of waiting."""
+
+    memory: int
+    cpu_seconds: int
+    seconds: float = 120.0
+
+
+def limits_for(ending: str, n_bytes: int) -> Limits:
+    """Return the limits for a file with an ending such as ``".csv"``.
+
+    JSON and workbooks become objects before they become arrays: orjson sets 12 times its text
+    aside, and a cell of a workbook takes 4 bytes packed and 32 as an object.
+
+    Examples
+    --------
+    >>> limits_for(".csv", 100_000_000).memory >> 20
+    637
+    """
+    memory = TIMES * n_bytes
+    if ending in _OBJECTS:
+        memory = max(memory, min(_TIMES_OBJECTS * n_bytes, _MOST_OBJECTS))
+    return Limits(memory + SPARE, 20 if n_bytes < _LARGE else 120)
+
+
+def system_bounds_memory() -> bool:
+    """Return whether the system itself holds a process to its memory."""
+    return sys.platform.startswith("linux")
+
+
+def set_limits(limits: Limits) -> None:
+    """Let the system refuse more to this process, where it can."""
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return
+    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    for which, most in (
+        (resource.RLIMIT_DATA, limits.memory),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CPU, int(used) + limits.cpu_seconds),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with suppress(ValueError, OSError):
+            resource.setrlimit(which, (most, most))

@@ -1,0 +1,27 @@
+"""How a calibrator is called."""
+
+from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
+from dashboard.texts.glossary import CHOICES, OPTIONS
+
+
+def method_name(key: str) -> str:
+    """Return the name of a calibrator, or of none; of a variant with its own options.
+
+    Examples
+    --------
+    >>> method_name("spline.n_knots=10"), method_name("vector.bias=false")
+    ('Spline (knots 10)', 'Vector scaling (bias per class off)')
+    """
+    if key == NO_METHOD:
+        return "Uncalibrated"
+    told = [_option_words(method_of(key), name, value) for name, value in options_of(key).items()]
+    own = f" ({', '.join(told)})" if told else ""
+    return f"{method_by_key(key).name}{own}"
+
+
+def _option_words(method: str, name: str, value: OptionValue) -> str:
+    shown = CHOICES.get(str(value), str(value))
+    if isinstance(value, bool):
+        shown = "on" if value else "off"
+    label = OPTIONS[method, name][0]
+    return " ".join(f"{text[:1].lower()}{text[1:]}" for text in (label, shown))
