@@ -96,8 +96,8 @@ def test_costs_lead_to_a_cut_off(export: Discharges) -> None:
     (said,) = [one for one in bodies(page) if one.startswith("Total cost at this cut-off")]
     assert said == (
         f"Total cost at this cut-off: {costs[0]:,} before and {costs[1]:,} after calibration."
-        f" Calling none would cost {none:,}, calling all {every:,}; after calibration, the scores"
-        f" save {least - costs[1]:,} ({(least - costs[1]) / least:.0%}) against calling"
+        f" Flagging none would cost {none:,}, flagging all {every:,}; after calibration, the scores"
+        f" save {least - costs[1]:,} ({(least - costs[1]) / least:.0%}) against flagging"
         f" {'none' if none < every else 'all'}."
     )
 
@@ -117,8 +117,8 @@ def test_what_needs_no_model_stands_beside_it(export: Discharges) -> None:
     page = opened(export, cutoff="20")
     events = int(export.back.sum())
     (said,) = [one for one in bodies(page) if one.startswith(":small[Without a model")]
-    assert f"calling all 7,400 rows makes {7400 - events:,} false alarms" in said
-    assert f"calling none misses {events:,} events" in said
+    assert f"flagging all 7,400 rows makes {7400 - events:,} false alarms" in said
+    assert f"flagging none misses {events:,} events" in said
 
 
 @pytest.mark.parametrize("method", ["none", "spline"])

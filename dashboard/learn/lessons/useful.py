@@ -230,21 +230,12 @@ def _equal_brier(
 
 def _diagrams(factor: str, palette: Palette) -> Picture:
     """Draw the reliability diagrams of the three, and of the one that the slider stands at."""
-    shown = (*THREE, factor)
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     axes = dict[str, dict[str, object]]()
-    for k, one in enumerate(shown):
+    for k, one in enumerate((*THREE, factor)):
         found, number = forecaster(one), "" if k == 0 else str(k + 1)
         on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        left = k * (1 + GUTTER) / len(shown)
-        axes[f"xaxis{number}"] = {
-            **pictures.percent_axis("Score"), "tickvals": [0.5], "anchor": f"y{number}",
-            "domain": [left, left + (1 + GUTTER) / len(shown) - GUTTER],
-        }  # fmt: skip
-        axes[f"yaxis{number}"] = {
-            **pictures.percent_axis("Observed frequency" if k == 0 else "", TOP),
-            "anchor": f"x{number}", "showticklabels": k == 0, "tickvals": [0, 0.5, 1],
-        }  # fmt: skip
+        axes |= _small_axes(k, number)
         drawn = pictures.bin_bars(found.bins, palette)
         share = found.bins.counts[found.bins.counts > 0] / found.bins.counts.sum()
         drawn[-1]["marker"] = {**drawn[-1]["marker"], "size": np.maximum(6, 26 * np.sqrt(share))}
@@ -271,6 +262,25 @@ def _diagrams(factor: str, palette: Palette) -> Picture:
         " Bars: observed frequency. Dots: mean score, larger for more pictures; of A, all"
         f" {fullest:,} are in one bin.",
     )
+
+
+def _small_axes(k: int, number: str) -> dict[str, dict[str, object]]:
+    """Return the axes of one of the small diagrams, counted from 0."""
+    width = (1 + GUTTER) / (len(THREE) + 1)
+    return {
+        f"xaxis{number}": {
+            **pictures.percent_axis("Score"),
+            "tickvals": [0.5],
+            "anchor": f"y{number}",
+            "domain": [k * width, (k + 1) * width - GUTTER],
+        },
+        f"yaxis{number}": {
+            **pictures.percent_axis("Observed frequency" if k == 0 else "", TOP),
+            "anchor": f"x{number}",
+            "showticklabels": k == 0,
+            "tickvals": [0, 0.5, 1],
+        },
+    }
 
 
 LESSON = Lesson(
