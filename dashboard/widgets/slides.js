@@ -26,7 +26,7 @@
 
   const charts = () => [...document.querySelectorAll(
     '[data-testid="stMain"] [data-testid="stPlotlyChart"] .js-plotly-plot')]
-    .filter(one => one.offsetParent !== null)
+    .filter(one => one.offsetParent !== null && !one.closest('details:not([open])'))
     .sort((one, other) => {
       const [a, b] = [one, other].map(chart => chart.getBoundingClientRect());
       return Math.abs(a.top - b.top) < 40 ? a.left - b.left : a.top - b.top;
