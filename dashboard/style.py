@@ -67,6 +67,18 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 .measures :is(.worse, .over) { color: var(--worse); }
 .measures .under { color: var(--under); }
 .measures :is(.no-evidence, .moved, .not-comparable, .none) { opacity: 0.7; }
+/* A card is its link: it takes clicks wherever they fall. */
+[class*="st-key-card_"] { position: relative; }
+[class*="st-key-card_"] [data-testid="stElementContainer"]:has(a) { position: static; }
+[class*="st-key-card_"] a { background: none; padding-inline: 0; }
+[class*="st-key-card_"] a::after { content: ""; position: absolute; inset: 0; z-index: 1; }
+[class*="st-key-card_"] img { width: 144px; max-width: none; }
+[class*="st-key-card_"] a p { white-space: normal; }
+[class*="st-key-card_"]:hover { border-color: var(--under); }
+:is(.slides, .play) button {
+  font: inherit; color: inherit; background: none; padding: 0.25rem 0.75rem; cursor: pointer;
+  border: 1px solid color-mix(in srgb, currentColor 30%, transparent); border-radius: 0.4rem;
+}
 .st-key-own_choices button { min-height: 4.5rem; }
 .st-key-own_choices button p { font-size: 1.25rem; }
 .st-key-own_picture [data-testid="stElementToolbar"] { display: none; }
@@ -76,7 +88,10 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :last-child { flex: none; }
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :first-child { flex: 0 1 auto; }
 }
+@media (prefers-reduced-motion: reduce) { .play { display: none; } }
 @media (max-width: 640px) {
+  [class*="st-key-qr_"] { display: none; }
+  [class*="st-key-card_"] img { width: 72px; }
   [data-testid="stMain"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; }
   .st-key-lab_numbers { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1rem; }
   [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }

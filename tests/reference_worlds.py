@@ -1,4 +1,4 @@
-"""Worlds by numerical integrals: what rows without number would show, from the parameters alone."""
+"""Worlds by numerical integrals: what infinitely many rows show, from the parameters alone."""
 
 import itertools
 import math

@@ -215,7 +215,7 @@ class EventMeasure(Measure):
         return self.interval == "inverted"
 
     def true_distance(self, expected: Tally, options: Options) -> float:
-        """Return the value that rows without number would show, from hits as they are expected."""
+        """Return the value that infinitely many rows would show, from hits as they are expected."""
         return float(self.true_distances(expected, options))
 
     def true_distances(self, expected: Tally, options: Options) -> Floats:

@@ -115,7 +115,7 @@ def event_skce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
 
 
 def true_skce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
-    """Return the `event_skce` of rows without number whose hits are the expected ones."""
+    """Return the `event_skce` of infinitely many rows whose hits are the expected ones."""
     return 2 * np.square(mmce_of(counted, width=width))
 
 

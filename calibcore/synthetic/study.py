@@ -37,7 +37,7 @@ class Redraws:
     aims : ndarray of float64, shape (n_measures,)
         What each measure is an estimate of: `calibcore.synthetic.Population.aim`.
     limits : ndarray of float64, shape (n_measures,)
-        What each would be with rows without number: `calibcore.synthetic.Population.measure`.
+        What each would be with infinitely many rows: `calibcore.synthetic.Population.measure`.
     n_rows : int
         Rows of each draw.
     """
@@ -338,7 +338,7 @@ class CalibratorAgainstTruth:
     distance : MapDistance
         From the true frequency, over all rows of the world.
     after : Population
-        What is true of the calibrated scores: every measure with rows without number.
+        What is true of the calibrated scores: every measure with infinitely many rows.
     """
 
     key: str

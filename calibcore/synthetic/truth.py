@@ -1,4 +1,4 @@
-"""What rows without number would show of a world: the values that estimates aim at."""
+"""What infinitely many rows would show of a world: the values that estimates aim at."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,9 +49,9 @@ class Population:
 
     Notes
     -----
-    Every value is a mean over the points, or computed from a tally whose hits are fractions: rows
-    without number, but for the 25,200 points that stand for them. Points with equal scores have
-    one frequency, their mean, as nobody who is given the score can tell more.
+    Every value is a mean over the points, or computed from a tally whose hits are fractions:
+    infinitely many rows, but for the 25,200 points that stand for them. Points with equal scores
+    have one frequency, their mean, as nobody who is given the score can tell more.
     """
 
     scores: Floats
@@ -117,7 +117,7 @@ class Population:
         return np.asarray(self.counted.counts * self.counted.scores - self.counted.hits)
 
     def measure(self, key: str, options: Options | None = None) -> float:
-        """Return what a measure would be with rows without number.
+        """Return what a measure would be with infinitely many rows.
 
         Parameters
         ----------

@@ -41,6 +41,11 @@ _EXAMPLES = {
         "  fractile check march.csv --against audit.json\n"
     ),
     "serve": ("\b\nExample:\n  fractile serve -- --server.port 9000 --server.headless true\n"),
+    "class": (
+        "\b\n"
+        "Example, while the dashboard runs in another window:\n"
+        "  fractile class http://127.0.0.1:8501 --students 40\n"
+    ),
     "audit": (
         "\b\n"
         "Codes:\n"
@@ -112,6 +117,31 @@ def main(context: click.Context) -> None:
 def serve(options: tuple[str, ...]) -> None:
     """Open the dashboard; OPTIONS after -- are Streamlit's."""
     _serve(options)
+
+
+@main.command("class", epilog=_EXAMPLES["class"])
+@click.argument("address", default="http://127.0.0.1:8501")
+@click.option("--students", type=click.IntRange(1, 400), default=40, show_default=True)
+@click.option("--seconds", type=click.FloatRange(1, 600), default=30, show_default=True)
+@click.option(
+    "--pause",
+    type=click.FloatRange(0.1, 60),
+    default=2,
+    show_default=True,
+    help="Seconds between two moves of a student, on average.",
+)
+@click.option("--laboratory", is_flag=True, help="All move the slope there, not lessons.")
+def measure_class(
+    address: str, *, students: int, seconds: float, pause: float, laboratory: bool
+) -> None:
+    """Measure how fast a running dashboard, at ADDRESS, answers a class at its lessons."""
+    import asyncio  # noqa: PLC0415 - for this command alone
+
+    from dashboard.cli.classroom import lessons_that_slide, teach  # noqa: PLC0415 - takes a second
+
+    lessons = [None] if laboratory else lessons_that_slide()
+    told = teach(address.rstrip("/"), lessons, students, seconds, pause)
+    click.echo(asyncio.run(told), nl=False)
 
 
 def _serve(options: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ import gc
 import hashlib
 import io
 import threading
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -17,11 +18,13 @@ from calibcore.synthetic import EstimatorStudy, Redraws, redraw_estimates
 from calibcore.synthetic.study import STUDY_ROWS
 from dashboard.compute.cache import is_known, once
 from dashboard.compute.files import SourceFile
+from dashboard.figures import Palette
 from dashboard.figures.drawing import title_of
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn.laboratory import EVENT, ROWS, Chosen, chosen_of, drawn_of
-from dashboard.learn.lesson import Lesson, Shown, State, start_of
+from dashboard.learn.lesson import Lesson, Picture, Shown, State, start_of
 from dashboard.learn.lessons import LESSONS
+from dashboard.learn.thumbnails import svg_of
 from dashboard.samples import Sample
 from dashboard.texts import laboratory as words
 
@@ -40,6 +43,8 @@ class Sent:
     """Without pictures."""
     pictures: tuple["SentPicture", ...]
     """In their place."""
+    behind: tuple["SentPicture", ...]
+    """Those after a click."""
 
 
 class SentPicture(NamedTuple):
@@ -72,18 +77,29 @@ def shown_of(lesson: Lesson, state: State, size: str) -> Sent:
 
     def make() -> Sent:
         shown = lesson.show(state)
-        pictures = tuple(
-            SentPicture(
-                one.name,
-                title_of(one.figure),
-                one.text,
-                SentFigure(LightFigure(one.figure, state.palette), size),
-            )
-            for one in shown.pictures
+        pictures, behind = (
+            tuple(_sent(one, state.palette, size) for one in some)
+            for some in (shown.pictures, shown.behind)
         )
-        return Sent(replace(shown, pictures=()), pictures)
+        return Sent(replace(shown, pictures=(), behind=()), pictures, behind)
 
     return once("lessons", (lesson.key, repr(state), size), make, most=MOST_STATES)
+
+
+def _sent(picture: Picture, palette: Palette, size: str) -> SentPicture:
+    figure = SentFigure(LightFigure(picture.figure, palette), size)
+    return SentPicture(picture.name, title_of(picture.figure), picture.text, figure)
+
+
+def thumbnail_of(lesson: Lesson, palette: Palette) -> str:
+    """Return a lesson's picture for the list, as Markdown: the first one before the answer."""
+
+    def make() -> str:
+        state = start_of(lesson, revealed=False, palette=palette)
+        drawn = svg_of(lesson.show(state).pictures[0].figure).encode()
+        return f"![](data:image/svg+xml;base64,{b64encode(drawn).decode()})"
+
+    return once("thumbnails", (lesson.key, repr(palette)), make, most=2 * len(LESSONS))
 
 
 @cache

@@ -9,12 +9,15 @@ import numpy as np
 from calibcore.binning import bin_scores
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores
-from calibcore.decisions import cutoff_of_costs
+from calibcore.decisions import at_cutoff, cutoff_of_costs
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.metrics import ece, event_brier, event_nll
+from calibcore.metrics import ece, event_brier, event_nll, observed_expected_ratio
 from calibcore.probabilities import softmax
+from calibcore.synthetic import LogOddsCurve
+from calibcore.synthetic.world import at_other_odds
 from calibcore.validation import Floats
 from dashboard.document.style import STYLE
+from dashboard.learn.binomial import chances_of, share_within, usual_range
 from dashboard.texts import learn as words
 from dashboard.texts.numbers import MINUS
 
@@ -45,7 +48,10 @@ def exercises(seed: int) -> tuple[Exercise, ...]:
     >>> exercises(3)[1].solution[-1] == exercises(3)[1].solution[-1]
     True
     """
-    made = (_people, _bins, _totals, _temperature, _useful, _events, _groups, _cutoff)
+    made = (
+        _people, _bins, _totals, _ratio, _slope, _temperature, _useful, _events, _groups,
+        _prevalence, _cutoff, _benefit,
+    )  # fmt: skip
     return tuple(_drawn(make, seed) for make in made)
 
 
@@ -69,18 +75,21 @@ def _table(rows: EventScores) -> tuple[Row, ...]:
 
 
 def _people(rng: np.random.Generator) -> Exercise:
-    from scipy.special import bdtr  # noqa: PLC0415 - a tenth of a second to import
-
     n, percent = int(rng.choice([20, 30, 50])), int(rng.choice([60, 70, 80, 90]))
-    below = bdtr(np.arange(n + 1), n, percent / 100)
-    low, high = (int(np.searchsorted(below, at)) for at in (0.025, 0.975))
+    chances = chances_of(percent / 100, n)
+    low, high = usual_range(chances)
     return Exercise(
         "eighty",
-        f"A calibrated model gives {n} people a score of {percent}% each. To how many does the"
-        " event happen on average? Between which numbers does it lie in 95% of such groups"
-        " (binomial distribution)?",
+        f"A well-calibrated model gives each of {n} people a risk of {percent}%. How many have the"
+        " event on average? Outside which two numbers do at most 2.5% of such groups lie on either"
+        " side, and how many groups lie between them (binomial distribution)?",
         (),
-        (f"On average {n * percent / 100:g}; between {low} and {high} in 95% of groups.",),
+        (
+            (
+                f"On average {n * percent / 100:g}; {low} to {high} in {share_within(chances)} of"
+                " groups. Counts are whole, so it cannot be exactly 95%."
+            ),
+        ),
     )
 
 
@@ -120,6 +129,105 @@ def _totals(rng: np.random.Generator) -> Exercise:
             f"KS error = {curves.ks_error:.3f}, after row {place} of {rows.n_samples}.",
         ),
     )
+
+
+def _ratio(rng: np.random.Generator) -> Exercise:
+    rows = _rows(rng)
+    ratio = observed_expected_ratio(rows.scores, rows.hits)
+    expected, observed = float(rows.scores.sum()), int(rows.hits.sum())
+    spread = float(np.sqrt((rows.scores * (1 - rows.scores)).sum()))
+    luck = "it may be luck" if abs(observed - expected) < 2 * spread else "luck is rarely so large"
+    verdict = "too high" if ratio < 1 else "too low"
+    if round(ratio, 2) == 1:
+        verdict = "right"
+    return Exercise(
+        "large",
+        "How many events does the model expect in these patients, and how many happened? Find O/E."
+        " Are its risks too high or too low in total? May this be luck?",
+        _table(rows),
+        (
+            f"Expected: the scores added up, {expected:.2f}. Observed: {observed}.",
+            (
+                f"O/E = {observed} / {expected:.2f} = {ratio:.2f}: for these patients, the risks"
+                f" are {verdict}."
+            ),
+            (
+                f"If the risks were right, the number would have a standard deviation of"
+                f" {spread:.2f},"
+                f" the root of the sum of score \u00d7 (1 \u2212 score). The difference is"
+                f" {abs(observed - expected) / spread:.1f} of it: {luck}."
+            ),
+        ),
+    )
+
+
+def _slope(rng: np.random.Generator) -> Exercise:
+    slope, shift = float(rng.choice([0.5, 0.8, 2.0])), float(rng.choice([-1.0, 0.0, 0.5]))
+    scores = np.array([0.1, 0.5, 0.9])
+    true = LogOddsCurve(slope=slope, shift=shift).frequency(scores)
+    pairs = "; ".join(f"{s:.2f} \u2192 {t:.3f}" for s, t in zip(scores, true, strict=True))
+    kind = "too extreme" if slope < 1 else "not extreme enough"
+    return Exercise(
+        "large",
+        f"In a hospital, log-odds of the true risk = {_plain(shift)} + {slope:g} \u00d7 log-odds of"
+        " the score (natural logarithms). Which true risks belong to scores of 0.10, 0.50 and"
+        " 0.90? Are the scores too extreme?",
+        (),
+        (
+            f"Score \u2192 true risk: {pairs}.",
+            f"The slope is {'below' if slope < 1 else 'above'} 1: the scores are {kind}.",
+        ),
+    )
+
+
+def _prevalence(rng: np.random.Generator) -> Exercise:
+    here, there = 0.01 * rng.choice([40, 50, 60]), 0.01 * rng.choice([5, 10, 20])
+    score = float(rng.choice([0.2, 0.5, 0.8]))
+    ratio = there / (1 - there) / (here / (1 - here))
+    true = float(at_other_odds(np.array([score]), float(np.log(ratio)))[0])
+    return Exercise(
+        "transport",
+        f"A model is calibrated in a hospital where {100 * here:.0f}% of patients have the event."
+        f" In another one {100 * there:.0f}% have it; patients with the event are alike in both,"
+        f" and those without it, too. What is the true risk there at a score of {score:.2f}?",
+        (),
+        (
+            (
+                f"All odds change by ({there:.2f}/{1 - there:.2f}) / ({here:.2f}/{1 - here:.2f}) ="
+                f" {ratio:.4f}."
+            ),
+            (
+                f"Odds {score:.2f}/{1 - score:.2f} \u00d7 {ratio:.4f} ="
+                f" {score / (1 - score) * ratio:.4f}; risk = odds / (1 + odds) = {true:.3f}."
+            ),
+        ),
+    )
+
+
+def _benefit(rng: np.random.Generator) -> Exercise:
+    rows, cutoff = _rows(rng), float(rng.choice([0.2, 0.25, 0.5]))
+    at = at_cutoff(rows, cutoff)
+    n, events, weight = rows.n_samples, int(rows.hits.sum()), cutoff / (1 - cutoff)
+    everybody = (events - (n - events) * weight) / n
+    return Exercise(
+        "acting",
+        f"Patients with a score of {cutoff:g} or more are treated. Find the net benefit per"
+        " patient:"
+        " those treated with the event, less those treated without it times cut-off / (1 \u2212"
+        " cut-off), divided by all. Compare it with treating all and none.",
+        _table(rows),
+        (
+            f"Treated: {at.right} with the event, {at.in_vain} without. Weight: {weight:.4f}.",
+            (
+                f"Net benefit = ({at.right} \u2212 {at.in_vain} \u00d7 {weight:.4f}) / {n} ="
+                f" {_plain(round(at.net_benefit, 3))}; all: {_plain(round(everybody, 3))}; none: 0."
+            ),
+        ),
+    )
+
+
+def _plain(value: float) -> str:
+    return f"{value:g}".replace("-", MINUS)
 
 
 def _temperature(rng: np.random.Generator) -> Exercise:
@@ -231,8 +339,8 @@ def _cutoff(rng: np.random.Generator) -> Exercise:
         (
             f"Cut-off = 1 / (1 + {ratio}) = {cutoff:.2f}.",
             (
-                f"Rows called: {int(called.sum())}. False alarms: {alarms}. Misses: {misses}. Cost:"
-                f" {alarms} + {ratio} \u00d7 {misses} = {alarms + ratio * misses}."
+                f"Rows flagged: {int(called.sum())}. False alarms: {alarms}. Misses: {misses}."
+                f" Cost: {alarms} + {ratio} \u00d7 {misses} = {alarms + ratio * misses}."
             ),
         ),
     )

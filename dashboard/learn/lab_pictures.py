@@ -1,4 +1,4 @@
-"""The four pictures of the laboratory; the truth is dotted in each."""
+"""The four pictures of the laboratory; the truth is the strong line in each."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ def diagram(found: Result, chosen: Chosen, palette: Palette) -> Picture:
             middle[filled], table.frequency[filled], palette.frequency, width[filled], opacity=0.55
         ),
         pictures.diagonal(palette),
-        pictures.line(grid, found.truth.curve(grid), palette.text, dash="dot"),
+        _truth(grid, found.truth.curve(grid), palette),
     ]
     if chosen.form == "hand":
         traces += _handles(chosen, palette)
@@ -44,14 +44,27 @@ def diagram(found: Result, chosen: Chosen, palette: Palette) -> Picture:
         traces,
         x=pictures.percent_axis("Score"),
         y=pictures.percent_axis("Observed frequency"),
-        names=[pictures.label("dotted, strong: the truth", 0.02, 0.93, palette.text)],
+        names=_names_of_lines(palette),
     )
     return Picture(
         "diagram",
         figure,
-        f"Bars: observed frequency of {event.n_samples:,} rows. Dotted, strong: true frequency, on"
+        f"Bars: observed frequency of {event.n_samples:,} rows. Strong line: true frequency, on"
         f" average {pp(found.truth.mean_distance, event.n_samples)} from the scores.",
     )
+
+
+def _truth(x: Floats, y: Floats, palette: Palette) -> pictures.Trace:
+    """Return the true curve: stronger than any other line, as dots are perfect calibration's."""
+    line = pictures.line(x, y, palette.text)
+    return {**line, "line": {**line["line"], "width": 5}, "opacity": 0.55, "name": "truth"}
+
+
+def _names_of_lines(palette: Palette) -> list[pictures.Trace]:
+    return [
+        pictures.label("<b>\u2501 truth</b>", 0.02, 0.9, palette.text),
+        pictures.label("\u2508 perfectly calibrated", 0.02, 0.8, palette.neutral),
+    ]
 
 
 def _handles(chosen: Chosen, palette: Palette) -> list[pictures.Trace]:
@@ -78,8 +91,8 @@ def gap(found: Result, palette: Palette) -> Picture:
         "Cumulative gap: score minus outcomes",
         [
             pictures.ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck"),
+            _truth(true.fractile[exact], true.gap[exact], palette),
             pictures.line(curves.fractile[own], curves.gap[own], palette.score),
-            pictures.line(true.fractile[exact], true.gap[exact], palette.text, dash="dot"),
         ],
         x=pictures.percent_axis("Share of rows, lowest score first"),
         y=pictures.percent_axis("Cumulative gap", top, -top),
@@ -87,9 +100,9 @@ def gap(found: Result, palette: Palette) -> Picture:
     return Picture(
         "gap",
         figure,
-        f"Solid: these rows, largest gap {percent(curves.ks_error, curves.n_samples)}. Dotted: the"
+        f"Blue: these rows, largest gap {percent(curves.ks_error, curves.n_samples)}. Strong: the"
         f" truth, {percent(found.truth.ks, curves.n_samples)}. Grey: where the largest gap of a"
-        " perfectly calibrated model stays in 95% of draws.",
+        " perfectly calibrated model stays in about 95% of draws.",
     )
 
 
@@ -100,7 +113,7 @@ def maps(found: Result, keys: Sequence[str], palette: Palette) -> Picture:
     grid = np.linspace(low, high, 101)
     traces = [
         pictures.diagonal(palette),
-        pictures.line(grid, found.truth.curve(grid), palette.text, dash="dot"),
+        _truth(grid, found.truth.curve(grid), palette),
     ]
     colours = (palette.score, palette.frequency, palette.score, palette.frequency)
     for one, dash, colour in zip(drawn, _DASHES, colours, strict=False):
@@ -121,7 +134,8 @@ def maps(found: Result, keys: Sequence[str], palette: Palette) -> Picture:
     away = "; ".join(
         f"{calibrator_name(one.key)} {pp(one.distance.root_mean_squared, 1)}" for one in drawn
     )
-    text = f"Dotted, strong: the truth. Distance from it: {away}." if away else "Dotted: the truth."
+    text = f"Strong line: the truth. Distance from it: {away}." if away else "Strong line: the"
+    " truth."
     return Picture("maps", figure, text)
 
 

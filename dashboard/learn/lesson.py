@@ -9,6 +9,14 @@ from plotly import graph_objects as go
 
 from dashboard.figures import Palette
 
+MOST_DRAWS = 500
+"""How often can be drawn in a lesson."""
+
+DRAW = "draw"
+
+MANY = 100
+"""Draws by one click, where a lesson offers it."""
+
 
 @dataclass(frozen=True)
 class NumberGuess:
@@ -128,6 +136,8 @@ class Shown:
     """
     note: str = ""
     """What else is needed to understand it; "" for nothing."""
+    behind: tuple[Picture, ...] = ()
+    """Pictures that are shown after a click."""
     numbers: tuple[tuple[str, ...], ...] = ()
     """The picture as a table, the first row its head; empty for none."""
 
@@ -172,8 +182,16 @@ class Lesson:
     """Which functions and which data stand behind it, and the source."""
     draw: str = ""
     """Label of the button that draws again; "" where nothing is random."""
+    draw_many: str = ""
+    """Label of the button that draws `MANY` times; "" where only the last draw counts."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """Words that stand here first."""
+    play: str = ""
+    """Name of the control that a play button moves through all its steps, or `DRAW` where it draws
+    again; "" for no such button.
+    """
+    minutes: int = 5
+    """How long it takes with a class, about."""
     guess_each_draw: bool = False
     """Whether each draw, and each step of a control, is a new thing to be guessed; the controls are
     then there before the answer too.

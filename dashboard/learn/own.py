@@ -187,6 +187,14 @@ def binned_from_half(event: EventScores) -> BinnedReliability:
     return with_intervals(table, "wilson", 0.95)
 
 
+def _code_in(line: str) -> str:
+    """Return the code of a line: the end of a link, or what follows a name and a colon."""
+    text = line.strip()
+    if "code=" in text:
+        return text.partition("code=")[2].partition("&")[0]
+    return text.rpartition(":")[2] if ":" in text else text
+
+
 @dataclass(frozen=True)
 class Collected:
     """Codes that were pasted, one a line."""
@@ -207,13 +215,15 @@ class Collected:
 
 
 def collect(text: str) -> Collected:
-    r"""Read codes, one a line; empty lines are passed over.
+    r"""Read codes, one a line; empty lines are passed over, and so is a name before a code.
 
     Examples
     --------
     >>> found = collect("AAAAAAAAAAAAAAAAAAAA\n\nnot a code\naaaaaaaaaaaaaaaaaaaa")
     >>> len(found.people), found.refused, found.repeated
     (1, (3,), (4,))
+    >>> len(collect(f"Anna: {20 * 'B'}\nhttp://here/you?seed=7&code={20 * 'C'}&set=facts").people)
+    2
     """
     people: dict[tuple[Answer, ...], None] = {}
     refused: list[int] = []
@@ -221,7 +231,7 @@ def collect(text: str) -> Collected:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
-        answers = answers_of(line)
+        answers = answers_of(_code_in(line))
         if answers is None:
             refused.append(number)
         elif answers in people:

@@ -8,13 +8,11 @@ from plotly import graph_objects as go
 from calibcore.reliability import BinnedReliability
 from dashboard.figures import Palette, four_graphs
 from dashboard.learn import pictures
+from dashboard.learn.binomial import chances_of, usual_range
 from dashboard.learn.lesson import Picture
 from dashboard.learn.own import Answer, Result
 from dashboard.learn.questions import N_QUESTIONS
 from dashboard.texts.numbers import percent, pp
-
-NORMAL_95 = 1.96
-"""Standard deviations from the mean that hold 95% of a normal distribution."""
 
 _RIGHT = ("\u25a0 share right", "frequency")
 _CONFIDENCE = ("\u25cf confidence", "score")
@@ -78,8 +76,8 @@ def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
     confidence = np.array([np.mean([one.level for one in answers]) for answers in every]) / 100
     right = np.array([np.mean([one.right for one in answers]) for answers in every])
     grid = np.linspace(0.5, 1, 51)
-    reach = NORMAL_95 * np.sqrt(grid * (1 - grid) / N_QUESTIONS)
-    low, high = np.maximum(grid - reach, 0), np.minimum(grid + reach, 1)
+    ends = [usual_range(chances_of(one, N_QUESTIONS)) for one in grid.tolist()]
+    low, high = np.array(ends).T / N_QUESTIONS
     traces = [
         pictures.ground(grid, low, high, palette, "luck"),
         _diagonal(palette),
@@ -90,7 +88,7 @@ def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
         "people",
         _figure("Each person", traces, [], x="Mean confidence"),
         f"A dot per person; {over} of {len(every)} below the diagonal: more confident than right."
-        " Grey: luck, where about 95% of perfectly calibrated people lie.",
+        " Grey: luck, where at least 95% of perfectly calibrated people lie (binomial).",
     )
 
 

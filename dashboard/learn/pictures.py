@@ -14,7 +14,7 @@ from dashboard.figures.drawing import Drawing
 from dashboard.figures.layout import base_layout, share_axis
 from dashboard.figures.palette import Palette
 
-HEIGHT = 360
+HEIGHT = 300
 
 Trace = dict[str, Any]
 
@@ -36,7 +36,7 @@ def picture(
     layout.
     """
     layout = base_layout(title)
-    layout["margin"] = {"l": 64, "r": 24, "t": 38, "b": 52, "pad": 4}
+    layout["margin"] = {"l": 64, "r": 24, "t": 34, "b": 46, "pad": 4}
     both = {"xaxis": x, "yaxis": y, "annotations": list(names), "height": HEIGHT, "dragmode": False}
     return Drawing(traces, {**layout, **both, **more})
 
@@ -84,6 +84,8 @@ def bin_bars(table: BinTable, palette: Palette, least: int = 1) -> list[Trace]:
     low, high = table.edges[:-1][shown], table.edges[1:][shown]
     heights, score = table.frequency[shown], table.mean_score[shown]
     made = bars((low + high) / 2, heights, palette.frequency, high - low, opacity=0.6)
+    # A bar of 0 is its edge alone: without one, a bin with none looks like no bin.
+    made["marker"]["line"] = {"width": 2, "color": palette.frequency}
     return [made, diagonal(palette), dots(score, score, palette.score, size=9)]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from calibcore.calibrators import FittedTemperature, TemperatureScaling
 from calibcore.cumulative import curves_of
 from calibcore.events import TopR
-from calibcore.metrics import nll
+from calibcore.metrics import mean_entropy, nll
 from calibcore.metrics.binned import ece_of
 from calibcore.reliability.bins import BinnedReliability, binned_of
 from calibcore.results import result_class
@@ -44,7 +44,8 @@ class Tempered:
     p_value: float
     """KS error, and the p-value of its test."""
     nll: float
-    """Of all classes, in nats."""
+    entropy: float
+    """NLL of all classes, and mean entropy of the scores; in nats."""
     binned: BinnedReliability
     """In `N_BINS` bins of equal width."""
 
@@ -88,6 +89,7 @@ def at_temperature(temperature: float, name: str = data.NETWORK) -> Tempered:
         ks_error=curves.ks_error,
         p_value=curves.ks_p_value,
         nll=nll(probabilities, rows.labels),
+        entropy=mean_entropy(probabilities),
         binned=binned_of(counted, n_bins=N_BINS),
     )
 
@@ -128,10 +130,10 @@ def row(found: Tempered, *first: str) -> tuple[str, ...]:
     """Return a row of a table, under `HEAD`."""
     shares = (found.mean_score, found.accuracy, found.ks_error, found.ece)
     written = (percent(share, found.n_rows) for share in shares)
-    return (*first, found.shown, *written, f"{found.nll:.3f}")
+    return (*first, found.shown, *written, f"{found.nll:.3f}", f"{found.entropy:.3f}")
 
 
-HEAD = ("T", "Mean score", "Accuracy", "KS error", f"ECE ({N_BINS} bins)", "NLL")
+HEAD = ("T", "Mean score", "Accuracy", "KS error", f"ECE ({N_BINS} bins)", "NLL", "Entropy")
 
 
 def diagram(found: Tempered, palette: Palette, title: str) -> Picture:

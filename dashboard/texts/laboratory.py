@@ -38,7 +38,7 @@ NUMBERS: Mapping[str, tuple[str, int]] = {
     "slope": ("Slope", 100),
     "shift": ("Shift", 10),
     "wave": ("Wave", 10),
-    "groups": ("Groups differ by", 10),
+    "groups": ("Groups differ by", 5),
     "beta0": ("\u03b20", 10),
     "beta1": ("\u03b21", 10),
     "seed": ("Seed", 1),
@@ -55,11 +55,12 @@ HELP = {
     "wave": "In log-odds: too low below 50% and too high above it, or the reverse.",
     "beta0": "A shift: the score's log-odds are \u03b20 + \u03b21 x; true ones are \u22122 x.",
     "beta1": "\u22122 with \u03b20 = 0 is perfectly calibrated; nearer to 0: not extreme enough.",
-    "groups": "In log-odds: more frequent than the curve in one group, less in the other.",
+    "groups": "In log-odds, from one group to the other: half above the curve, half below.",
     "hand": "Or click in the first picture.",
     "seed": "The same seed and numbers give the same rows, on any machine.",
     "classes": "With more than two, the event is that the top prediction is correct.",
 }
+MORE = "More"
 COMPARED = "Calibrators drawn"
 OPEN = "Open these rows on all pages"
 ESTIMATES, CALIBRATORS = "Estimates beside the truth", "Calibrators beside the truth"
@@ -106,8 +107,8 @@ def conclusion(result: Result) -> str:
         truth += ": a false alarm." if shown else ", so this is right."
     else:
         distance = pp(result.truth.mean_distance, n_rows)
-        seen = "which these rows show" if shown else "which these rows do not show"
-        truth = f"In truth, score and frequency are {distance} apart on average, {seen}."
+        seen = "detect it" if shown else "do not detect it"
+        truth = f"True mean error {distance}; these {n_rows:,} rows {seen}."
     return (
         f"**{text}** (KS error {percent(ks[0], n_rows)}, {p_value}). {truth}"
         f" True KS error: {percent(ks[1], n_rows)}."
@@ -134,7 +135,9 @@ def estimate_rows(result: Result, many: Redraws | None) -> list[tuple[str, ...]]
     for key, (value, truth) in result.values.items():
         name, unit = _NAMES[key]
         cells = [name, _written(value, unit), _written(truth, unit), _error(value - truth, unit)]
-        if many is not None:
+        if many is not None and key not in many.keys:
+            cells += ["\u2013"] * (len(MANY_HEAD) - len(ESTIMATE_HEAD))
+        elif many is not None:
             place = many.keys.index(key)
             low, high = np.nanquantile(many.of(key), (0.025, 0.975))
             cells += [

@@ -4,25 +4,31 @@ from collections.abc import Mapping, Sequence
 
 TITLE = "Lessons"
 
-INTRO = (
-    "Each lesson has one idea and takes at most five minutes: guess first, then see. All figures"
-    " are computed while you look, by the functions behind every other page. Nothing is stored."
-)
+INTRO = "One idea each: guess first, then see. All figures are computed while you look."
 
 ALL = "All lessons"
 GUESS = "Your guess"
+GUESS_NUMBER = "Your guess (move the slider)"
 LOCK = "Show the answer"
 SKIP = "Skip the guess"
 AGAIN = "Guess again"
 HIDDEN = "Your guess is kept. A link from your teacher shows the answer."
 CHECK = "Check yourself"
-KEEP = "To keep"
+KEEP = "Takeaway"
+PLAY, STOP_PLAYING = "\u25b6 Play", "\u25a0 Stop"
+SLIDES = "Pictures for slides"
 NUMBERS = "The picture in numbers"
 COMPUTED = "How this is computed"
 TERMS = "Words"
-NEXT, BEFORE = "Next", "Previous"
+NEXT, BEFORE, FURTHER = "Next", "Previous", "After the lessons"
+NEXT_LESSON, LAST_LESSON = "Next: {name}", "That was the last lesson. Go on with:"
 RIGHT = "Yes."
-OTHER = "Another answer is right: {answer}."
+OTHER = "Not quite. The answer is: {answer}."
+
+
+def minutes_of(n: int) -> str:
+    """Say how long a lesson takes."""
+    return f"about {n} minutes"
 
 
 def lesson_name(number: int, title: str) -> str:
@@ -34,15 +40,20 @@ def guessed(answer: str, guess: str | None = None, *, right: bool | None = None)
     """Put a guess beside what was computed, and say whether it is right where it was a choice."""
     if guess is None:
         return f"Computed: **{answer}**"
-    verdict = {True: " (right)", False: " (not right)", None: ""}[right]
+    verdict = {True: " (right)", False: " (not quite)", None: ""}[right]
     return f"Your guess: **{guess}**{verdict} · Computed: **{answer}**"
 
 
+def takeaway(text: str) -> str:
+    """Return what to take away from a lesson, so that it is seen first."""
+    return f":green-background[**{KEEP}:**] **{text}**"
+
+
 def progress(n_seen: int, n_lessons: int) -> str:
-    """Say how many lessons were opened in this tab."""
+    """Say how many lessons were done."""
     if n_seen == 0:
         return ""
-    return f"{n_seen} of {n_lessons} lessons done in this tab."
+    return f"**{n_seen} of {n_lessons} lessons done.** The address of this page keeps it."
 
 
 def checked(answers: Mapping[str, str], chosen: str, right: str, why: str) -> str:
@@ -73,7 +84,11 @@ def unusable(names: Sequence[str]) -> str:
     return f"Not understood in this link: {', '.join(names)}. The usual values are used instead."
 
 
-LINK, EXERCISES, PLAN, IN_CLASS = "A link", "Exercises", "A lesson of 50 minutes", "In class"
+LINK, EXERCISES, PLAN, IN_CLASS = "A link", "Exercises", "Plan of 50 minutes", "In class"
+PARTS = {"plan": PLAN, "link": LINK, "exercises": EXERCISES, "class": IN_CLASS}
+"""Parts of the page for teachers, by their words in its address."""
+
+PART = "Part of this page"
 
 LINK_INTRO = (
     "A link opens a lesson in the same state for everybody: the same draws, the same controls."
@@ -92,11 +107,11 @@ HIDE_OFFERED = {
     "numbers": "Table of numbers", "lessons": "Ways to other lessons",
 }  # fmt: skip
 OPEN = "Open it"
-SET = "For controls at other places: open it, set them there, and copy the address."
+SET = "For other positions of the controls: open the lesson, move the controls, copy its address."
 OWN = "The same twenty questions for all, in Your own calibration:"
 NO_LOCK = (
-    "A link is not a lock: who writes `answers=after` into the address sees the answer. For marked"
-    " work, change the seed."
+    "A link is not a lock: anyone who types `answers=after` into the address sees the answer. For"
+    " marked work, change the seed."
 )
 SEAT = "Your seat number"
 SEAT_FIRST = "Type your seat number to begin."
@@ -119,42 +134,38 @@ def of_seed(seed: int) -> str:
     return f"Seed {seed}. The same seed gives the same exercises and solutions."
 
 
-def homework(titles: Sequence[tuple[str, str]]) -> str:
+HOMEWORK, BIOSTATISTICS = "Homework", "For biostatistics"
+
+
+def later(name: str, titles: Sequence[tuple[str, str]]) -> str:
     """Name lessons for later, with their links.
 
     Examples
     --------
-    >>> homework([("bins", "Why bins mislead")])
+    >>> later(HOMEWORK, [("bins", "Why bins mislead")])
     'Homework: [Why bins mislead](learn?lesson=bins).'
     """
-    return f"Homework: {'; '.join(f'[{t}](learn?lesson={key})' for key, t in titles)}."
+    return f"{name}: {'; '.join(f'[{t}](learn?lesson={key})' for key, t in titles)}."
 
 
 PLAN_INTRO = (
-    "Before: open each lesson once. Students need a phone or a laptop with the link, or nothing but"
-    " the projector. Numbers on the left are minutes."
+    "Before: open each link once. Students need a phone or a laptop, or nothing but the projector."
 )
+ASK, DO, SAY = "Ask", "Do", "Say"
+QR, QR_OF = "QR codes", "QR code of the link: {name}"
+QR_HELP = "For phones that see the projector."
 
-PLAN_ROWS: tuple[tuple[int, str, str], ...] = (
-    (3, "", "Ask: a model gives 80% to each of 100 people. To how many will it happen? Hands."),
-    (5, "eighty", "All draw. Collect five results at the board: the spread is luck, not error."),
-    (5, "diagram", "One bin, row by row. What does a bar with three rows show?"),
-    (
-        5,
-        "bins",
-        "Half the class 5 bins, half 100. What would a paper report?",
-    ),
-    (7, "ks", "Walk through the rows. Where is the slope of the gap steep, and what does it mean?"),
-    (7, "luck", "Everybody guesses the line-up with 100 rows, then with 10,000. Count hands."),
-    (5, "confident", "Move the temperature. What changes, what does not? Why not accuracy?"),
-    (5, "useful", "Who would you hire: base rate, bluffer or expert? Proper scores settle it."),
-    (4, "", "Back to the first page: read the verdict of the first example aloud. What is known?"),
-    (4, "", "Spare, for questions."),
-)
-"""Minutes, key of the lesson or nothing, and what to do."""
 
-HOMEWORK = ("held_out", "splines", "groups")
-"""Keys of the lessons for later."""
+def span_of(start: int, minutes: int) -> str:
+    """Return from which minute to which a step lasts.
+
+    Examples
+    --------
+    >>> span_of(3, 5)
+    '3\u20138'
+    """
+    return f"{start}\u2013{start + minutes}"
+
 
 LOCAL = "This address works on this computer alone; the tab In class says how others reach it."
 
@@ -162,7 +173,7 @@ MEASURED = (
     "On a server with two cores, 40 sessions that each move a slider every two seconds have their"
     " answer within 0.1 seconds in 90% of cases, in the laboratory within 0.5 seconds; the browser"
     " then draws for about 0.1 seconds."
-    " `python -m benchmarks.classroom` measures it on yours. On the other pages, free play of 40"
+    " `fractile class` measures it on yours, while it runs. On the other pages, free play of 40"
     " people at once queues: project them, or give out links."
 )
 
@@ -180,14 +191,3 @@ open the dashboard, so end it after class.
 **What students see.** Their guesses and progress stay in their tab and are gone when it is closed.
 With seats, each student's draws are their own: type a student's seat number to see the same.
 """
-
-
-def minutes(plan: Sequence[tuple[int, str, str]]) -> int:
-    """Return how long a plan takes.
-
-    Examples
-    --------
-    >>> minutes(PLAN_ROWS)
-    50
-    """
-    return sum(one for one, _, _ in plan)

@@ -1,9 +1,11 @@
 """Links from one page to another."""
 
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 import streamlit as st
 
+from dashboard.texts.learn import EXERCISES
 from dashboard.texts.learn import TITLE as LESSONS
 
 _PAGES = "pages"
@@ -14,10 +16,30 @@ def keep_pages(pages: Mapping[str, st.Page]) -> None:
     st.session_state[_PAGES] = pages
 
 
+def show_page(address: str, label: str, *, icon: str | None = None, **query: str) -> None:
+    """Show a link to a page without an arrow before it."""
+    page = st.session_state[_PAGES][address]
+    st.page_link(page, label=label, icon=icon, query_params=query or None)
+
+
+def show_further() -> None:
+    """Show where to go on from the lessons."""
+    with st.container(horizontal=True, gap="medium"):
+        for address in ("laboratory", "you"):
+            show_link(address, st.session_state[_PAGES][address].title)
+        show_link("teachers", EXERCISES, part="exercises")
+
+
 def show_link(address: str, label: str, **query: str) -> None:
     """Show a link to a page, with settings that its address has."""
     page = st.session_state[_PAGES][address]
     st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=query or None)
+
+
+def full_address(address: str) -> str:
+    """Return an address of this dashboard as another browser needs it."""
+    here = urlsplit(str(st.context.url or ""))
+    return f"{here.scheme}://{here.netloc}/{address}"
 
 
 TEACHING = ("learn", "laboratory", "you", "glossary", "teachers")

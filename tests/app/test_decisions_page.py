@@ -73,9 +73,9 @@ def test_counts_are_those_of_the_rows(export: Discharges) -> None:
     missed = [int((side.hits[mine] == 1)[side.scores[mine] < 0.3].sum()) for side in sides(export)]
     assert by_ward["Geriatrics"][3] == " \u2192 ".join(f"{count:,}" for count in missed)
     (head,) = [
-        one.value for one in page.subheader if "cut-off" in one.value and "calls" in one.value
+        one.value for one in page.subheader if "cut-off" in one.value and "flagged" in one.value
     ]
-    assert f"calls {after.called:,} of 7,400 rows" in head
+    assert f"{after.called:,} of 7,400 rows" in head
     assert f"{after.missed:,} of {after.n_events:,} events are missed" in head
 
 
@@ -96,8 +96,8 @@ def test_costs_lead_to_a_cut_off(export: Discharges) -> None:
     (said,) = [one for one in bodies(page) if one.startswith("Total cost at this cut-off")]
     assert said == (
         f"Total cost at this cut-off: {costs[0]:,} before and {costs[1]:,} after calibration."
-        f" Calling none would cost {none:,}, calling all {every:,}; after calibration, the scores"
-        f" save {least - costs[1]:,} ({(least - costs[1]) / least:.0%}) against calling"
+        f" Flagging none would cost {none:,}, flagging all {every:,}; after calibration, the scores"
+        f" save {least - costs[1]:,} ({(least - costs[1]) / least:.0%}) against flagging"
         f" {'none' if none < every else 'all'}."
     )
 
@@ -109,7 +109,7 @@ def test_a_cut_off_is_said_in_both_scores(export: Discharges) -> None:
     own = np.sort(before.scores)[::-1][n_called - 1]
     called = before.scores >= own
     (said,) = [one for one in bodies(page) if "of calibrated scores" in one]
-    assert f"a cut-off of {100 * own:.3g}% calls as many: {called.sum():,} rows;" in said
+    assert f"a cut-off of {100 * own:.3g}% flags as many: {called.sum():,} rows;" in said
     assert f"{before.hits[~called].sum():,} of {before.hits.sum():,} events are missed" in said
 
 
@@ -117,8 +117,8 @@ def test_what_needs_no_model_stands_beside_it(export: Discharges) -> None:
     page = opened(export, cutoff="20")
     events = int(export.back.sum())
     (said,) = [one for one in bodies(page) if one.startswith(":small[Without a model")]
-    assert f"calling all 7,400 rows makes {7400 - events:,} false alarms" in said
-    assert f"calling none misses {events:,} events" in said
+    assert f"flagging all 7,400 rows makes {7400 - events:,} false alarms" in said
+    assert f"flagging none misses {events:,} events" in said
 
 
 @pytest.mark.parametrize("method", ["none", "spline"])

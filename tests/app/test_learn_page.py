@@ -3,8 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.learn.lesson import Lesson, NumberGuess, start_of
-from dashboard.learn.lessons import LESSONS, find, luck
+from dashboard.learn import plan
+from dashboard.learn.lesson import MOST_DRAWS, Lesson, NumberGuess, start_of
+from dashboard.learn.lessons import CHAPTERS, LESSONS, find, luck
 from dashboard.texts import learn as words
 from tests.app.pages import open_page
 
@@ -28,20 +29,39 @@ def answer_of(lesson: Lesson, **fixed: object) -> str:
 
 def test_the_list_names_every_lesson_and_opens_it() -> None:
     page = open_lesson()
+    links = {one.proto.label: one.proto.query_string for one in page.get("page_link")}
     for number, lesson in enumerate(LESSONS, start=1):
-        label = words.lesson_name(number, lesson.title)
-        assert page.button(key=f"open_{lesson.key}").label == label
-    page.button(key="open_bins").click().run()
-    assert dict(page.query_params) == {"lesson": "bins"}
+        assert links[words.lesson_name(number, lesson.title)] == f"lesson={lesson.key}"
+    page = open_lesson(lesson="bins")
     page.button(key=f"to_{words.ALL}").click().run()
     assert dict(page.query_params) == {}
+
+
+def test_chapters_hold_each_lesson_once_in_the_order_of_the_plan() -> None:
+    assert len({one.key for one in LESSONS}) == len(LESSONS)
+    page = open_lesson()
+    for chapter in CHAPTERS:
+        assert f"**{chapter.title}.** {chapter.about}" in shown(page)
+    keys = [one.key for one in LESSONS]
+    planned = [step.lesson for step in plan.PLAN if step.lesson]
+    assert planned == sorted(planned, key=keys.index)
+
+
+def test_a_lesson_leads_on_to_the_next_and_the_last_to_what_else_there_is() -> None:
+    page = open_lesson(lesson=LESSONS[0].key, answers="shown")
+    page.button(key="way_on").click().run()
+    assert page.query_params["lesson"] == LESSONS[1].key
+    page = open_lesson(lesson=LESSONS[-1].key, answers="shown")
+    assert words.LAST_LESSON in shown(page)
+    labels = [one.proto.label for one in page.get("page_link")]
+    assert labels[-3:] == ["Laboratory", "Your own calibration", words.EXERCISES]
 
 
 @every_lesson
 def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key)
     assert lesson.question in shown(page)
-    assert lesson.takeaway not in " ".join(one.value for one in page.success)
+    assert lesson.takeaway not in shown(page)
     if isinstance(lesson.guess, NumberGuess):
         page.slider(key=f"guess_{lesson.key}").set_value(lesson.guess.low).run()
         guess = str(lesson.guess.low)
@@ -57,7 +77,7 @@ def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
         right=guess == right if right else None,
     )
     assert told in shown(page)
-    assert lesson.takeaway in page.success[0].value
+    assert words.takeaway(lesson.takeaway) in shown(page)
     assert page.query_params["guess"] == guess
 
 
@@ -116,10 +136,11 @@ def test_drawing_again_draws_other_rows() -> None:
 
 def test_hidden_answers_stay_hidden() -> None:
     page = open_lesson(lesson="bins", answers="hidden")
+    page.slider(key="guess_bins").set_value(7).run()
     page.button(key="lock_bins").click().run()
     assert [one.value for one in page.info] == [words.HIDDEN]
     assert answer_of(LESSONS[[one.key for one in LESSONS].index("bins")]) not in shown(page)
-    assert not page.success
+    assert words.KEEP not in shown(page)
 
 
 def test_each_seat_has_draws_of_its_own() -> None:
@@ -151,11 +172,53 @@ def test_what_a_link_says_wrongly_is_named(name: str, value: str) -> None:
 
 def test_progress_is_kept_in_the_tab() -> None:
     page = open_lesson(lesson="bins")
-    page.button(key="skip_bins").click().run()
+    page.slider(key="guess_bins").set_value(7).run()
+    page.button(key="lock_bins").click().run()
     page.button(key=f"to_{words.ALL}").click().run()
     assert words.progress(1, len(LESSONS)) in shown(page)
-    page.button(key="open_bins").click().run()
-    assert words.guessed(answer_of(LESSONS[[o.key for o in LESSONS].index("bins")])) in shown(page)
+    assert dict(page.query_params) == {"done": "bins"}
+    links = [one.proto.query_string for one in page.get("page_link")]
+    assert "lesson=bins&guess=7" in links  # where it was left
+    page.query_params.update({"lesson": "bins", "guess": "7"})
+    page.run()
+    assert page.query_params["guess"] == "7"
+    (lesson,) = (one for one in LESSONS if one.key == "bins")
+    assert words.guessed(answer_of(lesson, guess="7"), "7%") in shown(page)
+
+
+def test_the_list_keeps_what_a_link_fixes() -> None:
+    page = open_lesson(seed="41", hide="check")
+    links = [one.proto.query_string for one in page.get("page_link")]
+    assert "lesson=bins&seed=41&hide=check" in links
+
+
+def test_where_the_slider_starts_is_no_guess() -> None:
+    page = open_lesson(lesson="bins")
+    assert page.button(key="lock_bins").disabled
+    page.slider(key="guess_bins").set_value(7).run()
+    assert not page.button(key="lock_bins").disabled
+    choice = open_lesson(lesson="ks")
+    assert choice.radio(key="guess_ks").value is None
+    assert choice.button(key="lock_ks").disabled
+
+
+def test_many_groups_are_drawn_by_one_click() -> None:
+    page = open_lesson(lesson="eighty", answers="shown")
+    for _ in range(5):
+        page.button(key="many_eighty").click().run()
+    assert page.query_params["draw"] == str(MOST_DRAWS)
+    assert page.button(key="many_eighty").disabled
+    assert page.button(key="draw_eighty").disabled
+    assert not page.exception
+
+
+def test_the_address_keeps_what_was_done() -> None:
+    page = open_lesson(done="ks.eighty")
+    assert words.progress(2, len(LESSONS)) in shown(page)
+    assert dict(page.query_params) == {"done": "eighty.ks"}
+    page = open_lesson(lesson="bins", done="ks.none")
+    assert [one.value for one in page.warning] == [words.unusable(["done=none"])]
+    assert page.query_params["done"] == "ks"
 
 
 def is_asked(page: AppTest) -> bool:

@@ -1,6 +1,8 @@
 """Lessons and laboratory in a real browser: guess, answer, interaction, width, keyboard."""
 
 import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -36,7 +38,8 @@ def sideways(page: Page) -> float:
 
 
 def lowest_picture(page: Page) -> float:
-    boxes = [chart.bounding_box() for chart in page.get_by_test_id("stPlotlyChart").all()]
+    open_ones = page.locator('[data-testid="stPlotlyChart"]:not(details:not([open]) *)')
+    boxes = [chart.bounding_box() for chart in open_ones.all()]
     return max(box["y"] + box["height"] for box in boxes if box is not None)
 
 
@@ -114,14 +117,90 @@ def turn_over(page: Page, lesson: Lesson) -> None:
 def test_a_guess_is_kept_on_reload_and_by_back(open_page: OpenPage) -> None:
     page = open_page("learn?lesson=bins")
     settle(page)
+    expect(page.get_by_role("button", name=words.LOCK)).to_be_disabled()
+    slider = page.get_by_role("slider", name=words.GUESS_NUMBER)
+    slider.focus()
+    slider.press("ArrowRight")
+    settle(page)
     click(page.get_by_role("button", name=words.LOCK))
     settle(page)
-    expect(page.get_by_text("Your guess: 4%")).to_be_visible()
+    expect(page.get_by_text("Your guess: 5%")).to_be_visible()
     page.reload()
     settle(page)
-    expect(page.get_by_text("Your guess: 4%")).to_be_visible()
+    expect(page.get_by_text("Your guess: 5%")).to_be_visible()
     page.go_back()
     expect(page.get_by_role("button", name=words.LOCK)).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768)])
+def test_question_picture_and_takeaway_are_on_the_first_screen(
+    open_page: OpenPage, width: int, height: int
+) -> None:
+    page = open_page(f"learn?lesson={LESSONS[0].key}&answers=shown", width=width)
+    page.set_viewport_size({"width": width, "height": height})
+    for lesson in LESSONS:
+        settle(page)
+        box = page.get_by_text(f"{words.KEEP}:").first.bounding_box()
+        assert box is not None, lesson.key
+        held = page.get_by_text(plain(lesson.takeaway)).first.bounding_box()
+        assert held is not None, lesson.key
+        assert held["y"] + held["height"] <= height, lesson.key
+        assert lowest_picture(page) <= height, lesson.key
+        turn_over(page, lesson)
+
+
+def test_a_card_is_a_link_as_a_whole_and_the_address_keeps_the_place(open_page: OpenPage) -> None:
+    page = open_page("learn")
+    settle(page)
+    card = page.locator(".st-key-card_bins")
+    box = card.bounding_box()
+    assert box is not None
+    card.click(position={"x": box["width"] - 12, "y": box["height"] - 8})
+    page.wait_for_url(re.compile(r"learn\?lesson=bins$"))
+    settle(page)
+    click(page.get_by_role("button", name=words.SKIP))
+    settle(page)
+    click(page.get_by_role("button", name=words.ALL))
+    page.wait_for_url(re.compile(r"learn\?done=bins$"))
+    page.reload()
+    settle(page)
+    expect(page.get_by_text("1 of 16 lessons done.")).to_be_visible()
+
+
+def test_play_moves_the_slider_and_stops(open_page: OpenPage) -> None:
+    page = open_page("learn?lesson=ks&answers=shown")
+    settle(page)
+    page.get_by_role("button", name=words.PLAY).click()
+    page.wait_for_url(re.compile(r"added=15&"))
+    page.get_by_role("button", name=words.STOP_PLAYING).click()
+    settle(page)
+    stopped = page.url
+    page.wait_for_timeout(2_000)  # three steps, had it gone on
+    assert page.url == stopped
+    page.emulate_media(reduced_motion="reduce")
+    expect(page.locator(".play")).to_be_hidden()
+
+
+@pytest.mark.parametrize("path", ["learn?lesson=ks&answers=shown", "laboratory"])
+def test_pictures_for_slides_hold_captions_and_address(
+    open_page: OpenPage, path: str, tmp_path: Path
+) -> None:
+    page = open_page(path)
+    settle(page)
+    for kind in ("PNG", "SVG"):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=f"{words.SLIDES}: {kind}").click()
+        file = tmp_path / saved.value.suggested_filename
+        saved.value.save_as(file)
+        assert file.suffix == f".{kind.lower()}"
+    picture = ET.fromstring(file.read_text("utf-8"))  # noqa: S314 - our own
+    said = re.sub(r"\s+", " ", " ".join(picture.itertext()))
+    assert page.url.partition("?")[0] in said
+    caption = page.get_by_test_id("stPlotlyChart").first.locator(
+        "xpath=ancestor::*[@data-testid='stElementContainer'][1]/following-sibling::*[1]"
+    )
+    assert caption.inner_text().strip()[:40] in said
+    assert file.with_suffix(".png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.mark.long

@@ -124,11 +124,11 @@ def _decisions(page: Page, audited: AuditResult) -> None:
     # 14. If a missed patient costs four times a call in vain, from which risk on do we call?
     click(page.get_by_role("radio", name="By costs"))
     said = text_of(page)
-    assert "a cut-off of 20% calls" in said
+    assert "at a cut-off of 20%" in said
     sides = [side.event for side in (audited.test.before, audited.test.after)]
     before, after = (at_cutoff(side, 0.2) for side in sides)
     # 15. How many patients is that, and how many of them would come back?
-    assert f"calls {after.called:,} of {N_ROWS:,} rows" in said
+    assert f"{after.called:,} of {N_ROWS:,} rows" in said
     assert f"{after.right / after.called:.1%} of them" in said
     # 16. How many do we miss, before and after calibration?
     line = page.locator("table tbody tr").filter(has_text="Events missed").first

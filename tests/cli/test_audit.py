@@ -94,8 +94,8 @@ def test_costs_set_the_cut_off_of_the_report_and_are_totalled(
     called = hospital.risk >= 0.2
     cost = int((called & ~hospital.back).sum()) + 4 * int((~called & hospital.back).sum())
     none, every = 4 * int(hospital.back.sum()), int((~hospital.back).sum())
-    wanted = f"Total cost at this cut-off: {cost:,} before calibration. Calling none would cost"
-    assert any(line.startswith(f"{wanted} {none:,}, calling all {every:,};") for line in said)
+    wanted = f"Total cost at this cut-off: {cost:,} before calibration. Flagging none would cost"
+    assert any(line.startswith(f"{wanted} {none:,}, flagging all {every:,};") for line in said)
     (command,) = next(one["lines"] for one in of["rerun"] if one["key"] == "command")
     assert command.endswith("--costs 1 4")
     both = run(export, "--costs", "1", "4", "--cutoff", "0.2", "--json", str(out))

@@ -161,11 +161,11 @@ def test_the_joint_test_tells_which_are_like_other_rows() -> None:
     found = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
     rows = words.slice_rows(("a", "b", "c"), (found, None), (None, None), [0, 2], prediction=False)
     said = [row.before.verdict for row in rows]
-    assert said == ["too low, like other rows", "too low, more than other rows"]
+    assert said == ["too low, about as much as the rest", "too low, more than the rest"]
     how = words.Wording(after_first=False, prediction=False, expert=False)
     sentence = words.conclusion((found, None), "ward", ("a", "b", "c"), how)
     size = f"{-100 * found.mean_gap[2]:.1f}"
-    assert f"scores too low by {size} percentage points, more than other rows" in sentence
+    assert f"scores too low by {size} percentage points, more than the rest" in sentence
     assert sentence.endswith("3 of 3 (adjusted for 3 subgroups of all columns).")
     assert "Overview" in words.about(found, expert=False)
     all_in_one = joint_screen(alone, group_gaps(scores, hits, []), 0)

@@ -166,7 +166,7 @@ def test_calibration_saves_and_luck_is_said(ratio: int, seed: int) -> None:
 def test_acting_on_uncalibrated_scores_can_be_worse_than_on_none() -> None:
     for ratio in (1, 2):
         for stage in ("before", "after"):
-            end = "visiting none is better than uncalibrated scores."
+            end = "visiting none is better than acting on the scores before calibration."
             assert shown(ratio, stage).sentence.endswith(end)
     assert "is better than" not in shown(9).sentence
 
@@ -174,14 +174,14 @@ def test_acting_on_uncalibrated_scores_can_be_worse_than_on_none() -> None:
 def test_the_sentence_and_what_is_added_up() -> None:
     here, said = found(9), shown(9)
     assert said.answer == "10% = 1 / (1 + 9)"
-    assert "visit from **10%** on" in said.sentence
+    assert "visit above a risk of **10%**" in said.sentence
     for side, one in (("Before", here.before), ("After", here.after)):
         at = one.at
         total = at.in_vain + 9 * at.missed
-        added = f"{side}: {at.in_vain:,} in vain + 9 \u00d7 {at.missed:,} missed = {total:,}, "
+        added = f"{side}: {at.in_vain:,} unnecessary + 9 \u00d7 {at.missed:,} missed = {total:,}, "
         assert added + f"{total / 5:.0f} per 1,000." in said.pictures[1].text
         assert f"{total / 5:.0f}" in said.sentence
-    assert said.note.startswith("Why 10%: at that risk, 9 visits are in vain for each one that")
+    assert said.note.startswith("Why 10%: at that risk, 9 visits are unnecessary for each one that")
 
 
 def test_nothing_of_the_answer_is_sent_before() -> None:

@@ -100,3 +100,13 @@ def test_the_link_opens_a_temperature_that_the_page_offers() -> None:
 def test_steps_are_even_factors() -> None:
     logarithms = np.log10([float(word) for word in TEMPERATURES])
     np.testing.assert_allclose(np.diff(logarithms), 0.075, atol=0.003)
+
+
+def test_the_entropy_rises_with_the_temperature_and_the_nll_has_a_least_value() -> None:
+    every = [at_temperature(float(word)) for word in TEMPERATURES]
+    assert [one.entropy for one in every] == sorted(one.entropy for one in every)
+    nlls = [one.nll for one in every]
+    assert nlls[0] > min(nlls) < nlls[-1]
+    note = LESSON.show(start_of(LESSON)).note
+    assert f"only rises with T: {every[0].entropy:.3f} at T = 0.251" in note
+    assert f"{every[-1].entropy:.3f} at T = 3.98" in note

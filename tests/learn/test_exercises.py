@@ -6,7 +6,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from dashboard.learn import plan
 from dashboard.learn.exercises import Exercise, exercises, sheet
+from dashboard.learn.lessons import find
 from dashboard.texts import learn as teachers
 
 SEEDS = range(20)
@@ -17,7 +19,12 @@ def rows(exercise: Exercise) -> list[tuple[float, int]]:
 
 
 def by_lesson(seed: int) -> dict[str, Exercise]:
-    return {one.lesson: one for one in exercises(seed)}
+    """The first exercise of each lesson."""
+    return {one.lesson: one for one in reversed(exercises(seed))}
+
+
+def second(seed: int, lesson: str) -> Exercise:
+    return [one for one in exercises(seed) if one.lesson == lesson][1]
 
 
 def last_number(text: str) -> float:
@@ -79,6 +86,67 @@ def test_the_model_knows_more_than_the_base_rate(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_the_share_of_the_groups(seed: int) -> None:
+    one = by_lesson(seed)["eighty"]
+    n, percent = (int(x) for x in re.findall(r"(\d+) people a risk of (\d+)%", one.task)[0])
+    mean, low, high, share = re.findall(r"([\d.]+)", one.solution[0])[:4]
+    p = percent / 100
+    chances = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+    assert float(mean) == pytest.approx(n * p)
+    assert sum(chances[: int(low)]) <= 0.025
+    assert sum(chances[int(high) + 1 :]) <= 0.025 + 1e-12
+    inside = 100 * sum(chances[int(low) : int(high) + 1])
+    assert float(share) == pytest.approx(inside, abs=0.051)
+    assert inside >= 95
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_expected_and_observed(seed: int) -> None:
+    one = by_lesson(seed)["large"]
+    expected, observed = (sum(r[k] for r in rows(one)) for k in (0, 1))
+    assert f"{expected:.2f}. Observed: {observed:.0f}." in one.solution[0]
+    assert f"= {observed / expected:.2f}: " in one.solution[1]
+    high, low = observed / expected < 0.995, observed / expected >= 1.005
+    word = "too high" if high else "too low" if low else "right"
+    assert one.solution[1].endswith(f"the risks are {word}.")
+    spread = math.sqrt(math.fsum(s * (1 - s) for s, _ in rows(one)))
+    assert f"deviation of {spread:.2f}," in one.solution[2]
+    assert one.solution[2].endswith("may be luck.") == (abs(observed - expected) < 2 * spread)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_true_risks_by_slope(seed: int) -> None:
+    one = second(seed, "large")
+    found = re.findall(r"risk = (\S+) \+ (\S+) \u00d7", one.task)[0]
+    shift, slope = (float(x.replace("\u2212", "-")) for x in found)
+    for score, true in re.findall(r"(\d\.\d\d) \u2192 (\d\.\d{3})", one.solution[0]):
+        odds = math.exp(shift) * (float(score) / (1 - float(score))) ** slope
+        assert float(true) == pytest.approx(odds / (1 + odds), abs=5.1e-4)
+    assert ("too extreme" in one.solution[1]) == (slope < 1)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_risk_at_another_prevalence_is_bayes_rule(seed: int) -> None:
+    one = by_lesson(seed)["transport"]
+    here, there = (int(x) / 100 for x in re.findall(r"(\d+)%", one.task))
+    score = float(re.findall(r"score of ([\d.]+)\?", one.task)[0])
+    ill, well = score / here * there, (1 - score) / (1 - here) * (1 - there)
+    assert last_number(one.solution[-1]) == pytest.approx(ill / (ill + well), abs=5.1e-4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_net_benefit(seed: int) -> None:
+    one = second(seed, "acting")
+    cutoff = float(re.findall(r"score of ([\d.]+) or", one.task)[0])
+    data = rows(one)
+    worth = [(1 if hit else -cutoff / (1 - cutoff)) / len(data) for _, hit in data]
+    treated = sum(w for (score, _), w in zip(data, worth, strict=True) if score >= cutoff)
+    found = re.findall(r"/ 10 = (\S+); all: (\S+);", one.solution[1])[0]
+    written = [float(x.replace("\u2212", "-")) for x in found]
+    assert written == pytest.approx([treated, sum(worth)], abs=5.1e-4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_cost_of_the_cutoff(seed: int) -> None:
     one = by_lesson(seed)["acting"]
     ratio = int(re.findall(r"costs (\d+) times", one.task)[0])
@@ -118,4 +186,16 @@ def test_the_sheet_holds_every_exercise_and_asks_for_nothing() -> None:
 
 
 def test_the_plan_lasts_as_long_as_a_lesson() -> None:
-    assert teachers.minutes(teachers.PLAN_ROWS) == 50
+    assert plan.minutes() == 50
+    assert plan.starts()[-1] + plan.PLAN[-1].minutes == 50
+    assert all(step.ask and step.do and step.say for step in plan.PLAN)
+
+
+def test_the_plan_opens_lessons_and_holds_acting_on_a_score() -> None:
+    keys = [step.lesson for step in plan.PLAN if step.lesson]
+    assert all(find(key) is not None for key in (*keys, *plan.HOMEWORK, *plan.BIOSTATISTICS))
+    assert "acting" in keys
+    (first,) = [step for step in plan.PLAN if step.lesson == "eighty"]
+    assert first.address == "learn?lesson=eighty&seat=ask"  # each draws for oneself
+    assert "72 to 88 in 96.7% of groups" in first.say
+    assert "1 / (1 + 9) = 10%" in next(s.say for s in plan.PLAN if s.lesson == "acting")

@@ -1,8 +1,12 @@
 """The lesson on held-out rows: its figures by slow code, and its point over many draws."""
 
+import math
+
 import numpy as np
 import pytest
 
+from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
+from calibcore.events import TopR
 from calibcore.metrics import ece, ks_error
 from dashboard.learn import data
 from dashboard.learn.lesson import start_of
@@ -15,6 +19,7 @@ from dashboard.learn.lessons.held_out import (
     Result,
     find,
     show,
+    spread,
 )
 from tests import reference, reference_score_maps
 
@@ -77,8 +82,36 @@ def test_a_note_says_where_a_draw_does_not_show_it(drawn: dict[int, Result]) -> 
     for seed, found in drawn.items():
         none, temperature, isotonic = found.briers("other")
         note = show(start_of(LESSON, seed=seed)).note
-        assert (note == "") == (temperature < none < isotonic)
-        assert note == "" or note.endswith("Draw again.")
+        assert note.startswith("With this draw") == (not temperature < none < isotonic)
+        every = spread(FEW)[:, 2].tolist()
+        below = sum(one < isotonic for one in every) / len(every)
+        assert note.endswith(f"This draw's is higher than {100 * below:.0f}% of them.")
+
+
+def test_how_usual_a_draw_is_comes_from_a_hundred_others() -> None:
+    rows, other = data.sample(), data.top_scores()
+    rng = np.random.default_rng((FEW, *KEY.encode()))
+    for drawn_scores in spread(FEW)[:3].tolist():
+        chosen = rng.permutation(5_000)[:FEW]
+        fit = rows.calibration.rows(chosen)
+        top = TopR(1).outcomes(fit.probabilities, fit.labels)
+        isotonic = IsotonicCalibration().fit(top.scores, top.hits).predict(other.scores)
+        fitted = TemperatureScaling().fit(fit.logits, fit.labels)
+        scaled = TopR(1).outcomes(fitted.predict_proba(rows.test.logits), rows.test.labels)
+        briers = [
+            math.fsum((s - h) ** 2 for s, h in zip(scores.tolist(), hits.tolist(), strict=True))
+            / len(hits)
+            for scores, hits in (
+                (other.scores, other.hits), (scaled.scores, scaled.hits), (isotonic, other.hits)
+            )
+        ]  # fmt: skip
+        assert drawn_scores == pytest.approx(briers, abs=1e-9)
+    note = show(start_of(LESSON)).note
+    every = spread(FEW).tolist()
+    best = sum(one[1] == min(one) for one in every)
+    worse = sum(one[2] > one[0] for one in every)
+    assert f"temperature scaling is best in {best}%" in note
+    assert f"worse than uncalibrated in {worse}%" in note
 
 
 def test_with_all_rows_both_are_better_than_uncalibrated_and_nothing_is_drawn() -> None:

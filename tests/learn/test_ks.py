@@ -7,6 +7,7 @@ import pytest
 
 from calibcore import metrics
 from dashboard.learn import data
+from dashboard.learn.laboratory import PRESETS
 from dashboard.learn.lesson import start_of
 from dashboard.learn.lessons import ks
 from dashboard.texts.numbers import percent
@@ -108,6 +109,20 @@ def test_before_the_answer_the_rows_are_seen_and_no_total() -> None:
     assert sorted([*right.y, *wrong.y]) == [score for score, _ in ordered("few")]
     assert len(right.y) == sum(hit for _, hit in ordered("few"))
     assert right.marker.symbol != wrong.marker.symbol
+
+
+def test_errors_that_alternate_halve_the_ks_error() -> None:
+    # Log-odds of the laboratory's S-shaped model, summed over its normal scores.
+    truth = PRESETS["wavy"].model.truth()
+    gap = truth.scores - truth.frequency
+    distance, widest, so_far = 0.0, 0.0, 0.0
+    for one in gap.tolist():
+        distance += abs(one) / gap.size
+        so_far += one / gap.size
+        widest = max(widest, abs(so_far))
+    said = ks.LESSON.show(start_of(ks.LESSON)).note
+    assert f"true ECE is {100 * distance:.1f}%, its true KS error {100 * widest:.1f}%" in said
+    assert widest == pytest.approx(distance / 2, rel=0.02)
 
 
 def test_the_check_is_right() -> None:

@@ -24,6 +24,7 @@ from dashboard.learn.laboratory import (
     N_DRAWS,
     N_HANDLES,
     PRESETS,
+    REDRAWN,
     ROWS,
     Chosen,
     chosen_of,
@@ -141,9 +142,9 @@ def test_a_calibrator_is_fitted_to_the_calibration_rows_alone() -> None:
 def test_the_conclusion_says_whether_it_is_right() -> None:
     miscalibrated = words.conclusion(result_of(Chosen(rows=20_000)))
     assert "Miscalibration detected" in miscalibrated
-    assert "which these rows show" in miscalibrated
+    assert "rows detect it" in miscalibrated
     few = words.conclusion(result_of(Chosen(slope=95, rows=50)))
-    assert "which these rows do not show" in few
+    assert "rows do not detect it" in few
     told = [words.conclusion(result_of(Chosen(slope=100, rows=200, seed=k))) for k in range(60)]
     alarms = sum("a false alarm" in one for one in told)
     assert all("perfectly calibrated" in one for one in told)
@@ -153,7 +154,7 @@ def test_the_conclusion_says_whether_it_is_right() -> None:
 def test_redraws_spread_round_these_rows_and_the_truth() -> None:
     model = Chosen()
     many, found = redraws_of(model), result_of(model)
-    assert many.values.shape == (N_DRAWS, len(ESTIMATES))
+    assert many.values.shape == (N_DRAWS, len(REDRAWN))
     assert many.of("ks_error")[0] == pytest.approx(found.values["ks_error"][0])
     assert abs(many.bias[many.keys.index("mean_gap")]) < 0.003
 
@@ -175,13 +176,17 @@ def test_each_line_of_the_spread_is_that_of_its_measure() -> None:
         assert (own.x[place], aims.x[place]) == found.values[key]
 
 
-def dotted(picture: Picture) -> list[Any]:
-    lines = [trace for trace in picture.figure.data if trace.type == "scatter"]
-    return [one for one in lines if (one.line.dash, one.line.color) == ("dot", LIGHT.text)]
+def true_lines(picture: Picture) -> list[Any]:
+    lines = [trace for trace in picture.figure.data if trace.name == "truth"]
+    assert all((one.line.dash, one.line.color) == ("solid", LIGHT.text) for one in lines)
+    assert {one.line.width for one in lines} == {5}
+    scatter = [one for one in picture.figure.data if one.type == "scatter" and one.name != "truth"]
+    assert all((one.line.width or 0) < 5 for one in scatter)
+    return lines
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_pictures_draw_the_truth_dotted(name: str) -> None:
+def test_pictures_draw_the_truth_as_the_strongest_line(name: str) -> None:
     model = PRESETS[name]
     found = result_of(model)
     drawn = [
@@ -190,10 +195,29 @@ def test_pictures_draw_the_truth_dotted(name: str) -> None:
         lab_pictures.maps(found, ["spline", "isotonic"], LIGHT),
     ]
     for one in drawn:
-        assert len(dotted(one)) == 1
+        assert len(true_lines(one)) == 1
         assert one.text.endswith(".")
-    curve = dotted(drawn[0])[0]
+    curve = true_lines(drawn[0])[0]
     assert np.allclose(curve.y, found.truth.curve(np.array(curve.x)))
+
+
+def test_the_slope_and_the_shift_of_the_sliders_are_estimated() -> None:
+    """With a slope alone, or a shift alone, the truths in the table are where the sliders stand."""
+    steep = result_of(Chosen(slope=50)).values["calibration_slope"]
+    assert steep[1] == pytest.approx(0.5, abs=1e-6)
+    assert steep[0] == pytest.approx(0.5, abs=0.1)
+    moved = result_of(Chosen(slope=100, shift=-8)).values["calibration_intercept"]
+    assert moved[1] == pytest.approx(-0.8, abs=1e-6)
+    assert moved[0] == pytest.approx(-0.8, abs=0.15)
+
+
+def test_groups_differ_by_what_their_slider_says() -> None:
+    label, scale = words.NUMBERS["groups"]
+    chosen = Chosen(slope=100, groups=7)
+    low, high = (chosen.model.frequency([0.5], [group])[0] for group in (0, 1))
+    apart = math.log(high / (1 - high)) - math.log(low / (1 - low))
+    assert label == "Groups differ by"
+    assert chosen.groups / scale == pytest.approx(apart, abs=1e-3)
 
 
 def test_what_is_kept_of_a_class_is_of_bounded_memory() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import pytest
 
@@ -20,7 +21,9 @@ every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: les
 def all_of(shown: Shown) -> str:
     """Everything that a state sends, as one text."""
     # As they are sent: any word may stand by chance in an array that plotly writes as bytes.
-    figures = [[LightFigure(p.figure, LIGHT).to_dict(), p.text] for p in shown.pictures]
+    figures = [
+        [LightFigure(p.figure, LIGHT).to_dict(), p.text] for p in (*shown.pictures, *shown.behind)
+    ]
     return json.dumps([shown.sentence, shown.answer, shown.note, shown.numbers, *figures])
 
 
@@ -94,6 +97,24 @@ def test_the_check_has_a_right_answer_and_a_reason(lesson: Lesson) -> None:
     assert lesson.check.right in lesson.check.answers
     assert 2 <= len(lesson.check.answers) <= 4
     assert lesson.check.why
+
+
+def test_the_place_of_the_right_answer_gives_nothing_away() -> None:
+    places = [list(one.check.answers).index(one.check.right) for one in LESSONS]
+    assert max(Counter(places).values()) <= len(LESSONS) / 2
+
+
+def test_what_hedges_is_not_always_right() -> None:
+    hedges = re.compile(r"not show|hardly|little|not yet|cannot be|depends", re.IGNORECASE)
+    right = [one.key for one in LESSONS if hedges.search(one.check.answers[one.check.right])]
+    wrong = [
+        one.key
+        for one in LESSONS
+        for word, answer in one.check.answers.items()
+        if word != one.check.right and hedges.search(answer)
+    ]
+    assert 0 < len(right) <= len(LESSONS) / 3
+    assert wrong
 
 
 @every_lesson

@@ -190,10 +190,33 @@ def test_certain_and_wrong_is_infinite_and_said() -> None:
 
 def test_the_brier_score_is_compared_with_saying_50_percent() -> None:
     better, worse = (own.result_of(own.scores_of(same(90, n))) for n in (18, 10))
+    alike = own.result_of(own.scores_of(same(50, 10)))
     assert words.against_half(better) == (
         "Brier score 0.090; always saying 50% gives 0.250. Lower is better: your confidences help."
     )
-    assert words.against_half(worse).endswith("50% each time would do as well.")
+    assert worse.brier == 0.5 * 0.01 + 0.5 * 0.81 > worse.brier_of_half == 0.25
+    assert words.against_half(worse).endswith("50% each time would do better.")
+    assert words.against_half(alike).endswith("50% each time would do as well.")
+
+
+def test_a_name_or_a_link_may_stand_around_a_code() -> None:
+    one, two = own.code_of(same(90, 10)), own.code_of(same(70, 9))
+    link = f"http://192.168.1.5:8501/you?set=facts&seed=7&code={two}"
+    found = own.collect(f"Anna: {one}\n{link}\n{link}&set=facts\nBen: {one[:-1]}\ncode=&x=1")
+    assert found.people == (own.answers_of(one), own.answers_of(two))
+    assert (found.repeated, found.refused) == ((3,), (4, 5))
+
+
+def test_nearly_all_calibrated_people_are_in_the_grey_of_a_class() -> None:
+    figure = own_pictures.people([same(80, 16)], LIGHT).figure
+    x, y = (list(figure.data[0][axis]) for axis in "xy")
+    half = len(x) // 2
+    for place, high, low in zip(x[:half], y[:half], reversed(y[half:]), strict=True):
+        share = math.fsum(
+            math.comb(20, k) * place**k * (1 - place) ** (20 - k)
+            for k in range(round(20 * low), round(20 * high) + 1)
+        )
+        assert share >= 0.95
 
 
 # Pictures -----------------------------------------------------------------------------------

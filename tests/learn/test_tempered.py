@@ -1,5 +1,7 @@
 """A network at a temperature, against slow loops."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,8 @@ def test_figures_are_those_of_slow_loops(temperature: float, sample: str) -> Non
     assert found.accuracy == slow.mean(rows.hits)
     assert found.ks_error == pytest.approx(slow.ks_error(rows), abs=1e-12)
     assert found.nll == pytest.approx(reference.nll(rows.probabilities, rows.labels), abs=1e-9)
+    entropies = [-sum(p * math.log(p) for p in row if p > 0) for row in rows.probabilities]
+    assert found.entropy == pytest.approx(slow.mean(entropies), abs=1e-9)
     wanted = reference.bins(rows.scores, rows.hits, N_BINS, "equal_width")
     assert found.binned.bins.counts.tolist() == wanted.counts
     np.testing.assert_allclose(found.binned.bins.frequency, wanted.frequency, atol=1e-12)
@@ -82,5 +86,5 @@ def test_the_diagram_shows_bins_of_enough_rows() -> None:
 
 
 def test_a_row_of_the_table_is_written_as_its_head_says() -> None:
-    found = Tempered(2.0, 1000, 0.9, 0.8, 0.11, 0.001, 0.5, at_temperature(1.0).binned)
-    assert row(found, "Name") == ("Name", "2", "90.0%", "80.0%", "11.0%", "5.1%", "0.500")
+    found = Tempered(2.0, 1000, 0.9, 0.8, 0.11, 0.001, 0.5, 0.7, at_temperature(1.0).binned)
+    assert row(found, "Name") == ("Name", "2", "90.0%", "80.0%", "11.0%", "5.1%", "0.500", "0.700")

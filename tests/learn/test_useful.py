@@ -1,4 +1,4 @@
-"""Calibrated is not useful: measures of each forecaster against slow code and closed forms."""
+"""Calibrated does not mean useful: measures of each forecaster against slow code and algebra."""
 
 import math
 
@@ -97,6 +97,17 @@ def test_the_answer_and_the_sentence() -> None:
     assert "(better), NLL" in shown.note
     assert "(worse)" in shown.note
     assert len(shown.numbers) == len(useful.FACTORS) + 1
+
+
+def test_each_small_diagram_has_its_ece_and_brier_score() -> None:
+    shown = useful.show(start_of(useful.LESSON, chosen={"factor": "2"}))
+    texts = [one.text for one in shown.pictures[0].figure.layout.annotations]
+    assert len(texts) == 4
+    for text, factor in zip(texts, (*useful.THREE, "2"), strict=True):
+        found = useful.forecaster(factor)
+        assert text.endswith(f"<br>ECE {100 * found.ece:.1f}%<br>Brier {found.brier:.3f}")
+    assert "Slider: 2\u00d7." in shown.pictures[0].text
+    assert [one.name for one in shown.behind] == ["plane"]
 
 
 def test_before_the_answer_only_scores_are_seen() -> None:

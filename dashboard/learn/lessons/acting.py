@@ -22,7 +22,7 @@ N_ROWS, PER = 5_000, 1_000
 """Patients, and of how many a cost is told."""
 
 MODEL = Chosen(rows=N_ROWS, rate=10, slope=100, shift=-12)
-"""One patient in ten comes back; the odds by the scores are 3.3 times too high."""
+"""One patient in ten is readmitted; the odds by the scores are 3.3 times too high."""
 
 RATIOS = (1, 2, 4, 9, 19, 49)
 
@@ -35,7 +35,7 @@ CUTOFFS = np.arange(1, 100) / 100
 
 STAGES = {"before": "Before calibration", "after": "Before and after"}
 
-COUNTED = ("visited rightly", "visited in vain", "missed")
+COUNTED = ("needed visits", "unnecessary visits", "missed")
 
 Z = 1.959963984540054
 """Standard deviations within which a normal variable is in 95% of cases."""
@@ -46,7 +46,7 @@ Z = 1.959963984540054
 
 @result_class
 class Acted:
-    """What acting on scores costs per 1,000 patients, in visits in vain."""
+    """What acting on scores costs per 1,000 patients, in unnecessary visits."""
 
     at: AtCutoff
     """Counts at the cut-off that the costs give."""
@@ -90,7 +90,7 @@ class Result:
 
 @cache
 def true_difference(ratio: int) -> float:
-    """Return ``more`` with patients without number, and true risks as the calibrated scores."""
+    """Return ``more`` with infinitely many patients, and true risks as the calibrated scores."""
     true, cutoff = MODEL.model.truth(), cutoff_of_costs(1, ratio)
     moved = (true.scores >= cutoff).astype(float) - (true.frequency >= cutoff)
     return PER * float((moved * (1 - true.frequency - ratio * true.frequency)).mean())
@@ -132,7 +132,7 @@ def _acted(event: EventScores, cutoff: float, ratio: int) -> Acted:
 
 
 def total(found: AtCutoff, ratio: int) -> int:
-    """Return what all patients cost, in visits in vain."""
+    """Return what all patients cost, in unnecessary visits."""
     return found.in_vain + ratio * found.missed
 
 
@@ -172,19 +172,22 @@ def _number(value: float) -> str:
 def _sentence(found: Result, *, both: bool) -> str:
     cutoff = _share(found.before.at.cutoff)
     lines = [
-        f"A missed patient costs {found.ratio}, a visit in vain 1: visit from **{cutoff}** on."
+        (
+            f"A missed patient costs {found.ratio}, an unnecessary visit 1: visit above a risk of"
+            f" **{cutoff}**."
+        )
     ]
     without = f"Visiting all costs {_number(found.every)}, visiting none {_number(found.none)}"
     if found.before.cost > min(found.every, found.none):
         better = "all" if found.every < found.none else "none"
-        without += f": visiting {better} is better than uncalibrated scores"
+        without += f": visiting {better} is better than acting on the scores before calibration"
     if both:
         lines.append(_compared(found))
     else:
         best, least = _rounded(found.before.best), _number(found.before.least)
         lines.append(
-            f"With uncalibrated scores, that costs **{_number(found.before.cost)}** per {PER:,}"
-            f" patients. They are too high: a cut-off of {best} would cost {least}."
+            f"Before calibration, that costs **{_number(found.before.cost)}** per {PER:,} patients."
+            f" The risks are too high: a cut-off of {best} would cost {least}."
         )
     return "  \n".join([*lines, f"{without}."])
 
@@ -192,10 +195,10 @@ def _sentence(found: Result, *, both: bool) -> str:
 def _compared(found: Result) -> str:
     """Return how much more uncalibrated scores cost, and whether luck explains it."""
     more = "more" if found.more >= 0 else "less"
-    size = f"**{_number(abs(found.more))} {more}** per {PER:,} patients than calibrated ones"
+    size = f"**{_number(abs(found.more))} {more}** per {PER:,} patients than after it"
     luck = "" if found.low > 0 else ", **which may be luck**"
     return (
-        f"Uncalibrated scores then cost {size}{luck}: {_number(found.before.cost)}, not"
+        f"Before calibration, that costs {size}{luck}: {_number(found.before.cost)}, not"
         f" {_number(found.after.cost)} ({ci(_number(found.low), _number(found.high))}; in truth"
         f" {_number(true_difference(found.ratio))} more)."
     )
@@ -210,8 +213,8 @@ def _note(found: Result, *, both: bool) -> str:
     visits = "one visit is" if ratio == 1 else f"{ratio} visits are"
     cost = "costs" if ratio == 1 else "together cost"
     why = (
-        f"Why {cutoff}: at that risk, {visits} in vain for each one that is not, and {cost} as much"
-        " as one missed patient."
+        f"Why {cutoff}: at that risk, {visits} unnecessary for each one that is not, and {cost} as"
+        " much as one missed patient."
     )
     if not both:
         return why
@@ -223,7 +226,7 @@ def _note(found: Result, *, both: bool) -> str:
 
 
 def _table(found: Result) -> tuple[tuple[str, ...], ...]:
-    rows = [("Patients visited", "Cut-off", "Rightly", "In vain", "Missed", f"Cost per {PER:,}")]
+    rows = [("Patients visited", "Cut-off", "Needed", "Unnecessary", "Missed", f"Cost per {PER:,}")]
     for name, one in (("Before calibration", found.before), ("After", found.after)):
         right, in_vain, missed = (f"{n:,}" for n in (one.at.right, one.at.in_vain, one.at.missed))
         rows.append((name, _share(one.at.cutoff), right, in_vain, missed, _number(one.cost)))
@@ -248,8 +251,8 @@ def _curve(found: Result, palette: Palette, *, both: bool) -> Picture:
         pictures.line([0, 1], [cost, cost], palette.neutral, dash="dot") for _, cost, _ in lines
     ]
     drawn = (
-        ("\u25cf before", found.before, "solid", "circle", palette.score),
-        ("\u25c6 after", found.after, "dash", "diamond", palette.text),
+        ("\u25cf before", found.before, "dash", "circle", palette.neutral),
+        ("\u25c6 after", found.after, "solid", "diamond", palette.score),
     )
     for name, one, dash, symbol, colour in drawn[: 1 + both]:
         inside = one.costs <= top
@@ -267,15 +270,15 @@ def _curve(found: Result, palette: Palette, *, both: bool) -> Picture:
     figure = pictures.picture(
         f"Cost per {PER:,} patients, by cut-off",
         traces,
-        x=pictures.percent_axis("Cut-off: visited from this score on"),
-        y=pictures.number_axis("Cost, in visits in vain", 0, top),
+        x=pictures.percent_axis("Cut-off: visited above this risk"),
+        y=pictures.number_axis("Cost, in unnecessary visits", 0, top),
         names=names,
     )
-    dashed = " Dashed: after." if both else ""
+    solid = " Solid: after." if both else ""
     return Picture(
         "curve",
         figure,
-        f"Solid: scores before calibration.{dashed} Filled marks: the cut-off that the costs give."
+        f"Dashed: before calibration.{solid} Filled marks: the cut-off that the costs give."
         " Open marks: least cost.",
     )
 
@@ -283,10 +286,10 @@ def _curve(found: Result, palette: Palette, *, both: bool) -> Picture:
 def _counts(
     sides: tuple[tuple[str, AtCutoff], ...], ratio: int | None, palette: Palette
 ) -> Picture:
-    """Draw how many patients are visited rightly, in vain, and missed."""
+    """Draw how many visits are needed and unnecessary, and how many patients missed."""
     traces, names, said = [], [], []
     width = 0.8 / len(sides)
-    looks = ((palette.score, ""), (palette.text, "/"))
+    looks = ((palette.neutral, "/"), (palette.score, ""))
     for k, ((side, found), (colour, pattern)) in enumerate(zip(sides, looks, strict=False)):
         counts = [found.right, found.in_vain, found.missed]
         places = [place + (k - (len(sides) - 1) / 2) * width for place in range(3)]
@@ -302,7 +305,7 @@ def _counts(
     high = 1.3 * max(max(f.right, f.in_vain, f.missed) for _, f in sides)
     ticks = {"tickvals": [0, 1, 2], "ticktext": COUNTED}
     figure = pictures.picture(
-        f"{example}{N_ROWS:,} patients, visited from a score of {cutoff} on",
+        f"{example}{N_ROWS:,} patients, visited above a risk of {cutoff}",
         traces,
         x=pictures.number_axis("", -0.5, 2.5, **ticks),
         y=pictures.number_axis("Patients", 0, high),
@@ -314,31 +317,33 @@ def _counts(
 def _added(side: str, found: AtCutoff, ratio: int | None) -> str:
     if ratio is None:
         counts = (f"{n:,}" for n in (found.right, found.in_vain, found.missed))
-        return "By uncalibrated scores: {} visited rightly, {} in vain, {} missed.".format(*counts)
+        return "Before calibration: {} needed visits, {} unnecessary ones, {} missed.".format(
+            *counts
+        )
     cost = total(found, ratio)
     return (
-        f"{side.capitalize()}: {found.in_vain:,} in vain + {ratio} \u00d7 {found.missed:,} missed ="
-        f" {cost:,}, {_number(PER * cost / N_ROWS)} per {PER:,}."
+        f"{side.capitalize()}: {found.in_vain:,} unnecessary + {ratio} \u00d7 {found.missed:,}"
+        f" missed = {cost:,}, {_number(PER * cost / N_ROWS)} per {PER:,}."
     )
 
 
 LESSON = Lesson(
     key=KEY,
     title="Acting on a score",
-    question="A hospital visits discharged patients whose **risk of coming back** is high. Missing"
-    f" one who comes back costs **{ASKED} times** as much as a visit in vain. **From which score"
-    " on** should it visit, if scores are calibrated?",
+    question="A hospital visits discharged patients whose **risk of readmission** is high. Missing"
+    f" one who is readmitted costs **{ASKED} times** as much as an unnecessary visit. **Above which"
+    " risk** should it visit, if the risks are calibrated?",
     guess=NumberGuess(0, 100, 5, 50),
     controls=(
         Steps(
-            "ratio", "Cost of a missed patient, in visits in vain",
+            "ratio", "Cost of a missed patient, in unnecessary visits",
             {str(r): str(r) for r in RATIOS}, str(ASKED),
         ),
         Steps("stage", "Scores", STAGES, "after", as_buttons=True),
     ),
     show=show,
-    takeaway="Costs give the cut-off: 1 / (1 + cost of a miss, in false alarms). It is right for"
-    " calibrated scores only.",
+    takeaway="Costs give the cut-off: 1 / (1 + cost of a miss, in false alarms). It holds only"
+    " if the risks are calibrated.",
     check=Check(
         "All scores are too high, and one acts from the cut-off that the costs give. What happens?",
         {
@@ -364,16 +369,16 @@ LESSON = Lesson(
         "These patients in the dashboard",
     ),
     computed="Patients are drawn by `calibcore.synthetic` from a model of the laboratory: one in"
-    " ten comes back, and the odds by the scores are e^1.2 = 3.3 times the true ones, as after"
+    " ten is readmitted, and the odds by the scores are e^1.2 = 3.3 times the true ones, as after"
     " training on data with the rare class repeated. Calibrator: `PlattScaling`, fitted on 5,000"
     " other patients. Cut-off and costs: `calibcore.decisions`; Pauker and Kassirer 1975, Elkan"
     " 2001. Interval: of the mean difference per patient, the calibrator as it is. In truth: with"
-    " patients without number, and the true risks as calibrated scores. Costs of right calls"
+    " infinitely many patients, and the true risks as calibrated scores. Costs of right calls"
     " and of patients rightly left alone count as 0.",
     draw=f"Draw {N_ROWS:,} other patients",
     terms={
         "Score": "the risk that a model gives to a patient.",
-        "In vain": "the patient would not have come back.",
-        "Missed": "came back, and was not visited.",
+        "Unnecessary": "the patient would not have been readmitted.",
+        "Missed": "readmitted, and not visited.",
     },
 )  # fmt: skip

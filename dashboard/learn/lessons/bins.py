@@ -78,7 +78,8 @@ def show(state: State) -> Shown:
     return Shown(
         (diagram, _sweep(found, place, state.palette)),
         f"The same {N_ROWS} rows: ECE **{first}** with 5 bins, **{last}** with 100{here}. The KS"
-        f" error is {percent(found.ks, N_ROWS)} with any. If the scores were right, luck alone"
+        f" error is {percent(found.ks, N_ROWS)}, whatever the number of bins. If the scores were"
+        " right, luck alone"
         f" would still show an ECE of about {percent(found.perfect[place], N_ROWS)} with {chosen}"
         f" bins, and a KS error of about {percent(found.perfect_ks, N_ROWS)}.",
         answer=last,
@@ -158,11 +159,15 @@ LESSON = Lesson(
     takeaway="An ECE means little without its number of bins, its number of rows, and the ECE of a"
     " perfectly calibrated model of that size.",
     check=Check(
-        "Paper A reports an ECE of 4% with 10 bins, paper B 5% with 100 bins, on other data."
-        " Which model is better calibrated?",
-        {"a": "A", "b": "B", "unknown": "This does not show it"},
-        "unknown",
-        "More bins, and fewer rows, raise the ECE even of a perfectly calibrated model.",
+        "The same 100 rows: with more bins, the ECE rises. Why?",
+        {
+            "luck": "With fewer rows in each bin, luck counts as error",
+            "exact": "More bins measure the error more exactly",
+            "unknown": "That cannot be known",
+        },
+        "luck",
+        "More bins, and fewer rows, raise the ECE even of a perfectly calibrated model. So an ECE"
+        " of 4% with 10 bins and one of 5% with 100, of other rows, cannot be compared.",
     ),
     link=lambda state: Link(
         "reliability",

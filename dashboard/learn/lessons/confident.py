@@ -1,5 +1,6 @@
 """Over- and underconfident: a temperature moves every score, and no prediction."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,21 @@ def show(state: State) -> Shown:
         "  \n".join(lines),
         answer=_answer(every),
         right=_what_happens(every),
+        note=_entropy(every, best),
         numbers=(HEAD, *(row(one) for one in sorted([*every, best], key=_temperature_of))),
+    )
+
+
+def _entropy(every: list[Tempered], best: Tempered) -> str:
+    """Say which of NLL and entropy has a least value between the ends."""
+    ordered = sorted([*every, best], key=_temperature_of)
+    rises = all(a.entropy < b.entropy for a, b in itertools.pairwise(ordered))
+    least = min(ordered, key=lambda one: one.nll)
+    how = "only rises with T" if rises else "has no least value at the fitted T"
+    return (
+        f"Entropy (how spread out the scores of a row are) {how}: {ordered[0].entropy:.3f} at T ="
+        f" {ordered[0].shown}, {ordered[-1].entropy:.3f} at T = {ordered[-1].shown}. The NLL, which"
+        f" looks at the true classes, has a least value: {least.nll:.3f} at T = {least.shown}."
     )
 
 
@@ -142,13 +157,15 @@ LESSON = Lesson(
     takeaway="Overconfident: scores above the accuracy; underconfident: below it. A temperature"
     " moves the scores and leaves every prediction as it is.",
     check=Check(
-        "Two networks have the same accuracy. Are they equally well calibrated?",
+        "A network is underconfident. Which temperature corrects it?",
         {
-            "yes": "Yes, they are correct equally often",
-            "unknown": "The accuracy does not show it",
+            "below": "One below 1",
+            "above": "One above 1",
+            "unknown": "That depends on its accuracy",
         },
-        "unknown",
-        "Here the accuracy is the same at every temperature, and the scores are not.",
+        "below",
+        "Dividing by less than 1 moves scores away from each other: the largest rises. The accuracy"
+        " stays as it is, so it does not tell whether scores are too high or too low.",
     ),
     link=lambda state: Link(
         "maps",
@@ -165,7 +182,8 @@ LESSON = Lesson(
     " largest gap between cumulative scores and outcomes. NLL, all classes: mean of \u2212ln of the"
     " score of the true class. Lower is better for both.",
     terms={
-        "Score": "the probability that the network gives to a class; of a prediction, the largest.",
+        "Score": "the probability that the network gives to a class; of a prediction, the largest"
+        " of its class probabilities.",
         "Accuracy": "the share of predictions that are correct.",
         "Temperature": "a number that divides all outputs (logits) before they become scores.",
     },

@@ -70,13 +70,22 @@ def show(state: State) -> Shown:
         return Shown((_hidden_rows(state.palette), _empty_diagram(state.palette)), "")
     n_rows, k = int(state.chosen["rows"]), int(state.chosen["bin"])
     found, (correct, n) = find(n_rows), find(N_ROWS).counted(ASKED)
-    note = "Move the slider to 1, then to the right: watch the bars rise and fall."
+    note = f"Move the slider to 1, then to the right: watch the bars rise and fall. {_of_all()}"
     return Shown(
         (_piles(found, k, state.palette), _diagram(found, k, state)),
         _sentence(found, k),
         answer=f"{100 * correct / n:.0f}%: {correct} of {n} rows",
         note=note if n_rows == N_ROWS else "",
         numbers=_table(found),
+    )
+
+
+def _of_all() -> str:
+    """Say why so few of these rows are correct, where other lessons speak of all."""
+    every, few = data.top_scores(), find(N_ROWS).rows
+    return (
+        f"Of these {N_ROWS} rows {int(few.hits.sum())} are correct, of all {every.n_samples:,}"
+        f" {percent(float(every.hits.mean()), every.n_samples)}: most have a score near 100%."
     )
 
 
@@ -268,8 +277,8 @@ def _check() -> Check:
         "A bin holds one row: its score is 70%, and it is correct. What does its bar show?",
         {
             "low": "Scores of 70% are too low",
-            "luck": "Hardly anything",
             "fine": "Scores of 70% are calibrated",
+            "luck": "Hardly anything",
         },
         "luck",
         f"One row makes a bar of 0% or 100%, whatever the truth is. The {ci(low, high)} leaves"
@@ -279,9 +288,11 @@ def _check() -> Check:
 
 LESSON = Lesson(
     key=KEY,
+    play="rows",
     title="From rows to a reliability diagram",
-    question=f"{PER_BIN} predictions of {data.NETWORK_NAME} have a score of **{_name(ASKED)}**. In"
-    " a reliability diagram, their bar is the share that is **correct**. How high is it?",
+    question=f"{N_ROWS} predictions of {data.NETWORK_NAME}, **ten from each bin** of scores. In a"
+    f" reliability diagram, the bar of a bin is the share that is **correct**. How high is that of"
+    f" **{_name(ASKED)}**?",
     guess=NumberGuess(0, 100, 10, 80),
     controls=(
         Steps(
@@ -307,6 +318,6 @@ LESSON = Lesson(
     terms={
         "Row": "one prediction with its score.",
         "Bin": "a range of scores, whose rows are counted together.",
-        "95% CI": "95% confidence interval: such intervals hold the true frequency of 95% of bins.",
+        "95% CI": "95% confidence interval: about 95% of such intervals hold the true frequency.",
     },
 )

@@ -7,14 +7,30 @@ from calibcore.results import result_class
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import pictures
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
-from dashboard.texts.numbers import span
+from dashboard.learn.binomial import chances_of, share_within, usual_range
+from dashboard.learn.lesson import (
+    DRAW,
+    MOST_DRAWS,
+    Check,
+    Lesson,
+    Link,
+    NumberGuess,
+    Picture,
+    Shown,
+    State,
+    Steps,
+)
+from dashboard.texts.numbers import of_100
 
 KEY = "eighty"
 
-PEOPLE = 100
+STREAM = "people"
+"""Of random numbers: one whose first group is not exactly what is expected."""
 
-MOST_DRAWS = 500
+PEOPLE, ASKED = 100, "80"
+
+FEW = 30
+"""Groups up to which each is a dot; more of them are shares, which the curve is compared with."""
 
 
 @result_class
@@ -24,134 +40,176 @@ class Draws:
     happened: NDArray[np.bool_]
     """The last group, in the order of drawing; shape (PEOPLE,)."""
     counts: NDArray[np.int64]
-    """How many of each group it happened to; shape (n_draws,)."""
+    """How many of each group had the event; shape (n_draws,)."""
     chances: Floats
     """Binomial probability of each count; shape (PEOPLE + 1,)."""
 
     @property
-    def range95(self) -> tuple[int, int]:
-        """The counts between which 95% of all groups lie, at least."""
-        return _range95(self.chances)
-
-
-def chances_of(probability: float) -> Floats:
-    """Return the binomial probability of each count of `PEOPLE`, shape (PEOPLE + 1,)."""
-    from scipy.special import bdtr  # noqa: PLC0415 - a tenth of a second to import
-
-    below = bdtr(np.arange(-1, PEOPLE + 1), PEOPLE, probability)
-    return np.diff(np.nan_to_num(below))
-
-
-def _range95(chances: Floats) -> tuple[int, int]:
-    below = np.cumsum(chances)
-    return int(np.searchsorted(below, 0.025)), int(np.searchsorted(below, 0.975))
+    def usual(self) -> tuple[int, int]:
+        """The counts outside which at most 2.5% of all groups lie on either side."""
+        return usual_range(self.chances)
 
 
 def draw(state: State) -> Draws:
     """Draw the groups of a state."""
     probability = state.number("probability") / 100
     groups = [
-        state.rng(KEY, one).random(PEOPLE) < probability
+        state.rng(STREAM, one).random(PEOPLE) < probability
         for one in range(1, min(state.draws, MOST_DRAWS) + 1)
     ]
     counts = np.array([group.sum() for group in groups])
-    return Draws(groups[-1], counts, chances_of(probability))
+    return Draws(groups[-1], counts, chances_of(probability, PEOPLE))
 
 
 def show(state: State) -> Shown:
     """Show the last group, and the counts of all groups so far."""
-    found, chosen = draw(state), state.chosen["probability"]
     if not state.revealed:
-        return Shown((_people(np.full(PEOPLE, fill_value=False), state.palette),), "")
-    last, (low, high) = int(found.counts[-1]), found.range95
+        return Shown((_people(None, state.palette),), "")
+    found, chosen = draw(state), state.chosen["probability"]
+    last, (low, high) = int(found.counts[-1]), found.usual
     outside = int(np.count_nonzero((found.counts < low) | (found.counts > high)))
-    many = f" Of {found.counts.size} groups, {outside} were outside that range."
-    rows = [("Group", "Of 100 people, it happened to")]
-    rows += [(str(k + 1), str(count)) for k, count in enumerate(found.counts[-10:])]
+    many = f" Of your {found.counts.size} groups, {outside} were outside that range."
+    rows = [("Group", "Of 100 people, had the event")]
+    first = max(found.counts.size - 10, 0)
+    rows += [(str(first + k + 1), str(n)) for k, n in enumerate(found.counts[first:].tolist())]
     return Shown(
         (_people(found.happened, state.palette), _histogram(found, chosen, state.palette)),
-        f"It happened to **{last} of 100**, where the score was {chosen}% for each."
-        f" Luck alone keeps 95% of such groups between {low} and {high}."
+        f"**{last} of 100** had the event, at a score of {chosen}% for each. Luck alone gives"
+        f" {low} to {high} in **{share_within(found.chances)}** of such groups."
         f"{many if found.counts.size > 1 else ''}",
-        answer=f"{span(*map(str, _range95(chances_of(0.8))))} in 95% of groups",
+        answer=_answer(),
         numbers=tuple(rows),
     )
 
 
-def _people(happened: NDArray[np.bool_], palette: Palette) -> Picture:
+def _answer() -> str:
+    chances = chances_of(int(ASKED) / 100, PEOPLE)
+    low, high = usual_range(chances)
+    return f"{ASKED} on average, {low} to {high} in {share_within(chances)} of groups"
+
+
+def _people(happened: NDArray[np.bool_] | None, palette: Palette) -> Picture:
     place = np.arange(PEOPLE)
-    colour = [palette.frequency if one else palette.band for one in happened]
-    symbol = ["circle" if one else "circle-open" for one in happened]
-    traces = [pictures.dots(place % 10, 9 - place // 10, colour, size=20, symbol=symbol)]
-    n_happened = int(np.count_nonzero(happened))
+    known = np.zeros(PEOPLE, dtype=bool) if happened is None else happened
+    colour = [palette.frequency if one else palette.band for one in known]
+    symbol = ["circle" if one else "circle-open" for one in known]
+    traces = [pictures.dots(place % 20, 4 - place // 20, colour, size=15, symbol=symbol)]
     figure = pictures.picture(
-        "100 people", traces, x=pictures.no_axis(-0.7, 9.7), y=pictures.no_axis(-0.7, 9.7)
+        "100 people", traces, x=pictures.no_axis(-0.7, 19.7), y=pictures.no_axis(-0.7, 4.7)
     )
-    text = f"100 dots, one per person; {n_happened} are filled: it happened to them."
-    return Picture("people", figure, text)
+    outcomes = (
+        "Outcomes appear after your guess."
+        if happened is None
+        else f"Filled: had the event ({int(np.count_nonzero(happened))})."
+    )
+    return Picture("people", figure, f"One dot per person. {outcomes}")
 
 
 def _histogram(found: Draws, chosen: str, palette: Palette) -> Picture:
-    counts = np.arange(PEOPLE + 1)
-    drawn = np.bincount(found.counts, minlength=PEOPLE + 1) / found.counts.size
-    low, high = found.range95
+    """Draw how many of each group had the event: a dot a group while there are few."""
+    low, high = found.usual
     ends = min(low, int(found.counts.min())) - 4, min(max(high, int(found.counts.max())) + 4, 101)
-    top = 1.15 * max(float(drawn.max()), float(found.chances.max()))
+    few = found.counts.size <= FEW
+    draw_groups = _each_group if few else _shares
+    traces, y, top = draw_groups(found, palette)
     figure = pictures.picture(
         "How many of each 100",
-        [
-            pictures.bars(counts, drawn, palette.frequency, 0.9),
-            pictures.line(counts, found.chances, palette.neutral, dash="dot"),
-            pictures.dots(
-                [found.counts[-1]], [0.02 * top], palette.text, size=14, symbol="triangle-up"
-            ),
+        traces,
+        x=pictures.number_axis("People of 100 with the event", *ends),
+        y=y,
+        shapes=[pictures.strip(low - 0.5, high + 0.5, palette)],
+        names=[
+            pictures.label(
+                f"luck: {share_within(found.chances)} of groups", (low + high) / 2, 0.99 * top,
+                palette.text, xanchor="center", yanchor="top",
+            )
         ],
-        x=pictures.number_axis("People to whom it happened", *ends),
-        y=pictures.percent_axis("Share of groups", top),
+    )  # fmt: skip
+    drawn = (
+        "One dot per group."
+        if few
+        else f"Bars: share of your groups. Dotted: how often luck gives each count at {chosen}%."
     )
-    return Picture(
-        "counts",
-        figure,
-        f"Bars: how often each count was drawn so far. Dotted: how often luck alone gives it at"
-        f" {chosen}%. Triangle: the last group.",
+    return Picture("counts", figure, f"{drawn} Triangle: the last group. Grey: {low} to {high}.")
+
+
+Drawn = tuple[list[pictures.Trace], dict[str, object], float]
+
+
+def _each_group(found: Draws, palette: Palette) -> Drawn:
+    """Pile up the groups as dots, in the order in which they were drawn."""
+    heights = [int((found.counts[: k + 1] == n).sum()) for k, n in enumerate(found.counts.tolist())]
+    top = max(6.0, max(heights) + 2.0)
+    traces = [
+        pictures.dots(found.counts, np.array(heights) - 0.5, palette.frequency, size=12),
+        _last(found, top, palette),
+    ]
+    axis = pictures.number_axis("Groups", -0.09 * top, top, nticks=5)
+    return traces, {**axis, "tickformat": "d", "rangemode": "nonnegative"}, top
+
+
+def _shares(found: Draws, palette: Palette) -> Drawn:
+    counts = np.arange(PEOPLE + 1)
+    drawn = np.bincount(found.counts, minlength=PEOPLE + 1) / found.counts.size
+    top = 1.3 * max(float(drawn.max()), float(found.chances.max()))
+    traces = [
+        pictures.bars(counts, drawn, palette.frequency, 0.9),
+        pictures.line(counts, found.chances, palette.text, dash="dot"),
+        _last(found, top, palette),
+    ]
+    return traces, pictures.percent_axis("Share of groups", top, -0.09 * top), top
+
+
+def _last(found: Draws, top: float, palette: Palette) -> pictures.Trace:
+    place = [found.counts[-1]], [-0.045 * top]
+    return pictures.dots(*place, palette.text, size=12, symbol="triangle-up", cliponaxis=False)
+
+
+def _check() -> Check:
+    """Ask what a group of 74 shows, with how often luck is as far from 80."""
+    counts, chances = np.arange(PEOPLE + 1), chances_of(int(ASKED) / 100, PEOPLE)
+    as_far = of_100(float(chances[abs(counts - int(ASKED)) >= int(ASKED) - 74].sum()))
+    return Check(
+        "A model gave 100 people a score of 80% each; 74 had the event. Is the model wrong?",
+        {
+            "unknown": "This does not show it",
+            "yes": "Yes, 74 is not 80",
+            "no": "No, this proves that it is right",
+        },
+        "unknown",
+        f"With a correct score of 80%, luck is as far from 80 in {as_far} of groups. It proves"
+        " nothing either: a correct score of 75% would give 74 even more often.",
     )
 
 
 LESSON = Lesson(
     key=KEY,
     title="What does 80% mean?",
-    question="A model gives each of 100 people a **score of 80%**, and it is right to do so."
-    " To how many of them will it happen?",
+    question="A **well-calibrated** model gives each of 100 people a **risk of 80%**. How many will"
+    " have the event?",
     guess=NumberGuess(50, 100, 1, 60, unit=" of 100"),
     controls=(
         Steps(
             "probability",
             "Score of each person",
             {p: f"{p}%" for p in ("50", "60", "70", "80", "90", "95", "99")},
-            "80",
+            ASKED,
         ),
     ),
     show=show,
-    takeaway="A score of 80% is about many: of 100 such people, it happens to about 80.",
-    check=Check(
-        "100 people with a score of 80%, and it happened to 74. Is the model wrong?",
-        {
-            "yes": "Yes, 74 is not 80",
-            "unknown": "This does not show it",
-            "no": "No, this proves that it is right",
-        },
-        "unknown",
-        "At a score of 80%, luck alone gives 74 or something farther from 80 in many groups, so it"
-        " is no surprise. It proves nothing either: a score of 75% would give it even more often.",
-    ),
+    takeaway="A score of 80% is about many: of 100 such people, about 80 have the event.",
+    check=_check(),
     link=lambda _: Link(
         "reliability", {"sample": "perfect_synthetic", "method": "none", "bins": "10"}
     ),
     computed="People are drawn by NumPy, each with the chosen probability; the dotted line is the"
-    " binomial distribution.",
+    " binomial distribution. Grey: at most 2.5% of groups lie on either side of it. As counts are"
+    " whole, what lies inside is never exactly 95%.",
     draw="Draw 100 others",
+    draw_many="Draw 100 groups",
+    play=DRAW,
     terms={
-        "Score": "The probability that a model gives to an event.",
-        "Event": "What the score is about: it happens or it does not.",
+        "Score": "the probability that a model gives to an event; for a patient also called risk.",
+        "Event": "what the score is about: it happens or it does not.",
     },
 )

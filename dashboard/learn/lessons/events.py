@@ -316,13 +316,17 @@ LESSON = Lesson(
         Steps("calibrator", "Scores", CALIBRATORS, "none", as_buttons=True),
     ),
     show=show,
-    takeaway="Calibration is of an event. A network can be calibrated for its top prediction and"
-    " miscalibrated for one class.",
+    takeaway="Always say which event you mean. A network can be calibrated for its top prediction"
+    " and miscalibrated for one class.",
     check=Check(
-        "After calibration, no miscalibration of the top prediction is detected. Is each class"
-        " calibrated, too?",
-        {"yes": "Yes", "no": "Not necessarily", "never": "No, that is impossible"},
-        "no",
+        "After calibration, no miscalibration of the top prediction is detected, but one class is"
+        " miscalibrated. How can that be?",
+        {
+            "wrong": "One of the two findings must be wrong",
+            "cancel": "Errors of different classes cancel",
+            "rare": "The class is too rare to be calibrated",
+        },
+        "cancel",
         "The top prediction is now of one class, now of another: scores too high for one and too"
         " low for another cancel in it. Choose the event One class above.",
     ),

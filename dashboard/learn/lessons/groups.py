@@ -86,7 +86,7 @@ class Part:
     p_value: float
     """KS error and p-value of its test; of the groups adjusted for two."""
     true_gap: float
-    """What the gap would be with rows without number."""
+    """What the gap would be with infinitely many rows."""
     table: BinTable
     """Its rows in bins of the score."""
 
@@ -187,7 +187,7 @@ def show(state: State) -> Shown:
     return Shown(
         (diagram, _gaps(before, found, view, state.palette)),
         _sentence(before, found, view),
-        answer=f"{sizes} here; up to {most} percentage points with such scores",
+        answer=f"{most} percentage points with such scores; here {sizes}",
         note=_note(before, word, most),
         numbers=_table(found),
     )
@@ -348,8 +348,8 @@ LESSON = Lesson(
     key=KEY,
     title="Averages hide groups",
     question=f"{N_ROWS:,} rows come from **two groups** of equal size, such as two hospitals."
-    " Together, their scores are calibrated. How far can scores be from what is observed"
-    " **within a group**, on average?",
+    " Together, their scores are calibrated. How far from what is observed can scores be"
+    " **within a group**, on average, **at most**?",
     guess=NumberGuess(0, 50, 1, 5, unit=" percentage points"),
     controls=(
         Steps("gap", "True mean gap in each group", {w: f"\u00b1{w} pp" for w in MODELS}, "15"),
@@ -359,17 +359,17 @@ LESSON = Lesson(
     takeaway="Calibrated over all rows does not mean calibrated within a group. Look at the groups"
     " that matter; where the group of each new row is known, calibration by group helps.",
     check=Check(
-        f"{N_GROUPS} groups are tested one by one. In one of them p = {P_VALUE:g}. Is it"
-        " miscalibrated?",
+        f"{N_GROUPS} groups, all calibrated, are tested one by one. In how many is p below"
+        f" {DETECTION_LEVEL:g}, on average?",
         {
-            "yes": f"Yes, p is below {DETECTION_LEVEL:g}",
-            "unknown": "This does not show it",
-            "no": "No, it is calibrated",
+            "none": "In none",
+            "one": f"In {N_GROUPS * DETECTION_LEVEL:g}",
+            "five": f"In {N_GROUPS // 4}",
         },
-        "unknown",
-        f"If all {N_GROUPS} were calibrated, {N_GROUPS * DETECTION_LEVEL:g} of them would still be"
-        f" expected below {DETECTION_LEVEL:g}. Adjusted for {N_GROUPS} tests (Holm), this p-value"
-        f" is {ADJUSTED:g}.",
+        "one",
+        f"Luck alone is below {DETECTION_LEVEL:g} in {DETECTION_LEVEL:.0%} of tests. So p ="
+        f" {P_VALUE:g} in one of {N_GROUPS} groups shows nothing yet: adjusted for {N_GROUPS} tests"
+        f" (Holm), it is {ADJUSTED:g}.",
     ),
     link=_link,
     computed="Rows are drawn by `calibcore.synthetic` from a model of the laboratory. At each"

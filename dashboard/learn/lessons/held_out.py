@@ -1,5 +1,7 @@
 """Fit here, evaluate there: why the rows of the fit say nothing about a calibrator."""
 
+from functools import cache
+
 import numpy as np
 
 from calibcore.binning import bin_tally
@@ -7,14 +9,14 @@ from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.metrics.binned import ece_of
-from calibcore.metrics.proper import event_brier_of
+from calibcore.metrics.proper import event_brier, event_brier_of
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.texts.numbers import amount, percent
+from dashboard.texts.numbers import amount, of_100, percent
 
 KEY = "held_out"
 
@@ -33,6 +35,9 @@ GUESSES = {
     "isotonic": "Those after isotonic regression",
 }
 """In the order of `CALIBRATORS`."""
+
+REPEATS = 100
+"""Other draws, to say how usual one is."""
 
 SETS = {"fit": "The rows of the fit", "other": "Other rows"}
 
@@ -76,6 +81,25 @@ def find(state: State, size: int) -> Result:
     return Result(counted(top, fit), counted(data.top_scores(), rows.test))
 
 
+@cache
+def spread(size: int) -> Floats:
+    """Return the Brier scores on other rows of many draws, the same for everybody.
+
+    ``size``: rows of the fit. Shape (REPEATS, 3).
+    """
+    rows, top = data.sample(), data.top_scores(which="calibration")
+    other, rng = data.top_scores(), np.random.default_rng((size, *KEY.encode()))
+    found = np.empty((REPEATS, len(CALIBRATORS)))
+    for k in range(REPEATS):
+        chosen = rng.permutation(top.n_samples)[:size]
+        fit, one = rows.calibration.rows(chosen), top.rows(chosen)
+        isotonic = IsotonicCalibration().fit(one.scores, one.hits)
+        scaled = TemperatureScaling().fit(fit.logits, fit.labels).predict_proba(rows.test.logits)
+        scores = other.scores, scaled.max(axis=1), isotonic.predict(other.scores)
+        found[k] = [event_brier(each, other.hits) for each in scores]
+    return found
+
+
 def show(state: State) -> Shown:
     """Show the steps of isotonic regression, and the Brier scores, on the chosen rows."""
     few = find(state, FEW)
@@ -95,7 +119,7 @@ def show(state: State) -> Shown:
         for k, name in enumerate(CALIBRATORS)
     ]
     return Shown(
-        _both(found, which, state.palette),
+        _both(found, which, state.palette, size if which == "other" else None),
         _sentence(found, which),
         answer=f"{CALIBRATORS[few.best('other')]}, with {FEW} rows",
         right=list(GUESSES)[few.best("other")],
@@ -141,18 +165,33 @@ def _note(found: Result, size: int) -> str:
     if size == SIZES[-1]:
         return f"These are all {size:,} calibration rows, so a draw changes nothing here."
     none, temperature, isotonic = found.briers("other")
+    said = _often(size, isotonic)
     if size > FEW or temperature < none < isotonic:
-        return ""
+        return said
     if temperature < isotonic <= none:
-        return (
-            "With this draw, isotonic regression is no worse than uncalibrated; with most draws of"
-            f" {FEW} rows it is. Draw again."
-        )
-    return "With this draw it does not show. Draw again."
+        return f"With this draw, isotonic regression is no worse than uncalibrated. {said}"
+    return f"With this draw it does not show. Draw again. {said}"
 
 
-def _both(found: Result, which: str, palette: Palette) -> tuple[Picture, Picture]:
-    return _steps(found, which, palette), _bars(found, which, palette)
+def _often(size: int, isotonic: float) -> str:
+    """Say what many draws show, and where this one is among them."""
+    every = spread(size)
+    best = of_100(float((every.argmin(axis=1) == 1).mean()))
+    worse = of_100(float((every[:, 2] > every[:, 0]).mean()))
+    low, high = (_number(float(end)) for end in np.quantile(every[:, 2], (0.05, 0.95)))
+    above = of_100(float((every[:, 2] < isotonic).mean()))
+    return (
+        f"Of {REPEATS} other draws of {size:,} rows, temperature scaling is best in {best},"
+        " isotonic"
+        f" regression worse than uncalibrated in {worse}; 90% of its Brier scores are between {low}"
+        f" and {high}. This draw's is higher than {above} of them."
+    )
+
+
+def _both(
+    found: Result, which: str, palette: Palette, size: int | None = None
+) -> tuple[Picture, Picture]:
+    return _steps(found, which, palette), _bars(found, which, palette, size)
 
 
 def _steps(found: Result, which: str, palette: Palette) -> Picture:
@@ -186,13 +225,14 @@ def _farthest(score: Floats, frequency: Floats) -> str:
     return "Farthest from the line: score {}, observed frequency {}.".format(*ends)
 
 
-def _bars(found: Result, which: str, palette: Palette) -> Picture:
+def _bars(found: Result, which: str, palette: Palette, size: int | None) -> Picture:
+    """Draw the Brier scores; of some rows of the fit, also those of many other draws."""
     briers, best = found.briers(which), found.best(which)
     every = found.briers("fit") + found.briers("other")
     colours = [palette.score if k == best else palette.band for k in range(len(briers))]
     names = [
         pictures.label(
-            f"{_number(one)}{', lowest' if k == best else ''}",
+            f"<b>{_number(one)}</b>" if k == best else _number(one),
             k,
             one,
             palette.text,
@@ -200,9 +240,18 @@ def _bars(found: Result, which: str, palette: Palette) -> Picture:
         )
         for k, one in enumerate(briers)
     ]
+    traces, also, top = [pictures.bars([0, 1, 2], briers, colours, 0.6)], "", max(every)
+    if size is not None and size < SIZES[-1]:
+        drawn = spread(size)
+        aside = 0.34 + 0.12 * (np.arange(REPEATS) * 0.618 % 1)
+        traces += [
+            pictures.dots(k + aside, drawn[:, k], palette.neutral, size=4) for k in range(1, 3)
+        ]
+        top = max(top, float(drawn.max()))
+        also = f" Small dots: {REPEATS} other draws."
     figure = pictures.picture(
         f"Brier score: {_where(found, which)}",
-        [pictures.bars([0, 1, 2], briers, colours, 0.6)],
+        traces,
         x=pictures.number_axis(
             "",
             -0.5,
@@ -211,10 +260,12 @@ def _bars(found: Result, which: str, palette: Palette) -> Picture:
             ticktext=[name.replace(" ", "<br>") for name in CALIBRATORS],
             tickangle=0,
         ),
-        y=pictures.number_axis("Brier score (lower is better)", 0, 1.2 * max(every)),
+        y=pictures.number_axis("Brier score (lower is better)", 0, 1.2 * top),
         names=names,
     )
-    text = f"Brier score on {_where(found, which)}; {CALIBRATORS[best].lower()} has the lowest."
+    text = (
+        f"Brier score on {_where(found, which)}; {CALIBRATORS[best].lower()} has the lowest.{also}"
+    )
     return Picture("bars", figure, text)
 
 
@@ -234,8 +285,8 @@ LESSON = Lesson(
     check=Check(
         "On its calibration rows, a calibrator has an ECE of 0%. What does that show?",
         {
-            "good": "It calibrates well",
             "little": "Little: it was fitted on these rows",
+            "good": "It calibrates well",
             "wrong": "It calibrates badly",
         },
         "little",

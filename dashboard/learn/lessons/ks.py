@@ -12,6 +12,7 @@ from calibcore.results import result_class
 from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
+from dashboard.learn.laboratory import PRESETS
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
 from dashboard.texts.numbers import percent, pp
 
@@ -25,7 +26,7 @@ SHARES = tuple(range(5, 101, 5))
 N_DRAWS = 50
 """Draws of so few rows, to compare with."""
 
-HEIGHT = 400
+HEIGHT = 330
 
 WINDOW = 0.2
 """Share of the rows over which the slope is taken."""
@@ -43,7 +44,7 @@ class Walk:
     bins: BinTable
     """Of all rows, in tenths of the score."""
     limit: float
-    """KS error below which a perfectly calibrated model stays in 95% of draws."""
+    """KS error below which a perfectly calibrated model stays in about 95% of draws."""
     here: int
     back: int
     """Places in the curves: of the last row added, and where the slope is taken from."""
@@ -128,11 +129,11 @@ def show(state: State) -> Shown:
         f" these predictions were correct. Divided by all {n_rows:,} rows, their"
         f" gap is {percent(float(curves.gap[walk.here]), n_rows)}. {_local(walk)}"
         f" The widest gap, {percent(curves.ks_error, n_rows)} after {n_widest:,} rows, is the"
-        f" **KS error**. Luck alone keeps it below {percent(walk.limit, n_rows)} in 95%"
-        " of draws.",
+        f" **KS error**. Luck alone keeps it below {percent(walk.limit, n_rows)} in about"
+        " 95% of draws.",
         answer=_answer(),
         right=_right(),
-        note=_draw_note() if state.chosen["rows"] == "few" else "",
+        note=" ".join([_draw_note()] * (state.chosen["rows"] == "few") + [_alternating()]),
         numbers=_numbers(state.chosen["rows"]),
     )
 
@@ -157,6 +158,16 @@ def _draw_note() -> str:
         f" The median KS error of {N_DRAWS} such draws is {percent(usual_ks(), FEW)}; of all"
         f" {every.n_samples:,} rows, most of them near 100%, it is"
         f" {percent(every.ks_error, every.n_samples)}."
+    )
+
+
+def _alternating() -> str:
+    """Say where the KS error is small though scores are far from right."""
+    truth = PRESETS["wavy"].model.truth()
+    return (
+        "Where errors alternate, the gap closes again: scores of the laboratory's S-shaped model"
+        f" are too low, then too high; its true ECE is {percent(truth.mean_distance, FEW)}, its"
+        f" true KS error {percent(truth.ks, FEW)}."
     )
 
 
@@ -217,15 +228,15 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
     figure = pictures.picture(
         "Cumulative score and outcomes, and their gap",
         [
-            pictures.line(x, curves.cum_hits[drawn], palette.frequency, dash="dash"),
-            pictures.line(x, curves.cum_score[drawn], palette.score),
+            _thin(pictures.line(x, curves.cum_hits[drawn], palette.frequency, dash="dash")),
+            _thin(pictures.line(x, curves.cum_score[drawn], palette.score)),
             *_gap_traces(walk, drawn, palette),
         ],
         x={**pictures.percent_axis("Rows added, lowest score first"), "anchor": "y2"},
-        y={**pictures.percent_axis("Total"), "domain": [0.5, 1], "tickvals": [0, 0.5, 1]},
+        y={**pictures.percent_axis("Total"), "domain": [0.72, 1], "tickvals": [0, 1]},
         yaxis2={
             **pictures.number_axis("Gap", *ends, zeroline=True, tickformat=".3~%", nticks=5),
-            "domain": [0, 0.42],
+            "domain": [0, 0.6],
         },
         names=[*_total_names(palette), *_gap_names(walk, palette)],
         height=HEIGHT,
@@ -235,8 +246,13 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
         figure,
         f"{walk.n_added:,} of {curves.n_samples:,} rows are added; thick: the last"
         f" {walk.n_recent:,}. Solid: cumulative score. Dashed: cumulative outcomes. Below: their"
-        " gap. Grey: how wide luck alone makes it in 95% of draws.",
+        " gap. Grey: how wide luck alone makes it in about 95% of draws.",
     )
+
+
+def _thin(line: pictures.Trace) -> pictures.Trace:
+    """Return a line that leaves the eye to the gap."""
+    return {**line, "line": {**line["line"], "width": 1.5}}
 
 
 def _gap_range(walk: Walk) -> tuple[float, float]:
@@ -266,7 +282,7 @@ def _total_names(palette: Palette) -> list[pictures.Trace]:
     """Name both lines, in the corners where they never are."""
     low = {"xanchor": "right"}
     return [
-        pictures.label("\u2014 Cumulative score", 0.01, 0.82, palette.score),
+        pictures.label("\u2014 Cumulative score", 0.01, 0.62, palette.score),
         pictures.label("- - Cumulative outcomes", 1, 0, palette.frequency, **low),
     ]
 
@@ -279,7 +295,7 @@ def _gap_names(walk: Walk, palette: Palette) -> list[pictures.Trace]:
     if walk.passed_widest:
         text = f"KS error {percent(curves.ks_error, curves.n_samples)}"
         top = float(curves.gap[curves.ks_index])
-        place = {"xanchor": "right", "yref": "y2"}
+        place = {"xanchor": "right", "yref": "y2", "xshift": -9}
         names.append(pictures.label(text, curves.ks_fractile, top, palette.text, **place))
     return names
 
@@ -324,19 +340,23 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
         figure,
         f"Bars: observed frequency; strong where rows are added. Thick line: {n_recent}, from"
         f" their observed frequency {percent(frequency, 1)} to their mean score"
-        f" {percent(score, 1)}. Its length is the slope of the gap.",
+        f" {percent(score, 1)}. The longer this line, the faster the gap grows.",
     )
 
 
 LESSON = Lesson(
     key=KEY,
+    play="added",
+    minutes=7,
     title="Adding up instead of binning",
-    question=f"{FEW} predictions, lowest score first. One total adds up the scores, another counts"
-    " the correct ones. Where are the two **farthest apart**?",
+    question=f"{FEW} predictions, **ten from each tenth** of the scores above 40%, lowest score"
+    " first."
+    " One total adds up the scores, another counts the correct ones. Where are the two **farthest"
+    " apart**?",
     guess=ChoiceGuess(
         {
             "lowest": "At the lowest scores",
-            "steepest": "Where scores are most wrong",
+            "steepest": "Where scores are farthest from the outcomes",
             "highest": "At the highest scores",
         }
     ),
@@ -357,7 +377,7 @@ LESSON = Lesson(
     ),
     show=show,
     takeaway="The gap rises while scores are too high and falls while they are too low. Its widest"
-    " point is the KS error. It needs no bins.",
+    " point is the KS error. It needs no bins, but has luck too; errors that alternate cancel.",
     check=Check(
         f"In the lower half of the rows, scores are {HALF_OFF} percentage points too high; in the"
         " upper half as much too low. What is the KS error?",
@@ -377,8 +397,8 @@ LESSON = Lesson(
         "All 10,000 rows in the dashboard",
     ),
     computed="`calibcore.cumulative.cumulative_curves`: Gupta 2021, eqs. 9 to 12. Grey: where the"
-    " largest gap of a perfectly calibrated model stays in 95% of draws (Brownian limit). Rows:"
-    f" the test set of the first example, or {FEW} of it, evenly over scores above 40%.",
+    " largest gap of a perfectly calibrated model stays in about 95% of draws (Brownian limit)."
+    f" Rows: the test set of the first example, or {FEW} of it, evenly over scores above 40%.",
     terms={
         "Cumulative score": "the scores added up, lowest first, divided by the number of rows.",
         "Cumulative outcomes": "correct predictions counted in the same order, divided by it too.",

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from calibcore.binning import bin_tally
 from calibcore.cumulative import CumulativeCurves, curves_of, ks_of
 from calibcore.inference.draws import redrawn
+from calibcore.metrics.binned import ece_of
 from calibcore.results import result_class
 from calibcore.tally import tally
+from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
@@ -31,7 +34,13 @@ GUTTER = 0.03
 REPEATS = 100
 """Other line-ups, to say how often the network stands out."""
 
+N_LUCK = 10
+"""Pictures of luck drawn beside each of them, to say how often luck is beyond the limit."""
+
 LEVEL = 0.05
+
+N_BINS = 15
+"""Of the ECE."""
 
 POINTS = 120
 """Most points of a line in a picture so small."""
@@ -67,6 +76,11 @@ class Often:
     """Share in which the p-value of its KS error is below `LEVEL`."""
     widest: float
     """Share in which its KS error is the largest of all."""
+    alarms: float
+    """Share of the pictures of luck in which it is detected as well."""
+    usual_ks: float
+    usual_ece: float
+    """Median KS error and ECE of luck alone."""
 
 
 def draw(state: State) -> LineUp:
@@ -87,15 +101,26 @@ def often(n_rows: int) -> Often:
     """Draw many line-ups, the same for everybody, each of rows drawn with repetition."""
     rng = np.random.default_rng((n_rows, *KEY.encode()))
     every = data.top_scores(MODEL)
-    n_detected = n_widest = 0
+    n_detected = n_widest = n_alarms = 0
+    errors, eces = list[Floats](), list[Floats]()
     for _ in range(REPEATS):
         chosen = rng.integers(every.n_samples, size=n_rows)
         counted = tally(every.scores[chosen], every.hits[chosen])
         network = curves_of(counted)
-        alike = redrawn(rng, counted, counted.scores, N_PICTURES - 1)
+        luck = redrawn(rng, counted, counted.scores, N_LUCK)
+        alike = ks_of(luck)
+        errors.append(alike)
+        eces.append(ece_of(bin_tally(luck, n_bins=N_BINS)))
         n_detected += network.ks_p_value < LEVEL
-        n_widest += network.ks_error > ks_of(alike).max()
-    return Often(n_detected / REPEATS, n_widest / REPEATS)
+        n_widest += network.ks_error > alike[: N_PICTURES - 1].max()
+        n_alarms += int(np.count_nonzero(alike > network.ks_null_95))
+    return Often(
+        n_detected / REPEATS,
+        n_widest / REPEATS,
+        n_alarms / (REPEATS * N_LUCK),
+        float(np.median(errors)),
+        float(np.median(eces)),
+    )
 
 
 def show(state: State) -> Shown:
@@ -119,14 +144,23 @@ def show(state: State) -> Shown:
         (figure,),
         f"**{which.capitalize()}** is the network: KS error"
         f" {percent(found.network.ks_error, n_rows)}, {p_words(found.network.ks_p_value)}."
-        f" Of luck alone, only 5% of pictures exceed {percent(found.limit, n_rows)}."
-        f" With {n_rows:,} rows the network does so in **{of_100(stands_out.detected)}** of draws."
-        f" And it has the widest gap of the six in **{of_100(stands_out.widest)}**;"
-        f" guessing finds it in {of_100(1 / N_PICTURES)}.",
+        f" With {n_rows:,} rows a test finds this network in **{of_100(stands_out.detected)}** of"
+        f" samples (false alarms, of luck alone: {of_100(stands_out.alarms)}). It has the widest"
+        f" gap of the six in **{of_100(stands_out.widest)}**; guessing finds it in"
+        f" {of_100(1 / N_PICTURES)}.",
         answer=which,
         right=str(found.place + 1),
-        note=_unusual(found),
+        note=f"{_usual(stands_out, n_rows)} {_unusual(found)}".strip(),
         numbers=tuple(rows),
+    )
+
+
+def _usual(found: Often, n_rows: int) -> str:
+    """Say how large errors of luck alone are, with so many rows."""
+    return (
+        f"Perfectly calibrated, {n_rows:,} such rows show a KS error of"
+        f" {percent(found.usual_ks, n_rows)} and an ECE ({N_BINS} bins) of"
+        f" {percent(found.usual_ece, n_rows)}, by luck alone (medians): both shrink with more rows."
     )
 
 
@@ -216,13 +250,14 @@ def _said(found: LineUp, *, revealed: bool) -> str:
         )
     return (
         f"Orange, picture {found.place + 1}: the network. The other {N_PICTURES - 1}: luck. Grey:"
-        f" where 95% of pictures of luck stay, up to {percent(found.limit, n_rows)}. Beyond it:"
-        f" {', '.join(str(k + 1) for k in found.beyond) or 'none'}."
+        f" where about 95% of pictures of luck stay, up to {percent(found.limit, n_rows)}. Beyond"
+        f" it: {', '.join(str(k + 1) for k in found.beyond) or 'none'}."
     )
 
 
 LESSON = Lesson(
     key=KEY,
+    minutes=7,
     title="Miscalibrated or luck?",
     question="Five of these pictures are luck: outcomes drawn from the scores, so perfectly"
     " calibrated. One is a real network, which is **miscalibrated**. Which?",
@@ -232,13 +267,14 @@ LESSON = Lesson(
     takeaway="With few rows, luck looks like miscalibration, and miscalibration like luck. Ask how"
     " large an error luck alone would show.",
     check=Check(
-        "On 100 rows, a model's KS error is no larger than luck makes it. Is it calibrated?",
+        "On 100 rows, a model's KS error is no larger than luck makes it; on 10,000 rows of the"
+        " same kind it is far larger. Which is most likely?",
         {
-            "yes": "Yes, nothing was detected",
-            "unknown": "This does not show it",
-            "no": "No, its KS error is not 0",
+            "worse": "The model has become worse",
+            "lucky": "The 10,000 rows are bad luck",
+            "few": "100 rows are too few to show it",
         },
-        "unknown",
+        "few",
         "The network of this lesson is miscalibrated, yet with 100 rows its KS error is mostly"
         " no larger than luck makes it either.",
     ),

@@ -287,13 +287,13 @@ LESSON = Lesson(
     ),
     show=show,
     takeaway="The slope of the cumulative outcomes is the observed frequency. With too many knots"
-    " for its rows, the spline follows their luck.",
+    " for its rows, the spline fits noise (overfitting).",
     check=Check(
         f"On its calibration rows, a spline with {MANY} knots has the lowest NLL. Choose it?",
         {
             "yes": "Yes, it fits best",
-            "other": "Not yet: compare on rows it was not fitted on",
             "no": "No, fewer knots are always better",
+            "other": "Not yet: compare on rows it was not fitted on",
         },
         "other",
         "On the rows of the fit, more knots nearly always look better. With many rows they may be"
@@ -318,7 +318,8 @@ LESSON = Lesson(
     terms={
         "Cumulative outcomes": "Correct predictions up to a row, lowest score first, divided by all"
         " rows.",
-        "Knots": "Points, evenly spaced over the rows, where the pieces of the spline meet.",
+        "Spline": "A smooth curve made of pieces (cubic polynomials).",
+        "Knots": "Points, evenly spaced over the rows, where its pieces meet.",
         "NLL": "Mean negative log-likelihood of the outcomes, correct or not; confident mistakes"
         " cost much.",
     },

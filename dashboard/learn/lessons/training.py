@@ -27,7 +27,7 @@ ASKED = "smoothing"
 LEAST, MOST = 0.82, 0.98
 """Ends of the axis of mean scores and accuracies."""
 
-HEIGHT = 430
+HEIGHT = 350
 """Pixels of the picture of all networks."""
 
 SPACE = 13
@@ -220,14 +220,14 @@ LESSON = Lesson(
     takeaway="A loss that holds scores back in training can leave them too low: whatever the loss,"
     " evaluate calibration on held-out rows, and fit a temperature where it helps.",
     check=Check(
-        "A network was trained with focal loss. Does it need a temperature?",
+        "Which loss makes it needless to evaluate calibration on held-out rows?",
         {
-            "no": "No, this loss calibrates it",
-            "above": "Yes, one above 1",
-            "measure": "Held-out rows have to show it",
+            "smoothing": "Label smoothing",
+            "focal": "Focal loss",
+            "none": "None of them",
         },
-        "measure",
-        "The loss changes how high scores are, not whether they are right. Here, focal loss left"
+        "none",
+        "A loss changes how high scores are, not whether they are right. Here, focal loss left"
         " scores too high with gamma 1, and too low with gamma 3.",
     ),
     link=lambda state: Link(
@@ -247,7 +247,7 @@ LESSON = Lesson(
     " \u2212(1 \u2212 p(y))^\u03b3 ln p(y), \u03b3 = 1, 2 or 3. Fitted T: lowest NLL on 5,000"
     " calibration rows, by `calibcore.calibrators.TemperatureScaling`. Figures: 10,000 test rows.",
     terms={
-        "Loss": "what training makes small.",
+        "Loss": "the quantity that training minimises.",
         "Label smoothing": "training towards a little less than 100% for the true class, and a"
         " little more than 0% for the others.",
         "Temperature": "a number that divides all outputs before they become scores.",

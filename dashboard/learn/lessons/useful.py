@@ -1,4 +1,4 @@
-"""Calibrated is not useful: one score for all, a network, and a network that exaggerates."""
+"""Calibrated does not mean useful: one score for all, a network, and a network that exaggerates."""
 
 from functools import cache
 
@@ -37,6 +37,9 @@ THREE = {BASE: "A", NETWORK: "B", EXAGGERATED: "C"}
 """Those that are compared, and how they are called in the pictures."""
 
 N_BINS, N_DOTS = 10, 60
+
+TOP, GUTTER = 1.7, 0.04
+"""End of the axis above 100%, where the names are; between diagrams, as a share of the width."""
 
 BRIER_STEP = 0.04
 """Between lines of equal Brier score."""
@@ -85,7 +88,7 @@ def forecaster(factor: str) -> Forecaster:
 
 
 def show(state: State) -> Shown:
-    """Show the plane of miscalibration and discrimination, and a reliability diagram."""
+    """Show the reliability diagrams, and after a click their plane."""
     if not state.revealed:
         return Shown((_spread(state.palette),), "")
     factor = state.chosen["factor"]
@@ -98,7 +101,7 @@ def show(state: State) -> Shown:
         f" NLL {found.nll:.3f}."
     )
     return Shown(
-        (_plane(factor, state.palette), _diagram(factor, state.palette)),
+        (_diagrams(factor, state.palette),),
         f"**{FACTORS[lowest]}** has the lowest ECE, {lowest_ece}, but gives a shirt and any other"
         f" picture the same score. **The network** has an ECE of {percent(network.ece, n_rows)},"
         f" yet better proper scores: Brier {network.brier:.3f} instead of {base.brier:.3f}, NLL"
@@ -107,6 +110,7 @@ def show(state: State) -> Shown:
         answer=f"{FACTORS[lowest]}, {lowest_ece}",
         right=THREE[lowest].lower(),
         note=_exaggerated(),
+        behind=(_plane(factor, state.palette),),
         numbers=_numbers(),
     )
 
@@ -182,7 +186,7 @@ def _plane(factor: str, palette: Palette) -> Picture:
     lines, names = _equal_brier((0.0, right), top, palette)
     for one in THREE:
         below = {"xanchor": "right", "yanchor": "top", "yshift": -14}
-        place = below if one == EXAGGERATED else {"yshift": 14}
+        place = below if one == EXAGGERATED else {"yshift": 14, "xshift": 8}
         at = across[one], up[one]
         names.append(pictures.boxed(_named(one), *at, palette.text, palette, **place))
     names.append(pictures.label("\u2196 better", 0, 0.97 * top, palette.text, yanchor="top"))
@@ -192,7 +196,7 @@ def _plane(factor: str, palette: Palette) -> Picture:
     ring["marker"] |= {"size": 25, "line": {"width": 4}}
     path = pictures.line([across[k] for k in moved], [up[k] for k in moved], palette.neutral)
     figure = pictures.picture(
-        "Miscalibration and discrimination",
+        "Two parts of the Brier score (CORP): miscalibration and discrimination",
         [*lines, path, three, ring],
         x=pictures.number_axis("Miscalibration", -0.03 * right, right),
         y=pictures.number_axis("Discrimination", -0.08 * top, top, showgrid=False),
@@ -224,43 +228,68 @@ def _equal_brier(
     return lines, names
 
 
-def _diagram(factor: str, palette: Palette) -> Picture:
-    """Draw the reliability diagram of one forecaster; larger dots stand for more pictures."""
-    table = forecaster(factor).bins
-    filled = table.counts > 0
-    share = table.counts[filled] / table.counts.sum()
-    middle = ((table.edges[:-1] + table.edges[1:]) / 2)[filled]
-    frequency, score = table.frequency[filled], table.mean_score[filled]
-    width = np.diff(table.edges)[filled]
+def _diagrams(factor: str, palette: Palette) -> Picture:
+    """Draw the reliability diagrams of the three, and of the one that the slider stands at."""
+    traces, names = list[pictures.Trace](), list[pictures.Trace]()
+    axes = dict[str, dict[str, object]]()
+    for k, one in enumerate((*THREE, factor)):
+        found, number = forecaster(one), "" if k == 0 else str(k + 1)
+        on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        axes |= _small_axes(k, number)
+        drawn = pictures.bin_bars(found.bins, palette)
+        share = found.bins.counts[found.bins.counts > 0] / found.bins.counts.sum()
+        drawn[-1]["marker"] = {**drawn[-1]["marker"], "size": np.maximum(6, 26 * np.sqrt(share))}
+        traces += [trace | on for trace in drawn]
+        name = f"<b>{[*THREE.values(), 'Slider'][k]}</b>"
+        measures = percent(found.ece, found.rows.n_samples), f"{found.brier:.3f}"
+        text = "{}<br>ECE {}<br>Brier {}".format(name, *measures)
+        place = {"xref": on["xaxis"], "yref": on["yaxis"], "yanchor": "top", "align": "left"}
+        names.append(pictures.label(text, 0.01, TOP, palette.text, **place))
     figure = pictures.picture(
-        f"Reliability diagram: {FACTORS[factor]}",
-        [
-            pictures.bars(middle, frequency, palette.frequency, width, opacity=0.6),
-            pictures.diagonal(palette),
-            pictures.dots(
-                score, score, palette.score, size=np.maximum(8, 36 * np.sqrt(share)),
-                cliponaxis=False,
-            ),
-        ],
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
-    )  # fmt: skip
-    fullest = int(table.counts.max())
-    text = (
-        f"Bars: observed frequency. Dots: mean score, larger for more pictures;"
-        f" {fullest:,} of {int(table.counts.sum()):,} are in the fullest of"
-        f" {int(filled.sum())} {'bin' if filled.sum() == 1 else 'bins'}."
+        "Reliability diagrams",
+        traces,
+        x=axes.pop("xaxis"),
+        y=axes.pop("yaxis"),
+        names=names,
+        **axes,
     )
-    return Picture("diagram", figure, text)
+    fullest = int(forecaster(BASE).bins.counts.max())
+    return Picture(
+        "diagrams",
+        figure,
+        f"A: always the base rate. B: the network. C: exaggerated 3\u00d7. Slider:"
+        f" {FACTORS[factor]}."
+        " Bars: observed frequency. Dots: mean score, larger for more pictures; of A, all"
+        f" {fullest:,} are in one bin.",
+    )
+
+
+def _small_axes(k: int, number: str) -> dict[str, dict[str, object]]:
+    """Return the axes of one of the small diagrams, counted from 0."""
+    width = (1 + GUTTER) / (len(THREE) + 1)
+    return {
+        f"xaxis{number}": {
+            **pictures.percent_axis("Score"),
+            "tickvals": [0.5],
+            "anchor": f"y{number}",
+            "domain": [k * width, (k + 1) * width - GUTTER],
+        },
+        f"yaxis{number}": {
+            **pictures.percent_axis("Observed frequency" if k == 0 else "", TOP),
+            "anchor": f"x{number}",
+            "showticklabels": k == 0,
+            "tickvals": [0, 0.5, 1],
+        },
+    }
 
 
 LESSON = Lesson(
     key=KEY,
-    title="Calibrated is not useful",
+    title="Calibrated does not mean useful",
     question="How probable is it that a picture shows a shirt? Three forecasters give each of many"
     " pictures of garments a score. Which has the **lowest ECE**?",
     guess=ChoiceGuess({one.lower(): f"{one}: {FACTORS[k]}" for k, one in THREE.items()}),
-    controls=(Steps("factor", "How far scores go from the base rate", FACTORS, BASE),),
+    controls=(Steps("factor", "How far scores go from the base rate", FACTORS, "0.5"),),
     show=show,
     takeaway="Calibration is not all: scores must also differ between pictures with and without a"
     " shirt. Brier score and NLL count both.",
@@ -268,8 +297,8 @@ LESSON = Lesson(
         "It rains on 30% of days. A forecast gives a score of 30% to every day. What is it?",
         {
             "useful": "Calibrated, so it is useful",
-            "useless": "Calibrated, but no help",
             "wrong": "Miscalibrated: most days stay dry",
+            "useless": "Calibrated, but no help",
         },
         "useless",
         "On the days with that score it rains as often as the score, so it is calibrated. But"

@@ -62,7 +62,7 @@ def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
     curves = [(side, decision_curve(event, MESH)) for side, event in sides.items()]
     side, last = [*found.items()][-1]
     acting = [
-        words.sentence(last, scene.event_words.name, side=side),
+        words.sentence(last, side=side),
         *cutoff_lines(scene, [*found.values()], choices.costs),
         *([words.usual_sentence(cutoff)] if is_usual(event, cutoff) else []),
     ]
@@ -217,12 +217,12 @@ def cutoff_lines(
         lines.append(words.cost_sentence(dict(zip(sides, cutoffs, strict=True)), costs))
     own = as_many(sides["Before"], cutoffs[-1].called) if "After" in sides else None
     if own is not None:
-        lines.append(words.as_many_sentence(own, scene.event_words.name))
+        lines.append(words.as_many_sentence(own))
     return lines
 
 
 def as_many(event: EventScores, called: int) -> AtCutoff | None:
-    """Return the cut-off by which other scores of the rows call as many; None for none called."""
+    """Return the cut-off by which other scores of the rows flag as many; None for none flagged."""
     return at_cutoff(event, float(np.sort(event.scores)[-called])) if called else None
 
 

@@ -19,10 +19,10 @@ WAYS = {"slider": "Set", "costs": "By costs"}
 """How the cut-off is chosen, by their words in the address."""
 
 CUTOFF = "Cut-off (%)"
-CUTOFF_HELP = "Rows with this score or a higher one are called."
+CUTOFF_HELP = "Rows with this score or a higher one are flagged."
 ALARM, MISS = "Cost of a false alarm", "Cost of a missed event"
 COSTS_HELP = (
-    "In any one unit. With calibrated scores, calling pays from this cut-off on: cost of a false"
+    "In any one unit. With calibrated scores, flagging pays from this cut-off on: cost of a false"
     " alarm / (cost of a false alarm + cost of a missed event)."
 )
 ACCURACY_WANTED = "Accuracy wanted (%)"
@@ -36,19 +36,20 @@ STEPS = (
 )
 
 CURVE_CAPTION = (
-    "Net benefit: events called, less false alarms weighted by the odds of the cut-off, per 100"
-    " rows. A model is of use where its line is above both calling all rows and calling none."
+    "Net benefit: events flagged, less false alarms weighted by the odds of the cut-off, per 100"
+    " rows. A model is of use where its line is above both flagging all rows and flagging none."
 )
 KEPT_CAPTION = "Accuracy among the rows with the highest scores, by how many of them are kept."
 
-CALLED, RIGHT, FOUND = "Called", "Events among the called", "Events called"
-MISSED, IN_VAIN, SPARED = "Events missed", "False alarms", "Others not called"
+CALLED, RIGHT, FOUND = "Flagged", "Events among the flagged", "Events flagged"
+MISSED, IN_VAIN, SPARED = "Events missed", "False alarms", "Others not flagged"
 BENEFIT, COST = "Net benefit per 100 rows", "Total cost"
 GROUP_PLACE = "Choose a grouping"
 GROUPS, GROUP_BY, ALL_ROWS = "Subgroups at this cut-off", "Group by", "All rows"
 GROUP_HEAD = ("Subgroup", CALLED, RIGHT, FOUND, MISSED, IN_VAIN)
 FILE_HEAD = [
-    "rows", "side", "cut-off", "n of these", "events", "called", "events called", "events missed",
+    "rows", "side", "cut-off", "n of these", "events", "flagged", "events flagged",
+    "events missed",
     "false alarms",
 ]  # fmt: skip
 ARROW, CI_NAME = " \u2192 ", "95% CI"
@@ -62,22 +63,21 @@ def usual_sentence(cutoff: float) -> str:
     )
 
 
-def sentence(found: AtCutoff, name: str, *, side: str) -> str:
-    """Return what calling by a cut-off comes to, for Markdown.
+def sentence(found: AtCutoff, *, side: str) -> str:
+    """Return what flagging by a cut-off comes to, for Markdown.
 
-    ``found``: the counts. ``name``: of the event; for Markdown. ``side``: "Before" or "After"
-    calibration.
+    ``found``: the counts. ``side``: "Before" or "After" calibration.
     """
     n = found.n_samples
     cutoff = f"{100 * found.cutoff:.3g}%"
     called = f"{found.called:,} of {rows_of(n)} ({percent(found.called / n, n)})"
-    text = f"{side} calibration, a cut-off of {cutoff} calls {called}"
+    text = f"{side} calibration, at a cut-off of {cutoff}, {called} are flagged"
     if not found.called:
-        return f"{text}, and misses all {found.n_events:,} events."
+        return f"{text}, and all {found.n_events:,} events missed."
     right = percent(found.right / found.called, found.called)
     return (
-        f"{text}. {name} holds for {right} of them; {found.missed:,} of {found.n_events:,} events"
-        " are missed."
+        f"{text}; {right} of them have the event. {found.missed:,} of {found.n_events:,} events are"
+        " missed."
     )
 
 
@@ -106,7 +106,7 @@ def _cost(value: float) -> str:
 
 
 def cost_sentence(sides: Mapping[str, AtCutoff], costs: tuple[float, float]) -> str:
-    """Return what acting costs in all, against calling none and all.
+    """Return what acting costs in all, against flagging none and all.
 
     ``sides``: the counts "Before" and "After" calibration. ``costs``: of a false alarm, and of a
     missed event.
@@ -118,27 +118,27 @@ def cost_sentence(sides: Mapping[str, AtCutoff], costs: tuple[float, float]) -> 
     cheaper = "none" if last.nobody <= last.everybody else "all"
     change = least - last.acting
     text = (
-        f"Total cost at this cut-off: {told} calibration. Calling none would cost"
-        f" {_cost(last.nobody)}, calling all {_cost(last.everybody)}"
+        f"Total cost at this cut-off: {told} calibration. Flagging none would cost"
+        f" {_cost(last.nobody)}, flagging all {_cost(last.everybody)}"
     )
     share = f" ({abs(change) / least:.0%})" if least else ""
     when = f"{[*sides][-1].lower()} calibration, the scores"
     if change < 0:
-        return f"{text}; {when} cost {_cost(-change)}{share} more than calling {cheaper}."
+        return f"{text}; {when} cost {_cost(-change)}{share} more than flagging {cheaper}."
     saved = f"{_cost(change)}{share}" if change else "nothing"
-    return f"{text}; {when} save {saved} against calling {cheaper}."
+    return f"{text}; {when} save {saved} against flagging {cheaper}."
 
 
-def as_many_sentence(own: AtCutoff, name: str) -> str:
-    """Return the cut-off in the file's own scores that calls as many, and what that comes to.
+def as_many_sentence(own: AtCutoff) -> str:
+    """Return the cut-off in the file's own scores that flags as many, and what that comes to.
 
-    ``own``: by the file's own scores, at that cut-off. ``name``: of the event; for Markdown.
+    ``own``: by the file's own scores, at that cut-off.
     """
     right = percent(own.right / own.called, own.called)
     return (
         f"This cut-off is of calibrated scores. In the file's own scores (before calibration), a"
-        f" cut-off of {100 * own.cutoff:.3g}% calls as many: {rows_of(own.called)}; {name} holds"
-        f" for {right} of them, {own.missed:,} of {own.n_events:,} events are missed."
+        f" cut-off of {100 * own.cutoff:.3g}% flags as many: {rows_of(own.called)}; {right}"
+        f" of them have the event, {own.missed:,} of {own.n_events:,} events are missed."
     )
 
 
@@ -201,7 +201,7 @@ def use_sentence(curve: DecisionCurve, *, side: str) -> str:
     """Return in which range of cut-offs a model is of use."""
     ranges = curve.useful()
     if not ranges:
-        return f"{side} calibration, no cut-off is better than calling all rows or none."
+        return f"{side} calibration, no cut-off is better than flagging all rows or none."
     widest = max(ranges, key=lambda ends: ends[1] - ends[0])
     text = f"{side} calibration, the model is of use for cut-offs of {_range(widest)}"
     clear = [one for one in curve.useful(clearly=True) if one[1] > one[0]]
@@ -217,14 +217,14 @@ def _range(ends: tuple[float, float]) -> str:
 
 @says_rows
 def reference_sentence(cutoff: AtCutoff) -> str:
-    """Return what needs no model: calling all rows, none, and as many at random."""
+    """Return what needs no model: flagging all rows, none, and as many at random."""
     n, events = cutoff.n_samples, cutoff.n_events
     share = percent(events / n, n)
     chance = round(cutoff.called * events / n)
     return (
-        f"Without a model: calling all {n:,} rows makes {n - events:,} false alarms ({share} are"
-        f" events), calling none misses {events:,} events, calling {cutoff.called:,} rows at random"
-        f" finds about {chance:,}."
+        f"Without a model: flagging all {n:,} rows makes {n - events:,} false alarms ({share} are"
+        f" events), flagging none misses {events:,} events, flagging {cutoff.called:,} rows at"
+        f" random finds about {chance:,}."
     )
 
 

@@ -28,10 +28,12 @@ from dashboard.learn.laboratory import (
 )
 from dashboard.learn.lesson import Picture
 from dashboard.texts import laboratory as words
+from dashboard.texts import learn
 from dashboard.texts.laboratory import PRESETS as NAMES
 from dashboard.views.learn.picture import show_picture, show_table
 from dashboard.widgets.links import show_teaching
 from dashboard.widgets.long_work import LongWork, is_asked
+from dashboard.widgets.slides import offer_slides
 
 _HELD, _WRITTEN, _MANY, _PRESET = "lab_model", "lab_written", "lab_many", "lab_preset"
 _MAPS = "lab_maps"
@@ -99,31 +101,38 @@ def _choose(held: Chosen) -> Chosen:
         on_change=_take_preset,
         args=(f"{_PRESET}_{held.code}", held),
     )
-    with st.container(key="lab_numbers"):
-        chosen = _choose_numbers(held)
+    with st.container(key="lab_curve"):
+        chosen = _choose_curve(held)
     with st.container(horizontal=True, gap="small"):
         st.button(
             words.DRAW, icon=":material/casino:", on_click=_draw, shortcut="D", key="lab_draw"
         )
         st.toggle(words.DRAW_MANY, key=_MANY)
-    return chosen
+    with st.expander(words.MORE), st.container(key="lab_numbers"):
+        return _choose_more(chosen)
 
 
-def _choose_numbers(held: Chosen) -> Chosen:
+def _choose_curve(held: Chosen) -> Chosen:
+    """Show the two controls that give the true curve."""
+    match held.form:
+        case "zhang":
+            return replace(held, **_numbers(held, ("beta0", "beta1")))
+        case "hand":
+            return replace(held, handles=_move_handle(held.handles))
+        case _:
+            return replace(held, **_numbers(held, ("slope", "shift")))
+
+
+def _choose_more(held: Chosen) -> Chosen:
+    """Show all that is not needed at first sight."""
+    names: tuple[str, ...] = ("seed",)
     chosen = replace(held, rows=_step(words.ROWS, "rows", held.rows, ROWS))
-    if held.form == "zhang":
-        chosen = replace(chosen, **_numbers(held, ("beta0", "beta1")))
-    else:
-        names = ("sharpness", "rate", "groups")
-        own = ("slope", "shift", "wave") if held.form == "curve" else ()
-        chosen = replace(
-            chosen,
-            classes=_step(words.CLASSES, "classes", held.classes, CLASSES),
-            **_numbers(held, (*own, *names)),
-        )
-    if held.form == "hand":
-        chosen = replace(chosen, handles=_move_handle(held.handles))
-    return replace(chosen, **_numbers(held, ("seed",)))
+    if held.form != "zhang":
+        classes = _step(words.CLASSES, "classes", held.classes, CLASSES)
+        wave = ("wave",) if held.form == "curve" else ()
+        names = (*wave, "sharpness", "rate", "groups", "seed")
+        chosen = replace(chosen, classes=classes)
+    return replace(chosen, **_numbers(held, names))
 
 
 def _take_preset(key: str, held: Chosen) -> None:
@@ -233,6 +242,7 @@ def _show_results(chosen: Chosen) -> None:
     if many is not None:
         show_table(words.ESTIMATES, words.MANY_HEAD, words.estimate_rows(found, many))
         st.markdown(f":small[{words.ESTIMATES_NOTE}]")
+    offer_slides(learn.SLIDES, f"{words.TITLE} (Fractile)", "laboratory")
     rows = words.calibrator_rows(found.calibrators, found.truth)
     show_table(words.CALIBRATORS, words.CALIBRATOR_HEAD, rows)
     st.markdown(f":small[{words.CALIBRATORS_NOTE}]")

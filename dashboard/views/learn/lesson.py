@@ -1,6 +1,6 @@
 """One lesson: question, guess, interaction, answer, what to keep, check, link."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -8,9 +8,21 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dashboard import style
-from dashboard.compute.learn import Sent, shown_of
-from dashboard.learn.lesson import ChoiceGuess, Lesson, NumberGuess, State, Steps
+from dashboard.compute.learn import Sent, SentPicture, shown_of
+from dashboard.learn.lesson import (
+    DRAW,
+    MANY,
+    MOST_DRAWS,
+    ChoiceGuess,
+    Lesson,
+    NumberGuess,
+    State,
+    Steps,
+)
+from dashboard.learn.lessons import LESSONS
 from dashboard.texts import learn as words
+from dashboard.widgets.play import offer_play
+from dashboard.widgets.slides import offer_slides
 
 Found = TypeVar("Found")
 
@@ -24,9 +36,10 @@ ASK = "ask"
 SEAT_KEY = "learn_seat"
 """Where the typed seat number is."""
 
-MOST_SEED, MOST_SEAT, MOST_DRAWS = 9_999, 400, 500
+MOST_SEED, MOST_SEAT = 9_999, 400
 
 _ASKED, _WRITTEN, _KEPT = "learn_asked", "learn_written", "learn_kept"
+_DONE = "learn_done"
 
 
 @dataclass
@@ -36,6 +49,8 @@ class Memory:
     chosen: dict[str, str] = field(default_factory=dict)
     draws: int = 1
     guess: str | None = None
+    touched: bool = False
+    """Whether the slider of the guess was moved: where it starts is nobody's guess."""
     revealed: bool = False
 
 
@@ -90,16 +105,12 @@ def sit(held: Class) -> Class:
     return replace(held, seat=ASK if seat is None else f"{ASK}-{seat}")
 
 
-def n_revealed() -> int:
-    """Count the lessons of which the answer was shown in this tab."""
+def done() -> list[str]:
+    """Return the lessons of which the answer was shown, by their words; the address keeps them."""
     every: dict[str, Memory] = st.session_state.get(_KEPT, {})
-    return sum(one.revealed for one in every.values())
-
-
-def is_revealed(lesson: Lesson) -> bool:
-    """Return whether the answer of a lesson was shown in this tab."""
-    every: dict[str, Memory] = st.session_state.get(_KEPT, {})
-    return lesson.key in every and every[lesson.key].revealed
+    found: set[str] = st.session_state.setdefault(_DONE, set())
+    found |= {key for key, one in every.items() if one.revealed}
+    return [one.key for one in LESSONS if one.key in found]
 
 
 def came_by_link() -> bool:
@@ -120,11 +131,20 @@ def of_class() -> tuple[Class, list[str]]:
     }
     given = {name: value for name, value in asked.items() if value is not None}
     if came_by_link():
+        _take_done(wrong)
         st.session_state[_ASKED] = Class(
             **{**vars(usual), **given, "hide": tuple(part for part in hide if part in PARTS)}
         )
     found: Class = st.session_state.setdefault(_ASKED, usual)
     return found, wrong if came_by_link() else []
+
+
+def _take_done(wrong: list[str]) -> None:
+    """Take the lessons that were done when the address was kept."""
+    keys = {one.key for one in LESSONS}
+    asked = {word for word in _asked("done", "").split(".") if word}
+    wrong += [f"done={word[:40]}" for word in sorted(asked - keys)]
+    st.session_state[_DONE] = st.session_state.get(_DONE, set()) | (asked & keys)
 
 
 def take(lesson: Lesson) -> list[str]:
@@ -142,17 +162,25 @@ def take(lesson: Lesson) -> list[str]:
     return wrong
 
 
+def place_of(lesson: Lesson) -> dict[str, str]:
+    """Return the settings of a link to a lesson as it was left, what is usual left out."""
+    left = kept(lesson)
+    moved = {c.name: left.chosen[c.name] for c in lesson.controls}
+    starts = {c.name: c.start for c in lesson.controls}
+    query = {"lesson": lesson.key, **dict(moved.items() - starts.items())}
+    query |= {"draw": str(left.draws)} if left.draws > 1 else {}
+    return query | ({"guess": left.guess} if left.revealed and left.guess is not None else {})
+
+
 def write(lesson: Lesson | None, held: Class) -> None:
     """Write the state into the address, what is usual left out."""
     query = _of_class(held)
     if lesson is not None:
-        left = kept(lesson)
-        moved = {c.name: left.chosen[c.name] for c in lesson.controls}
-        starts = {c.name: c.start for c in lesson.controls}
-        query = {"lesson": lesson.key, **dict(moved.items() - starts.items()), **query}
-        query |= {"draw": str(left.draws)} if left.draws > 1 else {}
-        query |= {"guess": left.guess} if left.revealed and left.guess is not None else {}
-    if st.query_params.to_dict() != query:
+        query = {**place_of(lesson), **query}
+    before = [key for key in done() if lesson is None or key != lesson.key]
+    query |= {"done": ".".join(before)} if before else {}
+    # After a link from this page to itself the browser still has the address before it.
+    if st.query_params.to_dict() != query or st.session_state.get(_WRITTEN) != query:
         st.query_params.from_dict(query)
     st.session_state[_WRITTEN] = query
 
@@ -205,6 +233,11 @@ def _of_class(held: Class) -> dict[str, str]:
     return {n: ",".join(v) if isinstance(v, tuple) else str(v) for n, v in moved.items()}
 
 
+def way_to(lesson: Lesson, held: Class) -> dict[str, str]:
+    """Return the settings of a link to a lesson as it was left, with what holds for all lessons."""
+    return {**place_of(lesson), **_of_class(held)}
+
+
 def link_of(lesson: Lesson, chosen: Mapping[str, str], held: Class) -> dict[str, str]:
     """Return the settings of a link to a lesson in a state."""
     return {"lesson": lesson.key, **chosen, **_of_class(held)}
@@ -223,10 +256,11 @@ def show_lesson(lesson: Lesson, held: Class) -> None:
     left = kept(lesson)
     if held.answers == "shown":
         left.revealed = True
-    with st.container(key=f"lesson_{held.size}", gap="small"):
+    with st.container(key=f"lesson_{held.size}", gap="xsmall"):
         st.markdown(lesson.question)
         revealed = left.revealed and held.answers != "hidden"
-        _show_terms(lesson)
+        if not revealed:
+            _show_terms(lesson)
         place = st.container(gap="small")
         if not revealed:
             _ask(lesson, left, held, place)
@@ -267,17 +301,18 @@ def _choose_guess(lesson: Lesson, left: Memory) -> str | None:
     match lesson.guess:
         case NumberGuess() as number:
             st.session_state.setdefault(key, int(left.guess or number.start))
-            return str(
-                st.slider(
-                    words.GUESS,
-                    number.low,
-                    number.high,
-                    step=number.step,
-                    key=key,
-                    format=f"%d{number.unit.replace('%', '%%')}",
-                    width=420,
-                )
+            guess = st.slider(
+                words.GUESS_NUMBER,
+                number.low,
+                number.high,
+                step=number.step,
+                key=key,
+                format=f"%d{number.unit.replace('%', '%%')}",
+                width=420,
+                on_change=_touch,
+                args=(left,),
             )
+            return str(guess) if left.touched or left.guess else None
         case ChoiceGuess() as choice:
             st.session_state.setdefault(key, left.guess)
             chosen = st.radio(
@@ -290,6 +325,10 @@ def _choose_guess(lesson: Lesson, left: Memory) -> str | None:
             return None if chosen is None else str(chosen)
 
 
+def _touch(left: Memory) -> None:
+    left.touched = True
+
+
 def _guess_key(lesson: Lesson) -> str:
     return f"guess_{lesson.key}"
 
@@ -299,7 +338,7 @@ def _reveal(left: Memory, guess: str | None) -> None:
 
 
 def _guess_again(lesson: Lesson, left: Memory) -> None:
-    left.guess, left.revealed = None, False
+    left.guess, left.revealed, left.touched = None, False, False
     st.session_state.pop(_guess_key(lesson), None)
 
 
@@ -316,7 +355,27 @@ def _show_controls(lesson: Lesson, left: Memory) -> None:
                 on_click=_draw,
                 args=(lesson, left),
                 shortcut="D",
+                disabled=left.draws >= MOST_DRAWS,
             )
+        if lesson.play and left.revealed:
+            _show_play(lesson)
+        if lesson.draw_many:
+            st.button(
+                lesson.draw_many,
+                key=f"many_{lesson.key}",
+                on_click=_draw,
+                args=(lesson, left, MANY),
+                disabled=left.draws >= MOST_DRAWS,
+            )
+
+
+def _show_play(lesson: Lesson) -> None:
+    """Show the button that moves a control, or draws, step by step."""
+    if lesson.play == DRAW:
+        offer_play(words.PLAY, words.STOP_PLAYING, button=lesson.draw)
+        return
+    (moved,) = (one for one in lesson.controls if one.name == lesson.play)
+    offer_play(words.PLAY, words.STOP_PLAYING, slider=moved.label)
 
 
 def _show_control(lesson: Lesson, control: Steps, left: Memory) -> None:
@@ -337,24 +396,21 @@ def _show_control(lesson: Lesson, control: Steps, left: Memory) -> None:
     )
 
 
-def _draw(lesson: Lesson, left: Memory) -> None:
-    left.draws += 1
+def _draw(lesson: Lesson, left: Memory, n: int = 1) -> None:
+    left.draws = min(left.draws + n, MOST_DRAWS)
     if lesson.guess_each_draw:
         _guess_again(lesson, left)
 
 
 def _show(lesson: Lesson, left: Memory, held: Class, *, revealed: bool) -> None:
-    """Show the pictures, and what they say."""
+    """Show the pictures, and what they say; of the answer the most important first."""
     state = State(
         left.chosen, held.seed, seat_of(held), left.draws, revealed, left.guess, style.palette()
     )
     sent = shown_of(lesson, state, held.size)
-    _show_pictures(lesson, sent)
-    if sent.shown.sentence:
-        st.markdown(sent.shown.sentence)
-    if sent.shown.note:
-        st.markdown(f":small[{sent.shown.note}]")
+    _show_pictures(lesson, sent.pictures)
     if not revealed:
+        _say(sent)
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(_guessed(lesson, left, sent), width="content")
@@ -366,10 +422,19 @@ def _show(lesson: Lesson, left: Memory, held: Class, *, revealed: bool) -> None:
                 on_click=_guess_again,
                 args=(lesson, left),
             )
-    st.success(f"**{words.KEEP}:** {lesson.takeaway}", icon=":material/bookmark:")
+    st.markdown(words.takeaway(lesson.takeaway))
+    _say(sent)
     if "check" not in held.hide:
         _show_check(lesson)
     _show_more(lesson, sent, state, held)
+
+
+def _say(sent: Sent) -> None:
+    """Show the sentence of a state, and the note."""
+    if sent.shown.sentence:
+        st.markdown(sent.shown.sentence)
+    if sent.shown.note:
+        st.markdown(f":small[{sent.shown.note}]")
 
 
 def _guessed(lesson: Lesson, left: Memory, sent: Sent) -> str:
@@ -379,9 +444,9 @@ def _guessed(lesson: Lesson, left: Memory, sent: Sent) -> str:
     return words.guessed(sent.shown.answer, lesson.guess.shown(left.guess), right=right)
 
 
-def _show_pictures(lesson: Lesson, sent: Sent) -> None:
-    columns = st.columns(len(sent.pictures), gap="medium")
-    for column, picture in zip(columns, sent.pictures, strict=True):
+def _show_pictures(lesson: Lesson, pictures: Sequence[SentPicture]) -> None:
+    columns = st.columns(len(pictures), gap="medium")
+    for column, picture in zip(columns, pictures, strict=True):
         with column.container(gap=None):
             st.plotly_chart(
                 picture.figure,
@@ -415,12 +480,17 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
         st.link_button(
             link.label, f"./{page}?{urlencode(link.query)}", icon=":material/open_in_new:"
         )
+    if sent.behind:
+        with st.expander(sent.behind[0].title):
+            _show_pictures(lesson, sent.behind)
+    offer_slides(words.SLIDES, f"{lesson.title} (Fractile)", lesson.key)
     if sent.shown.numbers and "numbers" not in held.hide:
         with st.expander(words.NUMBERS):
             st.markdown(words.table(sent.shown.numbers))
     if "computed" not in held.hide:
         with st.expander(words.COMPUTED):
             st.markdown(lesson.computed)
+    _show_terms(lesson)
 
 
 def _show_terms(lesson: Lesson) -> None:

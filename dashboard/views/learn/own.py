@@ -1,6 +1,7 @@
 """Your own calibration: twenty questions, then your own four graphs; and those of a class."""
 
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -10,9 +11,11 @@ from dashboard.learn import own, own_pictures
 from dashboard.learn.garments import LICENCE, network_scores, png_of
 from dashboard.learn.own import CERTAIN, LEVELS, MOST_SEED, SETS, Answer, Result
 from dashboard.learn.questions import N_QUESTIONS, Question
+from dashboard.texts.learn import SLIDES
 from dashboard.views.learn import own_words as words
 from dashboard.views.learn.picture import show_picture, show_table
-from dashboard.widgets.links import show_teaching
+from dashboard.widgets.links import full_address, show_teaching
+from dashboard.widgets.slides import offer_slides
 
 _RUN, _WRITTEN = "own_run", "own_written"
 _ENLARGED = 10
@@ -268,9 +271,11 @@ def _show_result(run: Run) -> None:
         on_click=_again, args=(run,),
     )  # fmt: skip
     _show_four(found)
+    offer_slides(SLIDES, f"{words.TITLE} (Fractile)", "own_calibration")
     _show_measures(found, network)
     st.markdown(f"**{words.CODE}**")
     st.code(own.code_of(run.answers), language=None)
+    st.code(full_address(f"you?{urlencode(run.query)}"), language=None)
     st.markdown(f":small[{words.CODE_NOTE}]")
     given = run.questions, run.answers
     if beside is None:

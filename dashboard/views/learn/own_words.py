@@ -109,8 +109,8 @@ ANSWER_HEAD = ("Question", "You", "Truth")
 PICTURE_NOTE = "Truth: the label of the data set, which may itself be wrong."
 PICTURE_HEAD = ("Picture", "You", NETWORK, "Truth")
 CODE_NOTE = (
-    "One letter per answer: its confidence, and whether it was right. No name, no question. The"
-    " address of this page holds it too, so a bookmark opens this result again."
+    "One letter per answer: its confidence, and whether it was right. No name, no question. To hand"
+    " it in, send the code or this link, which opens this result again."
 )
 COMPUTED = "How this is computed"
 COMPUTED_TEXT = (
@@ -169,10 +169,13 @@ def _verdict(found: Result) -> str:
 
 def against_half(found: Result) -> str:
     """Compare the Brier score with that of saying 50% each time."""
-    better = found.brier < found.brier_of_half
+    difference = round(found.brier - found.brier_of_half, 3)
+    told = "your confidences help"
+    if difference >= 0:
+        told = "50% each time would do better" if difference else "50% each time would do as well"
     text = (
         f"Brier score {found.brier:.3f}; always saying 50% gives {found.brier_of_half:.3f}. Lower"
-        f" is better: {'your confidences help' if better else '50% each time would do as well'}."
+        f" is better: {told}."
     )
     return f"{text} {INFINITE}" if math.isinf(found.nll) else text
 
@@ -250,11 +253,12 @@ def _address(png: bytes) -> str:
 # Whole class ---------------------------------------------------------------------------------
 
 CLASS_INTRO = (
-    "Each student sends you the code at the end of the result. Paste them here, one per line. They"
-    " are read in this tab and stored nowhere. For the same questions for all, hand out the"
-    " address with a seed, such as `you?seed=7`."
+    "Each student sends you the code at the end of the result, or its link. Paste them here, one"
+    " per"
+    " line, with or without a name (`Anna: CODE`). They are read in this tab and stored nowhere."
+    " For the same questions for all, hand out the address with a seed, such as `you?seed=7`."
 )
-CODES = "Codes, one per line"
+CODES = "Codes or links, one per line"
 CLASS_NOTE = (
     "Answers of one person belong together: some people are surer than others. So no p-value and"
     " no error bars are given for all answers together."

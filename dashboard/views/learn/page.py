@@ -2,15 +2,14 @@
 
 import streamlit as st
 
-from dashboard.compute.learn import warm
+from dashboard.compute.learn import thumbnail_of, warm
 from dashboard.learn.lesson import Lesson
-from dashboard.learn.lessons import LESSONS, find
-from dashboard.style import project
-from dashboard.texts import learn as teachers
+from dashboard.learn.lessons import CHAPTERS, LESSONS, find
+from dashboard.style import palette, project
 from dashboard.texts import learn as words
 from dashboard.views.learn import lesson as address
 from dashboard.views.learn.lesson import show_lesson
-from dashboard.widgets.links import show_teaching
+from dashboard.widgets.links import show_further, show_page, show_teaching
 
 _CHOSEN = "learn_lesson"
 
@@ -23,7 +22,7 @@ def show() -> None:
     if held.size == "projector":
         project()
     if lesson is None:
-        _show_list()
+        _show_list(held)
         address.write(None, held)
     else:
         wrong += address.take(lesson)
@@ -33,13 +32,29 @@ def show() -> None:
         if address.asks_for_seat(held):
             held = address.sit(held)
         if held.seat == address.ASK:
-            st.info(teachers.SEAT_FIRST, icon=":material/event_seat:")
+            st.info(words.SEAT_FIRST, icon=":material/event_seat:")
             address.write(lesson, held)
             return
         show_lesson(lesson, held)
+        if "lessons" not in held.hide:
+            _show_way_on(lesson)
         return
     if wrong:
         st.warning(words.unusable(wrong), icon=":material/link:")
+
+
+def _show_way_on(lesson: Lesson) -> None:
+    """Show the next lesson at the end of one; after the last, what else there is."""
+    place = LESSONS.index(lesson) + 1
+    if place < len(LESSONS):
+        name = words.lesson_name(place + 1, LESSONS[place].title)
+        st.button(
+            words.NEXT_LESSON.format(name=name), icon=":material/arrow_forward:", key="way_on",
+            on_click=_open, args=(LESSONS[place].key,),
+        )  # fmt: skip
+        return
+    st.markdown(words.LAST_LESSON)
+    show_further()
 
 
 def _choose(wrong: list[str]) -> Lesson | None:
@@ -56,26 +71,33 @@ def _open(key: str | None) -> None:
     st.session_state[_CHOSEN] = key
 
 
-def _show_list() -> None:
+def _show_list(held: address.Class) -> None:
     show_teaching("learn")
-    st.markdown(words.INTRO)
-    done = words.progress(address.n_revealed(), len(LESSONS))
-    if done:
-        st.markdown(done)
-    for number, lesson in enumerate(LESSONS, start=1):
-        if number % 2:  # two a line, so that they are in order where columns are stacked
-            columns = st.columns(2, gap="medium")
-        with columns[(number - 1) % 2].container(border=True, gap="small", height="stretch"):
-            mark = ":material/check_circle:" if address.is_revealed(lesson) else None
-            st.button(
-                words.lesson_name(number, lesson.title),
-                key=f"open_{lesson.key}",
-                type="tertiary",
-                icon=mark,
-                on_click=_open,
-                args=(lesson.key,),
-            )
+    done = address.done()
+    st.markdown(f"{words.INTRO} {words.progress(len(done), len(LESSONS))}")
+    for chapter in CHAPTERS:
+        st.markdown(f"**{chapter.title}.** {chapter.about}")
+        for place, lesson in enumerate(chapter.lessons):
+            if place % 2 == 0:  # two a line, so that they are in order where columns are stacked
+                columns = st.columns(2, gap="small")
+            with columns[place % 2]:
+                _show_card(lesson, held, is_done=lesson.key in done)
+    st.markdown(f"**{words.FURTHER}**")
+    show_further()
+
+
+def _show_card(lesson: Lesson, held: address.Class, *, is_done: bool) -> None:
+    """Show a lesson as a card, which is a link as a whole."""
+    with st.container(
+        border=True, height="stretch", horizontal=True, gap="small", key=f"card_{lesson.key}"
+    ):
+        st.markdown(thumbnail_of(lesson, palette()), width=144)
+        with st.container(gap="xxsmall", width="stretch"):
+            title = words.lesson_name(LESSONS.index(lesson) + 1, lesson.title)
+            icon = ":material/check_circle:" if is_done else None
+            show_page("learn", title, icon=icon, **address.way_to(lesson, held))
             st.markdown(f":small[{lesson.question}]")
+            st.markdown(f":small[:gray[{words.minutes_of(lesson.minutes)}]]")
 
 
 def _show_head(lesson: Lesson, held: address.Class) -> None:

@@ -4,33 +4,47 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from dashboard.learn import plan
 from dashboard.learn.exercises import exercises, sheet
 from dashboard.learn.lessons import LESSONS, find
-from dashboard.texts import learn
 from dashboard.texts import learn as words
 from dashboard.texts.numbers import escape_markdown
 from dashboard.views.learn.lesson import MOST_SEED, PARTS, Class, link_of
 from dashboard.widgets.downloads import offer_file
-from dashboard.widgets.links import show_teaching
+from dashboard.widgets.links import full_address, show_teaching
+from dashboard.widgets.qr import show_qr
+
+_PART, _WRITTEN = "teachers_part", "teachers_written"
 
 
 def show() -> None:
-    """Show four parts, one at a time."""
+    """Show four parts, one at a time; the address keeps which."""
     show_teaching("teachers")
-    link, tasks, plan, in_class = st.tabs([words.LINK, words.EXERCISES, words.PLAN, words.IN_CLASS])
-    with link:
-        _make_link()
-    with tasks:
-        _show_exercises()
-    with plan:
-        _show_plan()
-    with in_class:
-        st.markdown(words.IN_CLASS_TEXT.format(measured=words.MEASURED))
+    asked = st.query_params.get("part")
+    if asked in words.PARTS and st.session_state.get(_WRITTEN) != asked:
+        st.session_state[_PART] = asked
+    part = st.segmented_control(
+        words.PART, list(words.PARTS), default="plan", required=True, key=_PART,
+        format_func=words.PARTS.__getitem__, label_visibility="collapsed",
+    )  # fmt: skip
+    st.session_state[_WRITTEN] = part
+    query = {} if part == "plan" else {"part": str(part)}
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
+    match part:
+        case "link":
+            _make_link()
+        case "exercises":
+            _show_exercises()
+        case "class":
+            st.markdown(words.IN_CLASS_TEXT.format(measured=words.MEASURED))
+        case _:
+            _show_plan()
 
 
 def _make_link() -> None:
     st.markdown(words.LINK_INTRO)
-    titles = {one.key: learn.lesson_name(k, one.title) for k, one in enumerate(LESSONS, start=1)}
+    titles = {one.key: words.lesson_name(k, one.title) for k, one in enumerate(LESSONS, start=1)}
     left, right = st.columns(2, gap="medium")
     with left:
         key = st.selectbox(words.LESSON, list(titles), format_func=titles.__getitem__)
@@ -56,15 +70,15 @@ def _make_link() -> None:
         return
     held = Class(int(seed), str(seat), str(answers), tuple(hide), str(size))
     address = f"learn?{urlencode(link_of(lesson, {}, held))}"
-    here = urlsplit(str(st.context.url or ""))
-    st.code(f"{here.scheme}://{here.netloc}/{address}", language=None)
-    if here.hostname in {"127.0.0.1", "localhost", "::1"}:
+    st.code(full_address(address), language=None)
+    show_qr(full_address(address), words.QR_OF.format(name=lesson.title))
+    if urlsplit(str(st.context.url or "")).hostname in {"127.0.0.1", "localhost", "::1"}:
         st.markdown(f":small[:material/info: {words.LOCAL}]")
     st.link_button(words.OPEN, address, icon=":material/open_in_new:")
     st.markdown(f":small[{words.SET}]")
     st.markdown(f":small[{words.NO_LOCK}]")
     st.markdown(f":small[{words.OWN}]")
-    st.code(f"{here.scheme}://{here.netloc}/you?seed={int(seed)}", language=None)
+    st.code(full_address(f"you?seed={int(seed)}"), language=None)
 
 
 def _show_exercises() -> None:
@@ -95,9 +109,21 @@ def _show_exercises() -> None:
 
 def _show_plan() -> None:
     st.markdown(words.PLAN_INTRO)
-    for minutes, key, told in words.PLAN_ROWS:
-        lesson = find(key)
-        title = "" if lesson is None else f"[{lesson.title}](learn?lesson={key}): "
-        st.markdown(f"**{minutes}** \u00b7 {title}{told}")
-    later = [one for one in LESSONS if one.key in words.HOMEWORK]
-    st.markdown(words.homework([(one.key, one.title) for one in later]))
+    with_codes = st.toggle(words.QR, value=True, key="plan_qr", help=words.QR_HELP)
+    for start, step in zip(plan.starts(), plan.PLAN, strict=True):
+        lesson = find(step.lesson)
+        with st.container(border=True, horizontal=True, gap="medium"):
+            st.markdown(f"**{words.span_of(start, step.minutes)}**", width=52)
+            with st.container(gap="xxsmall", width="stretch"):
+                if lesson is not None:
+                    st.markdown(f"[**{lesson.title}**]({step.address})")
+                parts = ((words.ASK, step.ask), (words.DO, step.do), (words.SAY, step.say))
+                st.markdown("  \n".join(f"**{name}:** {text}" for name, text in parts))
+            if with_codes and lesson is not None:
+                with st.container(key=f"qr_{step.lesson}", width="content"):
+                    show_qr(full_address(step.address), words.QR_OF.format(name=lesson.title))
+    for name, keys in (
+        (words.HOMEWORK, plan.HOMEWORK), (words.BIOSTATISTICS, plan.BIOSTATISTICS)
+    ):  # fmt: skip
+        titles = [(one.key, one.title) for one in LESSONS if one.key in keys]
+        st.markdown(words.later(name, titles))

@@ -103,7 +103,7 @@ def _compared(screen: JointScreen, k: int) -> str:
     """Return how a miscalibrated subgroup compares with other rows of such scores."""
     if screen.adjusted[k] >= DETECTION_LEVEL:
         return "though no longer detected"
-    return "more than other rows" if screen.differs[k] else "like other rows"
+    return "more than the rest" if screen.differs[k] else "about as much as the rest"
 
 
 def _adjusted(screen: SliceScreen, n_tested: int, *, expert: bool) -> str:

@@ -1,0 +1,274 @@
+"""Calibration in the large and slope: a total that is right, and risks that are too extreme."""
+
+import numpy as np
+
+from calibcore.data import EventScores
+from calibcore.metrics import calibration_intercept, calibration_slope, observed_expected_ratio
+from calibcore.reliability.spline import FrequencyCurve, spline_frequency
+from calibcore.results import result_class
+from calibcore.synthetic import Truth
+from calibcore.validation import Floats
+from dashboard.figures import Palette
+from dashboard.figures.thinning import thin
+from dashboard.learn import data, pictures
+from dashboard.learn.laboratory import Chosen, drawn_of
+from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.texts.numbers import MINUS, percent
+
+KEY = "large"
+
+N_ROWS, N_FIFTHS = 2_000, 5
+
+SLOPES = ("0.4", "0.6", "0.8", "1", "1.25", "1.6")
+
+SHIFTS = ("-1", "-0.5", "0", "0.5", "1")
+
+ASKED = "0.6"
+
+AT = (0.1, 0.9)
+"""Scores at which the true risk is said."""
+
+
+@result_class
+class Result:
+    """Patients of one model: how far its risks are from what is observed."""
+
+    event: EventScores
+    """Risks and outcomes."""
+    curve: FrequencyCurve
+    """Flexible calibration curve."""
+    truth: Truth
+    """Of the model."""
+    ratio: float
+    intercept: float
+    slope: float
+    """O/E, calibration intercept and calibration slope."""
+    expected: Floats
+    observed: Floats
+    """Events by fifth of the risk; shape (N_FIFTHS,)."""
+
+    @property
+    def n_events(self) -> int:
+        """Patients with the event."""
+        return int(self.event.hits.sum())
+
+    def true_at(self, score: float) -> float:
+        """Return the true risk at a score."""
+        return float(self.truth.curve(np.array([score]))[0])
+
+
+def model_of(state: State) -> Chosen:
+    """Return the model of the laboratory that a state stands for."""
+    slope, shift = state.number("slope"), state.number("shift")
+    chosen = Chosen(rows=N_ROWS, rate=50, slope=round(100 * slope), shift=round(10 * shift))
+    return data.in_laboratory(chosen, state, KEY)
+
+
+def find(state: State) -> Result:
+    """Draw patients, and compute what is usual to report of a model's risks."""
+    chosen = model_of(state)
+    event = drawn_of(chosen, 1).event
+    scores, hits = event.scores, event.hits
+    fifths = np.array_split(np.argsort(scores, kind="stable"), N_FIFTHS)
+    return Result(
+        event,
+        spline_frequency(scores, hits, constrained=True),
+        chosen.model.truth(),
+        observed_expected_ratio(scores, hits),
+        calibration_intercept(scores, hits),
+        calibration_slope(scores, hits),
+        np.array([scores[rows].sum() for rows in fifths]),
+        np.array([hits[rows].sum() for rows in fifths], dtype=np.float64),
+    )
+
+
+def show(state: State) -> Shown:
+    """Show the flexible calibration curve, and expected beside observed events."""
+    result = find(state)
+    if not state.revealed:
+        return Shown(
+            (_totals(result, state.palette, by_risk=False),),
+            f"O/E = {result.ratio:.2f}: {result.n_events:,} of {N_ROWS:,} patients had the event.",
+        )
+    asked = Chosen(rate=50, slope=round(100 * float(ASKED))).model.truth()
+    right, answer = _answer(asked)
+    return Shown(
+        (_curve(result, state.palette), _totals(result, state.palette, by_risk=True)),
+        _sentence(result, state),
+        answer=answer,
+        right=right,
+        note=_note(result),
+        numbers=_numbers(result),
+    )
+
+
+def _answer(truth: Truth) -> tuple[str, str]:
+    """Return the guess that is right, and why, of the model of the question."""
+    low, high = (float(one) for one in truth.curve(np.array(AT)))
+    word = "high" if high < AT[1] and low > AT[0] else "low" if high > AT[1] else "all"
+    return word, (
+        f"the {word} ones: at a score of {percent(AT[1], 1)} the true risk is {percent(high, 1)},"
+        f" at {percent(AT[0], 1)} it is {percent(low, 1)}"
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", MINUS)
+
+
+def _sentence(result: Result, state: State) -> str:
+    expected = float(result.expected.sum())
+    level = "as many events as happened" if round(result.ratio, 1) == 1 else (
+        "too many events" if result.ratio < 1 else "too few events"
+    )  # fmt: skip
+    return (
+        f"**O/E = {result.ratio:.2f}**: {result.n_events:,} observed, {expected:,.0f} expected; the"
+        f" risks add up to {level}. **Calibration intercept {_signed(result.intercept)}**,"
+        f" **slope {result.slope:.2f}** (in truth {state.number('slope'):g}):"
+        f" {_spread(result.slope)}."
+    )
+
+
+def _spread(slope: float) -> str:
+    if round(slope, 1) == 1:
+        return "as far apart as they should be"
+    return "too extreme" if slope < 1 else "not extreme enough"
+
+
+def _note(result: Result) -> str:
+    ends = ", ".join(
+        f"at {percent(score, 1)} the true risk is {percent(result.true_at(score), 1)}"
+        for score in AT
+    )
+    return (
+        f"Of these scores, {ends}. Intercept: with the slope held at 1, log-odds to add to every"
+        " risk until the total fits. Slope: factor on the log-odds that fits best."
+    )
+
+
+def _numbers(result: Result) -> tuple[tuple[str, ...], ...]:
+    rows: list[tuple[str, ...]] = [("Patients", "Expected", "Observed", "O/E")]
+    names = [f"Fifth {k + 1} by risk" for k in range(N_FIFTHS)]
+    for name, expected, observed in zip(names, result.expected, result.observed, strict=True):
+        rows.append((name, f"{expected:.1f}", f"{observed:.0f}", f"{observed / expected:.2f}"))
+    total = float(result.expected.sum())
+    rows.append(("All", f"{total:.1f}", f"{result.n_events}", f"{result.ratio:.2f}"))
+    return tuple(rows)
+
+
+def _curve(result: Result, palette: Palette) -> Picture:
+    curve = result.curve
+    kept = thin(curve.score, curve.frequency)
+    grid = np.linspace(0.01, 0.99, 99)
+    truth = pictures.line(grid, result.truth.curve(grid), palette.text)
+    figure = pictures.picture(
+        "Flexible calibration curve",
+        [
+            pictures.diagonal(palette),
+            {**truth, "line": {**truth["line"], "width": 6}, "opacity": 0.3},
+            pictures.line(curve.score[kept], curve.frequency[kept], palette.frequency),
+        ],
+        x=pictures.percent_axis("Score (risk)"),
+        y=pictures.percent_axis("Observed frequency"),
+        names=[
+            pictures.label("\u2501 observed, smoothed", 0.02, 0.9, palette.frequency),
+            pictures.label("\u2501 truth (wide, pale)", 0.02, 0.8, palette.text),
+        ],
+    )
+    return Picture(
+        "curve",
+        figure,
+        "Below the dotted line, scores are too high; above it, too low. The curve is a spline with"
+        " 6 knots.",
+    )
+
+
+def _totals(result: Result, palette: Palette, *, by_risk: bool) -> Picture:
+    """Draw expected and observed events: of all patients, and of each fifth."""
+    expected, observed = [float(result.expected.sum())], [float(result.n_events)]
+    names = ["All"]
+    if by_risk:
+        expected, observed = result.expected.tolist(), result.observed.tolist()
+        names = ["lowest<br>fifth", "2", "3", "4", "highest<br>fifth"]
+    top = 1.25 * max(*expected, *observed)
+    places = np.arange(len(names))
+    bars = [
+        pictures.bars(places - 0.2, expected, palette.score, 0.36),
+        pictures.bars(places + 0.2, observed, palette.frequency, 0.36),
+    ]
+    labels = [
+        pictures.label(f"{value:.0f}", place + side, value, colour, xanchor="center")
+        for side, values, colour in (
+            (-0.2, expected, palette.score), (0.2, observed, palette.frequency)
+        )
+        for place, value in zip(places.tolist(), values, strict=True)
+    ]  # fmt: skip
+    low = -0.55
+    figure = pictures.picture(
+        "Expected and observed events, by risk" if by_risk else "Expected and observed events",
+        bars,
+        x=pictures.number_axis(
+            "", low, len(names) - 0.45, tickvals=places.tolist(), ticktext=names
+        ),
+        y=pictures.number_axis("Patients", 0, top),
+        names=[
+            *labels,
+            pictures.label("\u25a0 expected", low + 0.03, 0.9 * top, palette.score),
+            pictures.label("\u25a0 observed", low + 0.03, 0.8 * top, palette.frequency),
+        ],
+    )
+    who = f"each fifth of the {N_ROWS:,} patients" if by_risk else f"{N_ROWS:,} patients"
+    return Picture("totals", figure, f"Of {who}: the scores added up, and how many had the event.")
+
+
+LESSON = Lesson(
+    key=KEY,
+    title="Right in total, and still wrong",
+    question="A model expects as many events as happen (**O/E = 1**), but its **calibration slope"
+    f" is {ASKED}**. Which of its risks are too high?",
+    guess=ChoiceGuess(
+        {"none": "None: the total is right", "low": "The low ones", "high": "The high ones"}
+    ),
+    controls=(
+        Steps("slope", "True slope", {s: s for s in SLOPES}, ASKED),
+        Steps(
+            "shift", "Shift of the true log-odds",
+            {s: _signed(float(s)) if float(s) else "0" for s in SHIFTS}, "0",
+        ),
+    ),
+    show=show,
+    takeaway="O/E and intercept say whether risks are too high in total, the slope whether they are"
+    " too extreme. Report both, with the curve.",
+    check=Check(
+        "In another hospital a model has O/E = 0.8. What does that say?",
+        {
+            "many": "It expects more events than happen",
+            "few": "It expects fewer events than happen",
+            "miss": "It misses 20% of the events",
+        },
+        "many",
+        "Observed divided by expected: 80 events happen for each 100 that it expects. Which"
+        " patients have them, O/E does not say.",
+    ),
+    link=lambda state: Link(
+        "reliability",
+        {
+            "data": "laboratory",
+            "model": model_of(state).code,
+            "method": "none",
+            "event": "class",
+            "class": "event",
+        },
+        "These patients in the dashboard",
+    ),
+    computed="Patients are drawn by `calibcore.synthetic` from a model of the laboratory, half of"
+    " whom have the event: true log-odds = shift + slope \u00d7 log-odds of the score."
+    " O/E, intercept and slope: `calibcore.metrics` (Cox 1958; Van Calster 2019). Curve:"
+    " `calibcore.reliability.spline_frequency` (Gupta 2021), its slope held between 0 and 1.",
+    draw=f"Draw {N_ROWS:,} other patients",
+    terms={
+        "O/E": "observed events divided by expected ones, the sum of the risks.",
+        "Calibration slope": "factor on the log-odds that fits best: below 1, risks are too"
+        " extreme.",
+    },
+)  # fmt: skip

@@ -1,0 +1,109 @@
+"""Hosmer and Lemeshow's test by slow code, its false alarms, and what clusters do to it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dashboard.learn.lesson import Shown, start_of
+from dashboard.learn.lessons.hosmer import (
+    ASKED,
+    BETWEEN,
+    CENTRE,
+    LESSON,
+    MODELS,
+    N_SAMPLES,
+    OFF,
+    ROWS,
+    SPREAD,
+    find,
+    hosmer_lemeshow,
+    inside,
+    risks,
+    true_risks,
+)
+
+
+def shown(rows: str = ASKED, model: str = "off", **more: object) -> Shown:
+    return LESSON.show(start_of(LESSON, chosen={"rows": rows, "model": model}, **more))
+
+
+def slow_p_value(scores: list[float], hits: list[int]) -> float:
+    size = len(scores) // 10
+    statistic = 0.0
+    for k in range(10):
+        own, happened = scores[k * size : (k + 1) * size], sum(hits[k * size : (k + 1) * size])
+        expected = math.fsum(own)
+        for observed, mean in ((happened, expected), (size - happened, size - expected)):
+            statistic += (observed - mean) ** 2 / mean
+    # Of ten degrees of freedom: the chance of fewer than five events of a Poisson process.
+    half = statistic / 2
+    return math.exp(-half) * math.fsum(half**k / math.factorial(k) for k in range(5))
+
+
+def test_the_test_is_that_of_slow_code() -> None:
+    scores = risks(200)
+    hits = np.random.default_rng(4).random((30, 200)) < scores
+    slow = [slow_p_value(scores.tolist(), [int(h) for h in one]) for one in hits.tolist()]
+    assert hosmer_lemeshow(scores, hits).tolist() == pytest.approx(slow, abs=1e-9)
+
+
+def normal_mean(of: object, low: float = -9, high: float = 9, steps: int = 4_000) -> float:
+    width = (high - low) / steps
+    at = [low + (k + 0.5) * width for k in range(steps)]
+    weights = [math.exp(-x * x / 2) for x in at]
+    values = (w * of(x) for w, x in zip(weights, at, strict=True))  # type: ignore[operator]
+    return math.fsum(values) / math.fsum(weights)
+
+
+def risk(odds: float) -> float:
+    return 1 / (1 + math.exp(-odds))
+
+
+def test_the_error_that_is_said_is_an_integral() -> None:
+    mean = normal_mean(lambda x: risk(CENTRE + SPREAD * x))
+    error = normal_mean(lambda x: risk(CENTRE + SPREAD * x) - risk(CENTRE + SPREAD * x - OFF))
+    assert f"**{100 * error:.1f} percentage points** too high" in LESSON.question
+    assert f"mean risk {100 * mean:.1f}%" in LESSON.question
+    assert find("off", 20_000).distance == pytest.approx(error, abs=1e-4)
+
+
+def test_clustered_patients_are_calibrated_over_all_hospitals() -> None:
+    for place in (10, 250, 490):
+        odds, score = float(inside(500)[place]), float(risks(500)[place])
+        mean = normal_mean(lambda u, odds=odds: risk(odds + BETWEEN * u))
+        assert mean == pytest.approx(score, abs=1e-4)
+    assert true_risks("clustered", 500).tolist() == risks(500).tolist()
+
+
+def test_a_calibrated_model_is_rejected_as_often_as_the_level_says() -> None:
+    rejected = [find("right", n).rejected for n in ROWS]
+    error = math.sqrt(0.05 * 0.95 / N_SAMPLES)
+    assert all(abs(one - 0.05) < 4 * error for one in rejected)
+
+
+def test_what_is_rejected_grows_with_the_number_of_patients() -> None:
+    off = [find("off", n).rejected for n in ROWS]
+    clustered = [find("clustered", n).rejected for n in ROWS]
+    assert off[1] < 0.1
+    assert off[-1] > 0.95
+    assert off[2:] == sorted(off[2:])
+    assert clustered[-1] > 0.3
+    assert clustered[3:] == sorted(clustered[3:])
+    # The size of the error does not grow.
+    few, many = find("off", 2_000), find("off", 20_000)
+    assert np.mean(few.ratios) == pytest.approx(np.mean(many.ratios), abs=0.01)
+    assert np.std(many.ratios) < np.std(few.ratios)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_sentence_says_what_was_counted(model: str) -> None:
+    said, found = shown("5000", model), find(model, 5_000)
+    share = sum(p < 0.05 for p in found.p_values.tolist()) / N_SAMPLES
+    assert f"in **{100 * share:.0f}%** of samples" in said.sentence
+    assert found.rejected == share
+
+
+def test_the_answer_is_of_the_question_whatever_is_shown() -> None:
+    share = sum(p < 0.05 for p in find("off", int(ASKED)).p_values.tolist()) / N_SAMPLES
+    assert {shown(rows).answer for rows in ("200", ASKED)} == {f"in {100 * share:.0f}% of samples"}

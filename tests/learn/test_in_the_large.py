@@ -1,0 +1,102 @@
+"""Calibration in the large, intercept and slope, against slow fits and closed forms."""
+
+import io
+import math
+
+import numpy as np
+import pytest
+
+from dashboard.compute.learn import file_of
+from dashboard.learn.laboratory import chosen_of, drawn_of
+from dashboard.learn.lesson import Shown, State, start_of
+from dashboard.learn.lessons.in_the_large import ASKED, AT, LESSON, N_ROWS, find, model_of
+
+
+def state(slope: str = ASKED, shift: str = "0", **more: object) -> State:
+    return start_of(LESSON, chosen={"slope": slope, "shift": shift}, **more)
+
+
+def shown(slope: str = ASKED, shift: str = "0", **more: object) -> Shown:
+    return LESSON.show(state(slope, shift, **more))
+
+
+def logit(p: float) -> float:
+    return math.log(p / (1 - p))
+
+
+def risk(odds: float) -> float:
+    return 1 / (1 + math.exp(-odds))
+
+
+def slow_intercept(scores: list[float], hits: list[float]) -> float:
+    """Halve an interval until the expected number of events is that observed."""
+    low, high, observed = -10.0, 10.0, sum(hits)
+    for _ in range(60):
+        middle = (low + high) / 2
+        if math.fsum(risk(middle + logit(s)) for s in scores) < observed:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@pytest.mark.parametrize(("slope", "shift"), [("0.6", "0"), ("1", "-1"), ("1.6", "0.5")])
+def test_what_is_reported_is_that_of_slow_code(slope: str, shift: str) -> None:
+    found = find(state(slope, shift))
+    scores, hits = found.event.scores.tolist(), found.event.hits.tolist()
+    assert found.ratio == pytest.approx(sum(hits) / math.fsum(scores))
+    assert found.intercept == pytest.approx(slow_intercept(scores, hits), abs=1e-6)
+    # Where intercept and slope fit best, both sums of the residuals are 0.
+    own = find(state(slope, shift)).slope
+    odds = [logit(s) for s in scores]
+    base = slow_intercept([risk(own * o) for o in odds], hits)
+    gradient = math.fsum(o * (h - risk(base + own * o)) for o, h in zip(odds, hits, strict=True))
+    assert gradient == pytest.approx(0, abs=1e-2)
+    pairs = sorted(zip(scores, hits, strict=True))
+    fifths = [pairs[k * N_ROWS // 5 : (k + 1) * N_ROWS // 5] for k in range(5)]
+    assert found.expected.tolist() == pytest.approx([math.fsum(s for s, _ in f) for f in fifths])
+    assert found.observed.tolist() == [sum(h for _, h in f) for f in fifths]
+
+
+def test_at_no_shift_the_total_is_right_and_the_slope_is_not() -> None:
+    for slope in ("0.4", "0.6", "1.6"):
+        truth = model_of(state(slope)).model.truth()
+        assert truth.measure("observed_expected_ratio") == pytest.approx(1, abs=1e-9)
+        assert truth.measure("calibration_slope") == pytest.approx(float(slope), abs=1e-3)
+    ratios = [find(state(seed=seed)).ratio for seed in range(20)]
+    slopes = [find(state(seed=seed)).slope for seed in range(20)]
+    assert max(abs(one - 1) for one in ratios) < 0.08
+    assert max(abs(one - 0.6) for one in slopes) < 0.15
+
+
+def test_the_answer_is_a_closed_form() -> None:
+    said = shown()
+    low, high = (risk(float(ASKED) * logit(score)) for score in AT)
+    assert said.right == "high"
+    assert f"at a score of 90.0% the true risk is {100 * high:.1f}%" in said.answer
+    assert f"at 10.0% it is {100 * low:.1f}%" in said.answer
+    assert high < 0.9
+    assert low > 0.1
+
+
+@pytest.mark.parametrize(
+    ("shift", "words"), [("-1", "too many events"), ("1", "too few events"), ("0", "as many")]
+)
+def test_the_sentence_says_which_way_the_total_is_off(shift: str, words: str) -> None:
+    assert f"add up to {words}" in shown("1", shift).sentence
+
+
+@pytest.mark.parametrize(
+    ("slope", "words"), [("0.4", "too extreme"), ("1.6", "not extreme enough")]
+)
+def test_the_sentence_says_which_way_the_slope_is_off(slope: str, words: str) -> None:
+    assert shown(slope).sentence.endswith(f"{words}.")
+
+
+def test_the_link_opens_the_very_same_patients() -> None:
+    here = state(seed=5, seat=2, draws=3)
+    chosen = chosen_of(LESSON.link(here).query["model"])
+    assert chosen is not None
+    labels = np.load(io.BytesIO(file_of(chosen)))["labels_test"]
+    assert (labels.size, labels.sum()) == (N_ROWS, find(here).n_events)
+    assert drawn_of(chosen, 1).event.hits.sum() == labels.sum()

@@ -1,0 +1,100 @@
+"""Another hospital: Bayes' rule, and what an offset does, over many draws."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dashboard.learn.lesson import Shown, State, start_of
+from dashboard.learn.lessons.transport import (
+    ASKED,
+    LESSON,
+    N_ROWS,
+    RATES,
+    SCORE,
+    Hospital,
+    find,
+    offset_of,
+)
+
+SEEDS = range(12)
+
+
+def state(rate: str = ASKED, stage: str = "before", **more: object) -> State:
+    return start_of(LESSON, chosen={"rate": rate, "stage": stage}, **more)
+
+
+def shown(rate: str = ASKED, stage: str = "before", **more: object) -> Shown:
+    return LESSON.show(state(rate, stage, **more))
+
+
+def bayes(score: float, here: float, there: float) -> float:
+    """The risk at another prevalence, by densities of the score among ill and well patients."""
+    ill, well = score / here * there, (1 - score) / (1 - here) * (1 - there)
+    return ill / (ill + well)
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_hospital_b_has_as_many_events_as_is_said(rate: str) -> None:
+    found = find(state(rate))
+    assert found.before.event.n_samples == N_ROWS
+    assert found.before.frequency == int(rate) / 100
+    assert found.after.frequency == found.before.frequency
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_the_true_offset_is_bayes_rule(rate: str) -> None:
+    odds = math.exp(offset_of(int(rate) / 100))
+    for score in (0.1, 0.5, 0.8):
+        true = bayes(score, 0.5, int(rate) / 100)
+        assert true / (1 - true) == pytest.approx(score / (1 - score) * odds)
+
+
+def test_the_answer_is_bayes_rule() -> None:
+    assert 100 * bayes(SCORE / 100, 0.5, int(ASKED) / 100) == pytest.approx(10)
+    assert shown().answer.startswith("10.0%: odds of 50:50, times (10:90)")
+
+
+def test_no_patient_is_in_both_hospitals_or_in_the_fit() -> None:
+    found = find(state())
+    assert not set(found.home.event.scores) & set(found.before.event.scores)
+
+
+def concordant(one: Hospital) -> float:
+    """The AUROC by ranks."""
+    order = np.argsort(one.event.scores, kind="stable")
+    ranks = np.empty(order.size)
+    ranks[order] = np.arange(1, order.size + 1)
+    ill = one.event.hits == 1
+    n, m = int(ill.sum()), int((~ill).sum())
+    return float((ranks[ill].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def test_an_offset_corrects_what_the_prevalence_does_and_the_order_stays() -> None:
+    drawn = [find(state(seed=seed)) for seed in SEEDS]
+    for one in drawn:
+        assert one.before.ratio < 0.35
+        assert one.after.ratio == pytest.approx(1, abs=0.35)
+        assert one.after.ks_error < 0.2 * one.before.ks_error
+        assert one.after.auroc == pytest.approx(one.before.auroc, abs=1e-9)
+        assert one.before.auroc == pytest.approx(concordant(one.before), abs=1e-6)
+        assert one.offset == pytest.approx(one.true_offset, abs=0.55)
+    difference = np.mean([one.before.auroc - one.home.auroc for one in drawn])
+    assert abs(difference) < 0.01
+    assert np.mean([one.offset for one in drawn]) == pytest.approx(offset_of(0.1), abs=0.15)
+
+
+def test_the_sentence_holds_what_was_found() -> None:
+    found, said = find(state()), shown()
+    assert f"O/E = {found.before.ratio:.2f}" in said.sentence
+    assert f"brings O/E to **{found.after.ratio:.2f}**" in said.sentence
+    assert "nothing changes" in shown("50").sentence
+    assert offset_of(0.5) == 0
+    # The true curve is drawn before the offset alone.
+    before, after = (shown(stage=stage).pictures[1].figure for stage in ("before", "after"))
+    assert len(before.data) == 1 + len(after.data)
+
+
+def test_hospital_b_is_not_shown_before() -> None:
+    before = shown(revealed=False)
+    assert [one.name for one in before.pictures] == ["home"]
