@@ -35,7 +35,11 @@ def grouped(counted: Tally, most: int = MOST_GROUPS) -> Tally:
     counts = np.add.reduceat(counted.counts, starts)
     sums = np.add.reduceat(counted.counts * counted.scores, starts)
     hits = np.add.reduceat(counted.hits, starts)
-    return Tally(sums / counts, counts, hits, counted.n_samples)
+    if counted.design is None:
+        return Tally(sums / counts, counts, hits, counted.n_samples)
+    squares = None if counted.squares is None else np.add.reduceat(counted.squares, starts)
+    design = counted.design.joined(starts)
+    return Tally(sums / counts, counts, hits, counted.n_samples, 0.0, design, squares, counted.own)
 
 
 def group_starts(scores: Floats, counts: Floats, most: int = MOST_GROUPS) -> NDArray[np.intp]:
@@ -57,7 +61,18 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
     ``n_draws``: how many times.
 
     With ``hits`` of shape (n_draws, n_blocks).
+
+    Notes
+    -----
+    Rows with sampling weights or clusters keep how their own gaps vary, whatever that is
+    (`calibcore.weights.Design.drawn_gaps`): hits are then what is expected of the frequency, less
+    such gaps; no whole numbers, and a few below 0 or above the rows.
     """
+    if counted.design is not None:
+        gaps, own = counted.design.drawn_gaps(rng, n_draws)
+        squares = counted.counts if counted.squares is None else counted.squares
+        own += float(squares @ np.square(counted.scores - frequency))
+        return replace(counted, hits=counted.counts * frequency - gaps, own=own)
     counts = counted.counts.astype(np.intp)
     if counted.n_samples > _FEW_A_SCORE * counts.size:
         drawn = rng.binomial(counts, frequency, size=(n_draws, counts.size))
