@@ -8,15 +8,16 @@ rows themselves, not from the sum of the weights, whose scale means nothing.
 
 import math
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
+from calibcore.ordering import sort_by_score
 from calibcore.results import result_class
-from calibcore.validation import Floats, Labels
+from calibcore.validation import Floats, Hits, Labels
 
 Kind = Literal["frequency", "sampling"]
 
@@ -210,6 +211,47 @@ def repeats(weights: RowWeights) -> NDArray[np.intp]:
         wanted = f"at most {_MOST_ROWS:,} where each row is drawn or fitted"
         raise CalibrationInputError("sample_weight", f"{total:,.0f} rows", wanted)
     return np.repeat(np.arange(weights.values.size), weights.values.astype(np.intp))
+
+
+class EventRows(NamedTuple):
+    """Checked rows of an event, with sampling weights where they have some."""
+
+    scores: Floats
+    hits: Hits
+    weights: Floats | None
+    """Of mean 1; shape (n_samples,)."""
+
+    def mean(self, values: Floats) -> float:
+        """Return the weighted mean of one value a row."""
+        if self.weights is None:
+            return float(values.mean())
+        return float(self.weights @ values / self.weights.sum())
+
+
+def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) -> EventRows:
+    """Check and sort rows: those of frequency weights repeated, those of weight 0 left out.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores, hits or weights out of range.
+
+    Examples
+    --------
+    >>> event_rows([0.9, 0.2], [1, 0], frequency_weights([1, 2])).scores.tolist()
+    [0.2, 0.2, 0.9]
+    """
+    given, happened = validation.scores_and_hits(scores, hits)
+    weights = weights_of(sample_weight, given.size)
+    if weights is None:
+        return EventRows(*sort_by_score(given, happened), None)
+    if weights.counts:
+        rows = repeats(weights)
+        return EventRows(*sort_by_score(given[rows], happened[rows]), None)
+    values = shares_of(weights.values)
+    order = np.lexsort((values, happened, given + 0.0))
+    order = order[values[order] > 0]
+    return EventRows(given[order] + 0.0, happened[order], values[order])
 
 
 def effective_size(sample_weight: ArrayLike) -> float:

@@ -33,6 +33,7 @@ from calibcore.metrics import METRICS, ClassMeasure
 from calibcore.probabilities import softmax
 from calibcore.splits import Split
 from calibcore.subgroups import rebin
+from calibcore.weights import SampleWeight
 
 Floats = NDArray[np.float64]
 ChosenEvent = TopR | WithinTopR | OneClass
@@ -263,8 +264,10 @@ class Shift(VectorMap):
 
     amount: float
 
-    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedShift:
-        del labels
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedShift:
+        del labels, sample_weight
         shift = self.amount * np.eye(np.shape(logits)[1])[-1]
         return FittedShift(shift, warnings=("Shifted.",))
 
