@@ -18,8 +18,8 @@ BROWNIAN_95 = 2.241402727332142
 FEW_EXPECTED = 3.0
 """Steps of the gap (see `expected_steps`) below which the Brownian limit gives false alarms."""
 
-_N_DRAWS = 2000
-"""Of the gaps of clusters."""
+_N_DRAWS, _CELLS = 2000, 1 << 22
+"""Of the gaps of clusters; how many at a time."""
 
 _LEAST_STEP = 1e-3
 """Steps smaller than this, in rows, are as good as none: the gap is normal."""
@@ -95,7 +95,8 @@ class CumulativeCurves:
     @cached_property
     def counts(self) -> Floats:
         """Rows in each block, shape (n_blocks,)."""
-        return np.diff(np.rint(self.fractile * self.n_samples))
+        rows = self.fractile * self.n_samples
+        return np.diff(rows if self.design is not None else np.rint(rows))
 
     @property
     def largest_gap(self) -> float:
@@ -183,9 +184,14 @@ class CumulativeCurves:
         """Largest gaps, and ranges, drawn as clusters vary; None of rows drawn one by one."""
         if self.design is None or self.design.clusters is None:
             return None
-        gaps, _ = self.design.drawn_gaps(np.random.default_rng(0), _N_DRAWS)
-        gaps = np.cumsum(gaps, axis=1, out=gaps) / self.n_samples
-        high, low = np.maximum(gaps.max(axis=1), 0), np.minimum(gaps.min(axis=1), 0)
+        rng, step = np.random.default_rng(0), max(1, _CELLS // self.design.starts.size)
+        found = []
+        for first in range(0, _N_DRAWS, step):
+            gaps, _ = self.design.drawn_gaps(rng, min(step, _N_DRAWS - first))
+            gaps = np.cumsum(gaps, axis=1, out=gaps) / self.n_samples
+            found.append(np.stack([gaps.max(axis=1), gaps.min(axis=1)]))
+        high, low = np.concatenate(found, axis=1)
+        high, low = np.maximum(high, 0), np.minimum(low, 0)
         return np.maximum(high, -low), high - low
 
     def _p_value(self, limit: float, gap: float, *, weight: int) -> float:

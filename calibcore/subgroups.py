@@ -11,7 +11,7 @@ from calibcore import validation
 from calibcore.auditing import AuditResult
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.cumulative import cumulative_curves
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, refuse_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, Comparisons, SetResult, Side, evaluate
 from calibcore.events import Event
@@ -302,6 +302,7 @@ def reevaluate(
     AuditResult
         With the same fit.
     """
+    refuse_rows(split.test, "subgroups")
     options, of_test = Options(n_bins=n_bins), fitted if crossed is None else crossed
     test = calibration = evaluate(prepare(split.test, event), event, of_test, options)
     if not in_folds:
@@ -328,6 +329,7 @@ def rebin(
     Parameters are the evaluation, its rows, and the bins; returns what `reevaluate` gives, in a
     small part of the time.
     """
+    refuse_rows(split.test, "other bins")
     options = Options(n_bins=n_bins)
     test = calibration = _rebinned(result.test, split.test, result.of_test, options)
     if result.calibration is not result.test:

@@ -69,10 +69,33 @@ class Tally:
         return float(self.counts.sum() ** 2 / self.squares.sum())
 
     @property
+    def spreads(self) -> Floats:
+        """What f (1 - f) is times at each score in the variance of hits of frequency f.
+
+        The rows, or the squares of their weights; of clusters, times their design effect.
+        """
+        squares = self.counts if self.squares is None else self.squares
+        return squares if self.design is None else squares * self.design.cluster_effect
+
+    @property
     def variances(self) -> Floats:
         """Variance of the hits at each score if it were the true probability; one set of rows."""
-        squares = self.counts if self.squares is None else self.squares
-        return np.asarray(squares * self.scores * (1 - self.scores))
+        return np.asarray(self.spreads * self.scores * (1 - self.scores))
+
+    @property
+    def rows_alike(self) -> float:
+        """Rows drawn one by one that would tell the share of hits as well; one set of rows."""
+        if self.design is None:
+            return self.n_samples
+        share = float(self.hits.sum() / self.counts.sum())
+        return float(self.design.rows_alike(np.array([share]), np.zeros(1, dtype=np.intp))[0])
+
+    @property
+    def rows_at(self) -> Floats:
+        """Number of rows at each score, whatever their weights; one set of rows."""
+        if self.design is None:
+            return self.counts
+        return np.diff(self.design.starts, append=self.design.scores.size).astype(np.float64)
 
     def parts(self) -> Iterator["Tally"]:
         """Cut along the scores into parts whose arrays stay in a processor's cache."""

@@ -354,6 +354,14 @@ class Design:
         unequal = float(self.weights @ self.weights) / self.weights.size
         return self.deviation_of(self.gaps) ** 2 / alone * unequal
 
+    @cached_property
+    def cluster_effect(self) -> float:
+        """By how much rows that belong together raise the variance of the mean gap; at least 1."""
+        alone = float(self.gaps @ self.gaps)
+        if self.clusters is None or alone == 0:
+            return 1.0
+        return max(1.0, self.deviation_of(self.gaps) ** 2 / alone)
+
     def deviation_of(self, values: Floats) -> float:
         """Return the standard deviation of a sum over the rows whose mean is near 0."""
         if self.clusters is None:
@@ -361,6 +369,26 @@ class Design:
         sums = np.bincount(self.clusters, values)
         sums -= sums.mean()
         return math.sqrt(float(sums @ sums) * sums.size / (sums.size - 1))
+
+    def variance_so_far(self) -> Floats:
+        """Return the variance of the sum of gaps up to each block, if the scores are the truth.
+
+        Of clusters, by how much the sums of their own gaps differ.
+        """
+        ends = np.append(self.starts[1:], self.scores.size) - 1
+        if self.clusters is None:
+            spread = np.square(self.weights) * self.scores * (1 - self.scores)
+            return np.asarray(np.cumsum(spread)[ends])
+        # sum_c (g_c - g)^2 = sum_c g_c^2 - n g^2, each g_c^2 grown by 2 g_c x + x^2 at a row of x
+        order = np.argsort(self.clusters, kind="stable")
+        own = self.gaps[order]
+        totals = np.cumsum(own) - own
+        firsts = np.flatnonzero(np.diff(self.clusters[order], prepend=-1))
+        totals -= np.repeat(totals[firsts], np.diff(firsts, append=own.size))
+        grown = np.empty_like(own)
+        grown[order] = own * (2 * totals + own)
+        n, sums = self.n_units, np.cumsum(self.gaps)[ends]
+        return np.asarray((np.cumsum(grown)[ends] - np.square(sums) / n) * n / (n - 1))
 
     def joined(self, firsts: NDArray[np.intp]) -> "Design":
         """Join blocks: each from one of the first ones on."""

@@ -11,7 +11,7 @@ from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
 from calibcore.ordering import block_ends
 from calibcore.results import result_class
-from calibcore.tally import Tally
+from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
 
 MOST_GROUPS = 1 << 10
@@ -86,6 +86,11 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
     return replace(counted, hits=np.diff(totals, axis=1, prepend=0).astype(np.float64))
 
 
+def tally_of(event: EventScores) -> Tally:
+    """Count the rows of an event by score, with their weights and clusters."""
+    return tally(event.scores, event.hits, event.rest, event.weights, event.clusters)
+
+
 @result_class
 class SideRows:
     """The rows of a set before or after calibration.
@@ -119,7 +124,9 @@ class Drawn(NamedTuple):
     """How often each row is drawn, in resamples as large as the set."""
 
     counts: Floats
-    """Whole numbers; each resample's sum to ``n_rows``; shape (n_resamples, n_rows)."""
+    """Whole numbers, times the weights of weighted rows; each resample's sum to ``n_rows``; shape
+    (n_resamples, n_rows).
+    """
     otherwise: Floats | None
     """How many of these turn out otherwise than the row did, where all rows turned out alike; shape
     (n_resamples, n_rows).
@@ -191,6 +198,31 @@ def known_of_rows(
 def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
     found = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
     return found.reshape(shape).astype(np.float64)
+
+
+def draw_units(
+    rng: np.random.Generator,
+    n_resamples: int,
+    weights: Floats,
+    clusters: Labels | None,
+    *,
+    alike: bool = False,
+) -> Drawn:
+    """Draw weighted rows, or whole clusters of rows, again; as `draw_rows`.
+
+    ``weights``: of the rows; shape (n_rows,). ``clusters``: of each row, from 0; shape (n_rows,).
+    """
+    n_rows = weights.size
+    n_units = n_rows if clusters is None else int(clusters.max()) + 1
+    counts = draw_rows(rng, n_resamples, n_units).counts
+    counts = counts if clusters is None else counts[:, clusters]
+    otherwise = None
+    if alike:
+        share = rng.beta(0.5, n_units + 0.5, size=n_resamples)
+        otherwise = rng.binomial(counts.astype(np.intp), share[:, np.newaxis]) * weights
+    counts = counts * weights
+    scale = n_rows / counts.sum(axis=1, keepdims=True)
+    return Drawn(counts * scale, None if otherwise is None else otherwise * scale)
 
 
 @result_class

@@ -186,6 +186,11 @@ class Measure:
         """Whether it asks for the order of the classes alone, which a map of scores keeps."""
         return False
 
+    @property
+    def weighs(self) -> bool:
+        """Whether it has a form for rows with sampling weights; a number of rows has none."""
+        return self.unit != "rows"
+
 
 @dataclass(frozen=True, kw_only=True)
 class EventMeasure(Measure):
@@ -244,6 +249,11 @@ class ClassMeasure(Measure):
     compute: Callable[[Floats, Labels, Options], float]
     is_tested_only: bool = False
     weighted: Callable[[Floats, Labels, Options, RowWeights], float] | None = None
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it has a form for rows with weights."""
+        return self.weighted is not None
 
     def after(
         self,
@@ -320,6 +330,11 @@ class ChangeMeasure(ClassMeasure):
     compute: Callable[[Floats, Labels, Options], float] = _nothing
     brought: Callable[[Floats, Floats, Labels], float]
     rows: Callable[[Floats, Floats, Labels], RowValues]
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it has a form for rows with weights: that of a mean."""
+        return True
 
     def after(
         self,
