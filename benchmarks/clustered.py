@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -75,7 +76,7 @@ def tested(job: tuple[str, int]) -> list[bool]:
     """Tell which tests reject one set: KS, Kuiper, joint, any range, joint with rows apart."""
     make, alike = KINDS[job[0]]
     rows = make(np.random.default_rng(job[1]), alike=alike)
-    told = {"sample_weight": rows.weights, "clusters": rows.clusters}
+    told: dict[str, Any] = {"sample_weight": rows.weights, "clusters": rows.clusters}
     data = rows.scores, rows.hits
     curves = cumulative_curves(*data, **told)
     return [

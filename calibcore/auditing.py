@@ -13,6 +13,7 @@ import numpy as np
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
+from calibcore.calibrators.score_maps.offset import FittedScoreChain
 from calibcore.data import EventScores, LogitSet, refuse_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, evaluate, sides_of
@@ -23,6 +24,7 @@ from calibcore.grouping import Grouping
 from calibcore.inference import Inference, Plan, infer
 from calibcore.inference.refits import N_DRAWS, refit
 from calibcore.metrics import METRICS, Measure, Options
+from calibcore.prevalence import PriorShift, restated
 from calibcore.results import find, result_class
 from calibcore.splits import Split, cross_split
 from calibcore.tables import rows_of
@@ -86,6 +88,9 @@ class AuditResult:
         These fits; None where nothing was fitted too.
     asked : AuditRequest or None
         For `intervals`; None of what was evaluated by parts.
+    prior_shift : PriorShift or None
+        What a stated prevalence was taken to mean. Its offset is part of ``fitted``; "before" is of
+        scores that are moved by it, as ``prior_shift.moved`` moves them.
     """
 
     calibration: SetResult
@@ -95,6 +100,7 @@ class AuditResult:
     in_folds: bool = False
     crossed: FoldedScoreMap | FoldedVectorMap | None = None
     asked: AuditRequest | None = None
+    prior_shift: PriorShift | None = None
 
     @property
     def of_test(self) -> FittedScoreMap | FittedVectorMap | None:
@@ -238,6 +244,7 @@ class AuditResult:
             "format": 1,
             "n_samples": self.test.n_samples,
             "n_effective": self.n_effective,
+            "assumed": None if self.prior_shift is None else self.prior_shift.assumed,
             "evaluated": "in folds" if self.in_folds else "on a test set",
             "event": None if self.asked is None else repr(self.asked.event),
             "measures": measures,
@@ -312,6 +319,7 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     groups: object | None = None,
     sample_weight: SampleWeight = None,
     clusters: object | None = None,
+    prevalence: float | None = None,
     n_bins: int = 15,
     seed: int = 0,
     progress: Progress | None = None,
@@ -341,6 +349,10 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     clusters : array_like, optional
         Whom each row belongs to, such as a patient: folds cut no cluster, and intervals and tests
         are by cluster.
+    prevalence : float, optional
+        Share of the event where the scores will be used, where it is another among the rows, as in
+        case-control studies. Scores are moved to it by an offset in log-odds, and rows weighted:
+        `calibcore.prevalence.restated`; the result's ``prior_shift`` tells what was assumed.
     n_bins : int, default 15
         Bins of the reliability diagram and of the binned measures.
     seed : int, default 0
@@ -377,7 +389,9 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     split = _split_of(data, {"outcomes": outcomes, "groups": groups, **design}, seed)
     if grouping is not None or split.test.groups is not None:
         refuse_rows(split.test, "the tests of groups")
-    event = _event_of(event, split.test)
+    event, shift = _event_of(event, split.test), None
+    if prevalence is not None:
+        split, shift = restated(split, event, prevalence)
     calibrator = _named(calibrator) if isinstance(calibrator, str) else calibrator
     calibration, test = prepare(split.calibration, event), prepare(split.test, event)
     check_pooled(calibrator, event)
@@ -387,14 +401,24 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     return AuditResult(
         calibration=of_test if in_folds else evaluate(calibration, event, fitted, options),
         test=of_test,
-        fitted=fitted,
+        fitted=_after(shift, fitted),
         same_data=split.same_data,
         in_folds=in_folds,
         crossed=crossed,
         asked=AuditRequest(
             split, event, calibrator, options, grouping, None if isinstance(data, Split) else seed
         ),
+        prior_shift=shift,
     )
+
+
+def _after(
+    shift: PriorShift | None, fitted: FittedScoreMap | FittedVectorMap | None
+) -> FittedScoreMap | FittedVectorMap | None:
+    """Put the offset of a stated prevalence before what was fitted to moved scores."""
+    if shift is None or not isinstance(fitted, FittedScoreMap):
+        return fitted
+    return FittedScoreChain(shift.moved, fitted, warnings=fitted.warnings)
 
 
 def _finite(value: float | None) -> float | None:

@@ -181,13 +181,13 @@ class CumulativeCurves:
 
     @cached_property
     def _drawn(self) -> tuple[Floats, Floats] | None:
-        """Largest gaps, and ranges, drawn as clusters vary; None of rows drawn one by one."""
-        if self.design is None or self.design.clusters is None:
+        """Largest gaps, and ranges, that are drawn; None where they have a law."""
+        if self.design is None or not self.design.is_drawn:
             return None
         rng, step = np.random.default_rng(0), max(1, _CELLS // self.design.starts.size)
         found = []
         for first in range(0, _N_DRAWS, step):
-            gaps, _ = self.design.drawn_gaps(rng, min(step, _N_DRAWS - first))
+            gaps, _ = self.design.drawn_gaps(rng, min(step, _N_DRAWS - first), self.score[1:])
             gaps = np.cumsum(gaps, axis=1, out=gaps) / self.n_samples
             found.append(np.stack([gaps.max(axis=1), gaps.min(axis=1)]))
         high, low = np.concatenate(found, axis=1)
@@ -393,7 +393,7 @@ def curves_of(counted: Tally) -> CumulativeCurves:
     deviation, cumulants = math.sqrt(float(counted.variances.sum())), None
     if counted.design is not None:
         cumulants = _cumulants(counted.design)
-        if counted.design.clusters is not None:
+        if counted.design.is_drawn:
             deviation = counted.design.deviation_of(counted.design.gaps)
     return CumulativeCurves(
         fractile=totals(counted.counts),

@@ -15,7 +15,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import log_probabilities, softmax
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels, Logits
-from calibcore.weights import RowWeights, SampleWeight, cluster_numbers, repeats, weights_of
+from calibcore.weights import Prior, RowWeights, SampleWeight, cluster_numbers, repeats, weights_of
 
 _ROUNDING = 1e-12
 """How far from 1 a row of probabilities may sum because of rounding."""
@@ -170,6 +170,8 @@ class EventScores:
         Sampling weights of the rows, where `with_design` has told them.
     clusters : ndarray of int64, shape (n_samples,), or None
         Whom each row belongs to, where `with_design` has told it.
+    prior : Prior or None
+        What `calibcore.prevalence` has moved the scores by.
 
     Raises
     ------
@@ -188,6 +190,7 @@ class EventScores:
     groups: Labels | None = field(default=None, init=False, repr=False)
     weights: RowWeights | None = field(default=None, init=False, repr=False)
     clusters: Labels | None = field(default=None, init=False, repr=False)
+    prior: Prior | None = field(default=None, init=False, repr=False)
 
     def __init__(self, scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> None:
         checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
@@ -291,6 +294,7 @@ def like(made: EventScores, rows: LogitSet | EventScores) -> EventScores:
     if rows.weights is not None or rows.clusters is not None:
         object.__setattr__(made, "weights", rows.weights)
         object.__setattr__(made, "clusters", rows.clusters)
+        object.__setattr__(made, "prior", rows.prior if isinstance(rows, EventScores) else None)
     return made
 
 
@@ -316,6 +320,8 @@ def _along(made: Rows, rows: LogitSet | EventScores, index: NDArray[Any]) -> Row
     if rows.weights is not None:
         cut = RowWeights(rows.weights.values[index], "sampling")
         object.__setattr__(made, "weights", cut)
+    if isinstance(rows, EventScores) and rows.prior is not None:
+        object.__setattr__(made, "prior", rows.prior)
     if rows.clusters is not None:
         object.__setattr__(made, "clusters", rows.clusters[index])
     return made

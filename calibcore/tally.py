@@ -1,7 +1,7 @@
 """Rows counted by score: what every measure of one event is computed from."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
 from calibcore.weights import (
     Design,
+    Prior,
     RowWeights,
     SampleWeight,
     cluster_numbers,
@@ -25,6 +26,9 @@ from calibcore.weights import (
 Result = TypeVar("Result")
 
 _PART = 1 << 15
+
+_STATED = 1e15
+"""Rows that would tell a share as well as a statement does."""
 
 
 @result_class
@@ -79,7 +83,10 @@ class Tally:
 
     @property
     def variances(self) -> Floats:
-        """Variance of the hits at each score if it were the true probability; one set of rows."""
+        """Variance of the gap at each score if it were the true probability; one set of rows."""
+        if self.design is not None and self.design.prior is not None:
+            n_hits = float(self.design.hits.sum())
+            return self.design.prior.variances(self.scores, self.rows_at, n_hits)
         return np.asarray(self.spreads * self.scores * (1 - self.scores))
 
     @property
@@ -87,6 +94,8 @@ class Tally:
         """Rows drawn one by one that would tell the share of hits as well; one set of rows."""
         if self.design is None:
             return self.n_samples
+        if self.design.prior is not None:
+            return _STATED
         share = float(self.hits.sum() / self.counts.sum())
         return float(self.design.rows_alike(np.array([share]), np.zeros(1, dtype=np.intp))[0])
 
@@ -192,6 +201,8 @@ def tally(
     rest: ArrayLike | None = None,
     sample_weight: SampleWeight = None,
     clusters: Labels | None = None,
+    *,
+    prior: Prior | None = None,
 ) -> Tally:
     """Count rows and hits at each distinct score.
 
@@ -199,6 +210,7 @@ def tally(
     (n_samples,). ``hits``: whether the event happened (y_true of the event); shape (n_samples,).
     ``rest``: as in `calibcore.data.EventScores`; shape (n_samples,). ``sample_weight``: as in
     `calibcore.weights`. ``clusters``: of each row, numbers from 0; shape (n_samples,).
+    ``prior``: of a stated prevalence.
 
     With ``counts`` and ``hits`` of shape (n_blocks,).
 
@@ -217,7 +229,10 @@ def tally(
     weights = weights_of(sample_weight, checked_scores.size)
     if weights is not None or clusters is not None:
         left = None if rest is None else validation.rest(rest, n_rows=checked_scores.size)
-        return _weighted(checked_scores, checked_hits, left, weights, clusters)
+        found = _weighted(checked_scores, checked_hits, left, weights, clusters)
+        if prior is not None and found.design is not None:
+            return replace(found, design=replace(found.design, prior=prior))
+        return found
     ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
     n_samples, spared = ordered.size, 0.0
     if rest is not None:

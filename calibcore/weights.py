@@ -7,6 +7,7 @@ rows themselves, not from the sum of the weights, whose scale means nothing.
 """
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -20,6 +21,9 @@ from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
 
 Kind = Literal["frequency", "sampling"]
+
+_CELLS = 1 << 22
+"""Numbers drawn at a time."""
 
 _MOST_ROWS = 200_000_000
 """Rows that frequency weights may stand for where the rows themselves are needed."""
@@ -316,6 +320,58 @@ def cluster_numbers(clusters: object, n_rows: int) -> Labels:
 
 
 @result_class
+class Prior:
+    """Rows of which the event has another share than where scores are used."""
+
+    stated: float
+    """Share of the event there."""
+    offset: float
+    """By which the log-odds of their scores were moved."""
+
+    def among_rows(self, frequency: Floats) -> Floats:
+        """Return the frequency among the rows of one that is meant where scores are used."""
+        odds = frequency * math.exp(-self.offset / 2)
+        return np.asarray(odds / (odds + (1 - frequency) * math.exp(self.offset / 2)))
+
+    def weights(self, n_hits: Floats, n_rows: int) -> tuple[Floats, Floats]:
+        """Return the weight of a hit and of a miss, of mean 1, by the number of hits."""
+        of_hit = self.stated * n_rows / np.maximum(n_hits, 1)
+        return of_hit, (1 - self.stated) * n_rows / np.maximum(n_rows - n_hits, 1)
+
+    def drawn_gaps(
+        self, rng: np.random.Generator, frequency: Floats, rows: Floats, n_hits: float, n_draws: int
+    ) -> tuple[Floats, Floats]:
+        """Draw the weighted gaps of frequency and outcome at each score, and their own squares.
+
+        Outcomes are drawn among the rows. That rows were taken by their outcome lessens the
+        variance of any sum of gaps by the square of its covariance with the number of hits, over
+        n r (1 - r): so much of that number is taken off.
+
+        Shapes (n_draws, n_blocks) and (n_draws,).
+        """
+        n_rows = int(rows.sum())
+        of_hit, of_miss = self.weights(np.array(n_hits), n_rows)
+        share = self.among_rows(frequency)
+        hits = rng.binomial(rows.astype(np.intp), share, (n_draws, rows.size))
+        up, down = of_miss * frequency, of_hit * (1 - frequency)
+        gaps = up * (rows - hits) - down * hits
+        own = hits @ np.square(down) + (rows - hits) @ np.square(up)
+        pull, varied = -rows * share * down, float(rows @ (share * (1 - share)))
+        if varied > 0:
+            fixed = n_hits * (1 - n_hits / n_rows)
+            times = (1 - math.sqrt(max(1 - varied / fixed, 0.0))) / varied
+            gaps -= times * np.multiply.outer(hits.sum(axis=1) - rows @ share, pull)
+        return gaps, own
+
+    def variances(self, scores: Floats, rows: Floats, n_hits: float) -> Floats:
+        """Return the variance of the weighted gaps at each score, if scores are the truth."""
+        of_hit, of_miss = self.weights(np.array(n_hits), int(rows.sum()))
+        share = self.among_rows(scores)
+        hit, miss = np.square(of_hit * (1 - scores)), np.square(of_miss * scores)
+        return np.asarray(rows * (share * hit + (1 - share) * miss))
+
+
+@result_class
 class Design:
     """Rows that are weighted, or belong together, in the order of their scores.
 
@@ -331,6 +387,8 @@ class Design:
     """First row of each block of scores; shape (n_blocks,)."""
     clusters: Labels | None
     """Of each row, from 0; None where each row is a draw of its own."""
+    prior: "Prior | None" = None
+    """What a stated prevalence does to rows that are equal but for their outcome."""
 
     @property
     def n_units(self) -> int:
@@ -362,8 +420,17 @@ class Design:
             return 1.0
         return max(1.0, self.deviation_of(self.gaps) ** 2 / alone)
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether gaps have no variance of their own at each row, and are drawn together."""
+        return self.clusters is not None or self.prior is not None
+
     def deviation_of(self, values: Floats) -> float:
         """Return the standard deviation of a sum over the rows whose mean is near 0."""
+        if self.prior is not None:
+            parts = [values[self.hits == outcome] for outcome in (0, 1)]
+            squares = [one.size * float(one.var(ddof=1)) for one in parts if one.size > 1]
+            return math.sqrt(math.fsum(squares))
         if self.clusters is None:
             return math.sqrt(float(values @ values))
         sums = np.bincount(self.clusters, values)
@@ -376,6 +443,8 @@ class Design:
         Of clusters, by how much the sums of their own gaps differ.
         """
         ends = np.append(self.starts[1:], self.scores.size) - 1
+        if self.prior is not None:
+            return self._variance_by_outcome(ends)
         if self.clusters is None:
             spread = np.square(self.weights) * self.scores * (1 - self.scores)
             return np.asarray(np.cumsum(spread)[ends])
@@ -390,9 +459,18 @@ class Design:
         n, sums = self.n_units, np.cumsum(self.gaps)[ends]
         return np.asarray((np.cumsum(grown)[ends] - np.square(sums) / n) * n / (n - 1))
 
+    def _variance_by_outcome(self, ends: NDArray[np.intp]) -> Floats:
+        found = np.zeros(ends.size)
+        for outcome in (0, 1):
+            own = np.where(self.hits == outcome, self.gaps, 0.0)
+            n = np.count_nonzero(self.hits == outcome)
+            off = np.cumsum(np.square(own))[ends] - np.square(np.cumsum(own)[ends]) / n
+            found += off * n / max(n - 1, 1)
+        return found
+
     def joined(self, firsts: NDArray[np.intp]) -> "Design":
         """Join blocks: each from one of the first ones on."""
-        return Design(self.scores, self.hits, self.weights, self.starts[firsts], self.clusters)
+        return replace(self, starts=self.starts[firsts])
 
     @cached_property
     def _by_cluster(self) -> Any:
@@ -401,28 +479,40 @@ class Design:
 
         block = np.searchsorted(self.starts, np.arange(self.scores.size), side="right") - 1
         shape, clusters = (self.starts.size, self.n_units), np.asarray(self.clusters)
-        return csr_matrix((self.gaps, (block, clusters)), shape=shape)
+        return csr_matrix((self.gaps, (block, clusters)), shape)
 
-    def drawn_gaps(self, rng: np.random.Generator, n_draws: int) -> tuple[Floats, Floats]:
+    def drawn_gaps(
+        self, rng: np.random.Generator, n_draws: int, frequency: Floats
+    ) -> tuple[Floats, Floats]:
         """Draw the sum of the gaps of each block, about 0, and what rows add with themselves.
 
         Each unit's gaps are multiplied by one normal number, less the mean over the clusters; each
         draw by what makes it as uncertain as Student's t of so many clusters.
 
+        ``frequency``: of hits in each block, on which those of a stated prevalence depend.
+
         Shapes (n_draws, n_blocks) and (n_draws,).
         """
+        if self.prior is not None:
+            rows = np.diff(self.starts, append=self.scores.size).astype(np.float64)
+            return self.prior.drawn_gaps(rng, frequency, rows, float(self.hits.sum()), n_draws)
         squares = np.square(self.gaps)
         if self.clusters is None:
             spread = np.sqrt(np.add.reduceat(squares, self.starts))
             own = np.full(n_draws, float(squares.sum()))
             return rng.standard_normal((n_draws, spread.size)) * spread, own
         n_units = self.n_units
-        times = rng.standard_normal((n_draws, n_units))
-        times -= times.mean(axis=1, keepdims=True)
-        # n / (n - 1) for the centre, and (n - 1) / chi-squared for the variance not being known
-        times *= np.sqrt(n_units / rng.chisquare(n_units - 1, n_draws))[:, np.newaxis]
-        own = np.square(times) @ np.bincount(self.clusters, squares, minlength=n_units)
-        return np.asarray((self._by_cluster @ times.T).T), own
+        of_units = np.bincount(self.clusters, squares, minlength=n_units)
+        step, gaps = max(1, _CELLS // n_units), np.empty((n_draws, self.starts.size))
+        pairs = np.empty(n_draws)
+        for first in range(0, n_draws, step):
+            times = rng.standard_normal((min(step, n_draws - first), n_units))
+            times -= times.mean(axis=1, keepdims=True)
+            # n / (n - 1) for the centre, (n - 1) / chi-squared for the variance not being known
+            times *= np.sqrt(n_units / rng.chisquare(n_units - 1, len(times)))[:, np.newaxis]
+            gaps[first : first + step] = (self._by_cluster @ times.T).T
+            pairs[first : first + step] = np.square(times) @ of_units
+        return gaps, pairs
 
     def rows_alike(self, frequency: Floats, starts: NDArray[np.intp]) -> Floats:
         """Return how many rows drawn one by one would tell the frequency of each part as well.

@@ -12,7 +12,7 @@ from calibcore.data import EventScores
 from calibcore.ordering import block_ends
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
-from calibcore.validation import Floats, Labels
+from calibcore.validation import Floats, Hits, Labels
 
 MOST_GROUPS = 1 << 10
 """Distinct scores kept in a simulation; neighbouring ones are joined where there are more."""
@@ -69,7 +69,7 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
     such gaps; no whole numbers, and a few below 0 or above the rows.
     """
     if counted.design is not None:
-        gaps, own = counted.design.drawn_gaps(rng, n_draws)
+        gaps, own = counted.design.drawn_gaps(rng, n_draws, frequency)
         squares = counted.counts if counted.squares is None else counted.squares
         own += float(squares @ np.square(counted.scores - frequency))
         return replace(counted, hits=counted.counts * frequency - gaps, own=own)
@@ -88,7 +88,14 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
 
 def tally_of(event: EventScores) -> Tally:
     """Count the rows of an event by score, with their weights and clusters."""
-    return tally(event.scores, event.hits, event.rest, event.weights, event.clusters)
+    return tally(
+        event.scores,
+        event.hits,
+        event.rest,
+        event.weights,
+        event.clusters,
+        prior=event.prior,
+    )
 
 
 @result_class
@@ -198,6 +205,18 @@ def known_of_rows(
 def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
     found = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
     return found.reshape(shape).astype(np.float64)
+
+
+def draw_by_outcome(
+    rng: np.random.Generator, n_resamples: int, weights: Floats, hits: Hits
+) -> Drawn:
+    """Draw weighted hits and misses again, each among themselves, as `draw_rows`."""
+    counts = np.empty((n_resamples, hits.size))
+    for outcome in (0, 1):
+        own = np.flatnonzero(hits == outcome)
+        drawn = draw_rows(rng, n_resamples, own.size).counts * weights[own]
+        counts[:, own] = drawn * (weights[own].sum() / drawn.sum(axis=1, keepdims=True))
+    return Drawn(counts, None)
 
 
 def draw_units(

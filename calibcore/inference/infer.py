@@ -18,6 +18,7 @@ from calibcore.inference.draws import (
     OrderedRows,
     SideRows,
     chunks,
+    draw_by_outcome,
     draw_rows,
     draw_units,
     grouped,
@@ -340,6 +341,8 @@ def _drawing(event: EventScores) -> Callable[[np.random.Generator, int, bool], D
     if weights is None and event.clusters is None:
         return lambda rng, size, alike: draw_rows(rng, size, n_rows, alike=alike)
     each = np.ones(n_rows) if weights is None else shares_of(weights.values)
+    if event.prior is not None:
+        return lambda rng, size, _: draw_by_outcome(rng, size, each, event.hits)
     numbers = None if event.clusters is None else np.unique(event.clusters, return_inverse=True)[1]
     return lambda rng, size, alike: draw_units(rng, size, each, numbers, alike=alike)
 

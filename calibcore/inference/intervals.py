@@ -273,6 +273,9 @@ def _last(is_near: Callable[[float], bool], start: float, end: float) -> float:
 def fewest(counted: Tally) -> int:
     """Count the hits or the misses, whichever are fewer; of weighted rows, as equal ones."""
     n_hits, n_rows = float(counted.hits.sum()), counted.n_samples
+    design = counted.design
+    if design is not None and design.prior is not None:
+        return int(min(design.hits.sum(), (1 - design.hits).sum()))
     return round(min(n_hits, n_rows - n_hits) * (counted.rows_alike / n_rows))
 
 

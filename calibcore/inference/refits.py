@@ -131,7 +131,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     for draw in range(n_draws):
         if progress is not None:
             progress(draw / n_draws)
-        drawn = _drawn_rows(rng, clusters, n_rows)
+        drawn = _drawn_rows(rng, clusters, prepared.event)
         rows = Prepared(prepared.rows.rows(drawn), prepared.event.rows(drawn), None)
         try:
             again = fit_folds(calibrator, rows, fold[drawn], None)
@@ -164,8 +164,15 @@ def _some_rows(
     return np.flatnonzero(np.isin(own, order[taken]))
 
 
-def _drawn_rows(rng: np.random.Generator, clusters: Labels | None, n_rows: int) -> NDArray[np.intp]:
-    """Draw the rows again, or whole clusters of them."""
+def _drawn_rows(
+    rng: np.random.Generator, clusters: Labels | None, event: EventScores
+) -> NDArray[np.intp]:
+    """Draw the rows again: one by one, whole clusters, or hits and misses among themselves."""
+    n_rows = event.n_samples
+    if event.prior is not None:
+        parts = (np.flatnonzero(event.hits == outcome) for outcome in (0, 1))
+        drawn = [part[rng.integers(part.size, size=part.size)] for part in parts if part.size]
+        return np.sort(np.concatenate(drawn))
     if clusters is None:
         return np.sort(rng.integers(n_rows, size=n_rows))
     numbers, own = np.unique(clusters, return_inverse=True)

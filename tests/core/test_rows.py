@@ -193,7 +193,7 @@ def test_gaps_are_drawn_with_the_covariance_of_the_clusters() -> None:
     rows = with_design(EventScores(scores.round(1), hits), clusters=clusters)
     counted = tally_of(rows)
     assert counted.design is not None
-    drawn, own = counted.design.drawn_gaps(np.random.default_rng(0), 100_000)
+    drawn, own = counted.design.drawn_gaps(np.random.default_rng(0), 100_000, counted.scores)
     table = np.zeros((12, counted.scores.size))
     place = np.searchsorted(counted.scores, scores.round(1))
     np.add.at(table, (clusters, place), scores.round(1) - hits)

@@ -144,7 +144,7 @@ def test_the_debiased_error_is_right_on_average_with_weights() -> None:
     weights, scores = rng.gamma(1.0, 1.0, 40), np.full(40, 0.6)
     total = 0.0
     counted = tally(scores, np.zeros(40), sample_weight=weights)
-    kish = counted.n_effective
+    kish = float(counted.n_effective)
     for _ in range(20_000):
         rate = float(np.average(rng.random(40) < 0.45, weights=weights))
         total += (0.6 - rate) ** 2 - rate * (1 - rate) / (kish - 1)
