@@ -18,6 +18,7 @@ from calibcore import LogitSet, Split, TopR, WithinTopR, audit
 from calibcore.calibrators import CATALOGUE, FittedVectorMap, Method, VectorMap
 from calibcore.evaluation import SetResult
 from calibcore.events import Event
+from calibcore.weights import SampleWeight
 from dashboard.readers import read
 from dashboard.samples import Sample, samples
 
@@ -58,9 +59,11 @@ class _Kept(VectorMap):
 
     fitted: FittedVectorMap
 
-    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedVectorMap:
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedVectorMap:
         """Give the map, whatever the rows."""
-        del logits, labels
+        del logits, labels, sample_weight
         return self.fitted
 
 

@@ -2,15 +2,19 @@
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import entry_points
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet
+from calibcore.calibrators.score_maps.offset import FittedScoreChain
+from calibcore.data import EventScores, LogitSet, refuse_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, Comparisons, SetResult, Side, evaluate, sides_of
 from calibcore.events import Event, OneClass, TopR
@@ -27,11 +31,13 @@ from calibcore.grouping import Grouping
 from calibcore.inference import Inference, Plan, infer
 from calibcore.inference.refits import N_DRAWS, refit
 from calibcore.metrics import METRICS, ClassMeasure, EventMeasure, Measure, Options
+from calibcore.prevalence import PriorShift, restated
 from calibcore.reliability import binned_of
 from calibcore.results import find, result_class
 from calibcore.splits import Split, cross_split
 from calibcore.tables import rows_of
 from calibcore.verdict import Verdict, verdict_of
+from calibcore.weights import SampleWeight
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -90,6 +96,9 @@ class AuditResult:
         These fits; None where nothing was fitted too.
     asked : AuditRequest or None
         For `intervals`; None of what was evaluated by parts.
+    prior_shift : PriorShift or None
+        What a stated prevalence was taken to mean. Its offset is part of ``fitted``; "before" is of
+        scores that are moved by it, as ``prior_shift.moved`` moves them.
     """
 
     calibration: SetResult
@@ -99,6 +108,7 @@ class AuditResult:
     in_folds: bool = False
     crossed: FoldedScoreMap | FoldedVectorMap | None = None
     asked: AuditRequest | None = None
+    prior_shift: PriorShift | None = None
 
     @property
     def of_test(self) -> FittedScoreMap | FittedVectorMap | None:
@@ -120,6 +130,28 @@ class AuditResult:
         rows = None if self.asked is None else self.asked.split.test
         grouping = None if self.asked is None else self.asked.grouping
         return verdict_of(self.test, rows, grouping)
+
+    @property
+    def design_effect(self) -> float:
+        """By how much weights and clusters raise the variance of the mean gap of the test set.
+
+        1 of equal rows that are drawn one by one.
+
+        Examples
+        --------
+        >>> audit([0.5] * 4, [0, 1, 0, 1], sample_weight=[1, 1, 2, 2]).design_effect.__round__(3)
+        1.111
+        """
+        design = self.test.before.counted.design
+        return 1.0 if design is None else design.effect
+
+    @property
+    def n_effective(self) -> float:
+        """Equal rows, drawn one by one, of which the mean gap would be as certain.
+
+        Of sampling weights alone it is Kish's effective sample size.
+        """
+        return self.test.n_samples / self.design_effect
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -219,6 +251,8 @@ class AuditResult:
         content = {
             "format": 1,
             "n_samples": self.test.n_samples,
+            "n_effective": self.n_effective,
+            "assumed": None if self.prior_shift is None else self.prior_shift.assumed,
             "evaluated": "in folds" if self.in_folds else "on a test set",
             "event": None if self.asked is None else repr(self.asked.event),
             "measures": measures,
@@ -260,7 +294,7 @@ class AuditResult:
         ------
         CalibrationInputError
             Another ending; a calibrator that is not of the catalogue; no dashboard installed; a
-            title and so on that is no text.
+            title and so on that is no text; rows with sampling weights or clusters.
         OSError
             A place that cannot be written to.
 
@@ -268,6 +302,8 @@ class AuditResult:
         -----
         Whatever is installed for the entry point `REPORT` writes it; the core itself draws nothing.
         """
+        if self.asked is not None:
+            refuse_rows(self.asked.split.test, "a report")
         writers = list(entry_points(group=REPORT))
         if not writers:
             raise CalibrationInputError("report", "no dashboard", "the package fractile installed")
@@ -300,6 +336,9 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     event: Event | str | None = None,
     calibrator: Calibrator | str | None = None,
     groups: object | None = None,
+    sample_weight: SampleWeight = None,
+    clusters: object | None = None,
+    prevalence: float | None = None,
     n_bins: int = 15,
     seed: int = 0,
     progress: Progress | None = None,
@@ -323,6 +362,16 @@ def audit(  # noqa: PLR0913 - each has a default that serves
         probabilities, of which the event is taken again. None leaves everything as it is.
     groups : array_like, optional
         Group of each row, for calibrators that know groups.
+    sample_weight : array_like or RowWeights, optional
+        Of the rows: see `calibcore.weights`. Frequency weights repeat rows; an array is of sampling
+        weights, by which all is weighted.
+    clusters : array_like, optional
+        Whom each row belongs to, such as a patient: folds cut no cluster, and intervals and tests
+        are by cluster.
+    prevalence : float, optional
+        Share of the event where the scores will be used, where it is another among the rows, as in
+        case-control studies. Scores are moved to it by an offset in log-odds, and rows weighted:
+        `calibcore.prevalence.restated`; the result's ``prior_shift`` tells what was assumed.
     n_bins : int, default 15
         Bins of the reliability diagram and of the binned measures.
     seed : int, default 0
@@ -339,7 +388,8 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     CalibrationInputError
         Data that are no such table, an event the data do not have, what is no calibrator, too few
         rows for it, or a vector map where only an event's scores are known; pooled scores with a
-        within-top-r event.
+        within-top-r event. Sampling weights or clusters with a calibrator that has no form for
+        them, or with groups, which are tested as rows drawn one by one.
 
     Notes
     -----
@@ -354,8 +404,13 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     0.1
     """
     grouping = None if groups is None else Grouping.of(groups)
-    split = _split_of(data, outcomes, groups, seed)
-    event = _event_of(event, split.test)
+    design = {"sample_weight": sample_weight, "clusters": clusters}
+    split = _split_of(data, {"outcomes": outcomes, "groups": groups, **design}, seed)
+    if grouping is not None or split.test.groups is not None:
+        refuse_rows(split.test, "the tests of groups")
+    event, shift = _event_of(event, split.test), None
+    if prevalence is not None:
+        split, shift = restated(split, event, prevalence)
     calibrator = _named(calibrator) if isinstance(calibrator, str) else calibrator
     calibration, test = prepare(split.calibration, event), prepare(split.test, event)
     check_pooled(calibrator, event)
@@ -365,10 +420,21 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     evaluated = _evaluated(test, None if in_folds else calibration, event, fits, options)
     return replace(
         evaluated,
+        fitted=_after(shift, fitted),
         asked=AuditRequest(
             split, event, calibrator, options, grouping, None if isinstance(data, Split) else seed
         ),
+        prior_shift=shift,
     )
+
+
+def _after(
+    shift: PriorShift | None, fitted: FittedScoreMap | FittedVectorMap | None
+) -> FittedScoreMap | FittedVectorMap | None:
+    """Put the offset of a stated prevalence before what was fitted to moved scores."""
+    if shift is None or not isinstance(fitted, FittedScoreMap):
+        return fitted
+    return FittedScoreChain(shift.moved, fitted, warnings=fitted.warnings)
 
 
 def audit_fitted(
@@ -402,6 +468,7 @@ def audit_fitted(
     AuditResult
         With the same fit.
     """
+    refuse_rows(split.test, "subgroups")
     fits = _Fits(fitted, crossed, in_folds=in_folds, same_data=split.same_data)
     sets = prepare(split.test, event), None if in_folds else prepare(split.calibration, event)
     return _evaluated(*sets, event, fits, Options(n_bins=n_bins))
@@ -437,6 +504,7 @@ def rebin(
     Parameters are the evaluation, its rows, and the bins; returns what `audit_fitted` gives, in a
     small part of the time.
     """
+    refuse_rows(split.test, "other bins")
     options = Options(n_bins=n_bins)
     test = calibration = _rebinned(result.test, split.test, result.of_test, options)
     if result.calibration is not result.test:
@@ -482,17 +550,19 @@ def _finite(value: float | None) -> float | None:
 
 
 def _split_of(
-    data: object, outcomes: object | None, groups: object | None, seed: int
+    data: object, told: Mapping[str, Any], seed: int
 ) -> Split[LogitSet] | Split[EventScores]:
     if isinstance(data, Split):
-        for field, beside in (("outcomes", outcomes), ("groups", groups)):
+        for field, beside in told.items():
             if beside is not None:
                 raise CalibrationInputError(
                     field, "some beside a split", "none: its sets have them"
                 )
         return data
-    rows = rows_of(data, outcomes, groups=groups)
+    rows = rows_of(data, **told)
     n_folds = min(5, rows.n_samples)
+    if rows.clusters is not None:
+        n_folds = min(n_folds, np.unique(rows.clusters).size)
     if isinstance(rows, LogitSet):
         return cross_split(rows, n_folds=n_folds, seed=seed)
     return cross_split(rows, n_folds=n_folds, seed=seed)

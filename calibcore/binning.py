@@ -9,8 +9,12 @@ from calibcore import validation
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight
 
 Binning = Literal["equal_width", "equal_mass"]
+
+_ALMOST = 1 - 1e-12
+"""Share of a total of weights that counts as all of it: rounding."""
 
 
 @result_class
@@ -22,17 +26,25 @@ class BinTable:
     edges : ndarray of float64, shape (n_bins + 1,)
         From 0 to 1. Bin b is (edges[b], edges[b + 1]]; the first one holds 0 too.
     counts : ndarray of int64, shape (n_bins,)
-        Rows in each bin.
+        Rows in each bin; of rows with sampling weights, the sums of these, float64, whose mean over
+        all rows is 1.
     mean_score, frequency : ndarray of float64, shape (n_bins,)
         Mean predicted score and observed frequency; NaN in an empty bin.
+    rows_alike : ndarray of float64, shape (n_bins,), or None
+        Of rows with weights or clusters, how many rows drawn one by one would tell the frequency
+        as well: `calibcore.weights.Design.rows_alike`; 0 in an empty bin.
+    kish : ndarray of float64, shape (n_bins,), or None
+        Of rows with sampling weights, Kish's effective number of rows; 0 in an empty bin.
 
     Of several resamples, with the leading dimensions of their `Tally`.
     """
 
     edges: Floats
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64] | Floats
     mean_score: Floats
     frequency: Floats
+    rows_alike: Floats | None = None
+    kish: Floats | None = None
 
     @property
     def gap(self) -> Floats:
@@ -41,13 +53,19 @@ class BinTable:
 
 
 def bin_scores(
-    scores: ArrayLike, hits: ArrayLike, *, n_bins: int = 15, binning: Binning = "equal_width"
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    n_bins: int = 15,
+    binning: Binning = "equal_width",
+    sample_weight: SampleWeight = None,
 ) -> BinTable:
     """Gather rows into bins of their score.
 
     ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``n_bins``: at
     least 1. ``binning``: bins as wide as each other, or holding as many rows as each other.
+    ``sample_weight``: of the rows, as in `calibcore.weights`; shape (n_samples,).
 
     As many bins as asked for, empty ones included.
 
@@ -62,6 +80,8 @@ def bin_scores(
     mass: inner edge k is the score of the row at place floor(k n_samples / n_bins) of the sorted
     rows, counted from 1 (place 0 gives 0); rows with equal scores always share a bin, so with many
     ties some bins are empty. Sums run over the distinct scores, so no bit depends on row order.
+    With sampling weights, of mean 1, it is the lowest score up to which rows have
+    floor(k n_samples / n_bins) of the weight.
 
     References
     ----------
@@ -72,7 +92,8 @@ def bin_scores(
     >>> bin_scores([0.1, 0.5, 0.6], [0, 1, 1], n_bins=2).counts.tolist()
     [2, 1]
     """
-    return bin_tally(tally(scores, hits), n_bins=n_bins, binning=binning)
+    counted = tally(scores, hits, sample_weight=sample_weight)
+    return bin_tally(counted, n_bins=n_bins, binning=binning)
 
 
 def bin_tally(counted: Tally, *, n_bins: int = 15, binning: Binning = "equal_width") -> BinTable:
@@ -88,12 +109,33 @@ def bin_tally(counted: Tally, *, n_bins: int = 15, binning: Binning = "equal_wid
         edges[..., :-1] = np.where(starts > 0, counted.scores[np.maximum(starts, 1) - 1], 0.0)
     counts = bin_sums(counted.counts, starts)
     with np.errstate(invalid="ignore"):  # an empty bin has no mean: 0 / 0 is NaN
+        frequency = bin_sums(counted.hits, starts) / counts
         return BinTable(
             edges=edges,
-            counts=counts.astype(np.int64),
+            counts=counts.astype(np.int64) if counted.squares is None else counts,
             mean_score=bin_sums(counted.counts * counted.scores, starts) / counts,
-            frequency=bin_sums(counted.hits, starts) / counts,
+            frequency=frequency,
+            rows_alike=_rows_alike(counted, starts, frequency),
+            kish=_kish(counted, starts, counts),
         )
+
+
+def _kish(counted: Tally, starts: NDArray[np.intp], counts: Floats) -> Floats | None:
+    """Return Kish's effective number of rows in each bin; None of rows without such weights."""
+    if counted.squares is None or counted.counts.ndim > 1:
+        return None
+    squares = bin_sums(counted.squares, starts)
+    return np.divide(counts**2, squares, out=np.zeros_like(counts), where=squares > 0)
+
+
+def _rows_alike(counted: Tally, starts: NDArray[np.intp], frequency: Floats) -> Floats | None:
+    """Return how many equal rows tell the frequency of each bin as well; None of equal rows."""
+    if counted.design is None or counted.hits.ndim > 1:
+        return None
+    filled = ~np.isnan(frequency)
+    found = np.zeros(frequency.shape)
+    found[filled] = counted.design.rows_alike(frequency[filled], starts[filled])
+    return found
 
 
 def equal_width_starts(counted: Tally, n_bins: int) -> NDArray[np.intp]:
@@ -109,7 +151,7 @@ def equal_mass_starts(
 
     ``totals``, the running totals of the counts, are made where they are not given.
     """
-    places = np.arange(1, n_bins) * counted.n_samples // n_bins
+    places = mass_places(counted, np.arange(1, n_bins), n_bins)
     if totals is None:
         totals = np.cumsum(counted.counts, axis=-1)
     starts = np.zeros((*totals.shape[:-1], n_bins), dtype=np.intp)
@@ -119,7 +161,21 @@ def equal_mass_starts(
     return starts
 
 
-def first_reaching(totals: Floats, places: NDArray[np.int64]) -> NDArray[np.intp]:
+def mass_places(
+    counted: Tally, edges: NDArray[np.integer], n_bins: int | NDArray[np.integer]
+) -> NDArray[np.int64] | Floats:
+    """Return the running total of rows at which bins of equal mass end: whole, if rows are equal.
+
+    Examples
+    --------
+    >>> mass_places(tally([0.1, 0.2, 0.3], [0, 0, 1]), np.array([1]), 2).tolist()
+    [1]
+    """
+    places = np.asarray(edges * counted.n_samples // n_bins)
+    return places if counted.squares is None else places * _ALMOST
+
+
+def first_reaching(totals: Floats, places: NDArray[np.int64] | Floats) -> NDArray[np.intp]:
     """Find in each row of rising whole numbers where each place is first reached.
 
     Examples

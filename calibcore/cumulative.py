@@ -8,14 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore.results import result_class
-from calibcore.tally import Tally, gaps_in_rows, tally
+from calibcore.tally import Tally, counted_rows, gaps_in_rows, tally
 from calibcore.validation import Floats
+from calibcore.weights import Design, SampleWeight
 
 BROWNIAN_95 = 2.241402727332142
 """Where `brownian_tail` is 0.05."""
 
 FEW_EXPECTED = 3.0
 """Steps of the gap (see `expected_steps`) below which the Brownian limit gives false alarms."""
+
+_N_DRAWS, _CELLS = 2000, 1 << 22
+"""Of the gaps of clusters; how many at a time."""
 
 _LEAST_STEP = 1e-3
 """Steps smaller than this, in rows, are as good as none: the gap is normal."""
@@ -38,6 +42,10 @@ class CumulativeCurves:
         Number of rows.
     null_deviation : float
         Standard deviation of the final gap if the scores were the true probabilities.
+    design : Design or None
+        The rows, where they have sampling weights or clusters.
+    cumulants : tuple of float or None
+        Variance and skew of the weighted hits, where rows have sampling weights.
     """
 
     fractile: Floats
@@ -46,6 +54,8 @@ class CumulativeCurves:
     cum_hits: Floats
     n_samples: int
     null_deviation: float
+    design: Design | None = None
+    cumulants: tuple[float, float] | None = None
 
     @cached_property
     def gap(self) -> Floats:
@@ -85,7 +95,8 @@ class CumulativeCurves:
     @cached_property
     def counts(self) -> Floats:
         """Rows in each block, shape (n_blocks,)."""
-        return np.diff(np.rint(self.fractile * self.n_samples))
+        rows = self.fractile * self.n_samples
+        return np.diff(rows if self.design is not None else np.rint(rows))
 
     @property
     def largest_gap(self) -> float:
@@ -97,8 +108,11 @@ class CumulativeCurves:
     def ks_p_value(self) -> float:
         """Probability of a KS error this large if the scores were the true probabilities.
 
-        The Brownian limit; if `is_rare`, at least twice `rare_tail`.
+        The Brownian limit; if `is_rare`, at least twice `rare_tail`. Of clusters, the share of gaps
+        drawn as the clusters' own vary that are as large.
         """
+        if self._drawn is not None:
+            return _share_above(self._drawn[0], self.ks_error)
         return self._p_value(brownian_tail(self.ks_statistic), self.ks_error, weight=2)
 
     @cached_property
@@ -122,6 +136,8 @@ class CumulativeCurves:
         """
         if self.null_deviation == 0:
             return 0.0
+        if self._drawn is not None:
+            return float(np.quantile(self._drawn[0], level))
 
         def p_value(gap: float) -> float:
             return self._p_value(brownian_tail(self._scaled(gap)), gap, weight=2)
@@ -142,8 +158,11 @@ class CumulativeCurves:
     def kuiper_p_value(self) -> float:
         """Probability of a Kuiper measure this large if the scores were the true probabilities.
 
-        The Brownian limit; if `is_rare`, at least four times `rare_tail`.
+        The Brownian limit; if `is_rare`, at least four times `rare_tail`; of clusters, as
+        `ks_p_value`.
         """
+        if self._drawn is not None:
+            return _share_above(self._drawn[1], self.kuiper)
         return self._p_value(brownian_range_tail(self.kuiper_statistic), self.kuiper, weight=4)
 
     @property
@@ -154,9 +173,26 @@ class CumulativeCurves:
     @cached_property
     def _cumulants(self) -> tuple[float, float]:
         """Variance and skew of the number of hits, as `rare_tail` takes them."""
+        if self.cumulants is not None:
+            return self.cumulants
         score = self.score[1:]
         spread = self.counts * score * (1 - score)
         return float(spread.sum()), float(spread @ np.abs(1 - 2 * score))
+
+    @cached_property
+    def _drawn(self) -> tuple[Floats, Floats] | None:
+        """Largest gaps, and ranges, that are drawn; None where they have a law."""
+        if self.design is None or not self.design.is_drawn:
+            return None
+        rng, step = np.random.default_rng(0), max(1, _CELLS // self.design.starts.size)
+        found = []
+        for first in range(0, _N_DRAWS, step):
+            gaps, _ = self.design.drawn_gaps(rng, min(step, _N_DRAWS - first), self.score[1:])
+            gaps = np.cumsum(gaps, axis=1, out=gaps) / self.n_samples
+            found.append(np.stack([gaps.max(axis=1), gaps.min(axis=1)]))
+        high, low = np.concatenate(found, axis=1)
+        high, low = np.maximum(high, 0), np.minimum(low, 0)
+        return np.maximum(high, -low), high - low
 
     def _p_value(self, limit: float, gap: float, *, weight: int) -> float:
         if not self.is_rare:
@@ -168,6 +204,11 @@ class CumulativeCurves:
         if self.null_deviation == 0:
             return 0.0 if gap == 0 else math.inf
         return gap / self.null_deviation
+
+
+def _share_above(drawn: Floats, seen: float) -> float:
+    """Return the share of draws as large as what was seen, which counts as one of them."""
+    return float(1 + np.count_nonzero(drawn >= seen)) / (1 + drawn.size)
 
 
 def _where_below(tail: Callable[[float], float], level: float, high: float) -> float:
@@ -288,7 +329,13 @@ def brownian_range_tail(x: float) -> float:
     return min(8 * math.fsum(terms), 1.0)
 
 
-def cumulative_curves(scores: ArrayLike, hits: ArrayLike) -> CumulativeCurves:
+def cumulative_curves(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    sample_weight: SampleWeight = None,
+    clusters: object | None = None,
+) -> CumulativeCurves:
     """Compute cumulative scores and cumulative hits, lowest score first (Gupta's graphs).
 
     If the event is calibrated, the two totals grow together.
@@ -299,6 +346,11 @@ def cumulative_curves(scores: ArrayLike, hits: ArrayLike) -> CumulativeCurves:
         Predicted probability of the event (y_prob), in [0, 1]. Any order.
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
+    clusters : array_like, shape (n_samples,), optional
+        Whom each row belongs to, such as a patient: p-values then allow for rows that belong
+        together.
 
     Returns
     -------
@@ -328,7 +380,7 @@ def cumulative_curves(scores: ArrayLike, hits: ArrayLike) -> CumulativeCurves:
     >>> round(curves.ks_error, 3)
     0.1
     """
-    return curves_of(tally(scores, hits))
+    return curves_of(counted_rows(scores, hits, sample_weight, clusters))
 
 
 def curves_of(counted: Tally) -> CumulativeCurves:
@@ -338,17 +390,30 @@ def curves_of(counted: Tally) -> CumulativeCurves:
     def totals(values: Floats) -> Floats:
         return np.concatenate([[0.0], np.cumsum(values) / n_samples])
 
+    deviation, cumulants = math.sqrt(float(counted.variances.sum())), None
+    if counted.design is not None:
+        cumulants = _cumulants(counted.design)
+        if counted.design.is_drawn:
+            deviation = counted.design.deviation_of(counted.design.gaps)
     return CumulativeCurves(
         fractile=totals(counted.counts),
         score=np.concatenate([[0.0], scores]),
         cum_score=totals(counted.counts * scores),
         cum_hits=totals(counted.hits),
         n_samples=n_samples,
-        null_deviation=math.sqrt(float((counted.counts * scores) @ (1 - scores))) / n_samples,
+        null_deviation=deviation / n_samples,
+        design=counted.design,
+        cumulants=cumulants,
     )
 
 
-def ks_error(scores: ArrayLike, hits: ArrayLike) -> float:
+def _cumulants(design: Design) -> tuple[float, float]:
+    """Return variance and skew of the sum of weighted hits, if the scores were the truth."""
+    spread = design.weights**2 * design.scores * (1 - design.scores)
+    return float(spread.sum()), float(spread @ (design.weights * np.abs(1 - 2 * design.scores)))
+
+
+def ks_error(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the KS calibration error: the largest gap of cumulative score and cumulative hits.
 
     Parameters and errors are those of `cumulative_curves`, whose ``ks_error`` this is, without
@@ -359,7 +424,7 @@ def ks_error(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> ks_error([0.5, 1.0], [0, 1])
     0.25
     """
-    return float(ks_of(tally(scores, hits)))
+    return float(ks_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def ks_of(counted: Tally) -> Floats:

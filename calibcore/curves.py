@@ -19,7 +19,7 @@ from calibcore.calibrators.lifts import (
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS
 from calibcore.cumulative import ks_of
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, refuse_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR
 from calibcore.fitting import fold_maps
@@ -96,6 +96,7 @@ def temperature_sweep(
     >>> swept.nll.round(4).tolist(), swept.ks_error.round(4).tolist()
     ([0.6269, 0.5623], [0.1308, 0.0])
     """
+    refuse_rows(rows, "a sweep over temperatures")
     checked = _temperatures(temperatures)
     found = np.empty((4, checked.size))
     for place, temperature in enumerate(checked.tolist()):
@@ -370,6 +371,7 @@ def movement(before: EventScores, after: EventScores) -> Movement:
     >>> moved.n_lowered, round(moved.mean_shift, 3), moved.score
     (1, -0.1, 0.9)
     """
+    refuse_rows(before, "movements of scores")
     if before.n_samples != after.n_samples:
         raise CalibrationInputError(
             "after", f"{after.n_samples:,} rows", f"the {before.n_samples:,} rows of before"

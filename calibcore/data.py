@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import field
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import log_probabilities, softmax
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels, Logits
+from calibcore.weights import Prior, RowWeights, SampleWeight, cluster_numbers, repeats, weights_of
 
 _ROUNDING = 1e-12
 """How far from 1 a row of probabilities may sum because of rounding."""
@@ -40,6 +41,10 @@ class LogitSet:
         Which of its two tables the set was given; the other is made when it is asked for.
     groups : ndarray of int64, shape (n_samples,), or None
         Group of each row, where `with_groups` has told it.
+    weights : RowWeights or None
+        Sampling weights of the rows, where `with_design` has told them.
+    clusters : ndarray of int64, shape (n_samples,), or None
+        Whom each row belongs to, where `with_design` has told it.
 
     Raises
     ------
@@ -57,6 +62,8 @@ class LogitSet:
     class_names: tuple[str, ...]
     made_of: Literal["logits", "probabilities"]
     groups: Labels | None = field(default=None, init=False, repr=False)
+    weights: RowWeights | None = field(default=None, init=False, repr=False)
+    clusters: Labels | None = field(default=None, init=False, repr=False)
 
     def __init__(
         self, logits: ArrayLike, labels: ArrayLike, class_names: Sequence[str] | None = None
@@ -138,7 +145,7 @@ class LogitSet:
         index = _row_index(chosen, self.n_samples)
         made = LogitSet.__new__(LogitSet)
         made._set(self.made_of, self.given[index], self.labels[index], self.class_names)  # noqa: SLF001
-        return made if self.groups is None else with_groups(made, self.groups[index])
+        return _along(made, self, index)
 
 
 @result_class
@@ -159,6 +166,12 @@ class EventScores:
     ----------
     groups : ndarray of int64, shape (n_samples,), or None
         Group of each row, where `with_groups` has told it.
+    weights : RowWeights or None
+        Sampling weights of the rows, where `with_design` has told them.
+    clusters : ndarray of int64, shape (n_samples,), or None
+        Whom each row belongs to, where `with_design` has told it.
+    prior : Prior or None
+        What `calibcore.prevalence` has moved the scores by.
 
     Raises
     ------
@@ -175,6 +188,9 @@ class EventScores:
     hits: Hits
     rest: Floats | None = field(repr=False)
     groups: Labels | None = field(default=None, init=False, repr=False)
+    weights: RowWeights | None = field(default=None, init=False, repr=False)
+    clusters: Labels | None = field(default=None, init=False, repr=False)
+    prior: Prior | None = field(default=None, init=False, repr=False)
 
     def __init__(self, scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> None:
         checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
@@ -193,7 +209,7 @@ class EventScores:
         index = _row_index(chosen, self.n_samples)
         rest = None if self.rest is None else self.rest[index]
         made = EventScores(self.scores[index], self.hits[index], rest)
-        return made if self.groups is None else with_groups(made, self.groups[index])
+        return _along(made, self, index)
 
 
 Rows = TypeVar("Rows", LogitSet, EventScores)
@@ -227,6 +243,87 @@ def with_groups(rows: Rows, groups: ArrayLike) -> Rows:
     checked = validation.groups(groups, n_rows=rows.n_samples)
     made = copy(rows)
     object.__setattr__(made, "groups", checked)
+    return made
+
+
+def with_design(rows: Rows, *, sample_weight: SampleWeight = None, clusters: object = None) -> Rows:
+    """Tell of each row what it stands for, and whom it belongs to.
+
+    Parameters
+    ----------
+    rows : LogitSet or EventScores
+        Stays as it is.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        See `calibcore.weights`.
+    clusters : array_like, shape (n_samples,), optional
+        A number or a name for each row, the same one for rows that belong together, such as the
+        visits of a patient.
+
+    Returns
+    -------
+    LogitSet or EventScores
+        With ``weights`` and ``clusters``, which `rows` cuts along. Rows of frequency weights are
+        repeated, as they are that many rows; rows of weight 0 are left out.
+
+    Raises
+    ------
+    CalibrationInputError
+        Weights that are none; clusters that are missing, or a single one.
+
+    Examples
+    --------
+    >>> from calibcore.weights import frequency_weights
+    >>> rows = EventScores([0.9, 0.6], [1, 0])
+    >>> with_design(rows, sample_weight=frequency_weights([3, 1])).n_samples
+    4
+    """
+    weights = weights_of(sample_weight, rows.n_samples)
+    made = copy(rows)
+    if clusters is not None:
+        object.__setattr__(made, "clusters", cluster_numbers(clusters, rows.n_samples))
+    if weights is None:
+        return made
+    if weights.counts:
+        return made.rows(repeats(weights))
+    object.__setattr__(made, "weights", weights)
+    return made if weights.values.all() else made.rows(weights.values > 0)
+
+
+def like(made: EventScores, rows: LogitSet | EventScores) -> EventScores:
+    """Return event scores with the weights and clusters of the rows that they were made from."""
+    if rows.weights is not None or rows.clusters is not None:
+        object.__setattr__(made, "weights", rows.weights)
+        object.__setattr__(made, "clusters", rows.clusters)
+        object.__setattr__(made, "prior", rows.prior if isinstance(rows, EventScores) else None)
+    return made
+
+
+def refuse_rows(rows: LogitSet | EventScores, name: str) -> None:
+    """Raise if rows have sampling weights or clusters, of which something knows nothing.
+
+    Raises
+    ------
+    CalibrationInputError
+        ``name`` is of equal rows drawn one by one.
+    """
+    if rows.weights is None and rows.clusters is None:
+        return
+    found = "sampling weights" if rows.weights is not None else "clusters"
+    wanted = f"none for {name}, which is of equal rows drawn one by one"
+    raise CalibrationInputError("rows", f"rows with {found}", wanted)
+
+
+def _along(made: Rows, rows: LogitSet | EventScores, index: NDArray[Any]) -> Rows:
+    """Cut what is told of rows along with them."""
+    if rows.groups is not None:
+        made = with_groups(made, rows.groups[index])
+    if rows.weights is not None:
+        cut = RowWeights(rows.weights.values[index], "sampling")
+        object.__setattr__(made, "weights", cut)
+    if isinstance(rows, EventScores) and rows.prior is not None:
+        object.__setattr__(made, "prior", rows.prior)
+    if rows.clusters is not None:
+        object.__setattr__(made, "clusters", rows.clusters[index])
     return made
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, refuse_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR
 from calibcore.fitting import Prepared, calibrated_scores, check_pooled, fit, prepare
@@ -266,6 +266,7 @@ def drawn_rows(
     >>> drawn_rows(rows, 2, seed=0, draw=0).hits.tolist()
     [0, 1]
     """
+    refuse_rows(rows, "learning curves")
     size = validation.whole_number(size, "size", least=1, most=rows.n_samples)
     if size == rows.n_samples:
         return rows
@@ -290,6 +291,7 @@ def learning_point(
 
     One row of values where the draws are all rows, or nothing is fitted.
     """
+    refuse_rows(split.test, "learning curves")
     check_pooled(calibrator, event)
     test, options = prepare(split.test, event), Options(n_bins=plan.n_bins)
     whole = size == split.calibration.n_samples
@@ -381,6 +383,7 @@ def learning_curves(
     >>> found.curve("platt").sizes.tolist(), found.curve("platt").points[0].values.shape
     ([50, 100], (3, 7))
     """
+    refuse_rows(split.test, "learning curves")
     # A fit takes time by its rows, a evaluation by those of the test set.
     work = [size + split.test.n_samples for size in plan.sizes]
     curves, done, all_work = [], 0, len(calibrators) * sum(work)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.data import EventScores
+from calibcore.data import EventScores, refuse_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.intervals import Interval, share_interval
 from calibcore.results import result_class
@@ -133,6 +133,7 @@ def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
     >>> found.called, found.right, found.missed, found.in_vain, found.left_alone
     (3, 2, 0, 1, 1)
     """
+    refuse_rows(event, "decisions")
     cutoff = float(_cutoffs(cutoff))
     called = event.scores >= cutoff
     n_called, n_events = int(called.sum()), int(event.hits.sum())
@@ -172,6 +173,7 @@ def at_cutoff_by_group(
     >>> first.called, first.right, none, last.called, last.right
     (1, 0, None, 2, 2)
     """
+    refuse_rows(event, "decisions")
     cutoff = float(_cutoffs(cutoff))
     where = validation.real_array(places, "places")
     if where.shape != (event.n_samples,) or where.dtype.kind not in "iu":
@@ -243,6 +245,7 @@ def mean_cost(event: EventScores, cutoff: ArrayLike, *, alarm: float, miss: floa
     >>> mean_cost(rows, [0.0, 0.4, 0.5, 1.0], alarm=1, miss=4).tolist()
     [0.5, 0.25, 1.0, 2.0]
     """
+    refuse_rows(event, "costs")
     _check_costs(alarm, miss)
     counted = tally(event.scores, event.hits)
     called, right = _above(counted, np.atleast_1d(_cutoffs(cutoff)))
@@ -339,6 +342,7 @@ def decision_curve(event: EventScores, cutoff: ArrayLike) -> DecisionCurve:
     >>> found.model.round(4).tolist(), found.every.round(4).tolist()
     ([0.4375, 0.25], [0.375, 0.0])
     """
+    refuse_rows(event, "decision curves")
     at = _cutoffs(cutoff)
     if (at <= 0).any() or (at >= 1).any():
         raise CalibrationInputError("cutoff", "0 or 1", "between 0 and 1")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.data import EventScores
+from calibcore.data import EventScores, refuse_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.inference import Interval
 from calibcore.inference.draws import chunks, draw_rows, group_starts, grouped
@@ -17,6 +17,7 @@ from calibcore.metrics.proper import event_brier_rows, event_nll_rows
 from calibcore.results import find, result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.weights import refuse_design
 
 COMPARED = ("mean_gap", "ks_error", "event_brier", "event_nll", "auroc", "mean_score", "hit_rate")
 """Keys of the measures that are compared."""
@@ -151,6 +152,8 @@ def compare_batches(
     >>> [row.key for row in compare_batches(audited, tally(scores**2, hits)).beyond_the_frequency]
     ['mean_gap', 'ks_error', 'event_brier', 'event_nll', 'mean_score']
     """
+    for counted in (reference, new):
+        refuse_design(counted.design, "drift")
     check(reference.n_samples, new.n_samples, size, n_draws)
     rng = np.random.default_rng(seed)
     both = _Both.of(grouped(reference, MOST_SCORES), grouped(new, MOST_SCORES))
@@ -460,6 +463,8 @@ def compare_pairs(
     >>> [row.key for row in found.moved], found.changed_outcomes
     (['mean_gap', 'mean_score'], 0)
     """
+    for event in (reference, new):
+        refuse_rows(event, "drift")
     check(reference.n_samples, new.n_samples, size, n_draws)
     if reference.n_samples != new.n_samples:
         wanted = f"the {reference.n_samples:,} of the reference"

@@ -14,12 +14,13 @@ from calibcore.calibrators.base import (
     FittedVectorMap,
 )
 from calibcore.cumulative import CumulativeCurves, curves_of
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, like
 from calibcore.events import Event, TopR, past_half
 from calibcore.fitting import (
     Prepared,
     calibrated_scores,
 )
+from calibcore.inference.draws import tally_of
 from calibcore.inference.intervals import rank_interval
 from calibcore.inference.off_ranges import OffRange, ranges_of
 from calibcore.inference.omnibus import omnibus_of
@@ -47,7 +48,8 @@ from calibcore.reliability import (
     spline_null_band,
 )
 from calibcore.results import find, result_class, short_repr
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally
+from calibcore.weights import row_mean
 
 
 @dataclass(frozen=True)
@@ -276,10 +278,11 @@ def evaluate(
     after_event = prepared.event
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
         after_probabilities = fitted.predict_proba(rows.logits)
-        after_event = event.outcomes(after_probabilities, rows.labels)
+        after_event = like(event.outcomes(after_probabilities, rows.labels), rows)
         changed = changed_decisions(rows.probabilities, after_probabilities)
     elif isinstance(fitted, FittedScoreMap):
-        after_event = EventScores(calibrated_scores(fitted, prepared), prepared.event.hits)
+        scores = calibrated_scores(fitted, prepared)
+        after_event = like(EventScores(scores, prepared.event.hits), rows)
     before_side = _side(prepared.event, options)
     after_side = before_side if after_event is prepared.event else _side(after_event, options)
     is_same = after_side is before_side
@@ -299,7 +302,9 @@ def evaluate(
         past = past_half(event, rows.probabilities, after_event.scores)
     commonest = None
     if isinstance(rows, LogitSet):
-        commonest = float(np.bincount(rows.labels).max()) / rows.n_samples
+        each = None if rows.weights is None else rows.weights.values
+        of_classes = np.bincount(rows.labels, each)
+        commonest = float(of_classes.max() / of_classes.sum())
     return SetResult(before_side, after_side, Comparisons(compared), changed, past, commonest)
 
 
@@ -320,12 +325,15 @@ def _values(
             tables = rows.probabilities, fitted.predict_proba(rows.logits)
     values: list[float | None] = []
     for measure in measures:
-        if isinstance(measure, EventMeasure):
+        if rows.weights is not None and not measure.weighs:
+            values.append(None)
+        elif isinstance(measure, EventMeasure):
             values.append(float(measure.compute(side.counted, options)))
         elif tables and isinstance(rows, LogitSet) and isinstance(measure, ClassMeasure):
-            values.append(measure.after(*tables, rows.labels, options))
+            values.append(measure.after(*tables, rows.labels, options, rows.weights))
         elif measure.key == "accuracy" and event == TopR(1):
-            values.append(float(side.event.hits.mean()))  # known without the other classes
+            # Known without the other classes.
+            values.append(row_mean(side.event.hits, rows.weights))
         else:
             values.append(None)
     return values
@@ -340,12 +348,14 @@ def _frequency_null_of(counted: Tally) -> SplineNullBand:
 
 
 def _side(event: EventScores, options: Options) -> Side:
-    rows = event.scores, event.hits
-    counted, enough = tally(*rows, event.rest), event.n_samples >= GRAPH_KNOTS
+    rows, weights = (event.scores, event.hits), event.weights
+    counted, enough = tally_of(event), event.n_samples >= GRAPH_KNOTS
     return Side(
         event=event,
         counted=counted,
         curves=curves_of(counted),
-        frequency=spline_frequency(*rows, n_knots=GRAPH_KNOTS) if enough else None,
+        frequency=spline_frequency(*rows, n_knots=GRAPH_KNOTS, sample_weight=weights)
+        if enough
+        else None,
         binned=binned_of(counted, n_bins=options.n_bins),
     )

@@ -18,12 +18,13 @@ from calibcore.calibrators.base import (
 from calibcore.calibrators.lifts import PooledScores
 from calibcore.calibrators.linear.maps import FullLinearMap
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, like, refuse_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, WithinTopR
 from calibcore.results import result_class
 from calibcore.splits import Folds
 from calibcore.validation import Floats, Labels
+from calibcore.weights import RowWeights
 
 
 @result_class
@@ -40,7 +41,8 @@ def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
     if isinstance(event, type) or not hasattr(event, "outcomes"):
         raise CalibrationInputError("event", repr(event), "one such as TopR(1) or OneClass(0)")
     if isinstance(rows, LogitSet):
-        return Prepared(rows, event.outcomes(rows.probabilities, rows.labels), rows.probabilities)
+        found = like(event.outcomes(rows.probabilities, rows.labels), rows)
+        return Prepared(rows, found, rows.probabilities)
     return Prepared(rows, rows, None)
 
 
@@ -66,11 +68,13 @@ def fit(
         return None
     if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
         raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
+    event, weights = calibration.event, calibration.rows.weights
+    # Named only where there are some: a map of one's own need not know of them.
+    weighed: dict[str, RowWeights] = {} if weights is None else {"sample_weight": weights}
     if isinstance(calibrator, GroupMap):
-        event = calibration.event
-        return calibrator.fit(event.scores, event.hits, calibration.rows.groups)
+        return calibrator.fit(event.scores, event.hits, calibration.rows.groups, **weighed)
     if isinstance(calibrator, ScoreMap):
-        return calibrator.fit(calibration.event.scores, calibration.event.hits)
+        return calibrator.fit(event.scores, event.hits, **weighed)
     if isinstance(calibration.rows, EventScores):
         raise CalibrationInputError(
             "calibrator",
@@ -79,10 +83,10 @@ def fit(
         )
     logits, labels = calibration.rows.logits, calibration.rows.labels
     if isinstance(calibrator, FullLinearMap) and isinstance(near, FittedVectorMap):
-        return calibrator.fit(logits, labels, progress=progress, near=near)
+        return calibrator.fit(logits, labels, progress=progress, near=near, **weighed)
     if isinstance(calibrator, SlowVectorMap):
-        return calibrator.fit(logits, labels, progress=progress)
-    return calibrator.fit(logits, labels)
+        return calibrator.fit(logits, labels, progress=progress, **weighed)
+    return calibrator.fit(logits, labels, **weighed)
 
 
 def calibrated_scores(fitted: FittedScoreMap, prepared: Prepared) -> Floats:
@@ -199,6 +203,7 @@ def fit_folds(
 
 def fold_maps(score_map: ScoreMap, rows: EventScores, fold: Folds) -> FoldedScoreMap:
     """Fit a score map once a fold, each time on the rows of all others."""
+    refuse_rows(rows, "fold_maps")
     seen = (fold != number for number in range(int(fold.max()) + 1))
     maps = (score_map.fit(rows.scores[others], rows.hits[others]) for others in seen)
     return FoldedScoreMap(fold, tuple(maps))

@@ -9,7 +9,7 @@ from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.cumulative import curves_of
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, refuse_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.events import Event, TopR
@@ -43,6 +43,7 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
     ...
     calibcore.errors.CalibrationInputError: labels: 0 in row 2. Expected 1 as in the first...
     """
+    refuse_rows(first, "comparisons of models")
     if isinstance(first, LogitSet) != isinstance(other, LogitSet):
         kinds = "class probabilities", "one score a row"
         found, wanted = kinds if isinstance(other, LogitSet) else kinds[::-1]
@@ -168,6 +169,7 @@ def table_cell(
     >>> table_cell(rows, event=TopR(1), fitted=None, measure=accuracy).value
     0.5
     """
+    refuse_rows(rows, "tables of models")
     prepared, options = prepare(rows, event), options or Options()
     before = side_before(prepared)
     side = before if fitted is None else side_after(prepared, event, fitted)
@@ -286,6 +288,7 @@ def pooled(
     >>> pooled(both)[1]
     0.25
     """
+    refuse_rows(split.test, "splits again")
     first, second = split.calibration, split.test
     if split.same_data or split.fold is not None:
         return second, 0.5
@@ -351,6 +354,7 @@ def resplit(  # noqa: PLR0913 - as `audit`, many times
     >>> round(found.cell(brier).value, 3), found.cell(brier).deviation
     (0.04, 0.0)
     """
+    refuse_rows(rows, "splits again")
     n_splits = validation.whole_number(n_splits, "n_splits", least=2, most=10_000)
     check_pooled(calibrator, event)
     options, refused = options or Options(), None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibcore.data import EventScores
+from calibcore.data import EventScores, refuse_rows
 from calibcore.decisions import LEVEL
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.groups import groups_of
@@ -56,6 +56,7 @@ def risk_coverage(event: EventScores) -> RiskCoverage:
     >>> found.coverage.tolist(), found.accuracy.tolist(), found.aurc
     ([0.5, 0.75, 1.0], [1.0, 1.0, 0.75], 0.0625)
     """
+    refuse_rows(event, "selective prediction")
     counted = tally(event.scores, event.hits)
     counts, hits = counted.counts[::-1], counted.hits[::-1]
     kept, right = np.cumsum(counts), np.cumsum(hits)
@@ -101,6 +102,7 @@ def held_accuracy(event: EventScores, wanted: float, fold: Folds) -> HeldAccurac
     >>> found.kept, found.right
     (2, 2)
     """
+    refuse_rows(event, "selective prediction")
     if not 0 <= wanted <= 1:
         raise CalibrationInputError("wanted", str(wanted), "an accuracy from 0 to 1")
     dealt = checked_folds(fold, event.n_samples)
@@ -163,6 +165,7 @@ def kept_groups(
     >>> found.right.tolist(), found.kept.tolist(), found.below().tolist()
     ([28, 2], [28, 12], [1])
     """
+    refuse_rows(event, "selective prediction")
     from scipy.special import bdtr  # noqa: PLC0415 - a tenth of a second to import
 
     if not 0 <= wanted <= 1:

@@ -5,7 +5,7 @@ import numpy as np
 from calibcore.auditing import audit
 from calibcore.calibrators import FittedTemperature, TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
-from calibcore.data import LogitSet
+from calibcore.data import LogitSet, refuse_rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, sides_of
 from calibcore.events import Event, TopR
@@ -74,6 +74,7 @@ def checkpoint(
     >>> found.error, round(found.temperature, 3)  # ln 3 is the logit that 3 of 4 need
     (0.25, 1.82)
     """
+    refuse_rows(split.test, "series")
     found = audit(split, event=event or TopR(1), calibrator=TemperatureScaling(), n_bins=n_bins)
     return checkpoint_of(number, split.test, found.test, found.of_test)
 
@@ -85,6 +86,7 @@ def checkpoint_of(
     fitted: FittedScoreMap | FittedVectorMap | None,
 ) -> Checkpoint:
     """Return the `checkpoint` of rows that were evaluated at a fitted temperature."""
+    refuse_rows(rows, "series")
     maps = fitted.maps if isinstance(fitted, FoldedVectorMap) else (fitted,)
     found = [one.temperature for one in maps if isinstance(one, FittedTemperature)]
     if len(found) < len(maps):

@@ -131,7 +131,9 @@ def _pieces(n_knots: int, second: Floats) -> Floats:
     return np.stack([constant, linear, left / 2, (right - left) / 6], axis=1)
 
 
-def _normal_equations(x: Floats, y: Floats, n_knots: int, second: Floats) -> tuple[Floats, Floats]:
+def _normal_equations(
+    x: Floats, y: Floats, n_knots: int, second: Floats, weights: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Add up A'A and A'y, A holding a row a point: what each knot value contributes there.
 
     In each interval the entries of A are cubics, so sums of powers are all that is needed. They
@@ -141,7 +143,7 @@ def _normal_equations(x: Floats, y: Floats, n_knots: int, second: Floats) -> tup
     for rows in row_blocks(x.size, 8):
         j, u, h = _place(x[rows], n_knots)
         starts = np.flatnonzero(np.diff(j, prepend=-1))
-        place, power = u / h, np.ones(j.size)
+        place, power = u / h, np.ones(j.size) if weights is None else weights[rows].copy()
         for degree in range(7):
             powers[degree, j[starts]] += np.add.reduceat(power, starts)
             if degree < 4:
@@ -167,12 +169,18 @@ def _checked_points(x: ArrayLike, y: ArrayLike, n_knots: int) -> tuple[Floats, F
 
 
 def fit_spline(
-    x: ArrayLike, y: ArrayLike, *, n_knots: int = 6, runout: Runout = "natural"
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    n_knots: int = 6,
+    runout: Runout = "natural",
+    weights: Floats | None = None,
 ) -> CubicSpline:
     """Fit a spline to points by least squares.
 
     ``x``, ``y``: points; ``x`` in [0, 1], at least ``n_knots`` of them; shape (n_points,).
-    ``n_knots``: evenly spaced on [0, 1]. ``runout``: see `curvature_matrix`.
+    ``n_knots``: evenly spaced on [0, 1]. ``runout``: see `curvature_matrix`. ``weights``: of the
+    squares, of points in order; shape (n_points,).
 
     Raises
     ------
@@ -198,20 +206,27 @@ def fit_spline(
     if np.any(points[1:] < points[:-1]):
         order = np.argsort(points)
         points, heights = points[order], heights[order]
-    gram, moment = _normal_equations(points, heights, n_knots, curvature_matrix(n_knots, runout))
+    second = curvature_matrix(n_knots, runout)
+    gram, moment = _normal_equations(points, heights, n_knots, second, weights)
     knot_values = np.asarray(np.linalg.lstsq(gram, moment)[0], dtype=np.float64)
     return CubicSpline(knot_values, runout)
 
 
 def fit_bounded_slope(
-    x: Floats, y: Floats, *, at: Floats, bounds: tuple[Floats, Floats], start: CubicSpline
+    x: Floats,
+    y: Floats,
+    *,
+    at: Floats,
+    bounds: tuple[Floats, Floats],
+    start: CubicSpline,
+    weights: Floats | None = None,
 ) -> CubicSpline:
     """Fit by least squares with the slope held between bounds.
 
     ``x``, ``y``: points to fit, ``x`` ascending; shape (n_points,). ``at``: where the slope is
     bounded, ascending; shape (n_bounds,). ``bounds``: lowest and highest slope at each place; some
     spline must keep them; shape (n_bounds,). ``start``: the fit without bounds, whose knots and
-    run-out are kept.
+    run-out are kept. ``weights``: as in `fit_spline`.
 
     Its slope is within the bounds to 1e-9.
 
@@ -223,7 +238,7 @@ def fit_bounded_slope(
     """
     n_knots, runout = start.values.size, start.runout
     second = curvature_matrix(n_knots, runout)
-    gram, moment = _normal_equations(x, y, n_knots, second)
+    gram, moment = _normal_equations(x, y, n_knots, second, weights)
     factor = np.asarray(np.linalg.cholesky(gram).T, dtype=np.float64)
     free = np.asarray(np.linalg.solve(factor.T, moment), dtype=np.float64)
     starts = np.flatnonzero(np.diff(_place(at, n_knots)[0], prepend=-1))

@@ -9,6 +9,7 @@ from calibcore import validation
 from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
+from calibcore.validation import Hits, Labels
 
 Folds = NDArray[np.intp]
 """Fold of each row, from 0."""
@@ -46,6 +47,7 @@ class Split(Generic[Rows]):
         if self.fold is not None:
             fold = checked_folds(self.fold, self.test.n_samples)
             object.__setattr__(self, "fold", fold)
+            refuse_cut_clusters(fold, self.test)
         if isinstance(self.calibration, LogitSet) != isinstance(self.test, LogitSet):
             kinds = "logits of all classes", "an event's scores"
             wanted_kind, found_kind = (
@@ -90,7 +92,7 @@ def split_rows(rows: Rows, *, calibration_share: float = 0.5, seed: int = 0) -> 
     -----
     Stratified by true class (by hit, for an event's scores): of a class with n rows the
     calibration set gets n times the share, rounded so that the whole set has its share too.
-    Each set gets at least one row.
+    Each set gets at least one row. Rows of a cluster stay together: clusters are shared out.
 
     Examples
     --------
@@ -128,6 +130,14 @@ def calibration_rows(
     n_samples = rows.n_samples
     # Rows shuffled, then grouped by stratum; taking evenly spaced places of that order takes the
     # same share of each stratum.
+    if rows.clusters is not None:
+        numbers, own = np.unique(rows.clusters, return_inverse=True)
+        n_chosen = min(max(round(calibration_share * numbers.size), 1), numbers.size - 1)
+        order = _mixed_clusters(own, strata, seed)
+        places = np.arange(numbers.size) * n_chosen // numbers.size
+        first = np.zeros(numbers.size, dtype=np.bool_)
+        first[order[np.diff(places, append=n_chosen) > 0]] = True
+        return first[own]
     shuffled = np.random.default_rng(seed).permutation(n_samples)
     grouped = shuffled[np.argsort(strata[shuffled], kind="stable")]
     n_calibration = min(max(round(calibration_share * n_samples), 1), n_samples - 1)
@@ -181,7 +191,9 @@ def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0)
     Notes
     -----
     Stratified by true class (by hit, for an event's scores): the folds' sizes, and the numbers of
-    rows they have of any one class, differ by one row at most.
+    rows they have of any one class, differ by one row at most. Rows of a cluster share a fold: then
+    the numbers of clusters differ by one at most, large and small ones and those of many hits being
+    spread evenly.
 
     Examples
     --------
@@ -193,12 +205,43 @@ def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0)
     n_folds = validation.whole_number(n_folds, "n_folds", least=2, most=rows.n_samples)
     seed = validation.whole_number(seed, "seed", least=0)
     strata = rows.labels if isinstance(rows, LogitSet) else rows.hits
+    if rows.clusters is not None:
+        return _folds_of_clusters(rows.clusters, strata, n_folds, seed)
     shuffled = np.random.default_rng(seed).permutation(rows.n_samples)
     fold = np.empty(rows.n_samples, dtype=np.intp)
     # Dealt in turn along rows grouped by stratum, so that every stratum is spread evenly.
     grouped = shuffled[np.argsort(strata[shuffled], kind="stable")]
     fold[grouped] = np.arange(rows.n_samples) % n_folds
     return fold
+
+
+def refuse_cut_clusters(fold: Folds, rows: LogitSet | EventScores) -> None:
+    """Raise if rows of one cluster are in several folds, as a fit would have seen their kin."""
+    if rows.clusters is None:
+        return
+    cut = np.unique(np.stack([rows.clusters, fold]), axis=1).shape[1]
+    if cut != np.unique(rows.clusters).size:
+        raise CalibrationInputError("fold", "clusters cut by folds", "each cluster in one fold")
+
+
+def _mixed_clusters(own: Labels, strata: Labels | Hits, seed: int) -> NDArray[np.intp]:
+    """Order clusters by size, then by the mean of their strata, equal ones at random."""
+    sizes = np.bincount(own)
+    means = np.bincount(own, strata) / sizes
+    shuffled = np.random.default_rng(seed).permutation(sizes.size)
+    return shuffled[np.lexsort((means[shuffled], -sizes[shuffled]))]
+
+
+def _folds_of_clusters(clusters: Labels, strata: Labels | Hits, n_folds: int, seed: int) -> Folds:
+    """Deal whole clusters to folds, there and back, so that sizes even out."""
+    numbers, own = np.unique(clusters, return_inverse=True)
+    if numbers.size < n_folds:
+        wanted = f"at least {n_folds}, one a fold"
+        raise CalibrationInputError("clusters", f"{numbers.size} clusters", wanted)
+    turn = np.arange(numbers.size) % (2 * n_folds)
+    fold = np.empty(numbers.size, dtype=np.intp)
+    fold[_mixed_clusters(own, strata, seed)] = np.minimum(turn, 2 * n_folds - 1 - turn)
+    return fold[own]
 
 
 def checked_folds(values: ArrayLike, n_rows: int) -> Folds:

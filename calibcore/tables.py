@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore import validation
-from calibcore.data import EventScores, LogitSet, with_groups
+from calibcore.data import EventScores, LogitSet, Rows, with_design, with_groups
 from calibcore.errors import CalibrationInputError
 from calibcore.grouping import Grouping
 from calibcore.validation import Labels
+from calibcore.weights import SampleWeight
 
 _OFF_ONE = 1e-3
 """By so much a row of probabilities may miss 1, as for `LogitSet.from_probabilities`."""
@@ -24,7 +25,12 @@ _TRUTHS = {"False": "0", "True": "1"}
 
 
 def rows_of(
-    data: object, outcomes: object | None = None, *, groups: object | None = None
+    data: object,
+    outcomes: object | None = None,
+    *,
+    groups: object | None = None,
+    sample_weight: SampleWeight = None,
+    clusters: object | None = None,
 ) -> LogitSet | EventScores:
     """Make a set of rows of what a notebook holds.
 
@@ -33,6 +39,7 @@ def rows_of(
     event whether it happened: booleans, or 0 and 1. Of classes the true one: names of columns, or
     numbers from 0 where no column has a number for a name. None where ``data`` are rows already.
     ``groups``: group of each row: numbers or names; for calibrators that know groups.
+    ``sample_weight``, ``clusters``: as in `calibcore.data.with_design`.
 
     Raises
     ------
@@ -62,12 +69,18 @@ def rows_of(
         rows = data
     else:
         rows = _read(data, outcomes)
-    if groups is None:
-        return rows
-    numbers = Grouping.of(groups).numbers(groups)
     if isinstance(rows, LogitSet):
-        return with_groups(rows, numbers)
-    return with_groups(rows, numbers)
+        return _told(rows, groups, sample_weight, clusters)
+    return _told(rows, groups, sample_weight, clusters)
+
+
+def _told(rows: Rows, groups: object | None, weights: SampleWeight, clusters: object) -> Rows:
+    """Tell of rows their groups, weights and clusters, of those that there are."""
+    if groups is not None:
+        rows = with_groups(rows, Grouping.of(groups).numbers(groups))
+    if weights is None and clusters is None:
+        return rows
+    return with_design(rows, sample_weight=weights, clusters=clusters)
 
 
 def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:

@@ -1,7 +1,7 @@
 """Rows counted by score: what every measure of one event is computed from."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,11 +11,24 @@ from calibcore import validation
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import result_class
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Hits, Labels
+from calibcore.weights import (
+    Design,
+    Prior,
+    RowWeights,
+    SampleWeight,
+    cluster_numbers,
+    repeats,
+    shares_of,
+    weights_of,
+)
 
 Result = TypeVar("Result")
 
 _PART = 1 << 15
+
+_STATED = 1e15
+"""Rows that would tell a share as well as a statement does."""
 
 
 @result_class
@@ -30,7 +43,7 @@ class Tally:
     """Distinct scores, ascending; shape (n_blocks,)."""
     counts: Floats
     """Rows at each score; whole numbers, 0 where a resample left a score out; shape (...,
-    n_blocks).
+    n_blocks). Of rows with sampling weights, the sums of these, whose mean is 1.
     """
     hits: Floats
     """Hits among them. The leading dimensions of ``counts`` and ``hits`` broadcast; shape (...,
@@ -42,7 +55,56 @@ class Tally:
     """Nats that its misses cost less in all than 1 - score says, where scores are rounded to 1;
     shape (...).
     """
+    design: Design | None = None
+    """The rows themselves, where they have sampling weights or belong to clusters."""
+    squares: Floats | None = None
+    """Squares of the sampling weights at each score, where there are some; shape (n_blocks,)."""
+    own: Floats | float | None = None
+    """What rows with sampling weights or clusters add to a sum over pairs by themselves; shape
+    (...).
+    """
     _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def n_effective(self) -> float:
+        """Equal rows that would be as informative: all, or Kish's number of weighted ones."""
+        if self.squares is None:
+            return self.n_samples
+        return float(self.counts.sum() ** 2 / self.squares.sum())
+
+    @property
+    def spreads(self) -> Floats:
+        """What f (1 - f) is times at each score in the variance of hits of frequency f.
+
+        The rows, or the squares of their weights; of clusters, times their design effect.
+        """
+        squares = self.counts if self.squares is None else self.squares
+        return squares if self.design is None else squares * self.design.cluster_effect
+
+    @property
+    def variances(self) -> Floats:
+        """Variance of the gap at each score if it were the true probability; one set of rows."""
+        if self.design is not None and self.design.prior is not None:
+            n_hits = float(self.design.hits.sum())
+            return self.design.prior.variances(self.scores, self.rows_at, n_hits)
+        return np.asarray(self.spreads * self.scores * (1 - self.scores))
+
+    @property
+    def rows_alike(self) -> float:
+        """Rows drawn one by one that would tell the share of hits as well; one set of rows."""
+        if self.design is None:
+            return self.n_samples
+        if self.design.prior is not None:
+            return _STATED
+        share = float(self.hits.sum() / self.counts.sum())
+        return float(self.design.rows_alike(np.array([share]), np.zeros(1, dtype=np.intp))[0])
+
+    @property
+    def rows_at(self) -> Floats:
+        """Number of rows at each score, whatever their weights; one set of rows."""
+        if self.design is None:
+            return self.counts
+        return np.diff(self.design.starts, append=self.design.scores.size).astype(np.float64)
 
     def parts(self) -> Iterator["Tally"]:
         """Cut along the scores into parts whose arrays stay in a processor's cache."""
@@ -133,12 +195,22 @@ def spared_nats(scores: Floats, rest: Floats) -> Floats:
     return nats
 
 
-def tally(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> Tally:
+def tally(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    rest: ArrayLike | None = None,
+    sample_weight: SampleWeight = None,
+    clusters: Labels | None = None,
+    *,
+    prior: Prior | None = None,
+) -> Tally:
     """Count rows and hits at each distinct score.
 
     ``scores``: predicted probability of the event (y_prob), in [0, 1]. Any order; shape
     (n_samples,). ``hits``: whether the event happened (y_true of the event); shape (n_samples,).
-    ``rest``: as in `calibcore.data.EventScores`; shape (n_samples,).
+    ``rest``: as in `calibcore.data.EventScores`; shape (n_samples,). ``sample_weight``: as in
+    `calibcore.weights`. ``clusters``: of each row, numbers from 0; shape (n_samples,).
+    ``prior``: of a stated prevalence.
 
     With ``counts`` and ``hits`` of shape (n_blocks,).
 
@@ -154,6 +226,13 @@ def tally(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> 
     ([0.2, 0.6], [1.0, 2.0], [0.0, 1.0])
     """
     checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    weights = weights_of(sample_weight, checked_scores.size)
+    if weights is not None or clusters is not None:
+        left = None if rest is None else validation.rest(rest, n_rows=checked_scores.size)
+        found = _weighted(checked_scores, checked_hits, left, weights, clusters)
+        if prior is not None and found.design is not None:
+            return replace(found, design=replace(found.design, prior=prior))
+        return found
     ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
     n_samples, spared = ordered.size, 0.0
     if rest is not None:
@@ -168,6 +247,60 @@ def tally(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> 
     counts = (ends - starts + 1).astype(np.float64)
     counted_hits = np.add.reduceat(ordered_hits, starts, dtype=np.float64)
     return Tally(ordered[ends], counts, counted_hits, n_samples, spared)
+
+
+def counted_rows(
+    scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight, clusters: object | None
+) -> Tally:
+    """Count rows as `tally`, of clusters by any names."""
+    if clusters is None:
+        return tally(scores, hits, sample_weight=sample_weight)
+    size = len(validation.scores(scores))
+    numbers = cluster_numbers(clusters, size)
+    return tally(scores, hits, sample_weight=sample_weight, clusters=numbers)
+
+
+def _weighted(
+    scores: Floats,
+    hits: Hits,
+    rest: Floats | None,
+    weights: RowWeights | None,
+    clusters: Labels | None,
+) -> Tally:
+    """Add up the weights of rows and of hits at each distinct score, in an order of their own."""
+    counts = weights is not None and weights.counts
+    if weights is not None and counts and clusters is not None:
+        each = repeats(weights)
+        left = None if rest is None else rest[each]
+        return _weighted(scores[each], hits[each], left, None, clusters[each])
+    if weights is None:
+        values = np.ones(scores.size)
+    else:
+        values = weights.values if counts else shares_of(weights.values)
+    keys = values, hits, scores + 0.0
+    order = np.lexsort(keys if clusters is None else (clusters, *keys))
+    order = order[values[order] > 0]
+    ordered, ordered_hits, own = scores[order] + 0.0, hits[order].astype(np.float64), values[order]
+    ends = block_ends(ordered)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    spared = 0.0
+    if rest is not None:
+        spared = float(spared_nats(ordered, rest[order]) @ (own * (1 - ordered_hits)))
+    n_samples = round(own.sum()) if counts else own.size
+    sums = np.add.reduceat(own, starts), np.add.reduceat(own * ordered_hits, starts)
+    if counts:
+        return Tally(ordered[ends], *sums, n_samples, spared)
+    groups = None if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
+    design = Design(ordered, ordered_hits, own, starts, groups)
+    return Tally(
+        ordered[ends],
+        *sums,
+        n_samples,
+        spared,
+        design,
+        None if weights is None else np.add.reduceat(np.square(own), starts),
+        float(design.gaps @ design.gaps),
+    )
 
 
 def expected_tally(scores: Floats, frequency: Floats) -> Tally:

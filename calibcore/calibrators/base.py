@@ -24,6 +24,7 @@ from calibcore import validation
 from calibcore.calibrators.descriptions import Description, Recipe
 from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight, repeats, weights_of
 
 _ROUNDING = 1e-9
 
@@ -217,7 +218,9 @@ class ScoreMap(ABC):
     """A calibrator that learns from the scores and hits of one event."""
 
     @abstractmethod
-    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedScoreMap:
+    def fit(
+        self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedScoreMap:
         """Fit on the scores and hits of the calibration set.
 
         Parameters
@@ -226,6 +229,8 @@ class ScoreMap(ABC):
             Predicted probability of the event (y_prob), in [0, 1].
         hits : array_like of {0, 1}, shape (n_samples,)
             Whether the event happened (y_true of the event).
+        sample_weight : array_like or RowWeights, shape (n_samples,), optional
+            Of the rows: see `calibcore.weights`. Frequency weights repeat rows.
 
         Returns
         -------
@@ -234,7 +239,8 @@ class ScoreMap(ABC):
         Raises
         ------
         CalibrationInputError
-            Scores or hits out of range, or too few rows.
+            Scores or hits out of range, too few rows, or sampling weights where the calibrator has
+            no form for them.
         """
 
 
@@ -243,7 +249,12 @@ class GroupMap(ScoreMap):
 
     @abstractmethod
     def fit(
-        self, scores: ArrayLike, hits: ArrayLike, groups: ArrayLike | None = None
+        self,
+        scores: ArrayLike,
+        hits: ArrayLike,
+        groups: ArrayLike | None = None,
+        *,
+        sample_weight: SampleWeight = None,
     ) -> FittedGroupMap:
         """Fit as `ScoreMap.fit`, with the group of each row as a whole number."""
 
@@ -252,7 +263,9 @@ class VectorMap(ABC):
     """A calibrator that learns from the logits of all classes and the labels."""
 
     @abstractmethod
-    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedVectorMap:
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedVectorMap:
         """Fit on the logits and labels of the calibration set.
 
         Parameters
@@ -261,6 +274,8 @@ class VectorMap(ABC):
             Raw outputs before softmax.
         labels : array_like of int, shape (n_samples,)
             True classes (y_true), from 0.
+        sample_weight : array_like or RowWeights, shape (n_samples,), optional
+            Of the rows: see `calibcore.weights`. Frequency weights repeat rows.
 
         Returns
         -------
@@ -269,7 +284,8 @@ class VectorMap(ABC):
         Raises
         ------
         CalibrationInputError
-            NaN or infinity in the logits, labels that do not fit.
+            NaN or infinity in the logits, labels that do not fit, or sampling weights where the
+            calibrator has no form for them.
         """
 
 
@@ -278,9 +294,45 @@ class SlowVectorMap(VectorMap):
 
     @abstractmethod
     def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
     ) -> FittedVectorMap:
         """Fit as `VectorMap.fit`, calling ``progress`` with the share of the fit that is done."""
+
+
+WEIGHING = (
+    "frequency_weights(...), or a calibrator that weighs rows: Platt scaling, beta calibration,"
+    " isotonic regression, histogram binning, the spline, or temperature scaling by NLL"
+)
+"""What is wanted where a calibrator has no form for sampling weights."""
+
+
+def repeated(
+    calibrator: object, inputs: ArrayLike, outcomes: ArrayLike, sample_weight: SampleWeight
+) -> tuple[ArrayLike, ArrayLike]:
+    """Repeat rows of scores or logits as often as frequency weights say.
+
+    Raises
+    ------
+    CalibrationInputError
+        Sampling weights, for which the calibrator has no form.
+    """
+    if sample_weight is None:
+        return inputs, outcomes
+    rows = validation.array_of(inputs, "rows")
+    truth = validation.array_of(outcomes, "outcomes")
+    weights = weights_of(sample_weight, len(rows))
+    if weights is None or not weights.counts:
+        found = f"sampling weights for {type(calibrator).__name__}"
+        raise CalibrationInputError("sample_weight", found, WEIGHING)
+    chosen = repeats(weights)
+    if len(truth) != len(rows):
+        return rows, truth  # refused by whoever fits them
+    return rows[chosen], truth[chosen]
 
 
 def from_json(text: str) -> Fitted:

@@ -18,6 +18,7 @@ from calibcore.calibrators.base import (
     Lengths,
     Rules,
     ScoreMap,
+    repeated,
 )
 from calibcore.calibrators.descriptions import Recipe
 from calibcore.calibrators.lifts import check_score_map
@@ -37,6 +38,7 @@ from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
+from calibcore.weights import SampleWeight
 
 STRONGEST, WEAKEST = 1e6, 0.1
 """Ends of the path of penalties: groups differ by 0.001 or by 3 in log-odds, or so."""
@@ -176,8 +178,16 @@ class ByGroup(GroupMap):
             raise CalibrationInputError("penalty", str(self.penalty), "a number of at least 0")
 
     def fit(
-        self, scores: ArrayLike, hits: ArrayLike, groups: ArrayLike | None = None
+        self,
+        scores: ArrayLike,
+        hits: ArrayLike,
+        groups: ArrayLike | None = None,
+        *,
+        sample_weight: SampleWeight = None,
     ) -> FittedByGroup:
+        if groups is not None and sample_weight is not None:
+            groups = repeated(self, np.asarray(scores), groups, sample_weight)[1]
+        scores, hits = repeated(self, scores, hits, sample_weight)
         checked, outcomes = validation.scores_and_hits(scores, hits)
         of_all = self.score_map.fit(checked, outcomes)
         known = np.zeros(checked.size, np.int64)

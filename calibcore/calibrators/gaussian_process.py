@@ -20,6 +20,7 @@ from calibcore.calibrators.base import (
     Progress,
     Rules,
     SlowVectorMap,
+    repeated,
 )
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
 from calibcore.calibrators.method import Cost, Fits, Method, WholeNumber
@@ -29,6 +30,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import LOG2_E, below_largest
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels, Logits
+from calibcore.weights import SampleWeight
 
 # Class probabilities averaged over a Gaussian posterior of the latent values ------------------
 
@@ -883,8 +885,14 @@ class GaussianProcessCalibration(SlowVectorMap):
         validation.whole_number(self.max_iterations, "max_iterations", least=1)
 
     def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
     ) -> FittedGaussianProcess:
+        logits, labels = repeated(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
         warnings = list(_input_warnings(rows, int(np.count_nonzero(~possible))))

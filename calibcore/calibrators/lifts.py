@@ -21,6 +21,7 @@ from calibcore.calibrators.base import (
     ScoreMap,
     SlowVectorMap,
     VectorMap,
+    repeated,
 )
 from calibcore.calibrators.descriptions import SOFTMAX, Recipe
 from calibcore.data import LogitSet
@@ -29,6 +30,7 @@ from calibcore.ordering import sort_together
 from calibcore.probabilities import softmax, sum_columns
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
+from calibcore.weights import SampleWeight
 
 # What a lift says of the maps it is made of ---------------------------------------------------
 
@@ -131,8 +133,14 @@ class Lift(SlowVectorMap):
     """A calibrator of all classes made of one or many maps of a score."""
 
     def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
     ) -> FittedLift:
+        logits, labels = repeated(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         return self.fit_probabilities(
             lambda some: softmax(rows.logits[some]), rows.n_classes, rows.labels, progress
@@ -630,8 +638,11 @@ class PooledScores:
         check_score_map(self.score_map)
         _check_strictness(self.strictness)
 
-    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedPooledScores:
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedPooledScores:
         """Fit on the logits and labels of the calibration set, as `PooledClasses.fit`."""
+        logits, labels = repeated(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         fitted = _fit_pooled(self.score_map, softmax(rows.logits), rows.labels)
         return FittedPooledScores(fitted, self.strictness, warnings=fitted.warnings)
@@ -716,8 +727,14 @@ class Chain(SlowVectorMap):
                 )
 
     def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
     ) -> FittedChain:
+        logits, labels = repeated(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         first = _fit(self.first, rows, _half(progress, 0.0))
         second: FittedVectorMap

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.blocks import NARROW, block_rows, row_blocks, row_totals
-from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap
+from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap, repeated
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, rounded
 from calibcore.calibrators.method import Choice, Cost, Fits, Method
 from calibcore.probabilities import LOG2_E, below_largest, read_in_place, sum_columns
 from calibcore.results import result_class
 from calibcore.validation import Floats, Logits
+from calibcore.weights import SampleWeight, repeats, shares_of, weights_of
 
 # Logits with their true classes, and sums over the classes at an inverse temperature ----------
 
@@ -44,6 +45,8 @@ class Rows:
     logits : ndarray of float32 or float64, shape (n_samples, n_classes)
     true : ndarray of float64, shape (n_samples,)
         The logit of the true class.
+    weights : ndarray of float64, shape (n_samples,), or None
+        Sampling weights, which the likelihood is weighted by.
 
     Notes
     -----
@@ -53,8 +56,10 @@ class Rows:
     a minimum. Rows of few classes are kept as columns, as sums along short rows are slow.
     """
 
-    def __init__(self, logits: Logits, true: Floats, maxima: Logits | None) -> None:
-        self.logits, self.true, self._maxima = logits, true, maxima
+    def __init__(
+        self, logits: Logits, true: Floats, maxima: Logits | None, weights: Floats | None = None
+    ) -> None:
+        self.logits, self.true, self._maxima, self.weights = logits, true, maxima, weights
         self.n_rows, self.n_classes = logits.shape
         self._axis = 0 if self.n_classes <= NARROW else 1
         self._small: dict[Precision, NDArray[Any]] = {}  # z, if it is one block
@@ -94,11 +99,12 @@ class Rows:
         """Rows whose true class is not ruled out."""
         return np.isfinite(self.true if self._maxima is None else self.own)
 
-    def part(self, chosen: slice | NDArray[np.bool_]) -> "Rows":
+    def part(self, chosen: slice | NDArray[np.bool_] | NDArray[np.intp]) -> "Rows":
         """Keep some rows."""
         table: Any = self.logits
         maxima = None if self._maxima is None else self._maxima[chosen]
-        return Rows(np.ascontiguousarray(table[chosen]), self.true[chosen], maxima)
+        weights = None if self.weights is None else self.weights[chosen]
+        return Rows(np.ascontiguousarray(table[chosen]), self.true[chosen], maxima, weights)
 
     def one_in(self, many: int, *, least: int) -> "Rows":
         """Keep one row in so many, spread evenly, or more, so as to keep at least some."""
@@ -110,9 +116,19 @@ class Rows:
         with np.errstate(over="ignore"):  # a mean too large for a float is infinite
             if self.n_rows <= _TOGETHER:
                 return list(terms(self))
-            totals: Any = sum(part.n_rows * np.array(terms(part)) for part in self.parts)
-            found: list[float] = (totals / self.n_rows).tolist()
+            totals: Any = sum(part.weight * np.array(terms(part)) for part in self.parts)
+            found: list[float] = (totals / self.weight).tolist()
             return found
+
+    @cached_property
+    def weight(self) -> float:
+        """Number of rows, or the sum of their weights."""
+        return self.n_rows if self.weights is None else float(self.weights.sum())
+
+    def average(self, values: NDArray[Any]) -> float:
+        """Return the mean of one value a row."""
+        total = values.sum() if self.weights is None else self.weights @ values
+        return float(total) / self.weight
 
     @property
     def parts(self) -> list["Rows"]:
@@ -397,8 +413,26 @@ class TemperatureScaling(VectorMap):
         """Check the option."""
         validation.choice(self.loss, "loss", allowed=LOSSES)
 
-    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedTemperature:
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedTemperature:
+        if self.loss == "nll" and sample_weight is not None:
+            return fit_temperature(_weighted(logits, labels, sample_weight), self.loss)
+        logits, labels = repeated(self, logits, labels, sample_weight)
         return fit_temperature(Rows.checked(logits, labels), self.loss)
+
+
+def _weighted(logits: ArrayLike, labels: ArrayLike, sample_weight: SampleWeight) -> Rows:
+    """Check weighted rows; those of frequency weights are repeated."""
+    rows = Rows.checked(logits, labels)
+    weights = weights_of(sample_weight, rows.n_rows)
+    if weights is None:
+        return rows
+    if weights.counts:
+        return rows.part(repeats(weights))
+    shares = shares_of(weights.values)
+    rows = Rows(rows.logits, rows.true, rows._maxima, shares)  # noqa: SLF001
+    return rows if shares.all() else rows.part(shares > 0)
 
 
 def fit_temperature(rows: Rows, loss: Loss, *, rough: bool = False) -> FittedTemperature:
@@ -504,14 +538,14 @@ def _rough_slope(inverse: float, rows: Rows) -> tuple[float, ...]:
     third = three - one * (second + 2 * two - square)
     fourth = four - 4 * one * three - 3 * two * two + 6 * square * (second + two)
     terms = one - own, second, third, fourth
-    return tuple(float(term.sum()) / rows.n_rows for term in terms)
+    return tuple(rows.average(term) for term in terms)
 
 
 def _slope(inverse: float, rows: Rows) -> tuple[float, ...]:
     """Evaluate two derivatives in float64."""
     own, (total, once, twice) = rows.powers(inverse, 2, np.float64)
     mean = once / total
-    return float((mean - own).mean()), float((twice / total - mean * mean).mean())
+    return rows.average(mean - own), rows.average(twice / total - mean * mean)
 
 
 def _most_likely(rows: Rows, *, rough: bool = False) -> float:

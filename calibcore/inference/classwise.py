@@ -25,6 +25,7 @@ from calibcore.metrics.kernel import (
     share_out,
     spread_of,
 )
+from calibcore.metrics.measure import ClassMeasure
 from calibcore.metrics.pairwise import skce_test
 from calibcore.results import result_class
 from calibcore.tally import tally
@@ -317,6 +318,8 @@ def evaluate_classes(
     wanted = {measure.key for measure in plan.measures} & {*SUMMARIES, _WHOLE}
     if probabilities is None or labels is None or not wanted:
         return {}
+    if side.event.weights is not None or side.event.clusters is not None:
+        return _values_alone(side, probabilities, labels, plan, wanted)
     evaluated: dict[str, Uncertainty] = {}
     if _WHOLE in wanted:
         evaluated[_WHOLE] = _evaluate_whole(probabilities, labels)
@@ -334,6 +337,21 @@ def evaluate_classes(
     if not wanted.isdisjoint(_BLURRED):
         evaluated |= _evaluate_blurred(drawn)
     return {key: evaluated[key] for key in wanted}
+
+
+def _values_alone(
+    side: SideRows, probabilities: Floats, labels: Labels, plan: Plan, wanted: set[str]
+) -> dict[str, Uncertainty]:
+    """Evaluate weighted rows, or clusters: labels drawn one by one say nothing of how they vary."""
+    unknown = Reference(math.nan, math.nan, math.nan)
+    found = {}
+    for one in plan.measures:
+        if one.key in wanted and isinstance(one, ClassMeasure):
+            value = one.after(
+                probabilities, probabilities, labels, plan.options, side.event.weights
+            )
+            found[one.key] = Uncertainty(value, _UNKNOWN.interval, unknown, _UNKNOWN)
+    return found
 
 
 @result_class

@@ -11,8 +11,8 @@ from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
 from calibcore.ordering import block_ends
 from calibcore.results import result_class
-from calibcore.tally import Tally
-from calibcore.validation import Floats, Labels
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats, Hits, Labels
 
 MOST_GROUPS = 1 << 10
 """Distinct scores kept in a simulation; neighbouring ones are joined where there are more."""
@@ -35,7 +35,11 @@ def grouped(counted: Tally, most: int = MOST_GROUPS) -> Tally:
     counts = np.add.reduceat(counted.counts, starts)
     sums = np.add.reduceat(counted.counts * counted.scores, starts)
     hits = np.add.reduceat(counted.hits, starts)
-    return Tally(sums / counts, counts, hits, counted.n_samples)
+    if counted.design is None:
+        return Tally(sums / counts, counts, hits, counted.n_samples)
+    squares = None if counted.squares is None else np.add.reduceat(counted.squares, starts)
+    design = counted.design.joined(starts)
+    return Tally(sums / counts, counts, hits, counted.n_samples, 0.0, design, squares, counted.own)
 
 
 def group_starts(scores: Floats, counts: Floats, most: int = MOST_GROUPS) -> NDArray[np.intp]:
@@ -57,7 +61,18 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
     ``n_draws``: how many times.
 
     With ``hits`` of shape (n_draws, n_blocks).
+
+    Notes
+    -----
+    Rows with sampling weights or clusters keep how their own gaps vary, whatever that is
+    (`calibcore.weights.Design.drawn_gaps`): hits are then what is expected of the frequency, less
+    such gaps; no whole numbers, and a few below 0 or above the rows.
     """
+    if counted.design is not None:
+        gaps, own = counted.design.drawn_gaps(rng, n_draws, frequency)
+        squares = counted.counts if counted.squares is None else counted.squares
+        own += float(squares @ np.square(counted.scores - frequency))
+        return replace(counted, hits=counted.counts * frequency - gaps, own=own)
     counts = counted.counts.astype(np.intp)
     if counted.n_samples > _FEW_A_SCORE * counts.size:
         drawn = rng.binomial(counts, frequency, size=(n_draws, counts.size))
@@ -69,6 +84,18 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
     # Differences of running totals take a third of the time of sums from start to start.
     totals = np.cumsum(rows, axis=1, dtype=np.int32)[:, np.cumsum(counts) - 1]
     return replace(counted, hits=np.diff(totals, axis=1, prepend=0).astype(np.float64))
+
+
+def tally_of(event: EventScores) -> Tally:
+    """Count the rows of an event by score, with their weights and clusters."""
+    return tally(
+        event.scores,
+        event.hits,
+        event.rest,
+        event.weights,
+        event.clusters,
+        prior=event.prior,
+    )
 
 
 @result_class
@@ -104,7 +131,9 @@ class Drawn(NamedTuple):
     """How often each row is drawn, in resamples as large as the set."""
 
     counts: Floats
-    """Whole numbers; each resample's sum to ``n_rows``; shape (n_resamples, n_rows)."""
+    """Whole numbers, times the weights of weighted rows; each resample's sum to ``n_rows``; shape
+    (n_resamples, n_rows).
+    """
     otherwise: Floats | None
     """How many of these turn out otherwise than the row did, where all rows turned out alike; shape
     (n_resamples, n_rows).
@@ -176,6 +205,43 @@ def known_of_rows(
 def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
     found = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
     return found.reshape(shape).astype(np.float64)
+
+
+def draw_by_outcome(
+    rng: np.random.Generator, n_resamples: int, weights: Floats, hits: Hits
+) -> Drawn:
+    """Draw weighted hits and misses again, each among themselves, as `draw_rows`."""
+    counts = np.empty((n_resamples, hits.size))
+    for outcome in (0, 1):
+        own = np.flatnonzero(hits == outcome)
+        drawn = draw_rows(rng, n_resamples, own.size).counts * weights[own]
+        counts[:, own] = drawn * (weights[own].sum() / drawn.sum(axis=1, keepdims=True))
+    return Drawn(counts, None)
+
+
+def draw_units(
+    rng: np.random.Generator,
+    n_resamples: int,
+    weights: Floats,
+    clusters: Labels | None,
+    *,
+    alike: bool = False,
+) -> Drawn:
+    """Draw weighted rows, or whole clusters of rows, again; as `draw_rows`.
+
+    ``weights``: of the rows; shape (n_rows,). ``clusters``: of each row, from 0; shape (n_rows,).
+    """
+    n_rows = weights.size
+    n_units = n_rows if clusters is None else int(clusters.max()) + 1
+    counts = draw_rows(rng, n_resamples, n_units).counts
+    counts = counts if clusters is None else counts[:, clusters]
+    otherwise = None
+    if alike:
+        share = rng.beta(0.5, n_units + 0.5, size=n_resamples)
+        otherwise = rng.binomial(counts.astype(np.intp), share[:, np.newaxis]) * weights
+    counts = counts * weights
+    scale = n_rows / counts.sum(axis=1, keepdims=True)
+    return Drawn(counts * scale, None if otherwise is None else otherwise * scale)
 
 
 @result_class

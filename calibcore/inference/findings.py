@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from calibcore import validation
+from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.intervals import (
     DistanceEstimate,
@@ -18,6 +19,7 @@ from calibcore.inference.intervals import (
     quantiles,
     reflected,
     share_interval,
+    stretch_of,
     stretched,
 )
 from calibcore.metrics import METRICS
@@ -31,6 +33,7 @@ from calibcore.metrics.measure import (
 )
 from calibcore.results import find, short_repr
 from calibcore.validation import Floats
+from calibcore.weights import Design, shares_of
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,10 @@ class Plan:
     def rough(self) -> Options:
         """The options for draws, whose spread alone counts."""
         return replace(self.options, rough=True)
+
+    def of_weighted_rows(self) -> "Plan":
+        """Keep the measures that have a form for rows with sampling weights."""
+        return replace(self, measures=tuple(one for one in self.measures if one.weighs))
 
     @property
     def of_events(self) -> list[EventMeasure]:
@@ -234,15 +241,50 @@ def reference(
     return Reference(mean, upper, p_value, lower, (central[0], central[1]))
 
 
-def evaluate_mean(values: RowValues, draws: Floats, level: float, *, is_share: bool) -> Uncertainty:
+def evaluate_mean(
+    values: RowValues, draws: Floats, level: float, *, is_share: bool, event: EventScores
+) -> Uncertainty:
     """Evaluate a mean over the rows, or a share of them; by perfect scores it is nearly normal."""
     n_samples = values.seen.size
+    if event.weights is not None or event.clusters is not None:
+        return _evaluate_weighted(values, draws, level, is_share=is_share, event=event)
     mean = float(values.mean.mean())
     deviation = math.sqrt(float(values.variance.sum())) / n_samples
     seen = float(values.seen.sum())
+    interval = share_interval(seen, n_samples, level) if is_share else None
+    interval = interval or percentile_interval(draws, level)
+    return _mean_of(seen / n_samples, interval, mean, deviation, draws)
+
+
+def _evaluate_weighted(
+    values: RowValues, draws: Floats, level: float, *, is_share: bool, event: EventScores
+) -> Uncertainty:
+    """Evaluate a mean over weighted rows, or over rows in clusters."""
+    each = np.ones(values.seen.size) if event.weights is None else event.weights.values
+    weights, clusters = shares_of(each), event.clusters
+    n_samples = weights.size
+    value, mean = (float(weights @ one / n_samples) for one in (values.seen, values.mean))
+    numbers = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    design = Design(values.seen, values.seen, weights, np.zeros(1, dtype=np.intp), numbers)
+    if numbers is None:
+        deviation = math.sqrt(float(np.square(weights) @ values.variance)) / n_samples
+    else:
+        deviation = design.deviation_of(weights * (values.seen - values.mean)) / n_samples
+    stretch = stretch_of(design.n_units, level)
+    if is_share:
+        rows = float(design.rows_alike(np.array([value]), np.zeros(1, dtype=np.intp))[0])
+        interval = share_interval(value * rows, rows, level)
+    else:
+        interval = stretched(percentile_interval(draws, level), stretch)
+    return replace(_mean_of(value, interval, mean, deviation, draws), stretch=stretch)
+
+
+def _mean_of(
+    value: float, interval: Interval, mean: float, deviation: float, draws: Floats
+) -> Uncertainty:
     return Uncertainty(
-        seen / n_samples,
-        share_interval(seen, n_samples, level) if is_share else percentile_interval(draws, level),
+        value,
+        interval,
         Reference(
             mean,
             mean + _UPPER_95 * deviation,

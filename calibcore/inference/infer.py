@@ -1,7 +1,7 @@
 """Every measure's interval, what a perfectly calibrated model would show, and every change."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,14 +14,18 @@ from calibcore.data import EventScores
 from calibcore.inference import findings
 from calibcore.inference.classwise import evaluate_classes
 from calibcore.inference.draws import (
+    Drawn,
     OrderedRows,
     SideRows,
     chunks,
+    draw_by_outcome,
     draw_rows,
+    draw_units,
     grouped,
     known_of_rows,
     other_labels,
     redrawn,
+    tally_of,
 )
 from calibcore.inference.findings import Inference, Plan, Uncertainty, reference
 from calibcore.inference.intervals import (
@@ -38,8 +42,9 @@ from calibcore.inference.intervals import (
 from calibcore.inference.inversion import N_DRAWS, Distance, invert, shifted
 from calibcore.metrics.measure import EventMeasure, RowValues
 from calibcore.reliability import spline_frequency
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally
 from calibcore.validation import Floats, Labels
+from calibcore.weights import shares_of
 
 _PATTERN_KNOTS = 6
 
@@ -57,7 +62,7 @@ def evaluate_event(
 
     By the key of the measure.
     """
-    exact = tally(event.scores, event.hits, event.rest)
+    exact = tally_of(event)
     values = {m.key: float(m.compute(exact, plan.options)) for m in plan.of_events}
     few = grouped(exact)
     seen = {
@@ -82,6 +87,8 @@ def evaluate_event(
         stretch = 1.0
         if measure.interval in ("ranks", "lifted"):
             stretch = stretch_of(fewest(exact), plan.level)
+        if exact.design is not None:
+            stretch = max(stretch, stretch_of(exact.design.n_units, plan.level))
         if measure.interval == "wilson":
             interval = _of_shares(measure, few, plan)
         elif measure.interval == "ranks":
@@ -90,6 +97,8 @@ def evaluate_event(
             interval = _lowered(exact, value, drawn, lifts[key], plan.level)
         else:
             interval = _interval(measure, value, drawn, estimate, plan.level)
+            if estimate is None:
+                interval = stretched(interval, stretch)
         known = reference(null[key], value, measure.ideal, seen.get(key))
         evaluated[key] = Uncertainty(value, interval, known, estimate, drawn, stretch)
     return evaluated
@@ -131,7 +140,8 @@ def _lowered(counted: Tally, value: float, draws: Floats, lift: float, level: fl
 
 def _likely_shares(counted: Tally, level: float) -> list[float]:
     """Return the interval for the share of hits, and the share in it nearest to 1/2."""
-    ends = share_interval(float(counted.hits.sum()), counted.n_samples, level)
+    share = counted.rows_alike / counted.n_samples
+    ends = share_interval(float(counted.hits.sum()) * share, counted.n_samples * share, level)
     found: list[float] = np.clip([ends.low, 0.5, ends.high], ends.low, ends.high).tolist()
     return found
 
@@ -172,7 +182,9 @@ def _patterns(event: EventScores, few: Tally) -> list[Floats]:
     """Frequencies that the event may truly have: all scores off alike, or as the rows suggest."""
     patterns = [shifted(few, curves_of(few).null_deviation)]
     if event.n_samples >= _PATTERN_KNOTS:
-        curve = spline_frequency(event.scores, event.hits, n_knots=_PATTERN_KNOTS)
+        curve = spline_frequency(
+            event.scores, event.hits, n_knots=_PATTERN_KNOTS, sample_weight=event.weights
+        )
         patterns.append(np.interp(few.scores, curve.score, curve.frequency))
     return patterns
 
@@ -226,10 +238,15 @@ def infer(
     several distances (see `calibcore.inference.inversion.invert`), and the interval of their change
     from those of both sides. The calibrator is held fixed: its own fit is not repeated.
 
+    Rows with sampling weights are drawn again with these, clusters as a whole, their intervals
+    lengthened as Student's t of so many; distances are compared with gaps that vary as the rows'
+    own do. Class-wise errors and the SKCE of such rows have a value and no interval.
+
     Every kind of draws has a generator of its own, and both sides the same ones, so that what is
     found of a measure depends neither on the other measures nor on the other side's draws.
     """
-    plan = plan or Plan()
+    asked = plan or Plan()
+    plan = asked if before.event.weights is None else asked.of_weighted_rows()
     sides = (before,) if after is before else (before, after)
 
     def report(share: float) -> None:
@@ -246,7 +263,11 @@ def infer(
         for measure in (*plan.of_rows, *plan.of_changes):
             if one := values.get(measure.key):
                 found[measure.key] = findings.evaluate_mean(
-                    one, draws[measure.key], plan.level, is_share=measure.asks_for_order
+                    one,
+                    draws[measure.key],
+                    plan.level,
+                    is_share=measure.asks_for_order,
+                    event=side.event,
                 )
         other = sides[number - 1].probabilities
         evaluated.append(found | evaluate_classes(streams.classes, side, other, plan))
@@ -255,9 +276,9 @@ def infer(
     return Inference(
         tuple(
             findings.compare(one, was.get(one.key), now.get(one.key), plan.level)
-            for one in plan.measures
+            for one in asked.measures
         ),
-        plan,
+        asked,
     )
 
 
@@ -282,6 +303,7 @@ def _resample(
     """Measure rows drawn again, the same ones on each side."""
     rng, n_rows = _Streams.of(plan.seed).rows, sides[0].event.n_samples
     order = _order(sides)
+    draw = _drawing(sides[0].event.rows(order))
     ordered = [OrderedRows.of(side.event.rows(order)) for side in sides]
     right = _all_right(sides)
     means = [
@@ -296,7 +318,7 @@ def _resample(
     found: list[dict[str, list[Floats]]] = [{} for _ in sides]
     done = 0
     for size in chunks(plan.n_resamples, n_rows):
-        drawn = draw_rows(rng, size, n_rows, alike=alike)
+        drawn = draw(rng, size, alike)
         for rows, of_side, other, draws in zip(ordered, means, others, found, strict=True):
             counted = rows.recounted(drawn)
             for measure in plan.of_events:
@@ -311,6 +333,18 @@ def _resample(
         done += size
         report(done / plan.n_resamples)
     return [{key: np.concatenate(parts) for key, parts in draws.items()} for draws in found]
+
+
+def _drawing(event: EventScores) -> Callable[[np.random.Generator, int, bool], Drawn]:
+    """Return what draws the rows again: one by one, with their weights, or by clusters."""
+    n_rows, weights = event.n_samples, event.weights
+    if weights is None and event.clusters is None:
+        return lambda rng, size, alike: draw_rows(rng, size, n_rows, alike=alike)
+    each = np.ones(n_rows) if weights is None else shares_of(weights.values)
+    if event.prior is not None:
+        return lambda rng, size, _: draw_by_outcome(rng, size, each, event.hits)
+    numbers = None if event.clusters is None else np.unique(event.clusters, return_inverse=True)[1]
+    return lambda rng, size, alike: draw_units(rng, size, each, numbers, alike=alike)
 
 
 def _of_events(event: EventScores, plan: Plan) -> dict[str, Floats]:
@@ -330,6 +364,11 @@ def _order(sides: Sequence[SideRows]) -> NDArray[np.intp]:
             keys += known_of_rows(side.probabilities, side.labels, sides[0].probabilities)
         if side.event.rest is not None:
             keys.append(side.event.rest)
+    first = sides[0].event
+    if first.weights is not None:
+        keys.append(first.weights.values)
+    if first.clusters is not None:
+        keys.append(first.clusters)
     return np.lexsort(keys[::-1])
 
 

@@ -71,7 +71,7 @@ def percentile_interval(values: Floats, level: float) -> Interval:
     return Interval(low, high)
 
 
-def share_interval(hits: float, n_samples: int, level: float) -> Interval:
+def share_interval(hits: float, n_samples: float, level: float) -> Interval:
     """Return Wilson's interval for a share, which has a width even where all or none are hits.
 
     Examples
@@ -229,12 +229,29 @@ def rank_interval(counted: Tally, level: float) -> Interval:
         seen = float(weights @ np.square(place - area))
         ratio = (seen / usual + _AS_ROWS) / (n - 1 + _AS_ROWS) if usual > 0 else 1.0
         per_row += ratio / n
-    allowed = float(ndtri((1 + level) / 2)) ** 2 * per_row
+    times = float(ndtri((1 + level) / 2))
+    if counted.design is not None and usual > 0:
+        per_row = _design_variance(counted, (below, above), area) / usual
+        times *= stretch_of(counted.design.n_units, level)
+    allowed = times**2 * per_row
 
     def is_near(other: float) -> bool:
         return (other - area) ** 2 <= allowed * _usual(other)
 
     return Interval(_last(is_near, area, 0.0), _last(is_near, area, 1.0))
+
+
+def _design_variance(counted: Tally, places: tuple[Floats, Floats], area: float) -> float:
+    """Return the variance of the area by linearisation over weighted rows or clusters."""
+    design = counted.design
+    if design is None:
+        raise AssertionError
+    n_hits = float(counted.hits.sum())
+    n_misses = float(counted.counts.sum()) - n_hits
+    block = np.repeat(np.arange(design.starts.size), counted.rows_at.astype(np.intp))
+    below, above = (place[block] - area for place in places)
+    pulls = np.where(design.hits == 1, below / n_hits, above / n_misses)
+    return design.deviation_of(design.weights * pulls) ** 2
 
 
 def _usual(area: float) -> float:
@@ -254,9 +271,12 @@ def _last(is_near: Callable[[float], bool], start: float, end: float) -> float:
 
 
 def fewest(counted: Tally) -> int:
-    """Count the hits or the misses, whichever are fewer."""
-    n_hits = float(counted.hits.sum())
-    return round(min(n_hits, counted.n_samples - n_hits))
+    """Count the hits or the misses, whichever are fewer; of weighted rows, as equal ones."""
+    n_hits, n_rows = float(counted.hits.sum()), counted.n_samples
+    design = counted.design
+    if design is not None and design.prior is not None:
+        return int(min(design.hits.sum(), (1 - design.hits).sum()))
+    return round(min(n_hits, n_rows - n_hits) * (counted.rows_alike / n_rows))
 
 
 def stretch_of(few: int, level: float) -> float:

@@ -36,7 +36,9 @@ def allowed_frequencies(counted: Tally, level: float) -> list[Floats]:
     counts, hits = counted.counts, float(counted.hits.sum())
 
     def fewest(scores: Floats, seen: float) -> Floats:
-        share = largest_allowed(lambda missing: scores * (1 - missing), counts, seen, level)
+        share = largest_allowed(
+            lambda missing: scores * (1 - missing), counts, seen, level, counted.spreads
+        )
         return scores * (1 - share)
 
     misses = fewest(1 - counted.scores, counted.n_samples - hits)
@@ -44,13 +46,17 @@ def allowed_frequencies(counted: Tally, level: float) -> list[Floats]:
 
 
 def largest_allowed(
-    frequency_at: Callable[[float], Floats], counts: Floats, hits: float, level: float
+    frequency_at: Callable[[float], Floats],
+    counts: Floats,
+    hits: float,
+    level: float,
+    spreads: Floats | None = None,
 ) -> float:
     """Find how strongly frequencies may fall before the hits seen would be too many.
 
     ``frequency_at``: frequencies at a strength from 0 to 1, shape (n_blocks,); their mean falls.
     ``counts``: rows at each; shape (n_blocks,). ``hits``: seen in all. ``level``: of the interval
-    for the number of hits expected.
+    for the number of hits expected. ``spreads``: as of `Tally`; the counts of equal rows.
 
     Below 1.
 
@@ -64,7 +70,8 @@ def largest_allowed(
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         frequency = frequency_at(middle)
-        variance = float(counts @ (frequency * (1 - frequency)))
+        of_each = counts if spreads is None else spreads
+        variance = float(of_each @ (frequency * (1 - frequency)))
         most = float(counts @ frequency) + far * math.sqrt(max(variance, 0.0))
         low, high = (middle, high) if most >= hits else (low, middle)
     return low

@@ -1,18 +1,21 @@
 """Ranges of scores that are shown to be too high or too low, with all ranges looked at together."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.binning import bin_tally, equal_width_starts
+from calibcore.binning import bin_sums, bin_tally, equal_width_starts
 from calibcore.inference.draws import group_starts, redrawn
 from calibcore.inference.groups import adjusted_by, sum_p_values
 from calibcore.inference.omnibus import N_DRAWS
 from calibcore.reliability.bands import check_level
 from calibcore.reliability.bins import LEAST_SHARE
 from calibcore.results import result_class
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, counted_rows
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight
 
 Places = NDArray[np.intp]
 
@@ -54,7 +57,7 @@ class OffRange:
         return self.mean_score - self.frequency
 
 
-def off_ranges(
+def off_ranges(  # noqa: PLR0913 - each has a default that serves
     scores: ArrayLike,
     hits: ArrayLike,
     *,
@@ -62,6 +65,8 @@ def off_ranges(
     level: float = 0.05,
     n_draws: int = N_DRAWS,
     seed: int = 0,
+    sample_weight: SampleWeight = None,
+    clusters: object | None = None,
 ) -> tuple[OffRange, ...]:
     """Find the ranges of scores that are too high or too low, beyond chance.
 
@@ -79,6 +84,10 @@ def off_ranges(
         Sets of labels drawn from the scores; at least 20.
     seed : int, default 0
         Of the draws.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
+    clusters : array_like, shape (n_samples,), optional
+        Whom each row belongs to.
 
     Returns
     -------
@@ -112,7 +121,7 @@ def off_ranges(
     (0.87, True, 50, 0.4)
     """
     check_level(level)
-    counted = tally(scores, hits)
+    counted = counted_rows(scores, hits, sample_weight, clusters)
     return ranges_of(counted, n_bins, level=level, n_draws=n_draws, seed=seed)
 
 
@@ -126,6 +135,7 @@ def ranges_of(
     runs = _Runs(counted, equal_width_starts(counted, n_bins)[filled])
     adjusted = runs.adjusted(np.random.default_rng(seed), n_draws)
     totals, rows = np.stack([bins.mean_score, bins.frequency]), bins.counts
+    n_rows = bin_sums(counted.rows_at, equal_width_starts(counted, n_bins))
 
     def range_of(start: int, end: int) -> OffRange:
         places = filled[start : end + 1]
@@ -138,7 +148,7 @@ def ranges_of(
             high=float(bins.edges[places[-1] + 1]),
             first=start == 0,
             last=end == filled.size - 1,
-            n_rows=int(rows[places].sum()),
+            n_rows=int(n_rows[places].sum()),
             mean_score=float(mean_score),
             frequency=float(frequency),
             least=float(gaps.min()),
@@ -155,7 +165,7 @@ class _Runs:
         self.n_bins = starts.size
         self.start, self.end = np.triu_indices(starts.size)
         scores, counts = counted.scores, counted.counts
-        variance = counts * scores * (1 - scores)
+        variance = counted.variances if counted.design else counts * scores * (1 - scores)
         of_bins = np.add.reduceat(
             [counts * scores - counted.hits, variance, variance * np.abs(1 - 2 * scores), counts],
             starts,
@@ -167,6 +177,8 @@ class _Runs:
         rows = np.add.reduceat(counts, blocks)
         mean = np.add.reduceat(counts * scores, blocks) / rows
         self.few = Tally(mean, rows, np.zeros_like(rows), counted.n_samples)
+        if counted.design is not None:
+            self.few = replace(self.few, design=counted.design.joined(blocks))
         self.starts = np.searchsorted(blocks, starts)
 
     def _of(self, of_bins: Floats) -> Floats:

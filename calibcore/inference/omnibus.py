@@ -10,8 +10,9 @@ from calibcore import validation
 from calibcore.cumulative import CumulativeCurves, brownian_range_tail, brownian_tail
 from calibcore.inference.draws import grouped, redrawn
 from calibcore.results import find, result_class
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, counted_rows, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight
 
 N_DRAWS = 1000
 """Sets of labels that are drawn from the scores."""
@@ -83,7 +84,13 @@ class Omnibus:
 
 
 def omnibus_test(
-    scores: ArrayLike, hits: ArrayLike, *, n_draws: int = N_DRAWS, seed: int = 0
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+    sample_weight: SampleWeight = None,
+    clusters: object | None = None,
 ) -> Omnibus:
     """Test whether scores are the true probabilities, against several alternatives at once.
 
@@ -97,6 +104,10 @@ def omnibus_test(
         Sets of labels drawn from the scores; at least 20.
     seed : int, default 0
         Of the draws.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
+    clusters : array_like, shape (n_samples,), optional
+        Whom each row belongs to.
 
     Returns
     -------
@@ -124,7 +135,8 @@ def omnibus_test(
     limit laws weigh the statistics; the size is that of the draws, whatever the number of rows.
     Neighbouring scores are joined to at most 1,024, observed outcomes and drawn ones alike. Where
     all scores are 0 or 1 nothing varies: p is smallest if any outcome differs, else 1. A constant
-    score has no spread, and a smooth alternative of degree 0.
+    score has no spread, and a smooth alternative of degree 0. Of weighted rows and of clusters,
+    gaps are drawn as their own vary (`calibcore.weights.Design`), and v_i is theirs.
 
     References
     ----------
@@ -137,7 +149,8 @@ def omnibus_test(
     >>> found.p_value < 0.01, found.found()
     (True, ('spread', 'smooth'))
     """
-    return omnibus_of(tally(scores, hits), n_draws=n_draws, seed=seed)
+    counted = counted_rows(scores, hits, sample_weight, clusters)
+    return omnibus_of(counted, n_draws=n_draws, seed=seed)
 
 
 def omnibus_of(counted: Tally, *, n_draws: int = N_DRAWS, seed: int = 0) -> Omnibus:
@@ -167,7 +180,7 @@ class _Weights:
     def __init__(self, counted: Tally) -> None:
         scores, counts = counted.scores, counted.counts
         self.expected = counts * scores
-        variance = self.expected * (1 - scores)
+        variance = counted.variances if counted.design else self.expected * (1 - scores)
         self.deviation = float(np.sqrt(variance.sum()))
         moving = variance > 0
         self.columns = np.zeros((scores.size, ORDER + 2))

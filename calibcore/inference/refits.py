@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event
 from calibcore.fitting import Prepared, calibrated_scores, fit_folds, prepare
@@ -105,9 +105,9 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     Notes
     -----
     A row that is drawn twice stays in one fold, so that no row is calibrated by a fit that has
-    seen it. With fixed fits a cross-validated change varies too little: what a fit gets wrong shows
-    in the rows that are evaluated, and all other folds are fitted on these. Both are found in the
-    same resamples, so that few of them are enough.
+    seen it; rows in clusters are drawn by cluster. With fixed fits a cross-validated change varies
+    too little: what a fit gets wrong shows in the rows that are evaluated, and all other folds are
+    fitted on these. Both are found in the same resamples, so that few of them are enough.
 
     References
     ----------
@@ -117,8 +117,10 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     rng, measures, n_draws = np.random.default_rng(plan.seed), plan.measures, plan.n_resamples
     n_all = prepared.event.n_samples
     n_rows = min(n_all, most or n_all)
+    clusters = prepared.event.clusters
     if n_rows < n_all:
-        some = np.sort(rng.permutation(n_all)[:n_rows])
+        some = _some_rows(rng, clusters, n_all, n_rows)
+        n_rows, clusters = some.size, None if clusters is None else clusters[some]
         prepared, fold = prepare(prepared.rows.rows(some), event), fold[some]
         part = None if part is None else part[some]
     before, found = side_before(prepared), []
@@ -129,13 +131,13 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     for draw in range(n_draws):
         if progress is not None:
             progress(draw / n_draws)
-        drawn = np.sort(rng.integers(n_rows, size=n_rows))
+        drawn = _drawn_rows(rng, clusters, prepared.event)
         rows = Prepared(prepared.rows.rows(drawn), prepared.event.rows(drawn), None)
         try:
             again = fit_folds(calibrator, rows, fold[drawn], None)
         except CalibrationInputError:
             continue
-        kept = np.arange(n_rows) if part is None else np.flatnonzero(part[drawn])
+        kept = np.arange(drawn.size) if part is None else np.flatnonzero(part[drawn])
         if not kept.size:
             continue
         was, fixed = _drawn(before, drawn[kept]), _drawn(after, drawn[kept])
@@ -147,6 +149,35 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
         return Refits({}, {})
     fixed_fits, free_fits = np.stack(found, axis=1)
     return _compared(fixed_fits, free_fits, measures, n_rows / n_all)
+
+
+def _some_rows(
+    rng: np.random.Generator, clusters: Labels | None, n_all: int, n_rows: int
+) -> NDArray[np.intp]:
+    """Take some of the rows at random: of clusters whole ones, as many as have so many rows."""
+    if clusters is None:
+        return np.sort(rng.permutation(n_all)[:n_rows])
+    numbers, own = np.unique(clusters, return_inverse=True)
+    order = rng.permutation(numbers.size)
+    taken = np.cumsum(np.bincount(own)[order]) <= n_rows
+    taken[:2] = True
+    return np.flatnonzero(np.isin(own, order[taken]))
+
+
+def _drawn_rows(
+    rng: np.random.Generator, clusters: Labels | None, event: EventScores
+) -> NDArray[np.intp]:
+    """Draw the rows again: one by one, whole clusters, or hits and misses among themselves."""
+    n_rows = event.n_samples
+    if event.prior is not None:
+        parts = (np.flatnonzero(event.hits == outcome) for outcome in (0, 1))
+        drawn = [part[rng.integers(part.size, size=part.size)] for part in parts if part.size]
+        return np.sort(np.concatenate(drawn))
+    if clusters is None:
+        return np.sort(rng.integers(n_rows, size=n_rows))
+    numbers, own = np.unique(clusters, return_inverse=True)
+    times = np.bincount(rng.integers(numbers.size, size=numbers.size), minlength=numbers.size)
+    return np.repeat(np.arange(n_rows), times[own])
 
 
 def _compared(fixed: Floats, free: Floats, measures: Sequence[Measure], share: float) -> Refits:
@@ -175,10 +206,10 @@ def side_after(
     rows = prepared.rows
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
         table = fitted.predict_proba(rows.logits)
-        return SideRows(event.outcomes(table, rows.labels), table, rows.labels)
+        return SideRows(like(event.outcomes(table, rows.labels), rows), table, rows.labels)
     if isinstance(fitted, FittedScoreMap):
         scores = calibrated_scores(fitted, prepared)
-        return SideRows(EventScores(scores, prepared.event.hits))
+        return SideRows(like(EventScores(scores, prepared.event.hits), rows))
     raise TypeError(fitted)
 
 
@@ -194,14 +225,19 @@ def _values(
 ) -> list[float]:
     """Measure one side; NaN without probabilities of the classes, and of what has no change."""
     event, found = side.event, []
-    counted = tally(event.scores, event.hits, event.rest)
+    counted = tally(event.scores, event.hits, event.rest, event.weights)
     was, now, labels = before.probabilities, side.probabilities, side.labels
     both = None if was is None or now is None else (was, now)
     for one in measures:
-        if isinstance(one, EventMeasure):
+        if event.weights is not None and not one.weighs:
+            found.append(math.nan)
+        elif isinstance(one, EventMeasure):
             found.append(float(one.compute(counted, options)))
         elif not isinstance(one, ClassMeasure) or one.is_tested_only or both is None:
             found.append(math.nan)
         else:
-            found.append(math.nan if labels is None else one.after(*both, labels, options))
+            value = math.nan
+            if labels is not None:
+                value = one.after(*both, labels, options, event.weights)
+            found.append(value)
     return found

@@ -21,9 +21,13 @@ from calibcore.metrics.measure import EventMeasure
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight, refuse_design
 
 MOST_BINS = 100
 """Bins up to which a sweep goes unless more are asked for."""
+
+_ONE_ROW = 1e-9
+"""By so much more than 1 an effective number of rows may be that is 1 but for rounding."""
 
 _Z_95 = 1.6448536269514722
 """Standard deviations that a normal variable exceeds in 5% of cases."""
@@ -86,9 +90,10 @@ def bin_sweep(scores: ArrayLike, hits: ArrayLike, *, most: int = MOST_BINS) -> B
 def sweep_bins(counted: Tally, *, most: int = MOST_BINS) -> BinSweep:
     """Return the `bin_sweep` of rows that are counted by score (one set, not resamples)."""
     most = validation.whole_number(most, "most", least=2, most=10_000)
+    refuse_design(counted.design, "the limits of a sweep over bins")
     claimed = counted.counts * counted.scores
     gaps = _from_zero(claimed - counted.hits)
-    variance = _from_zero(claimed * (1 - counted.scores))
+    variance = _from_zero(counted.variances)
     totals = np.cumsum(counted.counts)
     found = np.empty((4, most - 1))
     for place, n_bins in enumerate(range(2, most + 1)):
@@ -135,6 +140,7 @@ def ece(
     n_bins: int = 15,
     binning: Binning = "equal_width",
     norm: Literal[1, 2] = 1,
+    sample_weight: SampleWeight = None,
 ) -> float:
     """Compute the expected calibration error (ECE): the mean gap of score and frequency over bins.
 
@@ -150,6 +156,8 @@ def ece(
         Kind of bins, see `calibcore.binning.bin_scores`.
     norm : {1, 2}, default 1
         Average of absolute gaps, or root of the average of squared gaps.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -176,7 +184,8 @@ def ece(
     """
     if norm not in (1, 2):
         raise CalibrationInputError("norm", repr(norm), "1 or 2")
-    return float(ece_of(bin_scores(scores, hits, n_bins=n_bins, binning=binning), norm=norm))
+    bins = bin_scores(scores, hits, n_bins=n_bins, binning=binning, sample_weight=sample_weight)
+    return float(ece_of(bins, norm=norm))
 
 
 def ece_of(table: BinTable, *, norm: Literal[1, 2] = 1) -> Floats:
@@ -187,7 +196,12 @@ def ece_of(table: BinTable, *, norm: Literal[1, 2] = 1) -> Floats:
 
 
 def debiased_ece(
-    scores: ArrayLike, hits: ArrayLike, *, n_bins: int = 15, binning: Binning = "equal_mass"
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    n_bins: int = 15,
+    binning: Binning = "equal_mass",
+    sample_weight: SampleWeight = None,
 ) -> float:
     """Compute the debiased ECE: root mean squared gap over bins, less what chance adds to it.
 
@@ -205,7 +219,9 @@ def debiased_ece(
     Root of max(0, sum_b n_b / N ((mean score_b - frequency_b)^2 - f_b (1 - f_b) / (n_b - 1))), f_b
     the frequency. A single row does not show its chance, so a bin with one adds 0, as in the
     authors' program. Before the root, the sum is right on average over draws of the hits; after it
-    and the maximum it no longer is.
+    and the maximum it no longer is. With sampling weights n_b / N is the share of the weight, and
+    n_b in n_b - 1 is Kish's effective number of the bin's rows, which keeps the sum right on
+    average.
 
     References
     ----------
@@ -217,20 +233,27 @@ def debiased_ece(
     >>> round(debiased_ece(scores, hits, n_bins=1), 4), ece(scores, hits, n_bins=1)
     (0.433, 0.5)
     """
-    return float(debiased_ece_of(bin_scores(scores, hits, n_bins=n_bins, binning=binning)))
+    bins = bin_scores(scores, hits, n_bins=n_bins, binning=binning, sample_weight=sample_weight)
+    return float(debiased_ece_of(bins))
 
 
 def debiased_ece_of(table: BinTable) -> Floats:
     """Return the `debiased_ece` of binned rows, vectorised over resamples."""
     with np.errstate(divide="ignore", invalid="ignore"):  # bins of one row or none are left out
-        chance = table.frequency * (1 - table.frequency) / (table.counts - 1)
-    excess = np.where(table.counts > 1, table.gap**2 - chance, 0.0)
+        rows = table.counts if table.kish is None else table.kish
+        chance = table.frequency * (1 - table.frequency) / (rows - 1)
+    excess = np.where(rows > 1 + _ONE_ROW, table.gap**2 - chance, 0.0)
     total = np.sum(table.counts * excess, axis=-1) / table.counts.sum(axis=-1)
     return np.asarray(np.sqrt(np.maximum(total, 0.0)))
 
 
 def mce(
-    scores: ArrayLike, hits: ArrayLike, *, n_bins: int = 15, binning: Binning = "equal_width"
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    n_bins: int = 15,
+    binning: Binning = "equal_width",
+    sample_weight: SampleWeight = None,
 ) -> float:
     """Compute the maximum calibration error (MCE): the largest gap of score and frequency in a bin.
 
@@ -250,7 +273,8 @@ def mce(
     >>> round(mce([0.2, 0.4, 0.9], [0, 1, 1], n_bins=2), 4)
     0.2
     """
-    return float(mce_of(bin_scores(scores, hits, n_bins=n_bins, binning=binning)))
+    bins = bin_scores(scores, hits, n_bins=n_bins, binning=binning, sample_weight=sample_weight)
+    return float(mce_of(bins))
 
 
 def mce_of(table: BinTable) -> Floats:

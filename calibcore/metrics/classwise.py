@@ -13,6 +13,7 @@ from calibcore.metrics.binned import ece_of
 from calibcore.metrics.measure import ClassMeasure
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
+from calibcore.weights import SampleWeight
 
 _BLOCKS = 8  # at once: sums of all bins are made for each, which is work too
 _CLASSES = 16  # made into columns at once: a row of the table is read once for all of them
@@ -24,6 +25,7 @@ def classwise_ece(
     *,
     n_bins: int = 15,
     binning: Binning = "equal_width",
+    sample_weight: SampleWeight = None,
 ) -> float:
     """Compute the class-wise ECE: the mean over classes of each one's expected calibration error.
 
@@ -38,6 +40,8 @@ def classwise_ece(
     binning : {"equal_width", "equal_mass"}, default "equal_width"
         As in `calibcore.binning.bin_scores`. Where most probabilities of a class are near 0, bins
         of equal mass part them, and those of equal width do not.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -65,10 +69,19 @@ def classwise_ece(
     >>> classwise_ece([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2)
     0.375
     """
-    return float(classwise_errors(probabilities, labels, n_bins=n_bins, binning=binning).mean())
+    errors = classwise_errors(
+        probabilities, labels, n_bins=n_bins, binning=binning, sample_weight=sample_weight
+    )
+    return float(errors.mean())
 
 
-def max_classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> float:
+def max_classwise_ece(
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    *,
+    n_bins: int = 15,
+    sample_weight: SampleWeight = None,
+) -> float:
     """Compute the largest expected calibration error of any class.
 
     Parameters and errors are those of `classwise_ece`.
@@ -83,7 +96,8 @@ def max_classwise_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: in
     >>> max_classwise_ece([[0.75, 0.125, 0.125], [0.75, 0.125, 0.125]], [0, 0])
     0.25
     """
-    return float(classwise_errors(probabilities, labels, n_bins=n_bins).max())
+    errors = classwise_errors(probabilities, labels, n_bins=n_bins, sample_weight=sample_weight)
+    return float(errors.max())
 
 
 def classwise_errors(
@@ -92,6 +106,7 @@ def classwise_errors(
     *,
     n_bins: int = 15,
     binning: Binning = "equal_width",
+    sample_weight: SampleWeight = None,
 ) -> Floats:
     """Return the expected calibration error of each class.
 
@@ -109,8 +124,9 @@ def classwise_errors(
     """
     table, true = validation.labelled(probabilities, labels)
     n_rows, n_classes = table.shape
-    if binning != "equal_width":
-        bins = (bin_tally(one, n_bins=n_bins, binning=binning) for one in _tallies(table, true))
+    if binning != "equal_width" or sample_weight is not None:
+        tallies = _tallies(table, true, sample_weight)
+        bins = (bin_tally(one, n_bins=n_bins, binning=binning) for one in tallies)
         return np.array([float(ece_of(one)) for one in bins])
     n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
     own = table[np.arange(n_rows), true]
@@ -119,7 +135,9 @@ def classwise_errors(
     return np.asarray(np.abs(gaps).sum(axis=1) / n_rows)
 
 
-def classwise_ks(probabilities: ArrayLike, labels: ArrayLike) -> float:
+def classwise_ks(
+    probabilities: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the class-wise KS error: the mean over classes of each one's KS error.
 
     Parameters
@@ -128,6 +146,8 @@ def classwise_ks(probabilities: ArrayLike, labels: ArrayLike) -> float:
         Rows that sum to 1 (y_prob).
     labels : array_like of int, shape (n_samples,)
         True classes (y_true), from 0.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -154,10 +174,13 @@ def classwise_ks(probabilities: ArrayLike, labels: ArrayLike) -> float:
     >>> classwise_ks([[0.5, 0.5], [0.75, 0.25]], [0, 0])
     0.375
     """
-    return float(classwise_ks_errors(probabilities, labels).mean())
+    errors = classwise_ks_errors(probabilities, labels, sample_weight=sample_weight)
+    return float(errors.mean())
 
 
-def max_classwise_ks(probabilities: ArrayLike, labels: ArrayLike) -> float:
+def max_classwise_ks(
+    probabilities: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the largest KS error of any class.
 
     Parameters and errors are those of `classwise_ks`.
@@ -172,10 +195,12 @@ def max_classwise_ks(probabilities: ArrayLike, labels: ArrayLike) -> float:
     >>> max_classwise_ks([[0.75, 0.125, 0.125], [0.75, 0.125, 0.125]], [0, 0])
     0.25
     """
-    return float(classwise_ks_errors(probabilities, labels).max())
+    return float(classwise_ks_errors(probabilities, labels, sample_weight=sample_weight).max())
 
 
-def classwise_ks_errors(probabilities: ArrayLike, labels: ArrayLike) -> Floats:
+def classwise_ks_errors(
+    probabilities: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+) -> Floats:
     """Return the KS error of each class against the others.
 
     Parameters and errors are those of `classwise_ks`.
@@ -191,15 +216,15 @@ def classwise_ks_errors(probabilities: ArrayLike, labels: ArrayLike) -> Floats:
     [0.375, 0.375]
     """
     table, true = validation.labelled(probabilities, labels)
-    return np.array([float(ks_of(one)) for one in _tallies(table, true)])
+    return np.array([float(ks_of(one)) for one in _tallies(table, true, sample_weight)])
 
 
-def _tallies(table: Floats, true: Labels) -> Iterator[Tally]:
+def _tallies(table: Floats, true: Labels, sample_weight: SampleWeight) -> Iterator[Tally]:
     """Count the rows of each class by its probability, which is 1 at most."""
     for first in range(0, table.shape[1], _CLASSES):
         columns = np.minimum(table[:, first : first + _CLASSES].T, 1.0, order="C")
         for k, scores in enumerate(columns, first):
-            yield tally(scores, true == k)
+            yield tally(scores, true == k, sample_weight=sample_weight)
 
 
 def _binned(table: Floats, n_bins: int) -> Floats:
@@ -230,6 +255,7 @@ CLASSWISE_KS = ClassMeasure(
     explained="KS error of each class against the others, averaged over the classes. No bins.",
     ideal=0.0,
     compute=lambda p, y, _: classwise_ks(p, y),
+    weighted=lambda p, y, _, w: classwise_ks(p, y, sample_weight=w),
 )
 
 MAX_CLASSWISE_KS = ClassMeasure(
@@ -240,6 +266,7 @@ MAX_CLASSWISE_KS = ClassMeasure(
     explained="Largest KS error of any class against the others.",
     ideal=0.0,
     compute=lambda p, y, _: max_classwise_ks(p, y),
+    weighted=lambda p, y, _, w: max_classwise_ks(p, y, sample_weight=w),
 )
 
 CLASSWISE_ECE = ClassMeasure(
@@ -252,6 +279,7 @@ CLASSWISE_ECE = ClassMeasure(
     ideal=0.0,
     short=True,
     compute=lambda p, y, o: classwise_ece(p, y, n_bins=o.n_bins),
+    weighted=lambda p, y, o, w: classwise_ece(p, y, n_bins=o.n_bins, sample_weight=w),
 )
 
 MAX_CLASSWISE_ECE = ClassMeasure(
@@ -262,6 +290,7 @@ MAX_CLASSWISE_ECE = ClassMeasure(
     explained="Largest expected calibration error of any class against the others.",
     ideal=0.0,
     compute=lambda p, y, o: max_classwise_ece(p, y, n_bins=o.n_bins),
+    weighted=lambda p, y, o, w: max_classwise_ece(p, y, n_bins=o.n_bins, sample_weight=w),
 )
 
 CLASSWISE_ECE_EQUAL_MASS = ClassMeasure(
@@ -273,4 +302,7 @@ CLASSWISE_ECE_EQUAL_MASS = ClassMeasure(
     " part the many rows whose probability of a class is near 0.",
     ideal=0.0,
     compute=lambda p, y, o: classwise_ece(p, y, n_bins=o.n_bins, binning="equal_mass"),
+    weighted=lambda p, y, o, w: classwise_ece(
+        p, y, n_bins=o.n_bins, binning="equal_mass", sample_weight=w
+    ),
 )

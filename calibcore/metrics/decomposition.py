@@ -20,6 +20,7 @@ from calibcore.tally import (
     whole_numbers,
 )
 from calibcore.validation import Floats, Logits
+from calibcore.weights import SampleWeight
 
 Part = TypeVar("Part", float, Floats)
 
@@ -43,7 +44,9 @@ class Decomposition(Generic[Part]):
     uncertainty: Part
 
 
-def corp(scores: ArrayLike, hits: ArrayLike) -> Decomposition[float]:
+def corp(
+    scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+) -> Decomposition[float]:
     """Compute the CORP decomposition of the Brier score of an event into its three parts.
 
     No bins have to be chosen, and the parts add up to the score to rounding.
@@ -54,6 +57,8 @@ def corp(scores: ArrayLike, hits: ArrayLike) -> Decomposition[float]:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -84,7 +89,7 @@ def corp(scores: ArrayLike, hits: ArrayLike) -> Decomposition[float]:
     >>> corp([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1])
     Decomposition(miscalibration=0.0625, discrimination=0.25, uncertainty=0.25)
     """
-    parts = corp_of(tally(scores, hits))
+    parts = corp_of(tally(scores, hits, sample_weight=sample_weight))
     return Decomposition(
         float(parts.miscalibration), float(parts.discrimination), float(parts.uncertainty)
     )
@@ -126,8 +131,11 @@ def _steps(counted: Tally) -> tuple[Floats, Floats, NDArray[np.intp]]:
     # A third of the time that scipy takes to pool them all
     counts, hits, begins = _pooled(*_joined(counted))
     resample = np.repeat(np.arange(begins.size), np.diff(begins, append=counts.size))
-    # Each resample lies above the one before, so that no step is part of two.
-    steps = isotonic_regression(hits / counts + 2 * resample, weights=counts).blocks[:-1]
+    # Each resample lies above the one before, so that no step is part of two; what is drawn of
+    # weighted rows may leave [0, 1].
+    frequency = hits / counts
+    apart = 2.0 if counted.design is None else 2 + 2 * float(np.abs(frequency).max())
+    steps = isotonic_regression(frequency + apart * resample, weights=counts).blocks[:-1]
     # From whole numbers, the frequencies are right to the last digit.
     sizes = np.add.reduceat(counts, steps)
     return sizes, np.add.reduceat(hits, steps) / sizes, np.searchsorted(steps, begins)
@@ -188,7 +196,13 @@ def _sums(values: Floats, starts: NDArray[np.intp]) -> Floats:
 # Class probabilities before and after calibration ---------------------------------------------
 
 
-def calibration_gain(before: ArrayLike, after: ArrayLike, labels: ArrayLike) -> float:
+def calibration_gain(
+    before: ArrayLike,
+    after: ArrayLike,
+    labels: ArrayLike,
+    *,
+    sample_weight: SampleWeight = None,
+) -> float:
     """Return how much calibration lowers the squared calibration error, from the Brier scores.
 
     It needs no bins and no density, and many classes are no harder than two.
@@ -199,6 +213,8 @@ def calibration_gain(before: ArrayLike, after: ArrayLike, labels: ArrayLike) -> 
         Class probabilities without and with calibration; rows that sum to 1.
     labels : array_like of int, shape (n_samples,)
         True classes (y_true), from 0.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -227,7 +243,8 @@ def calibration_gain(before: ArrayLike, after: ArrayLike, labels: ArrayLike) -> 
     """
     first, second = (validation.matrix(one, "probabilities") for one in (before, after))
     _check_alike(first, second)
-    return brier(before, labels) - brier(after, labels)
+    was, now = (brier(one, labels, sample_weight=sample_weight) for one in (before, after))
+    return was - now
 
 
 def changed_decisions(before: ArrayLike, after: ArrayLike) -> int:

@@ -6,9 +6,10 @@ from numpy.typing import ArrayLike
 from calibcore.metrics.measure import EventMeasure
 from calibcore.tally import Tally, count_totals, hit_sums, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight
 
 
-def auroc(scores: ArrayLike, hits: ArrayLike) -> float:
+def auroc(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the area under the ROC curve (AUROC): the probability that a hit outscores a miss.
 
     A rising map of the scores leaves it as it is, so calibration should not change it.
@@ -19,6 +20,8 @@ def auroc(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -33,6 +36,7 @@ def auroc(scores: ArrayLike, hits: ArrayLike) -> float:
     Notes
     -----
     Share of the pairs of a hit and a miss in which the hit scores higher; equal scores count half.
+    A pair weighs the product of its rows' weights.
 
     References
     ----------
@@ -43,7 +47,7 @@ def auroc(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> auroc([0.2, 0.6, 0.6, 0.9], [0, 0, 1, 1])
     0.875
     """
-    return float(auroc_of(tally(scores, hits)))
+    return float(auroc_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def auroc_of(counted: Tally) -> Floats:

@@ -15,6 +15,7 @@ from calibcore.metrics.measure import ClassMeasure, EventMeasure
 from calibcore.results import result_class
 from calibcore.tally import Tally, hit_sums, resample_rows, tally
 from calibcore.validation import Floats, Labels
+from calibcore.weights import RowWeights, SampleWeight, shares_of, weights_of
 
 NARROW = 1 / 128
 """Half width of a kernel below which it has a mesh of its own."""
@@ -65,7 +66,8 @@ def exact_spread(counted: Tally) -> Floats:
     scores = counted.scores - counted.scores[weights.argmax(axis=1), np.newaxis]
     mean = np.einsum("ij,ij->i", weights, scores) / total
     squares = np.square(scores - mean[:, np.newaxis])
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", weights, squares) / total))
+    # Gaps drawn of weighted rows may leave hits below 0.
+    return np.asarray(np.sqrt(np.maximum(np.einsum("ij,ij->i", weights, squares) / total, 0.0)))
 
 
 def are_alone(counted: Tally, reach: float) -> NDArray[np.bool_]:
@@ -232,7 +234,13 @@ _FADED = 80.0  # exp(-80 / 2) is nothing beside 1
 _BATCH = 32  # resamples at once: their meshes stay in a processor's cache
 
 
-def kde_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> float:
+def kde_ece(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    norm: Literal[1, 2] = 1,
+    sample_weight: SampleWeight = None,
+) -> float:
     """Compute the KDE-ECE: the mean gap of score and observed frequency, by kernel densities.
 
     It needs no bins, and from few rows it is nearer to the truth than a binned error.
@@ -246,6 +254,8 @@ def kde_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> f
     norm : {1, 2}, default 1
         Average of absolute gaps, or root of the average of squared gaps: the paper's d, which has
         no root.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -267,7 +277,8 @@ def kde_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> f
     w)^2)^3, reflected at 0 and 1. Its standard deviation, w / 3, is that of the scores of the hits,
     times (2 N)^(-1/5); of fewer than two hits, that of all scores; and w is at most 1. Where those
     scores are all equal nothing is blurred: each score stands alone. Each resample has its own w,
-    so it gives what its rows would give alone.
+    so it gives what its rows would give alone. With sampling weights, means are weighted and N in w
+    is Kish's effective number of rows.
 
     Rows are shared out between the two nearest of `MESH` + 1 points, and the integral is a
     trapezoid sum over them. A kernel that reaches less than 1 / 128 has a mesh of its own on the
@@ -286,7 +297,7 @@ def kde_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> f
     >>> round(kde_ece([0.2, 0.4, 0.7, 0.9], [0, 1, 0, 1]), 4)
     0.1561
     """
-    return float(kde_ece_of(tally(scores, hits), norm=norm))
+    return float(kde_ece_of(tally(scores, hits, sample_weight=sample_weight), norm=norm))
 
 
 def kde_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1, rough: bool = False) -> Floats:
@@ -309,7 +320,7 @@ def kde_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1, rough: bool = False) 
     for start in range(0, narrow.size, at_once):
         rows = narrow[start : start + at_once]
         some = merged(Tally(counted.scores, counts[rows], hits[rows], counted.n_samples))
-        exact = half_width(exact_spread(some), some.n_samples)
+        exact = half_width(exact_spread(some), counted.n_effective)
         found[rows] = _kde_of_narrow(some, exact, norm, rough=rough)
     return found.reshape(shape)
 
@@ -359,10 +370,10 @@ def half_widths(counted: Tally) -> Floats:
             counted.counts @ centred, counted.counts @ squares, counted.n_samples
         )
         spread = np.where(n_hits < 2, all_spread, spread)
-    return half_width(spread, counted.n_samples)
+    return half_width(spread, counted.n_effective)
 
 
-def smooth_ece(scores: ArrayLike, hits: ArrayLike) -> float:
+def smooth_ece(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the smooth ECE: the mean gap of score and outcome, blurred as much as it is large.
 
     It moves little when the scores move little, which a binned error does not promise, and there
@@ -374,6 +385,8 @@ def smooth_ece(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -407,7 +420,7 @@ def smooth_ece(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> round(smooth_ece([0.2, 0.4, 0.7, 0.9], [0, 1, 0, 1]), 4)
     0.1595
     """
-    return float(smooth_ece_of(tally(scores, hits)))
+    return float(smooth_ece_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def smooth_ece_of(counted: Tally, *, rough: bool = False) -> Floats:
@@ -544,7 +557,7 @@ def spread_of(total: Floats, total_of_squares: Floats, n: Floats | int) -> Float
     return np.asarray(np.sqrt(np.maximum(total_of_squares / n - np.square(total / n), 0)))
 
 
-def half_width(spread: Floats, n_samples: int) -> Floats:
+def half_width(spread: Floats, n_samples: float) -> Floats:
     """Return how far the kernel reaches; less than a cell is as good as nothing."""
     return np.asarray(np.minimum(3 * spread * (2 * n_samples) ** -0.2, 1.0))
 
@@ -604,7 +617,11 @@ _MESHES = 2  # as many cells of a table at once, so that adding up meshes is lit
 
 
 def kde_classwise_ece(
-    probabilities: ArrayLike, labels: ArrayLike, *, norm: Literal[1, 2] = 1
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    *,
+    norm: Literal[1, 2] = 1,
+    sample_weight: SampleWeight = None,
 ) -> float:
     """Compute the mean over classes of each one's `kde_ece`, the class against the others.
 
@@ -616,6 +633,8 @@ def kde_classwise_ece(
         True classes (y_true), from 0.
     norm : {1, 2}, default 1
         As in `kde_ece`; the root is taken of each class, then the average.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -644,38 +663,50 @@ def kde_classwise_ece(
     """
     check_norm(norm)
     table, true = validation.labelled(probabilities, labels)
-    n_classes = table.shape[1]
-    width = _class_widths(table, true)
+    n_classes, weights = table.shape[1], weights_of(sample_weight, len(table))
+    width = _class_widths(table, true, weights)
+    of_rows = None if weights is None else weights.values
     errors = np.empty(n_classes)
     for first in range(0, n_classes, _CLASSES):
         block = slice(first, min(first + _CLASSES, n_classes))
-        counts, hits = _class_densities(table, true, block)
+        counts, hits = _class_densities(table, true, block, of_rows)
         errors[block] = kde_of_densities(counts, hits, width[block], norm)
     return float(errors.mean())
 
 
-def _class_widths(table: Floats, true: Labels) -> Floats:
+def _class_widths(table: Floats, true: Labels, weights: RowWeights | None) -> Floats:
     """Return the half width of the kernel of each class."""
     n_rows, n_classes = table.shape
     own = np.minimum(table[np.arange(n_rows), true], 1.0)
-    n_hits = np.bincount(true, minlength=n_classes)
-    total = np.bincount(true, weights=own, minlength=n_classes)
-    own -= (total / np.maximum(n_hits, 1))[true]
-    squares = np.bincount(true, weights=np.square(own), minlength=n_classes)
-    spread = np.sqrt(squares / np.maximum(n_hits, 1))
+    if weights is None:
+        each, n_effective = np.ones(n_rows), float(n_rows)
+    else:
+        each = weights.values if weights.counts else shares_of(weights.values)
+        total = float(each.sum())
+        n_effective = total if weights.counts else total**2 / float(each @ each)
+    n_hits = np.bincount(true, weights=each, minlength=n_classes)
+    least = np.where(n_hits > 0, n_hits, 1.0)
+    own -= (np.bincount(true, weights=each * own, minlength=n_classes) / least)[true]
+    squares = np.bincount(true, weights=each * np.square(own), minlength=n_classes)
+    spread = np.sqrt(squares / least)
     for k in np.flatnonzero(n_hits < 2):
-        spread[k] = np.minimum(table[:, k], 1.0).std()
-    return half_width(spread, n_rows)
+        column = np.minimum(table[:, k], 1.0)
+        mean = float(each @ column / each.sum())
+        spread[k] = math.sqrt(float(each @ np.square(column - mean) / each.sum()))
+    return half_width(spread, n_effective)
 
 
-def _class_densities(table: Floats, true: Labels, block: slice) -> tuple[Floats, Floats]:
+def _class_densities(
+    table: Floats, true: Labels, block: slice, weights: Floats | None
+) -> tuple[Floats, Floats]:
     """Return the densities of all rows and of the hits on the mesh, for a few classes."""
     columns = table[:, block]
-    counts = class_masses(columns, np.broadcast_to(1.0, columns.shape), MESH)
+    each = np.ones(len(table)) if weights is None else weights
+    counts = class_masses(columns, np.broadcast_to(each[:, np.newaxis], columns.shape), MESH)
     mine = np.flatnonzero((true >= block.start) & (true < block.stop))
     own = np.minimum(table[mine, true[mine]], 1.0)
     hits = np.zeros(counts.shape)
-    share_out(hits, true[mine] - block.start, own, np.ones(mine.size))
+    share_out(hits, true[mine] - block.start, own, each[mine])
     return per_unit(counts), per_unit(hits)
 
 
@@ -751,6 +782,7 @@ KDE_CLASSWISE_ECE = ClassMeasure(
     ideal=0.0,
     is_tested_only=True,
     compute=lambda p, y, _: kde_classwise_ece(p, y),
+    weighted=lambda p, y, _, w: kde_classwise_ece(p, y, sample_weight=w),
 )
 
 SMOOTH_ECE = EventMeasure(

@@ -9,10 +9,12 @@ import numpy as np
 
 from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
+from calibcore.errors import CalibrationInputError
 from calibcore.events import WithinTopR
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.tally import Tally
 from calibcore.validation import Floats, Labels
+from calibcore.weights import RowWeights, row_mean
 
 
 class RowValues(NamedTuple):
@@ -184,6 +186,11 @@ class Measure:
         """Whether it asks for the order of the classes alone, which a map of scores keeps."""
         return False
 
+    @property
+    def weighs(self) -> bool:
+        """Whether it has a form for rows with sampling weights; a number of rows has none."""
+        return self.unit != "rows"
+
 
 @dataclass(frozen=True, kw_only=True)
 class EventMeasure(Measure):
@@ -234,17 +241,42 @@ class ClassMeasure(Measure):
     is_tested_only : bool, default False
         Whether it is compared with perfect calibration alone: its value does not say how far the
         probabilities are from it, so it has no interval and its change none.
+    weighted : callable, optional
+        As ``compute``, of rows with weights, which come last; without it rows with weights are
+        refused.
     """
 
     compute: Callable[[Floats, Labels, Options], float]
     is_tested_only: bool = False
+    weighted: Callable[[Floats, Labels, Options, RowWeights], float] | None = None
+
+    @property
+    def weighs(self) -> bool:
+        """Whether it has a form for rows with weights."""
+        return self.weighted is not None
 
     def after(
-        self, before: Floats, probabilities: Floats, labels: Labels, options: Options
+        self,
+        before: Floats,
+        probabilities: Floats,
+        labels: Labels,
+        options: Options,
+        weights: RowWeights | None = None,
     ) -> float:
-        """Measure probabilities after calibration, given those before it."""
+        """Measure probabilities after calibration, given those before it.
+
+        Raises
+        ------
+        CalibrationInputError
+            Weights, where it has no form for them.
+        """
         del before  # what has changed does not count
-        return self.compute(probabilities, labels, options)
+        if weights is None:
+            return self.compute(probabilities, labels, options)
+        if self.weighted is None:
+            wanted = f"none, as {self.name} has no form for weighted rows"
+            raise CalibrationInputError("sample_weight", "weights", wanted)
+        return self.weighted(probabilities, labels, options, weights)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,6 +294,16 @@ class RowMeasure(ClassMeasure):
 
     rows: Callable[[Floats, Labels], RowValues]
     first: int | None = None
+
+    def __post_init__(self) -> None:
+        """Weigh what each row adds."""
+        if self.weighted is None:
+            object.__setattr__(self, "weighted", self._weighed)
+
+    def _weighed(
+        self, probabilities: Floats, labels: Labels, _options: Options, weights: RowWeights
+    ) -> float:
+        return row_mean(self.rows(probabilities, labels).seen, weights)
 
     @property
     def asks_for_order(self) -> bool:
@@ -289,9 +331,23 @@ class ChangeMeasure(ClassMeasure):
     brought: Callable[[Floats, Floats, Labels], float]
     rows: Callable[[Floats, Floats, Labels], RowValues]
 
+    @property
+    def weighs(self) -> bool:
+        """Whether it has a form for rows with weights: that of a mean."""
+        return True
+
     def after(
-        self, before: Floats, probabilities: Floats, labels: Labels, options: Options
+        self,
+        before: Floats,
+        probabilities: Floats,
+        labels: Labels,
+        options: Options,
+        weights: RowWeights | None = None,
     ) -> float:
         """Measure what the change has brought; 0 where there was none."""
         del options
-        return 0.0 if probabilities is before else self.brought(before, probabilities, labels)
+        if probabilities is before:
+            return 0.0
+        if weights is not None:
+            return row_mean(self.rows(before, probabilities, labels).seen, weights)
+        return self.brought(before, probabilities, labels)

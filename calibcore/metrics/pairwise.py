@@ -14,6 +14,14 @@ from calibcore.metrics.kernel import KernelTest, kernel_test
 from calibcore.metrics.measure import ClassMeasure, EventMeasure
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
+from calibcore.weights import (
+    SampleWeight,
+    refuse_design,
+    refuse_sampling,
+    repeats,
+    shares_of,
+    weights_of,
+)
 
 WIDTH = 0.4
 """Distance of scores over which the kernel falls to 1 / e, as Kumar 2018 has it."""
@@ -22,7 +30,13 @@ LEAST_WIDTH = 0.01
 """Of the kernel of scores: exp(1 / width) is multiplied up along them."""
 
 
-def mmce(scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH) -> float:
+def mmce(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    width: float = WIDTH,
+    sample_weight: SampleWeight = None,
+) -> float:
     """Compute the maximum mean calibration error (MMCE): gaps of rows with near scores, multiplied.
 
     It needs no bins: two rows count together as much as their scores are alike.
@@ -35,6 +49,8 @@ def mmce(scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH) -> float:
         Whether the event happened (y_true of the event).
     width : float, default 0.4
         Of the kernel, in units of score, 0.01 or more.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -65,7 +81,7 @@ def mmce(scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH) -> float:
     >>> mmce([0.5, 0.5], [1, 1]), mmce([0.5, 0.5], [0, 1])
     (0.5, 0.0)
     """
-    return float(mmce_of(tally(scores, hits), width=width))
+    return float(mmce_of(tally(scores, hits, sample_weight=sample_weight), width=width))
 
 
 def mmce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
@@ -73,7 +89,13 @@ def mmce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
     return np.sqrt(np.maximum(_gap_products(counted, width), 0.0)) / counted.n_samples
 
 
-def event_skce(scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH) -> float:
+def event_skce(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    width: float = WIDTH,
+    sample_weight: SampleWeight = None,
+) -> float:
     """Compute the squared kernel calibration error (SKCE) of an event, unbiased.
 
     On average over draws of the hits it is 0 if the scores are the true probabilities.
@@ -91,6 +113,7 @@ def event_skce(scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH) -> f
     table of columns 1 - s and s, whose total variation distance is |s_i - s_j|; the factor 2 is
     that of two classes. In many rows it is twice the square of the `mmce`. Its kernel has the width
     of the MMCE, as the median distance that the authors use is near 0 where most scores are near 1.
+    With sampling weights a pair weighs w_i w_j, and N (N - 1) is the sum of these.
 
     References
     ----------
@@ -102,7 +125,7 @@ def event_skce(scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH) -> f
     >>> event_skce([0.5, 0.5], [1, 1]), event_skce([0.5, 0.5], [0, 1])
     (0.5, -0.5)
     """
-    return float(event_skce_of(tally(scores, hits), width=width))
+    return float(event_skce_of(tally(scores, hits, sample_weight=sample_weight), width=width))
 
 
 def event_skce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
@@ -110,8 +133,19 @@ def event_skce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
     scores, n = counted.scores, counted.n_samples
     if n < 2:
         return np.full(counted.hits.shape[:-1], math.nan)
-    own = counted.hits @ np.square(1 - scores) + (counted.counts - counted.hits) @ np.square(scores)
-    return np.asarray(2 * (_gap_products(counted, width) - own) / (n * (n - 1.0)))
+    own = counted.own
+    if own is None:
+        misses = counted.counts - counted.hits
+        own = counted.hits @ np.square(1 - scores) + misses @ np.square(scores)
+    return np.asarray(2 * (_gap_products(counted, width) - own) / _pairs(counted))
+
+
+def _pairs(counted: Tally) -> float:
+    """Return the number of ordered pairs of two rows, or the sum of the products of weights."""
+    n = counted.n_samples
+    if counted.squares is None:
+        return n * (n - 1.0)
+    return float(counted.counts.sum() ** 2 - counted.squares.sum())
 
 
 def true_skce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
@@ -119,7 +153,13 @@ def true_skce_of(counted: Tally, *, width: float = WIDTH) -> Floats:
     return 2 * np.square(mmce_of(counted, width=width))
 
 
-def event_skce_test(scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH) -> KernelTest:
+def event_skce_test(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    width: float = WIDTH,
+    sample_weight: SampleWeight = None,
+) -> KernelTest:
     """Test whether the scores of an event are the true probabilities, by the `event_skce`.
 
     Parameters and errors are those of `mmce`.
@@ -146,7 +186,7 @@ def event_skce_test(scores: ArrayLike, hits: ArrayLike, *, width: float = WIDTH)
     >>> event_skce_test([0.9] * 50, [1, 0] * 25).p_value < 1e-6
     True
     """
-    return event_skce_test_of(tally(scores, hits), width=width)
+    return event_skce_test_of(tally(scores, hits, sample_weight=sample_weight), width=width)
 
 
 def event_skce_test_of(counted: Tally, *, width: float = WIDTH) -> KernelTest:
@@ -154,6 +194,9 @@ def event_skce_test_of(counted: Tally, *, width: float = WIDTH) -> KernelTest:
     n, value = counted.n_samples, float(event_skce_of(counted, width=width))
     if n < 2:
         return KernelTest(value, math.nan, math.nan, math.nan, width)
+    if counted.squares is not None:
+        refuse_sampling("event_skce_test", "a test by the exact moments of equal rows")
+    refuse_design(counted.design, "event_skce_test")
     variance = counted.scores * (1 - counted.scores)
     each = counted.counts * variance
     pairs = kernel_products(counted.scores, each, width / 2) - each @ variance
@@ -214,7 +257,13 @@ _SOME_ROWS = 1_000
 """Rows from which the median distance is found where there are more."""
 
 
-def skce(probabilities: ArrayLike, labels: ArrayLike, *, width: float | None = None) -> float:
+def skce(
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    *,
+    width: float | None = None,
+    sample_weight: SampleWeight = None,
+) -> float:
     """Compute the squared kernel calibration error (SKCE) of all classes together, unbiased.
 
     It asks whether whole rows of probabilities are right, not those of one class or of the most
@@ -229,6 +278,8 @@ def skce(probabilities: ArrayLike, labels: ArrayLike, *, width: float | None = N
     width : float, optional
         Of the kernel, in total variation distance, above 0. By default the median distance of two
         rows (their mean where that is 0), of 1,000 rows where there are more.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -248,7 +299,8 @@ def skce(probabilities: ArrayLike, labels: ArrayLike, *, width: float | None = N
     the matrix-valued kernel exp(-TV / width) I. All pairs are compared as long as that takes no
     longer than 10^9 differences of two numbers (10,000 rows of ten classes). Of more rows those in
     the same one of equal blocks are: still unbiased, with more spread. Rows are dealt to the blocks
-    at random from a seed made of what is in them, so their order does not count.
+    at random from a seed made of what is in them, so their order does not count. With sampling
+    weights a pair weighs w_i w_j; the width is that of the rows, whatever their weights.
 
     References
     ----------
@@ -261,11 +313,15 @@ def skce(probabilities: ArrayLike, labels: ArrayLike, *, width: float | None = N
     >>> skce([[0.5, 0.5], [0.5, 0.5]], [1, 1]), skce([[0.5, 0.5], [0.5, 0.5]], [0, 1])
     (0.5, -0.5)
     """
-    return _checked(probabilities, labels, width, tests=False).value
+    return _checked(probabilities, labels, width, sample_weight, tests=False).value
 
 
 def skce_test(
-    probabilities: ArrayLike, labels: ArrayLike, *, width: float | None = None
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    *,
+    width: float | None = None,
+    sample_weight: SampleWeight = None,
 ) -> KernelTest:
     """Test whether all class probabilities are the true ones, by the `skce`.
 
@@ -290,13 +346,27 @@ def skce_test(
     >>> skce_test([[0.9, 0.05, 0.05]] * 60, [0, 1, 2] * 20).p_value < 1e-6
     True
     """
-    return _checked(probabilities, labels, width, tests=True)
+    return _checked(probabilities, labels, width, sample_weight, tests=True)
 
 
 def _checked(
-    probabilities: ArrayLike, labels: ArrayLike, width: float | None, *, tests: bool
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    width: float | None,
+    sample_weight: SampleWeight,
+    *,
+    tests: bool,
 ) -> KernelTest:
     table, true = validation.labelled(probabilities, labels)
+    weights, each = weights_of(sample_weight, len(table)), None
+    if weights is not None and weights.counts:
+        rows = repeats(weights)
+        table, true = table[rows], true[rows]
+    elif weights is not None:
+        if tests:
+            refuse_sampling("skce_test", "a test by the exact moments of equal rows")
+        some = weights.values > 0
+        table, true, each = table[some], true[some], shares_of(weights.values[some])
     if width is not None and not 0 < width < math.inf:
         raise CalibrationInputError("width", repr(width), "a number above 0")
     if len(table) < 2:
@@ -305,14 +375,18 @@ def _checked(
     near = _median_distance(table[order[:_SOME_ROWS]]) if width is None else width
     total, variance, pairs = 0.0, 0.0, 0.0
     for rows in _blocks(order, table.shape[1]):
-        sums = _compare(table[rows], true[rows], near, tests=tests)
+        own = None if each is None else each[rows]
+        sums = _compare(table[rows], true[rows], own, near, tests=tests)
         total, variance = total + sums.products, variance + sums.variance
-        pairs += rows.size * (rows.size - 1.0)
+        if own is None:
+            pairs += rows.size * (rows.size - 1.0)
+        else:
+            pairs += float(own.sum() ** 2 - own @ own)
     if not tests:
         return KernelTest(total / pairs, math.nan, math.nan, math.nan, near)
-    own = float(len(table) - np.einsum("ij,ij->", table, table))
+    alone = float(len(table) - np.einsum("ij,ij->", table, table))
     deviation = math.sqrt(max(variance, 0.0)) / pairs
-    return kernel_test(total / pairs, deviation, max(own, 0.0) / pairs, near)
+    return kernel_test(total / pairs, deviation, max(alone, 0.0) / pairs, near)
 
 
 def _dealt(table: Floats, true: Labels) -> NDArray[np.intp]:
@@ -348,12 +422,16 @@ class _Sums(NamedTuple):
     variance: float
 
 
-def _compare(table: Floats, true: Labels, width: float, *, tests: bool) -> _Sums:
-    """Compare all pairs of rows, tile by tile."""
+def _compare(
+    table: Floats, true: Labels, weights: Floats | None, width: float, *, tests: bool
+) -> _Sums:
+    """Compare all pairs of rows, tile by tile; one weighs the product of its rows' weights."""
     from scipy.spatial.distance import cdist  # noqa: PLC0415 - a tenth of a second to import
 
     residual = -table
     residual[np.arange(len(true)), true] += 1
+    if weights is not None:
+        residual *= weights[:, np.newaxis]
     products = variance = 0.0
     size = min(_TILE, math.isqrt(_PRODUCT // (2 * table.shape[1])) or 1)
     tiles = [slice(first, first + size) for first in range(0, len(table), size)]
@@ -427,4 +505,5 @@ SKCE = ClassMeasure(
     is_tested_only=True,
     compares_pairs=True,
     compute=lambda p, y, _: skce(p, y),
+    weighted=lambda p, y, _, w: skce(p, y, sample_weight=w),
 )

@@ -10,9 +10,12 @@ from calibcore.blocks import row_blocks
 from calibcore.metrics.measure import EventMeasure, RowMeasure, accuracy_rows, top_r_rows
 from calibcore.tally import Tally, hit_sums, score_sums, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight, refuse_sampling, row_mean
 
 
-def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
+def accuracy(
+    probabilities: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the accuracy: the share of rows whose most probable class is the true one.
 
     Parameters
@@ -21,6 +24,8 @@ def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
         Class probabilities; any scores that grow with them will do.
     labels : array_like of int, shape (n_samples,)
         True classes (y_true), from 0.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -44,10 +49,12 @@ def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
     table = validation.ranked(probabilities, "probabilities")
     n_rows, n_classes = table.shape
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
-    return float(np.mean(table.argmax(axis=1) == true))
+    return row_mean(table.argmax(axis=1) == true, sample_weight)
 
 
-def top_r_accuracy(probabilities: ArrayLike, labels: ArrayLike, r: int) -> float:
+def top_r_accuracy(
+    probabilities: ArrayLike, labels: ArrayLike, r: int, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the top-k accuracy: the share of rows whose true class is among the r most probable.
 
     Parameters
@@ -58,6 +65,8 @@ def top_r_accuracy(probabilities: ArrayLike, labels: ArrayLike, r: int) -> float
         True classes (y_true), from 0.
     r : int
         How many classes count, from 1 to ``n_classes``.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -83,16 +92,16 @@ def top_r_accuracy(probabilities: ArrayLike, labels: ArrayLike, r: int) -> float
     n_rows, n_classes = table.shape
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
     r = validation.whole_number(r, "r", least=1, most=n_classes)
-    within, classes = 0, np.arange(n_classes)
+    within, classes = np.empty(n_rows, dtype=np.bool_), np.arange(n_classes)
     for rows in row_blocks(n_rows, n_classes):
         block, truth = table[rows], true[rows, np.newaxis]
         own = block[np.arange(len(block)), true[rows]][:, np.newaxis]
         ahead = (block > own) | ((block == own) & (classes < truth))
-        within += int(np.count_nonzero(np.count_nonzero(ahead, axis=1) < r))
-    return float(within / n_rows)
+        within[rows] = np.count_nonzero(ahead, axis=1) < r
+    return row_mean(within, sample_weight)
 
 
-def mean_score(scores: ArrayLike, hits: ArrayLike) -> float:
+def mean_score(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the mean predicted probability of the event: the mean of y_prob.
 
     Parameters
@@ -101,6 +110,8 @@ def mean_score(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Not used, so that every measure of an event is called alike.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -112,7 +123,7 @@ def mean_score(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> mean_score([0.5, 1.0], [0, 1])
     0.75
     """
-    return float(mean_score_of(tally(scores, hits)))
+    return float(mean_score_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def mean_score_of(counted: Tally) -> Floats:
@@ -120,7 +131,7 @@ def mean_score_of(counted: Tally) -> Floats:
     return np.asarray(counted.once(score_sums) / counted.n_samples)
 
 
-def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
+def hit_rate(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the observed frequency of the event: the mean of y_true.
 
     Parameters
@@ -129,6 +140,8 @@ def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
         Not used, so that every measure of an event is called alike.
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -140,7 +153,7 @@ def hit_rate(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> hit_rate([0.5, 1.0], [0, 1])
     0.5
     """
-    return float(hit_rate_of(tally(scores, hits)))
+    return float(hit_rate_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def hit_rate_of(counted: Tally) -> Floats:
@@ -148,7 +161,7 @@ def hit_rate_of(counted: Tally) -> Floats:
     return np.asarray(counted.once(hit_sums) / counted.n_samples)
 
 
-def mean_gap(scores: ArrayLike, hits: ArrayLike) -> float:
+def mean_gap(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the mean score minus the observed frequency: above 0 where scores are too high.
 
     Parameters
@@ -157,6 +170,8 @@ def mean_gap(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -168,7 +183,7 @@ def mean_gap(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> mean_gap([0.5, 1.0], [0, 1])
     0.25
     """
-    return float(mean_gap_of(tally(scores, hits)))
+    return float(mean_gap_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def mean_gap_of(counted: Tally) -> Floats:
@@ -176,7 +191,9 @@ def mean_gap_of(counted: Tally) -> Floats:
     return np.asarray(mean_score_of(counted) - hit_rate_of(counted))
 
 
-def observed_expected_ratio(scores: ArrayLike, hits: ArrayLike) -> float:
+def observed_expected_ratio(
+    scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the O/E ratio: hits over the sum of the scores, below 1 where these are too high.
 
     Parameters
@@ -185,6 +202,8 @@ def observed_expected_ratio(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -200,7 +219,7 @@ def observed_expected_ratio(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> round(observed_expected_ratio([0.5, 1.0], [0, 1]), 4)
     0.6667
     """
-    return float(observed_expected_ratio_of(tally(scores, hits)))
+    return float(observed_expected_ratio_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def observed_expected_ratio_of(counted: Tally) -> Floats:
@@ -209,7 +228,9 @@ def observed_expected_ratio_of(counted: Tally) -> Floats:
         return np.asarray(counted.once(hit_sums) / counted.once(score_sums))
 
 
-def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:
+def certain_misses(
+    scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+) -> int:
     """Count rows scored 1 where the event did not happen, or 0 where it did.
 
     A score so near to 1 that it is rounded to it counts as 1. Such a row costs `event_nll` its
@@ -221,22 +242,31 @@ def certain_misses(scores: ArrayLike, hits: ArrayLike) -> int:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : RowWeights, shape (n_samples,), optional
+        Frequency weights: see `calibcore.weights`.
 
     Returns
     -------
     int
         From 0 to ``n_samples``.
 
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range; sampling weights, as this counts rows.
+
     Examples
     --------
     >>> certain_misses([1.0, 1.0, 0.0], [1, 0, 1])
     2
     """
-    return int(certain_misses_of(tally(scores, hits)))
+    return int(certain_misses_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def certain_misses_of(counted: Tally) -> Floats:
     """Return the `certain_misses` of score-tallied rows, vectorised over resamples."""
+    if counted.squares is not None:
+        refuse_sampling("certain_misses", "a number of rows")
     first, last = counted.scores[0] == 0, counted.scores[-1] == 1
     return np.asarray(
         first * counted.hits[..., 0] + last * (counted.counts[..., -1] - counted.hits[..., -1])

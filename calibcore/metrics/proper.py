@@ -10,9 +10,12 @@ from calibcore.metrics.measure import EventMeasure, RowMeasure, brier_rows, nll_
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight, row_mean
 
 
-def nll(probabilities: ArrayLike, labels: ArrayLike) -> float:
+def nll(
+    probabilities: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the log loss: the mean negative log-likelihood (NLL) of the true classes.
 
     Parameters
@@ -21,6 +24,8 @@ def nll(probabilities: ArrayLike, labels: ArrayLike) -> float:
         Rows that sum to 1 (y_prob).
     labels : array_like of int, shape (n_samples,)
         True classes (y_true), from 0.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -47,10 +52,17 @@ def nll(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """
     table, true = validation.labelled(probabilities, labels)
     own = table[np.arange(len(true)), true]
-    return float(0.0 - np.log(np.maximum(own, PROBABILITY_FLOOR)).mean())  # 0.0, never -0.0
+    # 0.0, never -0.0
+    return 0.0 - row_mean(np.log(np.maximum(own, PROBABILITY_FLOOR)), sample_weight)
 
 
-def event_nll(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> float:
+def event_nll(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    rest: ArrayLike | None = None,
+    *,
+    sample_weight: SampleWeight = None,
+) -> float:
     """Compute the log loss of one event: its mean negative log-likelihood (NLL).
 
     Parameters
@@ -61,6 +73,8 @@ def event_nll(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None)
         Whether the event happened (y_true of the event).
     rest : array_like of float, shape (n_samples,), optional
         As in `calibcore.data.EventScores`: what is left to 1 where a score is rounded to it.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -91,7 +105,7 @@ def event_nll(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None)
     >>> round(event_nll([1.0], [0]), 1), round(event_nll([1.0], [0], rest=[1e-20]), 1)
     (708.4, 46.1)
     """
-    return float(event_nll_of(tally(scores, hits, rest)))
+    return float(event_nll_of(tally(scores, hits, rest, sample_weight)))
 
 
 def event_nll_of(counted: Tally) -> Floats:
@@ -112,7 +126,9 @@ def event_nll_rows(event: EventScores) -> Floats:
     return np.asarray(-np.log(np.maximum(said, PROBABILITY_FLOOR)))
 
 
-def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
+def brier(
+    probabilities: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the Brier score of all classes: the mean squared distance of probabilities and truth.
 
     Parameters and errors are those of `nll`.
@@ -136,6 +152,8 @@ def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
     0.25
     """
     table, true = validation.labelled(probabilities, labels)
+    if sample_weight is not None:
+        return row_mean(brier_rows(table, true).seen, sample_weight)
     # |p - e_y|^2 = |p|^2 - 2 p_y + 1 would lose digits near 0, so the true class is taken apart.
     total = 0.0
     for rows in row_blocks(*table.shape):
@@ -145,7 +163,7 @@ def brier(probabilities: ArrayLike, labels: ArrayLike) -> float:
     return total / len(true)
 
 
-def event_brier(scores: ArrayLike, hits: ArrayLike) -> float:
+def event_brier(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the Brier score of one event: the mean squared distance of score and outcome.
 
     Parameters and errors are those of `event_nll`.
@@ -164,7 +182,7 @@ def event_brier(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> event_brier([0.5, 1.0], [1, 1])
     0.125
     """
-    return float(event_brier_of(tally(scores, hits)))
+    return float(event_brier_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def event_brier_of(counted: Tally) -> Floats:

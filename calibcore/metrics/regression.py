@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore.metrics.measure import EventMeasure
 from calibcore.tally import Tally, hit_sums, resample_rows, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight
 
 SMALLEST_SCORE = 2.0**-52
 """Nearest that a score comes to 0 or 1 before its log-odds are taken, as in Platt scaling."""
@@ -139,7 +140,9 @@ _CELLS = 1 << 16
 _MOST_STEPS = 60
 
 
-def calibration_intercept(scores: ArrayLike, hits: ArrayLike) -> float:
+def calibration_intercept(
+    scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the calibration intercept: what to add to all log-odds to agree with the hits.
 
     Calibration in the large: above 0 where scores are too low.
@@ -150,6 +153,8 @@ def calibration_intercept(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -176,7 +181,7 @@ def calibration_intercept(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> round(calibration_intercept([0.5, 0.5, 0.5, 0.5], [0, 1, 1, 1]), 4)
     1.0986
     """
-    return float(calibration_intercept_of(tally(scores, hits)))
+    return float(calibration_intercept_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def calibration_intercept_of(counted: Tally) -> Floats:
@@ -197,7 +202,9 @@ def calibration_intercept_of(counted: Tally) -> Floats:
     return found.reshape(shape)
 
 
-def calibration_slope(scores: ArrayLike, hits: ArrayLike) -> float:
+def calibration_slope(
+    scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the calibration slope: the factor that makes the log-odds agree with the hits.
 
     Below 1 where the scores are too extreme (overconfident), above 1 where they are too timid.
@@ -208,6 +215,8 @@ def calibration_slope(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -238,7 +247,7 @@ def calibration_slope(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> round(calibration_slope([0.1, 0.1, 0.1, 0.9, 0.9, 0.9], [0, 0, 1, 0, 1, 1]), 4)
     0.3155
     """
-    return float(calibration_slope_of(tally(scores, hits)))
+    return float(calibration_slope_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def calibration_slope_of(counted: Tally) -> Floats:
@@ -278,8 +287,12 @@ def without_ends(counted: Tally) -> Tally | None:
     inner = (counted.scores > 0) & (counted.scores < 1)
     if inner.all() or not inner.any():
         return None
-    counts = counted.counts[..., inner]
-    return Tally(counted.scores[inner], counts, counted.hits[..., inner], int(counts.sum()))
+    counts, hits = counted.counts[..., inner], counted.hits[..., inner]
+    total = counts.sum()
+    n_samples = max(round(total), 1)
+    if counted.squares is not None:  # of weighted rows, whose mean weight is 1
+        counts, hits = (one * (n_samples / total) for one in (counts, hits))
+    return Tally(counted.scores[inner], counts, hits, n_samples)
 
 
 # What both share ------------------------------------------------------------------------------

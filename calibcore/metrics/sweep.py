@@ -5,16 +5,24 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibcore.binning import mass_places
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.measure import EventMeasure
 from calibcore.tally import Tally, count_totals, gaps_in_rows, hit_totals, resample_rows, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight
 
 MOST_BINS = 500
 """Bins at which the sweep ends; ten million calibrated rows stop near 150."""
 
 
-def sweep_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) -> float:
+def sweep_ece(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    norm: Literal[1, 2] = 1,
+    sample_weight: SampleWeight = None,
+) -> float:
     """Compute the sweep ECE: over equal-mass bins, as many as keep the frequency rising.
 
     The number of bins need not be chosen, and suits the number of rows.
@@ -28,6 +36,8 @@ def sweep_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) ->
     norm : {1, 2}, default 1
         Average of absolute gaps, or root of the average of squared gaps. The paper leaves it open;
         its program takes 2.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -60,7 +70,7 @@ def sweep_ece(scores: ArrayLike, hits: ArrayLike, *, norm: Literal[1, 2] = 1) ->
     """
     if norm not in (1, 2):
         raise CalibrationInputError("norm", repr(norm), "1 or 2")
-    return float(sweep_ece_of(tally(scores, hits), norm=norm))
+    return float(sweep_ece_of(tally(scores, hits, sample_weight=sample_weight), norm=norm))
 
 
 def sweep_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1) -> Floats:
@@ -97,6 +107,7 @@ class _EqualBins:
         n_blocks = counted.scores.size
         lead = np.broadcast_shapes(counted.counts.shape, counted.hits.shape)
         self.n_samples, self.shared = counted.n_samples, counted.counts.ndim == 1
+        self._counted = counted
         self.hits = np.broadcast_to(counted.once(hit_totals), lead).reshape(-1, n_blocks)
         of_all = counted.counts.shape if self.shared else lead
         self.counts = np.broadcast_to(counted.once(count_totals), of_all).reshape(-1, n_blocks)
@@ -108,6 +119,8 @@ class _EqualBins:
         first, last = (self.hits > 0).argmax(axis=1), (misses >= misses[:, -1:]).argmax(axis=1)
         self.low = np.where(first > 0, self.counts[own, first - 1], 0.0)
         self.high = self.counts[own, last]
+        if counted.design is not None and counted.hits.ndim > 1:  # drawn gaps may fall anywhere
+            self.low, self.high = np.zeros_like(self.low), self.counts[own, -1]
 
     def rise(self, resamples: NDArray[np.intp], n_bins: int) -> NDArray[np.bool_]:
         """Return for some of the resamples whether the frequency never falls from bin to bin."""
@@ -117,7 +130,7 @@ class _EqualBins:
             first, last = first.min(keepdims=True), last.max(keepdims=True)
         width = int(np.maximum(last - first, 0).max(initial=0))
         edges = np.minimum(first[:, np.newaxis] + np.arange(width + 1), n_bins)
-        places = edges * self.n_samples // n_bins
+        places = mass_places(self._counted, edges, n_bins)
         below, row = places > 0, resamples[:, np.newaxis]
         lift = self.lift if self.shared else self.lift[resamples]
         ends = np.searchsorted(self.lifted, places + lift[:, np.newaxis])
@@ -129,7 +142,7 @@ class _EqualBins:
         """Return each resample's `ece` with its own number of bins, from its `gaps_in_rows`."""
         row = np.repeat(np.arange(n_bins.size), n_bins)
         firsts = np.cumsum(n_bins) - n_bins
-        places = (np.arange(row.size) - firsts[row] + 1) * self.n_samples // n_bins[row]
+        places = mass_places(self._counted, np.arange(row.size) - firsts[row] + 1, n_bins[row])
         own = np.zeros_like(row) if self.shared else row
         ends = np.searchsorted(self.lifted, places + self.lift[own])
         counts, n_blocks = self.lifted[ends] - self.lift[own], self.hits.shape[1]

@@ -15,6 +15,7 @@ from calibcore.reliability.spline import FitTo
 from calibcore.results import result_class
 from calibcore.splines import CubicSpline, Runout, check_knots
 from calibcore.validation import Floats
+from calibcore.weights import refuse_design
 
 MOST_RESAMPLES = 10_000
 
@@ -157,7 +158,7 @@ def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
     not all sure. Simultaneous: `CumulativeCurves.ks_null`, which is x sqrt(V at the end), where
     standard Brownian motion strays as far as x from 0 with probability 1 - level (2.2414 for 0.95),
     but where few misses or hits are expected. With few rows it is left less often. No randomness is
-    involved.
+    involved, but of clusters, whose gaps are drawn as they vary.
 
     References
     ----------
@@ -172,7 +173,10 @@ def null_band(curves: CumulativeCurves, *, level: float = 0.95) -> NullBand:
     """
     z = _normal_bound(level)
     score = curves.score[1:]
-    variance = np.cumsum(curves.counts * score * (1 - score)) / curves.n_samples**2
+    if curves.design is None:
+        variance = np.cumsum(curves.counts * score * (1 - score)) / curves.n_samples**2
+    else:
+        variance = curves.design.variance_so_far() / curves.n_samples**2
     return NullBand(
         fractile=curves.fractile,
         score=curves.score,
@@ -243,6 +247,7 @@ def spline_null_band(
     ([0.2, 0.4, 0.6, 0.8], [0.2728, 0.2728, 0.2728, 0.2728])
     """
     z = _normal_bound(level)
+    refuse_design(curves.design, "the band of the spline estimate")
     check_knots(n_knots, runout)
     validation.choice(fit_to, "fit_to", allowed=("difference", "hits"))
     if curves.n_samples < n_knots:

@@ -11,8 +11,9 @@ from calibcore.binning import Binning, BinTable, bin_places, bin_tally
 from calibcore.blocks import row_blocks
 from calibcore.reliability.bands import check_level
 from calibcore.results import result_class
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, counted_rows
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight
 
 Interval = Literal["wilson", "clopper_pearson"]
 
@@ -68,7 +69,7 @@ class BinnedReliability:
         return BinnedReliability(bins, self.lower[k], self.upper[k], self.interval, self.level)
 
 
-def binned_reliability(
+def binned_reliability(  # noqa: PLR0913 - each has a default that serves
     scores: ArrayLike,
     hits: ArrayLike,
     *,
@@ -76,13 +77,16 @@ def binned_reliability(
     binning: Binning = "equal_width",
     interval: Interval = "wilson",
     level: float = 0.95,
+    sample_weight: SampleWeight = None,
+    clusters: object | None = None,
 ) -> BinnedReliability:
     """Compute a binned reliability curve (calibration curve) with confidence intervals.
 
     ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``n_bins``,
     ``binning``: as in `calibcore.binning.bin_scores`. ``interval``, ``level``: as in
-    `binomial_interval`.
+    `binomial_interval`. ``sample_weight``: of the rows, as in `calibcore.weights`. ``clusters``:
+    whom each row belongs to; shape (n_samples,).
 
     Raises
     ------
@@ -93,12 +97,16 @@ def binned_reliability(
     Notes
     -----
     The rows of a bin are treated as draws with one probability. Their scores differ a little, so
-    the interval is slightly too wide for their mean frequency.
+    the interval is slightly too wide for their mean frequency. Of rows with sampling weights or
+    clusters it is that of as many rows as would tell the frequency as well, as Korn and Graubard
+    have it: Kish's effective number, of clusters by linearisation and Student's t.
 
     References
     ----------
     Guo et al., ICML 2017, section 2; Brown, Cai, DasGupta, *Interval estimation for a binomial
-    proportion*, Statistical Science 2001.
+    proportion*, Statistical Science 2001; Korn and Graubard, *Confidence intervals for proportions
+    with small expected number of positive counts estimated from survey data*, Survey Methodology
+    1998.
 
     Examples
     --------
@@ -106,7 +114,7 @@ def binned_reliability(
     >>> found.bins.frequency.round(3).tolist(), found.lower.round(3).tolist()
     ([0.333, 1.0], [0.061, 0.207])
     """
-    counted = tally(scores, hits)
+    counted = counted_rows(scores, hits, sample_weight, clusters)
     return binned_of(counted, n_bins=n_bins, binning=binning, interval=interval, level=level)
 
 
@@ -124,8 +132,11 @@ def binned_of(
 
 def with_intervals(bins: BinTable, interval: Interval, level: float) -> BinnedReliability:
     """Add to bins, of one event or of each class, the interval about each frequency."""
-    hits = np.rint(np.nan_to_num(bins.frequency) * bins.counts)
-    lower, upper = binomial_interval(hits, bins.counts, interval=interval, level=level)
+    if bins.rows_alike is None:
+        rows, hits = bins.counts, np.rint(np.nan_to_num(bins.frequency) * bins.counts)
+    else:
+        rows, hits = bins.rows_alike, np.nan_to_num(bins.frequency) * bins.rows_alike
+    lower, upper = binomial_interval(hits, rows, interval=interval, level=level)
     return BinnedReliability(bins, lower, upper, interval, level)
 
 

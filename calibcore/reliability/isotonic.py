@@ -8,6 +8,7 @@ from calibcore.reliability.bins import binomial_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.weights import refuse_design
 
 MOST_PLACES = 512
 """Most scores a band is given at."""
@@ -109,6 +110,7 @@ def corp_of(
     counted: Tally, *, n_resamples: int = 399, seed: int = 0, level: float = 0.95
 ) -> CorpReliability:
     """Estimate from rows counted by score, one a score at least, as `corp_reliability`."""
+    refuse_design(counted.design, "the bands of the isotonic curve")
     resampling = Resampling(n_resamples, seed, level)
     starts = _step_starts(counted)
     ends = np.append(starts[1:], counted.scores.size)

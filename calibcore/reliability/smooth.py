@@ -11,6 +11,7 @@ from calibcore.reliability.bins import binomial_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.weights import refuse_design
 
 LEAST_BANDWIDTH = 0.001
 
@@ -116,6 +117,7 @@ def smooth_of(
     level: float = 0.95,
 ) -> SmoothReliability:
     """Estimate from rows counted by score, one set of them, as `smooth_reliability`."""
+    refuse_design(counted.design, "the band of the smoothed curve")
     resampling = Resampling(n_resamples, seed, level)
     sigma = _own_bandwidth(counted) if bandwidth is None else _checked(bandwidth)
     cells = _Cells(counted, _steps_for(sigma))

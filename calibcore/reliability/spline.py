@@ -12,6 +12,7 @@ from calibcore.ordering import block_ends, sort_by_score
 from calibcore.results import result_class
 from calibcore.splines import CubicSpline, Runout, check_knots, fit_bounded_slope, fit_spline
 from calibcore.validation import Floats, Hits
+from calibcore.weights import EventRows, SampleWeight, event_rows
 
 FitTo = Literal["difference", "hits"]
 
@@ -57,6 +58,10 @@ class RunningTotals:
     """What the slope at each row is added to: its score, or 0; shape (n_samples,)."""
     ends: NDArray[np.intp]
     """Last row of each block of equal scores; shape (n_blocks,)."""
+    weights: Floats | None = None
+    """Sampling weights, of mean 1; row i is then at the share of the weight up to it; shape
+    (n_samples,).
+    """
 
 
 @result_class
@@ -87,6 +92,18 @@ class SplineFit:
         return float(np.sqrt(np.mean(np.square(self.total - self.fitted))))
 
 
+def _weighted_totals(rows: EventRows, weights: Floats, fit_to: FitTo) -> RunningTotals:
+    """Compute cumulative weighted hits, or hits minus scores, of rows in order."""
+    ends = block_ends(rows.scores)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    of_hits = np.add.reduceat(weights * rows.hits, starts) / np.add.reduceat(weights, starts)
+    expected = np.repeat(of_hits, ends - starts + 1)
+    base = rows.scores if fit_to == "difference" else np.zeros(rows.scores.size)
+    totals = np.cumsum(weights)
+    fractile, total = totals / totals[-1], np.cumsum(weights * (expected - base)) / totals[-1]
+    return RunningTotals(rows.scores, fractile, total, base, ends, weights)
+
+
 def running_totals(scores: Floats, hits: Hits, *, fit_to: FitTo) -> RunningTotals:
     """Compute cumulative hits, or hits minus scores, of checked rows in any order."""
     ordered, ordered_hits = sort_by_score(scores, hits)
@@ -100,7 +117,7 @@ def running_totals(scores: Floats, hits: Hits, *, fit_to: FitTo) -> RunningTotal
     return RunningTotals(ordered, fractile, np.cumsum(expected - base) / n_samples, base, ends)
 
 
-def spline_frequency(
+def spline_frequency(  # noqa: PLR0913 - each has a default that serves
     scores: ArrayLike,
     hits: ArrayLike,
     *,
@@ -108,6 +125,7 @@ def spline_frequency(
     runout: Runout = "natural",
     fit_to: FitTo = "difference",
     constrained: bool = False,
+    sample_weight: SampleWeight = None,
 ) -> FrequencyCurve:
     """Compute the spline's calibration curve: the frequency at each score, by the totals' slope.
 
@@ -117,6 +135,7 @@ def spline_frequency(
     `calibcore.splines.curvature_matrix`. ``fit_to``: fit the cumulative hits minus the cumulative
     scores, and add the score to the slope; or fit the cumulative hits themselves. ``constrained``:
     hold the estimate in [0, 1] at every row during the fit, instead of clipping it afterwards.
+    ``sample_weight``: of the rows, as in `calibcore.weights`; shape (n_samples,).
 
     Raises
     ------
@@ -129,7 +148,8 @@ def spline_frequency(
     the fractile of a score is the frequency there (proposition 4.1). Rows of equal score form one
     block: each takes the block's mean hit, which is the average over all their orders, and the
     block's estimate is the mean of its rows'. Without ties this is the published method; its
-    program places the points at (i - 1) / (N - 1) instead.
+    program places the points at (i - 1) / (N - 1) instead. With sampling weights a row is at the
+    share of the weight up to it, and its square is weighted.
 
     References
     ----------
@@ -141,28 +161,45 @@ def spline_frequency(
     >>> curve.score.tolist()
     [0.2, 0.4, 0.6, 0.8]
     """
-    checked = validation.scores_and_hits(scores, hits)
+    if sample_weight is None:
+        given = EventRows(*validation.scores_and_hits(scores, hits), None)
+    else:
+        given = event_rows(scores, hits, sample_weight)
     check_knots(n_knots, runout)
     validation.choice(fit_to, "fit_to", allowed=("difference", "hits"))
-    n_samples = checked[0].size
+    n_samples = given.scores.size
     if n_samples < n_knots:
         raise CalibrationInputError(
             "scores", f"{n_samples} rows", f"at least {n_knots}, one a knot"
         )
-    rows = running_totals(*checked, fit_to=fit_to)
-    spline = fit_spline(rows.fractile, rows.total, n_knots=n_knots, runout=runout)
+    if given.weights is None:
+        rows = running_totals(given.scores, given.hits, fit_to=fit_to)
+    else:
+        rows = _weighted_totals(given, given.weights, fit_to)
+    each = rows.weights
+    spline = fit_spline(rows.fractile, rows.total, n_knots=n_knots, runout=runout, weights=each)
     if constrained:
         # Bounded at every row, and at fractile 0 as if by a row of the lowest score.
         lowest = -np.concatenate([rows.base[:1], rows.base])
         places = np.concatenate([[0.0], rows.fractile])
         spline = fit_bounded_slope(
-            rows.fractile, rows.total, at=places, bounds=(lowest, lowest + 1), start=spline
+            rows.fractile,
+            rows.total,
+            at=places,
+            bounds=(lowest, lowest + 1),
+            start=spline,
+            weights=each,
         )
     starts = np.concatenate([[0], rows.ends[:-1] + 1])
-    slope = np.add.reduceat(spline.derivative(rows.fractile) + rows.base, starts)
+    slope = spline.derivative(rows.fractile) + rows.base
+    if each is None:
+        fractile, sizes = (rows.ends + 1) / n_samples, rows.ends - starts + 1.0
+    else:
+        fractile, sizes = rows.fractile[rows.ends], np.add.reduceat(each, starts)
+        slope *= each
     return FrequencyCurve(
         score=rows.score[rows.ends],
-        fractile=(rows.ends + 1) / n_samples,
-        slope=slope / (rows.ends - starts + 1),
+        fractile=fractile,
+        slope=np.add.reduceat(slope, starts) / sizes,
         spline=spline,
     )

@@ -26,6 +26,7 @@ from calibcore.calibrators.method import Calibrator
 from calibcore.fitting import fit, fit_folds, prepare
 from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Folds, deal_folds
+from calibcore.weights import SampleWeight
 from dashboard.compute import comparison as contest
 from dashboard.compute import fits, processes
 from dashboard.compute.cache import forget
@@ -133,9 +134,15 @@ class Lasting(SlowVectorMap):
     """A calibrator that takes a minute."""
 
     def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
     ) -> FittedVectorMap:
         assert progress is not None
+        assert sample_weight is None
         for second in range(600):
             progress(second / 600)
             time.sleep(0.1)

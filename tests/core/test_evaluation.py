@@ -32,6 +32,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, ClassMeasure
 from calibcore.probabilities import softmax
 from calibcore.splits import Split
+from calibcore.weights import SampleWeight
 
 Floats = NDArray[np.float64]
 ChosenEvent = TopR | WithinTopR | OneClass
@@ -262,8 +263,10 @@ class Shift(VectorMap):
 
     amount: float
 
-    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedShift:
-        del labels
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedShift:
+        del labels, sample_weight
         shift = self.amount * np.eye(np.shape(logits)[1])[-1]
         return FittedShift(shift, warnings=("Shifted.",))
 

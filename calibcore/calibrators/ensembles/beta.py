@@ -19,6 +19,7 @@ from calibcore.calibrators.base import (
     Progress,
     Rules,
     SlowVectorMap,
+    repeated,
 )
 from calibcore.calibrators.descriptions import (
     SOFTMAX,
@@ -36,6 +37,7 @@ from calibcore.data import LogitSet
 from calibcore.probabilities import below_largest
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels, Logits
+from calibcore.weights import SampleWeight
 
 LARGEST_OFFSET = 50.0
 """Offsets c beyond which the logistic curve is a plain exponential, or is 1, to the last digit."""
@@ -375,8 +377,14 @@ class BetaEnsemble(SlowVectorMap):
         validation.choice(self.loss, "loss", allowed=LOSSES)
 
     def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
     ) -> FittedBetaEnsemble:
+        logits, labels = repeated(self, logits, labels, sample_weight)
         checked = LogitSet(logits, labels)
         # The squared error is finite whatever the model rules out.
         possible, left_out = _possible(checked) if self.loss == "nll" else (checked, ())

@@ -16,6 +16,7 @@ from calibcore.calibrators.base import (
     Positive,
     Rules,
     VectorMap,
+    repeated,
 )
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, percent, rounded
 from calibcore.calibrators.method import Cost, Fits, Method
@@ -39,6 +40,7 @@ from calibcore.calibrators.temperature import (
 )
 from calibcore.results import result_class
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight
 
 _MOST_SIMPLEX_STEPS = 60
 
@@ -486,7 +488,10 @@ class EnsembleTemperatureScaling(VectorMap):
         """Check the option."""
         validation.choice(self.loss, "loss", allowed=LOSSES)
 
-    def fit(self, logits: ArrayLike, labels: ArrayLike) -> FittedEnsembleTemperature:
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedEnsembleTemperature:
+        logits, labels = repeated(self, logits, labels, sample_weight)
         rows = Rows.checked(logits, labels)
         few = rows.one_in(64, least=_FIRST_ROWS)
         if not (few.own.any() or rows.own.any()) and (nothing_to_find := no_optimum(rows)):

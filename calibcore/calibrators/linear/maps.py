@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap
+from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap, repeated
 from calibcore.calibrators.linear.fitted import (
     CalibrationRows,
     FittedLinear,
@@ -23,6 +23,7 @@ from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch
 from calibcore.calibrators.temperature import Rows, fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.weights import SampleWeight
 
 Odir = tuple[float, float] | Literal["cv"] | None
 """ODIR's strengths (lambda, mu), "cv" to choose them by cross-validation, or none."""
@@ -83,8 +84,14 @@ class VectorScaling(SlowVectorMap):
         validation.choice(self.space, "space", allowed=("logits", "log_probabilities"))
 
     def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
     ) -> FittedLinear:
+        logits, labels = repeated(self, logits, labels, sample_weight)
         rows = possible_rows(logits, labels)
         nothing = np.zeros((rows.n_classes, 2))
         penalty = Penalty(nothing, nothing)
@@ -105,9 +112,11 @@ class FullLinearMap(SlowVectorMap):
         labels: ArrayLike,
         *,
         progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
         near: FittedVectorMap | None = None,
     ) -> FittedLinear:
         """Fit as `SlowVectorMap.fit`; a search may begin ``near`` a fit on most of the rows."""
+        logits, labels = repeated(self, logits, labels, sample_weight)
         rows = possible_rows(logits, labels)
         named = (float(self.l2),) if self.l2 else ()
         return fit_linear(
@@ -312,8 +321,14 @@ class StructuredVectorScaling(SlowVectorMap):
         check_strength(self.diagonal_strength, "diagonal_strength")
 
     def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
     ) -> FittedLinear:
+        logits, labels = repeated(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         each = rows.n_classes / rows.n_samples
         strengths = (self.bias_strength * each, self.diagonal_strength * each)
@@ -369,8 +384,14 @@ class StructuredMatrixScaling(SlowVectorMap):
         check_strength(self.off_diagonal_strength, "off_diagonal_strength")
 
     def fit(
-        self, logits: ArrayLike, labels: ArrayLike, *, progress: Progress | None = None
+        self,
+        logits: ArrayLike,
+        labels: ArrayLike,
+        *,
+        progress: Progress | None = None,
+        sample_weight: SampleWeight = None,
     ) -> FittedLinear:
+        logits, labels = repeated(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         n_classes, each = rows.n_classes, rows.n_classes / rows.n_samples
         strengths = (

@@ -17,12 +17,14 @@ from calibcore.calibrators.base import (
     Lengths,
     Rules,
     ScoreMap,
+    repeated,
 )
 from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
 from calibcore.calibrators.method import Cost, Fits, Method
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
+from calibcore.weights import SampleWeight
 
 PRIOR_ROWS = 2.0
 """Rows that the prior of each bin is worth."""
@@ -113,7 +115,10 @@ class BBQ(ScoreMap):
     [0.129, 0.91]
     """
 
-    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedBBQ:
+    def fit(
+        self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedBBQ:
+        scores, hits = repeated(self, scores, hits, sample_weight)
         ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
         bins = _all_bins(ordered, ordered_hits)
         evidence = np.add.reduceat(_log_evidence(bins), bins.first)

@@ -33,9 +33,9 @@ from calibcore.calibrators.score_maps.platt import (
     sigmoid,
     smoothed,
 )
-from calibcore.ordering import sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
+from calibcore.weights import EventRows, SampleWeight, event_rows
 
 Parameters = Literal["abm", "am", "ab"]
 
@@ -126,19 +126,22 @@ class BetaCalibration(ScoreMap):
         """Check the option."""
         validation.choice(self.parameters, "parameters", allowed=("abm", "am", "ab"))
 
-    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedBeta:
-        ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
+    def fit(
+        self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedBeta:
+        rows = event_rows(scores, hits, sample_weight)
+        ordered, ordered_hits, weights = rows
         if self.parameters == "ab":
-            return _fit_through_half(ordered, ordered_hits)
+            return _fit_through_half(rows)
         odds = log_odds(ordered)
         if same := only_one_class(ordered_hits):
             return FittedBeta(1.0, 1.0, 0.0, warnings=(same,))
         if is_constant(odds):
-            c = logit(float(ordered_hits.mean())) - float(odds.mean())
+            c = logit(rows.mean(ordered_hits.astype(np.float64))) - float(odds.mean())
             return FittedBeta(1.0, 1.0, c, warnings=(constant_score(ordered),))
         columns = (odds,) if self.parameters == "am" else _logarithms(ordered)
         parted = is_separable(odds, ordered_hits)
-        found = _rising(columns, _targets(ordered_hits, parted=parted))
+        found = _rising(columns, _targets(ordered_hits, weights, parted=parted), weights)
         a, b = found.slopes[0], found.slopes[-1]
         said = _warnings(a, b, converged=found.converged, parted=parted)
         return FittedBeta(a, b, found.intercept, warnings=said)
@@ -150,8 +153,8 @@ def _logarithms(scores: Floats) -> tuple[Floats, Floats]:
     return np.log(inside), -np.log1p(-inside)
 
 
-def _targets(hits: Hits, *, parted: bool) -> Floats:
-    return smoothed(hits) if parted else hits.astype(np.float64)
+def _targets(hits: Hits, weights: Floats | None, *, parted: bool) -> Floats:
+    return smoothed(hits, weights) if parted else hits.astype(np.float64)
 
 
 class _Slopes(NamedTuple):
@@ -162,26 +165,29 @@ class _Slopes(NamedTuple):
     converged: bool
 
 
-def _rising(columns: tuple[Floats, ...], targets: Floats) -> _Slopes:
+def _rising(columns: tuple[Floats, ...], targets: Floats, weights: Floats | None) -> _Slopes:
     """Fit slopes of at least 0 and an intercept."""
     middles = [float(column.mean()) for column in columns]
     spreads = [float(column.std()) or 1.0 for column in columns]
     scaled = [(x - m) / w for x, m, w in zip(columns, middles, spreads, strict=True)]
-    start = np.array([*np.zeros(len(columns)), logit(float(targets.mean()))])
+    mean = float(np.average(targets, weights=weights))
+    start = np.array([*np.zeros(len(columns)), logit(mean)])
     optimum = minimise_nll(
         np.stack([*scaled, np.ones(targets.size)]),
         targets,
         start,
         along=np.sum(columns, axis=0),  # the log-odds, or twice that
         bounded=tuple(range(len(columns))),
+        weights=weights,
     )
     slopes = [float(x) / w for x, w in zip(optimum.weights[:-1], spreads, strict=True)]
     moved = math.fsum(x * m for x, m in zip(slopes, middles, strict=True))
     return _Slopes(slopes, float(optimum.weights[-1]) - moved, optimum.converged)
 
 
-def _fit_through_half(ordered: Floats, hits: Hits) -> FittedBeta:
+def _fit_through_half(rows: EventRows) -> FittedBeta:
     """Fit both slopes with the score 1/2 held where it is."""
+    ordered, hits, weights = rows
     low, high = _logarithms(ordered)
     columns = np.stack([low + math.log(2), high - math.log(2)])
     above, below = ordered > 0.5, ordered < 0.5
@@ -192,8 +198,10 @@ def _fit_through_half(ordered: Floats, hits: Hits) -> FittedBeta:
         return FittedBeta(1.0, 1.0, 0.0, warnings=(same,))
     sizes = np.sqrt((columns * columns).mean(axis=1))
     columns /= sizes[:, np.newaxis]
-    targets = _targets(hits, parted=parted)
-    optimum = minimise_nll(columns, targets, np.zeros(2), along=low + high, bounded=(0, 1))
+    targets = _targets(hits, weights, parted=parted)
+    optimum = minimise_nll(
+        columns, targets, np.zeros(2), along=low + high, bounded=(0, 1), weights=weights
+    )
     a, b = (float(x) for x in optimum.weights / sizes)
     c = (a - b) * math.log(2)
     said = _warnings(a, b, converged=optimum.converged, parted=parted)

@@ -23,6 +23,7 @@ from calibcore.calibrators.descriptions import Description, Listed, Recipe, perc
 from calibcore.calibrators.method import Choice, Cost, Fits, Method, WholeNumber
 from calibcore.results import result_class
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight, event_rows
 
 
 @result_class
@@ -121,17 +122,30 @@ class HistogramBinning(ScoreMap):
         validation.whole_number(self.n_bins, "n_bins", least=1, most=1_000_000)
         validation.choice(self.binning, "binning", allowed=("equal_width", "equal_mass"))
 
-    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedHistogram:
-        rows, happened = validation.scores_and_hits(scores, hits)
+    def fit(
+        self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedHistogram:
+        weights, given = None, sample_weight
+        if sample_weight is None:
+            rows, happened = validation.scores_and_hits(scores, hits)
+        else:
+            rows, happened, weights = event_rows(scores, hits, sample_weight)
+            given = weights
         if self.binning == "equal_width":
             edges = equal_width_edges(self.n_bins)
         else:
-            edges = bin_scores(rows, happened, n_bins=self.n_bins, binning=self.binning).edges
+            edges = bin_scores(
+                rows, happened, n_bins=self.n_bins, binning=self.binning, sample_weight=given
+            ).edges
         bins = _bins(rows, edges, equal_width=self.binning == "equal_width")
         bins += np.multiply(happened, self.n_bins, dtype=np.int32)  # hits are counted apart
         n_misses, n_hits = np.bincount(bins, minlength=2 * self.n_bins).reshape(2, -1)
         counts = n_misses + n_hits
         frequency = n_hits / np.maximum(counts, 1)
+        if weights is not None:
+            sums = np.bincount(bins, weights, minlength=2 * self.n_bins).reshape(2, -1)
+            total = sums.sum(axis=0)
+            frequency = np.divide(sums[1], total, out=np.zeros_like(total), where=counts > 0)
         return FittedHistogram(
             edges, counts, frequency, warnings=_warnings(edges, counts, int(n_hits.sum()))
         )

@@ -18,9 +18,10 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
 from calibcore.calibrators.method import Cost, Fits, Method, Switch
-from calibcore.ordering import in_order, sort_by_score
+from calibcore.ordering import block_ends, in_order, sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
+from calibcore.weights import EventRows, SampleWeight, event_rows
 
 
 @result_class
@@ -117,11 +118,15 @@ class IsotonicCalibration(ScoreMap):
         """Check the option."""
         validation.choice(repr(self.interpolate), "interpolate", allowed=("False", "True"))
 
-    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedIsotonic:
+    def fit(
+        self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedIsotonic:
         from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
             isotonic_regression,
         )
 
+        if sample_weight is not None:
+            return self._fit_weighted(event_rows(scores, hits, sample_weight))
         rows = validation.scores_and_hits(scores, hits)
         # Pooled classes come in order: no copy is made of what may fill the memory.
         ordered, ordered_hits = rows if in_order(*rows) else sort_by_score(*rows)
@@ -135,6 +140,29 @@ class IsotonicCalibration(ScoreMap):
             ordered[ends[:-1]],
             ordered[ends[1:] - 1],
             np.maximum.accumulate(heights),
+            self.interpolate,
+            warnings=_warnings(heights),
+        )
+
+    def _fit_weighted(self, rows: EventRows) -> FittedIsotonic:
+        """Fit to weighted rows; repeated ones are fitted as they are."""
+        from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
+            isotonic_regression,
+        )
+
+        if rows.weights is None:
+            return self.fit(rows.scores, rows.hits)
+        ends = block_ends(rows.scores)
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        sizes = np.add.reduceat(rows.weights, starts)
+        hits = np.add.reduceat(rows.weights * rows.hits, starts)
+        steps = isotonic_regression(hits / sizes, weights=sizes).blocks
+        heights = np.add.reduceat(hits, steps[:-1]) / np.add.reduceat(sizes, steps[:-1])
+        distinct = rows.scores[ends]
+        return FittedIsotonic(
+            distinct[steps[:-1]],
+            distinct[steps[1:] - 1],
+            np.maximum.accumulate(np.clip(heights, 0.0, 1.0)),
             self.interpolate,
             warnings=_warnings(heights),
         )

@@ -13,9 +13,9 @@ from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
 from calibcore.calibrators.method import Cost, Fits, Method, Switch
-from calibcore.ordering import sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
+from calibcore.weights import SampleWeight, event_rows
 
 _GROUPS = 256
 """Groups of like rows on which the search gets its starting point."""
@@ -52,6 +52,7 @@ def minimise_nll(
     *,
     along: Floats,
     bounded: tuple[int, ...] = (),
+    weights: Floats | None = None,
 ) -> Optimum:
     """Find the logistic regression with the least mean NLL.
 
@@ -59,7 +60,7 @@ def minimise_nll(
     (n_columns, n_samples). ``targets``: in [0, 1]; shape (n_samples,). ``start``: first weights
     tried; best those that ignore all but the intercept; shape (n_columns,). ``along``: ascending;
     rows of which it is about equal should have columns that are; shape (n_samples,). ``bounded``:
-    columns whose weight must not be negative.
+    columns whose weight must not be negative. ``weights``: of the rows; shape (n_samples,).
 
     Notes
     -----
@@ -76,22 +77,27 @@ def minimise_nll(
     >>> found.weights.tolist(), found.converged
     ([0.0], True)
     """
-    rows = _Rows(columns, targets, np.ones(targets.size))
+    rows = _Rows(columns, targets, np.ones(targets.size) if weights is None else weights)
     if targets.size > 4 * _GROUPS:
-        near = _search(_grouped(rows, along), start, bounded, enough=1e-6)
+        near = _search(_grouped(rows, along, weights), start, bounded, enough=1e-6)
         start = near.weights if near.converged else start
     return _search(rows, start, bounded)
 
 
-def _grouped(rows: _Rows, along: Floats) -> _Rows:
+def _grouped(rows: _Rows, along: Floats, weights: Floats | None) -> _Rows:
     edges = np.linspace(along[0], along[-1], _GROUPS + 1)[1:-1]
     ends = np.append(np.searchsorted(along, edges), along.size)
     starts = np.concatenate([[0], ends[:-1][np.diff(ends) > 0]])
     starts = starts[np.diff(starts, prepend=-1) > 0]
-    counts = np.diff(starts, append=along.size).astype(np.float64)
+    columns, targets = rows.columns, rows.targets
+    if weights is None:
+        counts = np.diff(starts, append=along.size).astype(np.float64)
+    else:
+        counts = np.add.reduceat(weights, starts)
+        columns, targets = columns * weights, targets * weights
     return _Rows(
-        np.add.reduceat(rows.columns, starts, axis=1) / counts,
-        np.add.reduceat(rows.targets, starts) / counts,
+        np.add.reduceat(columns, starts, axis=1) / counts,
+        np.add.reduceat(targets, starts) / counts,
         counts,
     )
 
@@ -272,31 +278,36 @@ class PlattScaling(ScoreMap):
             repr(self.smoothed_targets), "smoothed_targets", allowed=("False", "True")
         )
 
-    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedPlatt:
-        ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
+    def fit(
+        self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedPlatt:
+        rows = event_rows(scores, hits, sample_weight)
+        ordered, ordered_hits, weights = rows
         odds = log_odds(ordered)
         same = only_one_class(ordered_hits)
         if same and self.smoothed_targets:
-            return _flat(smoothed(ordered_hits))
+            return _flat(smoothed(ordered_hits, weights))
         if same:
             return FittedPlatt(1.0, 0.0, warnings=(same,))
         parted = not is_constant(odds) and (
             is_separable(odds, ordered_hits) or is_separable(odds, 1 - ordered_hits)
         )
         raw = not (self.smoothed_targets or parted)
-        targets = ordered_hits.astype(np.float64) if raw else smoothed(ordered_hits)
+        targets = ordered_hits.astype(np.float64) if raw else smoothed(ordered_hits, weights)
         if is_constant(odds):
-            intercept = logit(float(targets.mean())) - float(odds.mean())
+            intercept = logit(rows.mean(targets)) - float(odds.mean())
             return FittedPlatt(1.0, intercept, warnings=(constant_score(ordered),))
         said = (PARTED,) if parted and not self.smoothed_targets else ()
-        return _fit(odds, targets, said)
+        return _fit(odds, targets, weights, said)
 
 
-def _fit(odds: Floats, targets: Floats, said: tuple[str, ...]) -> FittedPlatt:
+def _fit(
+    odds: Floats, targets: Floats, weights: Floats | None, said: tuple[str, ...]
+) -> FittedPlatt:
     middle, spread = float(odds.mean()), float(odds.std())
     columns = np.stack([(odds - middle) / spread, np.ones(odds.size)])
-    start = np.array([0.0, logit(float(targets.mean()))])
-    optimum = minimise_nll(columns, targets, start, along=odds)
+    start = np.array([0.0, logit(float(np.average(targets, weights=weights)))])
+    optimum = minimise_nll(columns, targets, start, along=odds, weights=weights)
     slope = float(optimum.weights[0]) / spread
     warnings = [*said] if optimum.converged else [*said, NOT_CONVERGED]
     if slope < 0:
@@ -319,9 +330,11 @@ def _flat(targets: Floats) -> FittedPlatt:
 # Shared with beta calibration -----------------------------------------------------------------
 
 
-def smoothed(hits: Hits) -> Floats:
+def smoothed(hits: Hits, weights: Floats | None = None) -> Floats:
     """Return Platt's targets: the mean of the posterior under one more row of each kind."""
-    n_hits = int(np.count_nonzero(hits))
+    n_hits: float = int(np.count_nonzero(hits))
+    if weights is not None:
+        n_hits = float(weights @ hits)
     of_hit, of_miss = (n_hits + 1) / (n_hits + 2), 1 / (hits.size - n_hits + 2)
     return np.where(hits == 1, of_hit, of_miss)
 

@@ -17,7 +17,6 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.descriptions import MINUS, Description, Listed, Recipe, percent
 from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch, WholeNumber
-from calibcore.ordering import sort_by_score
 from calibcore.reliability import (
     FitTo,
     FrequencyCurve,
@@ -28,6 +27,7 @@ from calibcore.reliability import (
 from calibcore.results import result_class
 from calibcore.splines import LEAST_KNOTS, CubicSpline, Runout, check_knots
 from calibcore.validation import Floats, Hits
+from calibcore.weights import EventRows, SampleWeight, event_rows
 
 MOST_KNOTS = 20
 """Most knots that cross-validation tries."""
@@ -135,16 +135,21 @@ class SplineCalibration(ScoreMap):
         check_knots(self.n_knots, self.runout)
         validation.choice(self.fit_to, "fit_to", allowed=("difference", "hits"))
 
-    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedSpline:
-        checked = validation.scores_and_hits(scores, hits)
-        n_knots = self._choose_knots(*checked) if self.cross_validated else self.n_knots
-        curve = self._fit_curve(*checked, n_knots)
+    def fit(
+        self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedSpline:
+        if sample_weight is None and not self.cross_validated:
+            rows = EventRows(*validation.scores_and_hits(scores, hits), None)
+        else:
+            rows = event_rows(scores, hits, sample_weight)
+        n_knots = self._choose_knots(rows) if self.cross_validated else self.n_knots
+        curve = self._fit_curve(*rows, n_knots)
         kept = _kept(curve.slope)
         return FittedSpline(
             curve.score[kept],
             curve.slope[kept],
             curve.spline.values,
-            warnings=_warnings(curve, checked[1]),
+            warnings=_warnings(curve, rows.hits),
         )
 
     def shown(self, fitted: FittedSpline, scores: ArrayLike, hits: ArrayLike) -> SplineFit:
@@ -180,7 +185,9 @@ class SplineCalibration(ScoreMap):
         spline = CubicSpline(fitted.knot_values, self.runout)
         return SplineFit(rows.fractile, rows.total, spline, self.fit_to)
 
-    def _fit_curve(self, scores: Floats, hits: Hits, n_knots: int) -> FrequencyCurve:
+    def _fit_curve(
+        self, scores: Floats, hits: Hits, weights: Floats | None, n_knots: int
+    ) -> FrequencyCurve:
         return spline_frequency(
             scores,
             hits,
@@ -188,11 +195,12 @@ class SplineCalibration(ScoreMap):
             runout=self.runout,
             fit_to=self.fit_to,
             constrained=self.constrained,
+            sample_weight=weights,
         )
 
-    def _choose_knots(self, scores: Floats, hits: Hits) -> int:
+    def _choose_knots(self, rows: EventRows) -> int:
         """Find the number of knots with the smallest squared error on rows left out."""
-        ordered, ordered_hits = sort_by_score(scores, hits)
+        ordered, ordered_hits, weights = rows
         fold = np.arange(ordered.size) % _FOLDS
         least = max(LEAST_KNOTS[self.runout], 3)
         # Every fit leaves a fold out and still needs a row a knot.
@@ -202,9 +210,11 @@ class SplineCalibration(ScoreMap):
             total = 0.0
             for left_out in range(_FOLDS):
                 out = fold == left_out
-                curve = self._fit_curve(ordered[~out], ordered_hits[~out], n_knots)
+                inside = None if weights is None else weights[~out]
+                curve = self._fit_curve(ordered[~out], ordered_hits[~out], inside, n_knots)
                 predicted = np.clip(np.interp(ordered[out], curve.score, curve.slope), 0, 1)
-                total += float(np.square(predicted - ordered_hits[out]).sum())
+                squares = np.square(predicted - ordered_hits[out])
+                total += float(squares.sum() if weights is None else weights[out] @ squares)
             errors.append(total)
         return least + int(np.argmin(errors)) if errors else self.n_knots
 

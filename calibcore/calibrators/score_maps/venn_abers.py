@@ -14,12 +14,14 @@ from calibcore.calibrators.base import (
     Lengths,
     Rules,
     ScoreMap,
+    repeated,
 )
 from calibcore.calibrators.descriptions import Description, Recipe
 from calibcore.calibrators.method import Cost, Fits, Method
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
+from calibcore.weights import SampleWeight
 
 Counts = NDArray[np.int64]
 
@@ -113,7 +115,10 @@ class VennAbers(ScoreMap):
     [0.5, 0.667]
     """
 
-    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedVennAbers:
+    def fit(
+        self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedVennAbers:
+        scores, hits = repeated(self, scores, hits, sample_weight)
         ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
         ends = block_ends(ordered)
         sizes = np.diff(ends, prepend=-1)

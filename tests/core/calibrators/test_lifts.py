@@ -21,6 +21,7 @@ from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
 from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.events import TopR
 from calibcore.probabilities import softmax
+from calibcore.weights import SampleWeight
 from tests import reference_ensembles as slow
 from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
 
@@ -44,7 +45,10 @@ class Above(ScoreMap):
 
     limit: float
 
-    def fit(self, scores: ArrayLike, hits: ArrayLike) -> FittedAbove:
+    def fit(
+        self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedAbove:
+        assert sample_weight is None
         said = (f"{np.sum(scores):.6f} {np.sum(hits)}",)
         return FittedAbove(self.limit, warnings=said)
 

@@ -1,0 +1,183 @@
+"""Test size and interval coverage of rows that belong together, or are weighted.
+
+``python -m benchmarks.clustered`` draws calibrated sets again and again and writes the section of
+docs/validation.md. Each score is the probability of its row's outcome, by construction; rows of one
+cluster share a part of what decides it. A naive test, for which rows are drawn one by one, stands
+beside.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from benchmarks.validation import with_section
+from calibcore.cumulative import cumulative_curves
+from calibcore.data import EventScores, with_design
+from calibcore.inference import Plan, SideRows, infer, off_ranges, omnibus_test
+from calibcore.metrics import METRICS, EventMeasure
+from calibcore.metrics.measure import Options
+from calibcore.tally import expected_tally
+from calibcore.validation import Floats
+
+OUT = Path(__file__).parents[1] / "docs" / "validation.md"
+N_SETS, N_RESAMPLES = 400, 300
+N_CLUSTERS, IN_A_CLUSTER = 60, 10
+SHARED = 0.5
+"""Part of the variance of what decides an outcome, beside its score, that a cluster shares."""
+
+MEASURES = tuple(one for one in METRICS if isinstance(one, EventMeasure) and one.unit != "rows")
+_TRUE_ROWS = 400_000
+
+
+def visits(rng: np.random.Generator, *, alike: bool) -> EventScores:
+    """Draw 60 patients with ten visits each; scores may be alike within a patient."""
+    shape = (N_CLUSTERS, IN_A_CLUSTER)
+    x = rng.normal(size=shape)
+    if alike:
+        x = np.sqrt(0.6) * rng.normal(size=(N_CLUSTERS, 1)) + np.sqrt(0.4) * x
+    own = np.sqrt(SHARED) * rng.normal(size=(N_CLUSTERS, 1))
+    own = own + np.sqrt(1 - SHARED) * rng.normal(size=shape)
+    rows = EventScores(ndtr(x).ravel(), (x + own > 0).ravel())
+    return with_design(rows, clusters=np.repeat(np.arange(N_CLUSTERS), IN_A_CLUSTER))
+
+
+def survey(rng: np.random.Generator, *, alike: bool) -> EventScores:
+    """Draw rows of a population with unequal chances, of which hits may have the larger ones."""
+    x = rng.normal(size=6000)
+    hits = rng.random(6000) < ndtr(x)
+    chance = np.where(hits, 0.2, 0.06) if alike else rng.choice([0.06, 0.2], 6000)
+    taken = rng.random(6000) < chance
+    rows = EventScores(ndtr(x)[taken], hits[taken])
+    return with_design(rows, sample_weight=1 / chance[taken])
+
+
+KINDS: dict[str, tuple[Callable[..., EventScores], bool]] = {
+    "60 clusters of 10": (visits, False),
+    "60 clusters of 10, scores alike within": (visits, True),
+    "weights, unlike the outcome": (survey, False),
+    "weights that depend on the outcome": (survey, True),
+}
+
+
+def truths() -> dict[str, float]:
+    """Give every measure of infinitely many calibrated rows."""
+    places = (np.arange(_TRUE_ROWS) + 0.5) / _TRUE_ROWS
+    expected = expected_tally(places, places)  # the probability of a normal number is uniform
+    return {one.key: one.true_distance(expected, Options()) for one in MEASURES}
+
+
+def tested(job: tuple[str, int]) -> list[bool]:
+    """Tell which tests reject one set: KS, Kuiper, joint, any range, joint with rows apart."""
+    make, alike = KINDS[job[0]]
+    rows = make(np.random.default_rng(job[1]), alike=alike)
+    told: dict[str, Any] = {"sample_weight": rows.weights, "clusters": rows.clusters}
+    data = rows.scores, rows.hits
+    curves = cumulative_curves(*data, **told)
+    return [
+        curves.ks_p_value < 0.05,
+        curves.kuiper_p_value < 0.05,
+        omnibus_test(*data, n_draws=400, **told).p_value < 0.05,
+        bool(off_ranges(*data, n_draws=400, **told)),
+        omnibus_test(*data, n_draws=400).p_value < 0.05,
+    ]
+
+
+def covered(job: tuple[str, int]) -> tuple[list[float], list[float], list[float]]:
+    """Give the ends of each measure's interval of one set, and the p-value of its distance."""
+    make, alike = KINDS[job[0]]
+    rows = make(np.random.default_rng(job[1]), alike=alike)
+    side = SideRows(rows)
+    found = infer(side, side, Plan(MEASURES, n_resamples=N_RESAMPLES, seed=job[1]))
+    known = [one.before for one in found.findings]
+    return (
+        [one.interval.low if one else np.nan for one in known],
+        [one.interval.high if one else np.nan for one in known],
+        [one.reference.p_value if one else np.nan for one in known],
+    )
+
+
+def _percent(marks: Floats | np.floating) -> str:
+    return "" if np.isnan(marks).all() else f"{100 * float(np.nanmean(marks)):.1f}"
+
+
+Column = tuple[str, Floats, Floats, Floats]
+"""A kind of rows; how often each test rejects; whether each interval holds; p-values."""
+
+
+def column_of(kind: str, n_sets: int, pool: ProcessPoolExecutor, true: Floats) -> Column:
+    """Simulate one kind of rows."""
+    jobs = [(kind, seed) for seed in range(n_sets)]
+    rejects = np.mean(list(pool.map(tested, jobs, chunksize=8)), axis=0)
+    low, high, p_values = np.array(list(pool.map(covered, jobs, chunksize=4))).swapaxes(0, 1)
+    off = 1e-9 * np.maximum(1, np.abs(true))
+    return kind, rejects, (low <= true + off) & (true - off <= high), p_values
+
+
+def section_of(columns: Sequence[Column], n_sets: int) -> str:
+    """Write the section, of the kinds that are simulated."""
+    names = ["KS error", "Kuiper", "Joint test", "Any range", "Joint test, rows taken apart"]
+    heads = " | ".join(one[0] for one in columns)
+    rule = " | ".join(["---:"] * len(columns))
+    lines = [
+        "# Rows in clusters, and weighted rows",
+        "",
+        INTRODUCTION.format(sets=n_sets, resamples=N_RESAMPLES),
+        "",
+        f"| Rejects, percent | {heads} |",
+        f"| --- | {rule} |",
+    ]
+    for place, name in enumerate(names):
+        shares = " | ".join(_percent(one[1][place]) for one in columns)
+        lines.append(f"| {name} | {shares} |")
+    lines += [
+        "",
+        "How often 95% intervals hold the truth, and in brackets how often the measure's own test",
+        "at the 5% level rejects:",
+        "",
+        f"| Holds, percent | {heads} |",
+        f"| --- | {rule} |",
+    ]
+    for place, measure in enumerate(MEASURES):
+        cells = []
+        for _, _, holds, p_values in columns:
+            p_value = p_values[:, place]
+            level = _percent(np.where(np.isnan(p_value), np.nan, p_value < 0.05))
+            cells.append(_percent(holds[:, place]) + (f" ({level})" if level else ""))
+        lines.append(f"| {measure.name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Simulate, and put the section into the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=N_SETS)
+    parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args(words)
+    true = truths()
+    values, columns = np.array([true[one.key] for one in MEASURES]), []
+    with ProcessPoolExecutor(options.workers) as pool:
+        for kind in KINDS:
+            columns.append(column_of(kind, options.sets, pool, values))
+            page = options.out.read_text(encoding="utf-8") if options.out.exists() else ""
+            page = with_section(page, section_of(columns, options.sets))
+            options.out.write_text(page, encoding="utf-8")
+    return 0
+
+
+INTRODUCTION = """Written by `python -m benchmarks.clustered`: {sets} calibrated sets of each kind,
+{resamples} resamples. Outcomes of a cluster share half of what decides them beside the score; in
+the second kind its scores are alike too. Weighted rows, some 780 of 6,000, have chances of 6% or
+20% of being drawn, by a coin or by their outcome. Tests at the 5% level should reject 3 to 7%; how
+often the same rows are rejected without their clusters or weights is the last line of the first
+table."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

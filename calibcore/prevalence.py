@@ -1,0 +1,123 @@
+"""A stated share of the event: what rows of another share say of where the event is as frequent."""
+
+import math
+
+import numpy as np
+
+from calibcore import validation
+from calibcore.calibrators.score_maps.offset import FittedOffset
+from calibcore.data import EventScores, LogitSet, like
+from calibcore.errors import CalibrationInputError
+from calibcore.events import Event, OneClass
+from calibcore.results import result_class
+from calibcore.splits import Split
+from calibcore.weights import Prior, RowWeights
+
+
+@result_class
+class PriorShift:
+    """What was assumed of the share of the event, and what follows."""
+
+    stated: float
+    """Share of the event where scores will be used."""
+    among_rows: float
+    """Share among the rows, for which the scores given are taken to be meant."""
+
+    @property
+    def offset(self) -> float:
+        """What is added to the log-odds of each score."""
+        return _logit(self.stated) - _logit(self.among_rows)
+
+    @property
+    def moved(self) -> FittedOffset:
+        """The map that moves the scores given."""
+        return FittedOffset(self.offset)
+
+    @property
+    def assumed(self) -> str:
+        """What was assumed, in two sentences."""
+        return (
+            f"The event is taken to have a share of {100 * self.stated:.4g}% where scores are used,"
+            f" and {100 * self.among_rows:.4g}% among these rows, for which the scores given are"
+            f" meant: their log-odds are moved by {self.offset:.4g}. Rows of either outcome are"
+            " taken to be a random sample of such rows in use, and weighted to that share."
+        )
+
+
+def restated(
+    split: Split[LogitSet] | Split[EventScores], event: Event, prevalence: float
+) -> tuple[Split[EventScores], PriorShift]:
+    """Move the scores of both sets to a stated share of the event, and weight the rows to it.
+
+    ``split``: its calibration set says for which share the scores are meant. ``event``: of which
+    the share is. ``prevalence``: the share, strictly between 0 and 1.
+
+    Raises
+    ------
+    CalibrationInputError
+        A share that is none, rows of one outcome alone, clusters or sampling weights, an event of
+        ranks.
+
+    Notes
+    -----
+    If rows of each outcome are drawn from all such rows at random, the odds of the event at any
+    score are those among the rows times (t / (1 - t)) / (r / (1 - r)), t the stated share and r
+    that among the rows: an offset in log-odds, whatever the scores. Weights t / r for rows with the
+    event and (1 - t) / (1 - r) for others make the rows stand for that population. The numbers of
+    rows of either outcome are taken as fixed, as case-control studies fix them.
+
+    References
+    ----------
+    Prentice and Pyke, *Logistic disease incidence models and case-control studies*, Biometrika
+    1979; Saerens, Latinne, Decaestecker, *Adjusting the outputs of a classifier to new a priori
+    probabilities*, Neural Computation 2002.
+    """
+    if not isinstance(prevalence, float | np.floating) or not 0 < prevalence < 1:
+        raise CalibrationInputError("prevalence", repr(prevalence), "a share between 0 and 1")
+    sets = [_event_rows(rows, event) for rows in (split.calibration, split.test)]
+    shift = PriorShift(float(prevalence), _share(sets[0]))
+    calibration, test = (_moved(rows, shift) for rows in sets)
+    if split.test is split.calibration:
+        test = calibration
+    return Split(calibration, test, split.same_data, split.fold), shift
+
+
+def _event_rows(rows: LogitSet | EventScores, event: Event) -> EventScores:
+    if rows.clusters is not None or rows.weights is not None:
+        found = "clusters" if rows.clusters is not None else "sampling weights"
+        wanted = "none, as rows of one outcome are then taken to be equal and drawn one by one"
+        raise CalibrationInputError("prevalence", f"one beside {found}", wanted)
+    if isinstance(rows, EventScores):
+        return rows
+    if not isinstance(event, OneClass):
+        wanted = (
+            "OneClass(k), whose share a population has; ranks of a model have none of their own"
+        )
+        raise CalibrationInputError("event", repr(event), wanted)
+    return like(event.outcomes(rows.probabilities, rows.labels), rows)
+
+
+def _share(rows: EventScores) -> float:
+    share = float(rows.hits.mean())
+    if not 0 < share < 1:
+        found = "rows that all turned out alike"
+        raise CalibrationInputError("prevalence", found, "rows with and without the event")
+    return share
+
+
+def _moved(rows: EventScores, shift: PriorShift) -> EventScores:
+    """Move the scores, and weight the rows so that the event has the stated share."""
+    own = _share(rows)
+    scores, rest = shift.moved.predict(rows.scores), None
+    if rows.rest is not None:
+        odds = math.exp(shift.offset) * rows.scores / np.maximum(rows.rest, np.finfo(float).tiny)
+        rest = validation.rest(1 / (1 + odds), n_rows=rows.n_samples)
+    times = np.where(rows.hits == 1, shift.stated / own, (1 - shift.stated) / (1 - own))
+    made = EventScores(scores, rows.hits, rest)
+    object.__setattr__(made, "weights", RowWeights(times, "sampling"))
+    object.__setattr__(made, "prior", Prior(shift.stated, shift.offset))
+    return made
+
+
+def _logit(share: float) -> float:
+    return math.log(share) - math.log1p(-share)

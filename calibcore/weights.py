@@ -1,0 +1,547 @@
+"""What a row stands for: so many equal rows, or a share of a population; and whom it belongs to.
+
+Two kinds of weights, which never mix: *frequency* weights count equal rows, so a row of weight 3 is
+three rows, and everything is as if it had been written three times. *Sampling* weights undo unequal
+chances of being drawn: estimates are weighted, and how uncertain they are follows from the weighted
+rows themselves, not from the sum of the weights, whose scale means nothing.
+"""
+
+import math
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.errors import CalibrationInputError
+from calibcore.ordering import sort_by_score
+from calibcore.results import result_class
+from calibcore.validation import Floats, Hits, Labels
+
+Kind = Literal["frequency", "sampling"]
+
+_CELLS = 1 << 22
+"""Numbers drawn at a time."""
+
+_MOST_ROWS = 200_000_000
+"""Rows that frequency weights may stand for where the rows themselves are needed."""
+
+
+@result_class
+class RowWeights:
+    """A weight for each row, and what it means.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (n_samples,)
+        At least 0; a row of weight 0 does not count.
+    kind : {"frequency", "sampling"}
+        Frequency: how many equal rows each stands for, a whole number. Sampling: the inverse of its
+        chance of being drawn, on any scale.
+    """
+
+    values: Floats
+    kind: Kind
+
+    @property
+    def counts(self) -> bool:
+        """Whether they count rows."""
+        return self.kind == "frequency"
+
+
+SampleWeight = ArrayLike | RowWeights | None
+"""What functions take: an array is of sampling weights."""
+
+
+def frequency_weights(values: ArrayLike) -> RowWeights:
+    """Weigh each row by how many equal rows it stands for.
+
+    Parameters
+    ----------
+    values : array_like of int, shape (n_samples,)
+        Whole numbers from 0; not all 0.
+
+    Returns
+    -------
+    RowWeights
+
+    Raises
+    ------
+    CalibrationInputError
+        Other numbers.
+
+    Examples
+    --------
+    >>> from calibcore.metrics import ece
+    >>> ece([0.2, 0.9], [0, 1], sample_weight=frequency_weights([3, 1])).__round__(3)
+    0.175
+    """
+    found = _numbers(values)
+    if np.any(found != np.floor(found)):
+        wanted = "whole numbers of rows; sampling_weights(...) takes any weights"
+        raise CalibrationInputError("sample_weight", "parts of rows as frequency weights", wanted)
+    return RowWeights(found, "frequency")
+
+
+def sampling_weights(values: ArrayLike) -> RowWeights:
+    """Weigh each row by how many of a population it stands for, as surveys do.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_samples,)
+        Finite, at least 0, not all 0: the inverse of each row's chance of being drawn, on any
+        scale.
+
+    Returns
+    -------
+    RowWeights
+
+    Raises
+    ------
+    CalibrationInputError
+        Other numbers.
+
+    Examples
+    --------
+    >>> from calibcore.metrics import mean_score
+    >>> mean_score([0.2, 0.9], [0, 1], sample_weight=sampling_weights([1.5, 0.5])).__round__(3)
+    0.375
+    """
+    return RowWeights(_numbers(values), "sampling")
+
+
+def weights_of(sample_weight: SampleWeight, n_rows: int) -> RowWeights | None:
+    """Check the weights of so many rows; an array is of sampling weights.
+
+    Raises
+    ------
+    CalibrationInputError
+        Weights below 0, infinite or missing; all 0; not one a row.
+    """
+    if sample_weight is None:
+        return None
+    found = (
+        sample_weight if isinstance(sample_weight, RowWeights) else sampling_weights(sample_weight)
+    )
+    if found.values.size != n_rows:
+        wanted = f"one for each of {n_rows:,} rows"
+        raise CalibrationInputError("sample_weight", f"{found.values.size:,} weights", wanted)
+    return found
+
+
+def _numbers(values: ArrayLike) -> Floats:
+    array = np.asarray(validation.real_array(values, "sample_weight"), dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        found = f"an array of shape {array.shape}"
+        raise CalibrationInputError("sample_weight", found, "one weight a row")
+    if not (np.isfinite(array).all() and array.min() >= 0):
+        found = "weights that are missing, infinite or below 0"
+        raise CalibrationInputError("sample_weight", found, "numbers from 0")
+    if not array.any():
+        raise CalibrationInputError("sample_weight", "weights of 0 alone", "at least one above 0")
+    return array
+
+
+def shares_of(weights: Floats) -> Floats:
+    """Scale sampling weights so that their mean over the rows that count is 1.
+
+    Equal ones become 1 exactly, so that equal weights change no digit.
+
+    Examples
+    --------
+    >>> shares_of(np.array([0.1, 0.3, 0.0])).round(3).tolist()
+    [0.5, 1.5, 0.0]
+    """
+    some = weights > 0
+    if weights[some].min() == weights.max():
+        return some.astype(np.float64)
+    return np.asarray(weights * (np.count_nonzero(some) / weights.sum()))
+
+
+def row_mean(values: NDArray[Any], sample_weight: SampleWeight) -> float:
+    """Return the weighted mean of one value a row.
+
+    Examples
+    --------
+    >>> row_mean(np.array([0.0, 1.0]), [1.0, 3.0])
+    0.75
+    """
+    weights = weights_of(sample_weight, values.size)
+    if weights is None:
+        return float(values.mean())
+    some = weights.values > 0  # what does not count may be infinite
+    return float(weights.values[some] @ values[some] / weights.values.sum())
+
+
+def refuse_sampling(name: str, kind: str) -> None:
+    """Raise as something has no form for rows with sampling weights.
+
+    Raises
+    ------
+    CalibrationInputError
+        Always: ``name`` is of ``kind``, which such weights do not make.
+    """
+    found = f"sampling weights for {name}, which is {kind}"
+    wanted = "none, or frequency_weights(...), where each is a number of equal rows"
+    raise CalibrationInputError("sample_weight", found, wanted)
+
+
+def refuse_design(design: "Design | None", name: str) -> None:
+    """Raise if rows have sampling weights or clusters, of which something knows nothing.
+
+    Raises
+    ------
+    CalibrationInputError
+        ``name`` is of equal rows that are drawn one by one.
+    """
+    if design is not None:
+        found = "sampling weights" if design.clusters is None else "clusters"
+        wanted = f"none for {name}, which is of equal rows drawn one by one"
+        raise CalibrationInputError("rows", f"rows with {found}", wanted)
+
+
+def repeats(weights: RowWeights) -> NDArray[np.intp]:
+    """Return the row that each of the rows is that frequency weights stand for.
+
+    Examples
+    --------
+    >>> repeats(frequency_weights([2, 0, 1])).tolist()
+    [0, 0, 2]
+    """
+    total = float(weights.values.sum())
+    if total > _MOST_ROWS:
+        wanted = f"at most {_MOST_ROWS:,} where each row is drawn or fitted"
+        raise CalibrationInputError("sample_weight", f"{total:,.0f} rows", wanted)
+    return np.repeat(np.arange(weights.values.size), weights.values.astype(np.intp))
+
+
+class EventRows(NamedTuple):
+    """Checked rows of an event, with sampling weights where they have some."""
+
+    scores: Floats
+    hits: Hits
+    weights: Floats | None
+    """Of mean 1; shape (n_samples,)."""
+
+    def mean(self, values: Floats) -> float:
+        """Return the weighted mean of one value a row."""
+        if self.weights is None:
+            return float(values.mean())
+        return float(self.weights @ values / self.weights.sum())
+
+
+def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) -> EventRows:
+    """Check and sort rows: those of frequency weights repeated, those of weight 0 left out.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores, hits or weights out of range.
+
+    Examples
+    --------
+    >>> event_rows([0.9, 0.2], [1, 0], frequency_weights([1, 2])).scores.tolist()
+    [0.2, 0.2, 0.9]
+    """
+    given, happened = validation.scores_and_hits(scores, hits)
+    weights = weights_of(sample_weight, given.size)
+    if weights is None:
+        return EventRows(*sort_by_score(given, happened), None)
+    if weights.counts:
+        rows = repeats(weights)
+        return EventRows(*sort_by_score(given[rows], happened[rows]), None)
+    values = shares_of(weights.values)
+    order = np.lexsort((values, happened, given + 0.0))
+    order = order[values[order] > 0]
+    return EventRows(given[order] + 0.0, happened[order], values[order])
+
+
+def effective_size(sample_weight: ArrayLike) -> float:
+    """Compute Kish's effective sample size: equal rows that would be as informative.
+
+    Parameters
+    ----------
+    sample_weight : array_like of float, shape (n_samples,)
+        Sampling weights.
+
+    Returns
+    -------
+    float
+        (sum w)^2 / sum w^2: from 1 to the number of rows.
+
+    Raises
+    ------
+    CalibrationInputError
+        Weights below 0, infinite or missing; all 0.
+
+    References
+    ----------
+    Kish, *Survey Sampling*, 1965, section 11.7.
+
+    Examples
+    --------
+    >>> effective_size([1.0, 1.0, 2.0]).__round__(4)
+    2.6667
+    """
+    values = shares_of(_numbers(sample_weight))
+    return float(values.sum() ** 2 / (values @ values))
+
+
+def cluster_numbers(clusters: object, n_rows: int) -> Labels:
+    """Return the number of each row's cluster, from 0, in the order of their names.
+
+    ``clusters``: a number or a name for each row; shape (n_samples,).
+
+    Raises
+    ------
+    CalibrationInputError
+        Not one a row; missing values; a single cluster.
+
+    Examples
+    --------
+    >>> cluster_numbers(["b", "a", "b"], 3).tolist()
+    [1, 0, 1]
+    """
+    array = validation.array_of(clusters, "clusters")
+    if array.shape != (n_rows,):
+        found = f"an array of shape {array.shape}"
+        raise CalibrationInputError("clusters", found, f"one for each of {n_rows:,} rows")
+    validation.refuse_missing(array, "clusters")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise CalibrationInputError("clusters", "missing values", "a cluster for each row")
+    values = array.astype(str) if array.dtype.kind == "O" else array
+    names, numbers = np.unique(values, return_inverse=True)
+    if names.size < 2:
+        wanted = "at least 2, as rows of one cluster do not show how clusters differ"
+        raise CalibrationInputError("clusters", "a single cluster", wanted)
+    return np.asarray(numbers.reshape(-1), dtype=np.int64)
+
+
+@result_class
+class Prior:
+    """Rows of which the event has another share than where scores are used."""
+
+    stated: float
+    """Share of the event there."""
+    offset: float
+    """By which the log-odds of their scores were moved."""
+
+    def among_rows(self, frequency: Floats) -> Floats:
+        """Return the frequency among the rows of one that is meant where scores are used."""
+        odds = frequency * math.exp(-self.offset / 2)
+        return np.asarray(odds / (odds + (1 - frequency) * math.exp(self.offset / 2)))
+
+    def weights(self, n_hits: Floats, n_rows: int) -> tuple[Floats, Floats]:
+        """Return the weight of a hit and of a miss, of mean 1, by the number of hits."""
+        of_hit = self.stated * n_rows / np.maximum(n_hits, 1)
+        return of_hit, (1 - self.stated) * n_rows / np.maximum(n_rows - n_hits, 1)
+
+    def drawn_gaps(
+        self, rng: np.random.Generator, frequency: Floats, rows: Floats, n_hits: float, n_draws: int
+    ) -> tuple[Floats, Floats]:
+        """Draw the weighted gaps of frequency and outcome at each score, and their own squares.
+
+        Outcomes are drawn among the rows. That rows were taken by their outcome lessens the
+        variance of any sum of gaps by the square of its covariance with the number of hits, over
+        n r (1 - r): so much of that number is taken off.
+
+        Shapes (n_draws, n_blocks) and (n_draws,).
+        """
+        n_rows = int(rows.sum())
+        of_hit, of_miss = self.weights(np.array(n_hits), n_rows)
+        share = self.among_rows(frequency)
+        hits = rng.binomial(rows.astype(np.intp), share, (n_draws, rows.size))
+        up, down = of_miss * frequency, of_hit * (1 - frequency)
+        gaps = up * (rows - hits) - down * hits
+        own = hits @ np.square(down) + (rows - hits) @ np.square(up)
+        pull, varied = -rows * share * down, float(rows @ (share * (1 - share)))
+        if varied > 0:
+            fixed = n_hits * (1 - n_hits / n_rows)
+            times = (1 - math.sqrt(max(1 - varied / fixed, 0.0))) / varied
+            gaps -= times * np.multiply.outer(hits.sum(axis=1) - rows @ share, pull)
+        return gaps, own
+
+    def variances(self, scores: Floats, rows: Floats, n_hits: float) -> Floats:
+        """Return the variance of the weighted gaps at each score, if scores are the truth."""
+        of_hit, of_miss = self.weights(np.array(n_hits), int(rows.sum()))
+        share = self.among_rows(scores)
+        hit, miss = np.square(of_hit * (1 - scores)), np.square(of_miss * scores)
+        return np.asarray(rows * (share * hit + (1 - share) * miss))
+
+
+@result_class
+class Design:
+    """Rows that are weighted, or belong together, in the order of their scores.
+
+    What is drawn from it are gaps of score and outcome that vary as the rows' own do: nothing is
+    assumed of how rows of a cluster depend on each other, nor of how weights and outcomes do.
+    """
+
+    scores: Floats
+    hits: Floats
+    weights: Floats
+    """Of mean 1; shape (n_samples,), as all."""
+    starts: NDArray[np.intp]
+    """First row of each block of scores; shape (n_blocks,)."""
+    clusters: Labels | None
+    """Of each row, from 0; None where each row is a draw of its own."""
+    prior: "Prior | None" = None
+    """What a stated prevalence does to rows that are equal but for their outcome."""
+
+    @property
+    def n_units(self) -> int:
+        """Number of units that were drawn: clusters, or rows."""
+        return self.scores.size if self.clusters is None else int(self.clusters.max()) + 1
+
+    @cached_property
+    def gaps(self) -> Floats:
+        """Weighted score less outcome of each row."""
+        return np.asarray(self.weights * (self.scores - self.hits))
+
+    @cached_property
+    def effect(self) -> float:
+        """Design effect: the variance of the mean gap over that of as many rows drawn one by one.
+
+        Kish's where rows are not in clusters.
+        """
+        alone = float(self.gaps @ self.gaps)
+        if alone == 0:
+            return 1.0
+        unequal = float(self.weights @ self.weights) / self.weights.size
+        return self.deviation_of(self.gaps) ** 2 / alone * unequal
+
+    @cached_property
+    def cluster_effect(self) -> float:
+        """By how much rows that belong together raise the variance of the mean gap; at least 1."""
+        alone = float(self.gaps @ self.gaps)
+        if self.clusters is None or alone == 0:
+            return 1.0
+        return max(1.0, self.deviation_of(self.gaps) ** 2 / alone)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether gaps have no variance of their own at each row, and are drawn together."""
+        return self.clusters is not None or self.prior is not None
+
+    def deviation_of(self, values: Floats) -> float:
+        """Return the standard deviation of a sum over the rows whose mean is near 0."""
+        if self.prior is not None:
+            parts = [values[self.hits == outcome] for outcome in (0, 1)]
+            squares = [one.size * float(one.var(ddof=1)) for one in parts if one.size > 1]
+            return math.sqrt(math.fsum(squares))
+        if self.clusters is None:
+            return math.sqrt(float(values @ values))
+        sums = np.bincount(self.clusters, values)
+        sums -= sums.mean()
+        return math.sqrt(float(sums @ sums) * sums.size / (sums.size - 1))
+
+    def variance_so_far(self) -> Floats:
+        """Return the variance of the sum of gaps up to each block, if the scores are the truth.
+
+        Of clusters, by how much the sums of their own gaps differ.
+        """
+        ends = np.append(self.starts[1:], self.scores.size) - 1
+        if self.prior is not None:
+            return self._variance_by_outcome(ends)
+        if self.clusters is None:
+            spread = np.square(self.weights) * self.scores * (1 - self.scores)
+            return np.asarray(np.cumsum(spread)[ends])
+        # sum_c (g_c - g)^2 = sum_c g_c^2 - n g^2, each g_c^2 grown by 2 g_c x + x^2 at a row of x
+        order = np.argsort(self.clusters, kind="stable")
+        own = self.gaps[order]
+        totals = np.cumsum(own) - own
+        firsts = np.flatnonzero(np.diff(self.clusters[order], prepend=-1))
+        totals -= np.repeat(totals[firsts], np.diff(firsts, append=own.size))
+        grown = np.empty_like(own)
+        grown[order] = own * (2 * totals + own)
+        n, sums = self.n_units, np.cumsum(self.gaps)[ends]
+        return np.asarray((np.cumsum(grown)[ends] - np.square(sums) / n) * n / (n - 1))
+
+    def _variance_by_outcome(self, ends: NDArray[np.intp]) -> Floats:
+        found = np.zeros(ends.size)
+        for outcome in (0, 1):
+            own = np.where(self.hits == outcome, self.gaps, 0.0)
+            n = np.count_nonzero(self.hits == outcome)
+            off = np.cumsum(np.square(own))[ends] - np.square(np.cumsum(own)[ends]) / n
+            found += off * n / max(n - 1, 1)
+        return found
+
+    def joined(self, firsts: NDArray[np.intp]) -> "Design":
+        """Join blocks: each from one of the first ones on."""
+        return replace(self, starts=self.starts[firsts])
+
+    @cached_property
+    def _by_cluster(self) -> Any:
+        """Gaps added up by block and cluster, a sparse matrix."""
+        from scipy.sparse import csr_matrix  # noqa: PLC0415 - only where rows have clusters
+
+        block = np.searchsorted(self.starts, np.arange(self.scores.size), side="right") - 1
+        shape, clusters = (self.starts.size, self.n_units), np.asarray(self.clusters)
+        return csr_matrix((self.gaps, (block, clusters)), shape)
+
+    def drawn_gaps(
+        self, rng: np.random.Generator, n_draws: int, frequency: Floats
+    ) -> tuple[Floats, Floats]:
+        """Draw the sum of the gaps of each block, about 0, and what rows add with themselves.
+
+        Each unit's gaps are multiplied by one normal number, less the mean over the clusters; each
+        draw by what makes it as uncertain as Student's t of so many clusters.
+
+        ``frequency``: of hits in each block, on which those of a stated prevalence depend.
+
+        Shapes (n_draws, n_blocks) and (n_draws,).
+        """
+        if self.prior is not None:
+            rows = np.diff(self.starts, append=self.scores.size).astype(np.float64)
+            return self.prior.drawn_gaps(rng, frequency, rows, float(self.hits.sum()), n_draws)
+        squares = np.square(self.gaps)
+        if self.clusters is None:
+            spread = np.sqrt(np.add.reduceat(squares, self.starts))
+            own = np.full(n_draws, float(squares.sum()))
+            return rng.standard_normal((n_draws, spread.size)) * spread, own
+        n_units = self.n_units
+        of_units = np.bincount(self.clusters, squares, minlength=n_units)
+        step, gaps = max(1, _CELLS // n_units), np.empty((n_draws, self.starts.size))
+        pairs = np.empty(n_draws)
+        for first in range(0, n_draws, step):
+            times = rng.standard_normal((min(step, n_draws - first), n_units))
+            times -= times.mean(axis=1, keepdims=True)
+            # n / (n - 1) for the centre, (n - 1) / chi-squared for the variance not being known
+            times *= np.sqrt(n_units / rng.chisquare(n_units - 1, len(times)))[:, np.newaxis]
+            gaps[first : first + step] = (self._by_cluster @ times.T).T
+            pairs[first : first + step] = np.square(times) @ of_units
+        return gaps, pairs
+
+    def rows_alike(self, frequency: Floats, starts: NDArray[np.intp]) -> Floats:
+        """Return how many rows drawn one by one would tell the frequency of each part as well.
+
+        ``frequency``: of hits in each part; ``starts``: first block of each, rising, none empty;
+        shape (n_parts,), as what is returned.
+
+        Kish's effective size; of clusters not more than the variance of the frequency allows, by
+        linearisation, less what Student's t of so many clusters takes off.
+        """
+        from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - a tenth of a second to import
+
+        firsts = self.starts[starts]
+        total = np.add.reduceat(self.weights, firsts)
+        kish = total**2 / np.add.reduceat(np.square(self.weights), firsts)
+        if self.clusters is None:
+            return np.asarray(kish)
+        sizes = np.diff(firsts, append=self.scores.size)
+        part = np.repeat(np.arange(firsts.size), sizes)
+        off = self.weights * (self.hits - np.repeat(frequency, sizes))
+        pairs, place = np.unique(part * self.n_units + self.clusters, return_inverse=True)
+        square_sums = np.bincount(
+            pairs // self.n_units, np.square(np.bincount(place, off)), minlength=firsts.size
+        )
+        n_clusters = np.bincount(pairs // self.n_units, minlength=firsts.size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = square_sums * n_clusters / (n_clusters - 1) / total**2
+            seen = frequency * (1 - frequency) / variance
+            seen *= (ndtri(0.975) / stdtrit(n_clusters - 1, 0.975)) ** 2
+        # All alike, or one cluster: each cluster may be no more than one row.
+        vague = ~np.isfinite(seen) | (n_clusters < 2) | (seen <= 0)
+        return np.where(vague, np.minimum(n_clusters, kish), np.minimum(seen, kish))

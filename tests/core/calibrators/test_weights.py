@@ -1,0 +1,184 @@
+"""Calibrators fitted to rows with weights."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from calibcore.calibrators import CATALOGUE, Method
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, GroupMap, ScoreMap
+from calibcore.calibrators.lifts import PooledScores
+from calibcore.calibrators.score_maps.beta import BetaCalibration
+from calibcore.calibrators.score_maps.histogram import HistogramBinning
+from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
+from calibcore.calibrators.score_maps.platt import PlattScaling
+from calibcore.calibrators.score_maps.spline import SplineCalibration
+from calibcore.calibrators.temperature import TemperatureScaling
+from calibcore.errors import CalibrationInputError
+from calibcore.weights import frequency_weights, repeats
+from tests.reference_weighted import Rows, isotonic
+
+RNG = np.random.default_rng(0)
+N = 120
+SCORES = RNG.beta(1.5, 2, N).round(2).clip(0.01, 0.99)
+HITS = (RNG.random(N) < SCORES**1.4).astype(int)
+LOGITS = RNG.normal(0, 2, (N, 4)).round(2)
+LABELS = (LOGITS / 2 + RNG.gumbel(size=LOGITS.shape)).argmax(axis=1)
+GROUPS = RNG.integers(0, 2, N)
+WEIGHTS = RNG.gamma(2.0, 1.0, N)
+COUNTS = frequency_weights(RNG.integers(0, 4, N))
+ASKED = np.linspace(0.02, 0.98, 25)
+
+WEIGHED: list[ScoreMap] = [
+    PlattScaling(),
+    PlattScaling(smoothed_targets=True),
+    BetaCalibration(),
+    BetaCalibration("am"),
+    BetaCalibration("ab"),
+    IsotonicCalibration(),
+    IsotonicCalibration(interpolate=True),
+    HistogramBinning(7),
+    HistogramBinning(7, "equal_mass"),
+    SplineCalibration(),
+    SplineCalibration(constrained=False),
+    SplineCalibration(cross_validated=True),
+]
+
+
+def _fit(method: Method, rows: Any, sample_weight: Any) -> Any:
+    calibrator, chosen = method.make(), slice(None) if rows is None else rows
+    if isinstance(calibrator, GroupMap):
+        return calibrator.fit(
+            SCORES[chosen], HITS[chosen], GROUPS[chosen], sample_weight=sample_weight
+        )
+    if isinstance(calibrator, ScoreMap):
+        return calibrator.fit(SCORES[chosen], HITS[chosen], sample_weight=sample_weight)
+    return calibrator.fit(LOGITS[chosen], LABELS[chosen], sample_weight=sample_weight)
+
+
+def _asked(fitted: Any) -> Any:
+    if isinstance(fitted, FittedVectorMap):
+        return fitted.predict_proba(LOGITS)
+    assert isinstance(fitted, FittedScoreMap)
+    return fitted.predict(ASKED)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("method", CATALOGUE, ids=lambda one: one.key)
+def test_frequency_weights_are_repeated_rows(method: Method) -> None:
+    weighted = _fit(method, None, COUNTS)
+    again = _fit(method, repeats(COUNTS), None)
+    np.testing.assert_allclose(_asked(weighted), _asked(again), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", CATALOGUE, ids=lambda one: one.key)
+def test_sampling_weights_count_or_are_refused(method: Method) -> None:
+    kinds = tuple(type(one) for one in WEIGHED)
+    weighs = isinstance(method.make(), kinds) or method.key == "temperature"
+    if not weighs:
+        with pytest.raises(CalibrationInputError, match="weighs rows"):
+            _fit(method, None, WEIGHTS)
+        return
+    plain, weighted = _fit(method, None, None), _fit(method, None, WEIGHTS)
+    assert np.abs(_asked(plain) - _asked(weighted)).max() > 1e-3
+    np.testing.assert_allclose(
+        _asked(_fit(method, None, 1e-3 * WEIGHTS)), _asked(weighted), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("calibrator", WEIGHED, ids=repr)
+def test_equal_and_whole_sampling_weights(calibrator: ScoreMap) -> None:
+    plain = calibrator.fit(SCORES, HITS).predict(ASKED)
+    equal = calibrator.fit(SCORES, HITS, sample_weight=np.full(N, 0.3)).predict(ASKED)
+    np.testing.assert_allclose(equal, plain, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "calibrator",
+    [one for one in WEIGHED if not isinstance(one, SplineCalibration) and "True" not in repr(one)],
+    ids=repr,
+)
+def test_whole_sampling_weights_fit_as_repeated_rows_do(calibrator: ScoreMap) -> None:
+    # A fit that minimises a weighted sum knows no number of rows; equal-mass edges and smoothed
+    # targets do, and so do splines over the share of rows.
+    if repr(calibrator) == repr(HistogramBinning(7, "equal_mass")):
+        return
+    rows = repeats(COUNTS)
+    weighted = calibrator.fit(SCORES, HITS, sample_weight=COUNTS.values).predict(ASKED)
+    again = calibrator.fit(SCORES[rows], HITS[rows]).predict(ASKED)
+    np.testing.assert_allclose(weighted, again, atol=1e-7)
+
+
+def test_platt_scaling_minimises_the_weighted_nll() -> None:
+    odds = np.log(SCORES / (1 - SCORES))
+
+    def nll(at: Any) -> float:
+        fitted = at[0] * odds + at[1]
+        return float(WEIGHTS @ (np.logaddexp(0, fitted) - HITS * fitted))
+
+    best = minimize(nll, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-13})
+    fitted = PlattScaling().fit(SCORES, HITS, sample_weight=WEIGHTS)
+    assert [fitted.slope, fitted.intercept] == pytest.approx(best.x.tolist(), abs=1e-5)
+
+
+def test_many_weighted_rows_start_from_their_groups() -> None:
+    rng = np.random.default_rng(3)
+    scores, weights = rng.random(5000), rng.gamma(1.0, 1.0, 5000)
+    hits = rng.random(5000) < scores**2
+    fitted = PlattScaling().fit(scores, hits, sample_weight=weights)
+    odds = np.log(scores / (1 - scores))
+    chance = 1 / (1 + np.exp(-fitted.slope * odds - fitted.intercept))
+    left = weights * (hits - chance) / weights.sum()
+    assert [left.sum(), left @ odds] == pytest.approx([0, 0], abs=1e-10)
+
+
+def test_isotonic_regression_pools_weights() -> None:
+    fitted = IsotonicCalibration().fit(SCORES, HITS, sample_weight=WEIGHTS)
+    curve = isotonic(Rows(SCORES.tolist(), HITS.tolist(), WEIGHTS.tolist()))
+    assert fitted.predict(list(curve)).tolist() == pytest.approx(list(curve.values()))
+
+
+def test_histogram_binning_by_hand() -> None:
+    fitted = HistogramBinning(2).fit([0.1, 0.2, 0.9], [1, 0, 1], sample_weight=[1.0, 3.0, 2.0])
+    assert fitted.predict([0.3, 0.8]).tolist() == pytest.approx([0.25, 1.0])
+
+
+@pytest.mark.parametrize("constrained", [True, False])
+def test_a_spline_of_weights_is_near_that_of_repeated_rows(*, constrained: bool) -> None:
+    # The points of copies lie between those of rows, so the two agree as rows become many.
+    rng = np.random.default_rng(4)
+    scores = rng.random(4000)
+    hits = (rng.random(4000) < scores**1.5).astype(int)
+    counts = frequency_weights(rng.integers(1, 5, 4000))
+    spline, rows = SplineCalibration(constrained=constrained), repeats(counts)
+    weighted = spline.fit(scores, hits, sample_weight=counts.values).predict(ASKED)
+    again = spline.fit(scores[rows], hits[rows]).predict(ASKED)
+    np.testing.assert_allclose(weighted, again, atol=2e-3)
+    assert np.abs(again - spline.fit(scores, hits).predict(ASKED)).max() > 5e-3
+
+
+@pytest.mark.parametrize("n_classes", [2, 30])
+def test_temperature_scaling_minimises_the_weighted_nll(n_classes: int) -> None:
+    rng = np.random.default_rng(5)
+    logits = rng.normal(0, 3, (3000, n_classes))
+    labels = (logits / 2.2 + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    weights = rng.gamma(0.5, 1.0, 3000) * np.where(logits[:, 0] > 0, 5, 1)
+    weights[:7] = 0
+    fitted = TemperatureScaling().fit(logits, labels, sample_weight=weights)
+
+    def slope(temperature: float) -> float:
+        scaled = logits / temperature
+        p = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        off = (p * logits).sum(axis=1) - logits[np.arange(3000), labels]
+        return float(weights @ off / weights.sum())
+
+    assert slope(fitted.temperature) == pytest.approx(0.0, abs=1e-9)
+    assert slope(TemperatureScaling().fit(logits, labels).temperature) != pytest.approx(0, abs=1e-5)
+
+
+def test_pooled_scores_repeat_rows_too() -> None:
+    pooled, rows = PooledScores(IsotonicCalibration()), repeats(COUNTS)
+    weighted = pooled.fit(LOGITS, LABELS, sample_weight=COUNTS).predict(ASKED)
+    assert weighted.tolist() == pooled.fit(LOGITS[rows], LABELS[rows]).predict(ASKED).tolist()
