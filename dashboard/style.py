@@ -48,7 +48,7 @@ table.measures th:first-child { overflow-wrap: anywhere; }
   position: sticky; left: 0; min-width: 9rem; background: var(--ground);
 }
 table.measures.choosing :is(th, td):nth-child(n) { white-space: normal; overflow-wrap: normal; }
-table.measures small { display: block; opacity: 0.7; font-size: 0.8rem; }
+table.measures small { display: block; opacity: 0.7; font-size: 0.875rem; }
 table.measures small:has(span) { opacity: 1; }
 table.differences small:has(span) { white-space: normal; }
 table.changes :is(small, thead th) { white-space: normal; }

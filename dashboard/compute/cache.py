@@ -254,10 +254,13 @@ def once_going_on(
     def do(report: Progress) -> None:
         _STORE.put(kind, key, make(report), MOST_RESULTS)
 
-    if not _STORE.has(kind, key):
-        see_through((kind, key), do, progress)
-    result: Result = _STORE.take(kind, key)
-    return result
+    while True:
+        try:
+            result: Result = _STORE.take(kind, key)
+        except KeyError:  # not made yet, or dropped since by what others keep
+            see_through((kind, key), do, progress)
+        else:
+            return result
 
 
 def keeper(kind: str, key: object) -> Callable[[object], None]:

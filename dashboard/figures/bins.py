@@ -143,7 +143,7 @@ def _mark_chosen(
         yanchor="middle",
         xshift=-4 if right else 4,
         text=f"{n_bins} bins",
-        font={"size": 12, "color": palette.text},
+        font={"size": 14, "color": palette.text},
         showarrow=False,
     )
 
@@ -176,7 +176,7 @@ def _name_lines(figure: Sketch, sweep: BinSweep, highest: float, palette: Palett
             xanchor="left",
             yanchor="middle",
             text=f"<b>{name}</b>" if name == KS else name,
-            font={"size": 12, "color": colour},
+            font={"size": 14, "color": colour},
             showarrow=False,
         )
 

@@ -91,7 +91,7 @@ def dot_plot(
             "tickvals": list(range(len(names))),
             "ticktext": [wrapped(name, _NAME_SIGNS) for name in names],
             "ticks": "",
-            "tickfont": {"size": 11, "color": palette.text},
+            "tickfont": {"size": 12, "color": palette.text},
             "range": [len(names) - 0.5, -0.5],
             "showgrid": True,
             "gridcolor": palette.band,
@@ -114,13 +114,13 @@ def _axis(measure: Measure, limits: tuple[float, float], palette: Palette) -> di
     step = (limits[1] - limits[0]) / 10  # at most; two ticks are not to read alike
     digits = max(3, math.ceil(-math.log10(step)))
     return {
-        "title": {"text": title, "font": {"size": 12}, "standoff": 4},
+        "title": {"text": title, "font": {"size": 14}, "standoff": 4},
         "range": list(limits),
         "tickformat": {"share": ".3~%", "rows": ",d", "small": ".2~g"}.get(
             measure.unit, f".{digits}~f"
         ),
         "nticks": 6,
-        "tickfont": {"size": 11},
+        "tickfont": {"size": 12},
         "gridcolor": palette.band,
         "gridwidth": 0.5,
         "zeroline": False,
@@ -278,6 +278,6 @@ def _add_far(
             xshift=-7 if right else 7,
             borderpad=0,
             bgcolor=behind,
-            font={"size": 11, "color": look.colour},
+            font={"size": 13, "color": look.colour},
             showarrow=False,
         )

@@ -265,7 +265,7 @@ def _names(lines: _Lines, layout: Part, palette: Palette) -> Part:
                 f'<span style="color:{palette.neutral}">{PERFECT}</span>',
             ]
         ),
-        "font": {"size": 12},
+        "font": {"size": 14},
         "showarrow": False,
     }
 
@@ -494,6 +494,6 @@ def _names_of_fit(fit: SplineFit, palette: Palette) -> dict[str, object]:
         "text": "<br>".join(
             f'<span style="color:{colour}"><b>{name}</b></span>' for name, colour in names
         ),
-        "font": {"size": 12},
+        "font": {"size": 14},
         "showarrow": False,
     }

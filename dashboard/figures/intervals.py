@@ -117,6 +117,6 @@ def _name(end: LineEnd, place: float, side: str) -> dict[str, Any]:
         "xanchor": "left" if at_right else "right",
         "yanchor": "middle",
         "text": end.name,
-        "font": {"size": 12, "color": end.look.colour},
+        "font": {"size": 14, "color": end.look.colour},
         "showarrow": False,
     }

@@ -52,7 +52,7 @@ _STEPS = (1.0, 2.0, 5.0)
 def base_layout(title: str) -> dict[str, Any]:
     """Return the layout every graph starts from."""
     return {
-        "title": {"text": title, "font": {"size": 13}, "x": 0, "xanchor": "left", "y": 0.97},
+        "title": {"text": title, "font": {"size": 14}, "x": 0, "xanchor": "left", "y": 0.97},
         "height": HEIGHT,
         "margin": {"l": 58, "r": 18, "t": 30, "b": 42, "pad": 4},
         "showlegend": False,
@@ -65,13 +65,13 @@ def base_layout(title: str) -> dict[str, Any]:
 def share_axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
     """Return an axis of shares, drawn in percent from the first to the second limit."""
     axis: dict[str, Any] = {
-        "title": {"text": title, "font": {"size": 12}, "standoff": 4},
+        "title": {"text": title, "font": {"size": 14}, "standoff": 4},
         "range": [limits[0] - 0.01 * limits[1], limits[1] * 1.01],
         "tickformat": ".3~%",
         "zeroline": False,
         "fixedrange": True,
         "ticks": "",
-        "tickfont": {"size": 11},
+        "tickfont": {"size": 12},
         "nticks": 6,
         "automargin": False,
     }

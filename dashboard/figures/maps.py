@@ -283,7 +283,7 @@ def _name_rows(figure: go.Figure, names: tuple[str, str], palette: Palette, *, l
         align="right" if low else "left",
         text=f'<span style="color:{palette.score}"><b>\u25cb {names[0]}</b></span><br>'
         f'<span style="color:{palette.frequency}"><b>\u2715 {names[1]}</b></span>',
-        font={"size": 12},
+        font={"size": 14},
         showarrow=False,
     )
 
@@ -414,7 +414,7 @@ def _name_corners(figure: go.Figure, names: list[str], palette: Palette) -> None
             xanchor=across,
             yanchor=along,
             text=f"<b>{name}</b>",
-            font={"size": 12, "color": palette.text},
+            font={"size": 14, "color": palette.text},
             showarrow=False,
         )
 
@@ -453,7 +453,7 @@ def weights_map(
         zmin=-most,
         zmax=most,
         colorscale=[[0, palette.score], [0.5, palette.ground], [1, palette.frequency]],
-        colorbar={"thickness": 10, "tickfont": {"size": 11}},
+        colorbar={"thickness": 10, "tickfont": {"size": 12}},
         hovertemplate="output %{y}<br>input %{x}<br>%{z:.3f}<extra></extra>",
         x=[*names, BIAS],
         y=names,
@@ -475,11 +475,11 @@ def _axis(names: Sequence[str], title: str) -> dict[str, object]:
     shown = names[::step]
     texts = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}\u2026" for name in shown]
     return {
-        "title": {"text": title, "font": {"size": 12}, "standoff": 4},
+        "title": {"text": title, "font": {"size": 14}, "standoff": 4},
         "type": "category",
         "tickvals": shown,
         "ticktext": texts,
-        "tickfont": {"size": 11},
+        "tickfont": {"size": 12},
         "fixedrange": True,
         "showgrid": False,
     }

@@ -135,11 +135,11 @@ def _range(values: Floats) -> tuple[float, float]:
 
 def _axis(title: str, limits: tuple[float, float]) -> dict[str, Any]:
     return {
-        "title": {"text": title, "font": {"size": 12}, "standoff": 4},
+        "title": {"text": title, "font": {"size": 14}, "standoff": 4},
         "range": list(limits),
         "tickformat": ".3f" if limits[1] - limits[0] > 0.005 else ".4f",
         "nticks": 6,
-        "tickfont": {"size": 11},
+        "tickfont": {"size": 12},
         "showgrid": False,
         "zeroline": False,
         "fixedrange": True,
@@ -177,7 +177,7 @@ def _add_lines(
                 xanchor="center" if beyond else "left",
                 yanchor="bottom" if beyond else "middle",
                 xshift=0 if beyond else 3,
-                font={"size": 11, "color": palette.neutral},
+                font={"size": 13, "color": palette.neutral},
                 showarrow=False,
             )
 
@@ -214,7 +214,7 @@ def _name_models(
             yanchor="bottom",
             yshift=7,
             bgcolor=palette.ground,
-            font={"size": 12, "color": palette.text},
+            font={"size": 14, "color": palette.text},
             showarrow=False,
         )
 
@@ -332,7 +332,7 @@ def _name_lines(
             xanchor="right",
             yanchor="bottom" if above else "top",
             yshift=6 if above else -6,
-            font={"size": 11, "color": (palette.text, palette.neutral)[place]},
+            font={"size": 13, "color": (palette.text, palette.neutral)[place]},
         )
 
 

@@ -102,7 +102,7 @@ def _write_titles(layout: dict[str, Any], titles: Titles) -> None:
 
 
 def _page(palette: Palette) -> dict[str, Any]:
-    font = {"family": _FONT, "color": palette.neutral, "size": 12}
+    font = {"family": _FONT, "color": palette.neutral, "size": 14}
     return {
         "font": font,
         "title": {"font": {**font, "color": palette.text, "weight": 700}, "pad": {"l": 4}},

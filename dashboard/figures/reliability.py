@@ -130,7 +130,7 @@ def name_above(figure: Sketch, *names: tuple[str, str, str]) -> None:
         text="\u2002 ".join(
             f'<span style="color:{colour}">{sign} {name}</span>' for sign, name, colour in names
         ),
-        font={"size": 12},
+        font={"size": 14},
         showarrow=False,
     )
 
@@ -343,7 +343,7 @@ def _add_means(figure: Sketch, side: Side, most: float, palette: Palette) -> Non
             xanchor="right" if leftward else "left",
             yanchor="middle",
             xshift=-3 if leftward else 3,
-            font={"size": 12, "color": colour},
+            font={"size": 14, "color": colour},
             showarrow=False,
         )
 
@@ -475,7 +475,7 @@ def _axis(palette: Palette) -> dict[str, Any]:
         "range": [-0.04, 1.04],
         "tickvals": [0, 1],
         "ticktext": ["0", "100%"],
-        "tickfont": {"size": 10},
+        "tickfont": {"size": 12},
         "ticks": "",
         "zeroline": False,
         "showgrid": False,
@@ -499,6 +499,6 @@ def _name(name: str, number: str, palette: Palette) -> dict[str, Any]:
         "yanchor": "bottom",
         "yshift": 1,
         "text": name,
-        "font": {"size": 11, "color": palette.neutral},
+        "font": {"size": 13, "color": palette.neutral},
         "showarrow": False,
     }

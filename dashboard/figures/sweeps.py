@@ -257,6 +257,6 @@ def _add_marks(
             xanchor="left" if later else "right",
             xshift=3 if later else -3,
             text=mark.name,
-            font={"size": 12, "color": colour},
+            font={"size": 14, "color": colour},
             showarrow=False,
         )

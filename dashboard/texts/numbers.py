@@ -35,9 +35,12 @@ def in_full(value: float, digits: int) -> str:
     return f"{value:.0f}" if "e+" in text and is_whole(round(value)) else text
 
 
-def percent(value: float, n_samples: int) -> str:
-    """Write a share in percent: one decimal below 50,000 rows, two from there on."""
-    return f"{_digits(100 * value, n_samples)}%"
+def percent(value: float, n_samples: int, *, finer: int = 0) -> str:
+    """Write a share in percent: one decimal below 50,000 rows, two from there on.
+
+    ``finer``: decimals more.
+    """
+    return f"{_digits(100 * value, n_samples, finer=finer)}%"
 
 
 def points(value: float, n_samples: int, *, signed: bool = False) -> str:
@@ -50,9 +53,27 @@ def pp(value: float, n_samples: int, *, signed: bool = False) -> str:
     return f"{_signed_digits(value, n_samples, signed=signed)} pp"
 
 
-def detected_points(value: float, n_samples: int) -> str:
+def detected_points(value: float, n_samples: int, *, finer: int = 0) -> str:
     """Write a difference that was detected: with a digit that is not 0, unless it is rounding."""
-    return _detected(value, n_samples, "percentage points")
+    return _detected(value, n_samples, "percentage points", finer=finer)
+
+
+def adds_up(high: float, low: float, n_samples: int) -> int:
+    """Return how many decimals more let two shares and their difference add up: 0 or 1.
+
+    Examples
+    --------
+    >>> adds_up(0.0536, 0.0473, 1000), adds_up(0.957, 0.906, 1000)
+    (1, 0)
+    """
+    wrong = []
+    for finer in (0, 1):
+        first, last, gap = (
+            float(_digits(100 * one, n_samples, finer=finer).replace(MINUS, "-"))
+            for one in (high, low, high - low)
+        )
+        wrong.append(abs(first - last - gap) > 1e-9)
+    return int(wrong[0] and not wrong[1])
 
 
 def detected_pp(value: float, n_samples: int) -> str:
@@ -60,10 +81,10 @@ def detected_pp(value: float, n_samples: int) -> str:
     return _detected(value, n_samples, "pp")
 
 
-def _detected(value: float, n_samples: int, unit: str) -> str:
+def _detected(value: float, n_samples: int, unit: str, *, finer: int = 0) -> str:
     if abs(value) < 1e-9:
         return f"0 {unit}"
-    text = _digits(100 * value, n_samples)
+    text = _digits(100 * value, n_samples, finer=finer)
     return f"{text if text.strip('0.') else f'{100 * value:.1g}'} {unit}"
 
 

@@ -92,10 +92,11 @@ def bins_caption(side: Side, *, expert: bool = False) -> str:
             f" {_means_in_fullest(side)} ({interval}, Wilson)."
         )
     edges = (percent(float(bins.edges[fullest + end]), n_samples) for end in (0, 1))
+    pale = "" if side.binned.telling[bins.counts > 0].all() else " Pale bars: few rows."
     share = percent(float(bins.counts[fullest] / bins.counts.sum()), n_samples)
     return (
         f"Largest bin ({span(*edges)}, {share} of rows): {_means_in_fullest(side, 'score')}"
-        f" ({interval})."
+        f" ({interval}).{pale}"
     )
 
 

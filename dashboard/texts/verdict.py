@@ -30,6 +30,7 @@ from dashboard.texts.badges import (
 from dashboard.texts.events import EventWords
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
+    adds_up,
     detected_points,
     detected_pp,
     escape_markdown,
@@ -69,11 +70,17 @@ class VerdictWords:
 
 
 def verdict(
-    side: Side, event: EventWords, finding: Badge | None = None, *, expert: bool = False
+    side: Side,
+    event: EventWords,
+    finding: Badge | None = None,
+    *,
+    expert: bool = False,
+    before: Side | None = None,
 ) -> VerdictWords:
     """Return what one side shows about its event, with numbers from its result.
 
-    With what was `finding` of the side, by `findings`, where that is not of the side alone.
+    With what was `finding` of the side, by `findings`, where that is not of the side alone; and
+    with how large it was ``before`` calibration, where this is after it.
 
     Examples of the sentence: "Overconfident by 5.1 percentage points: mean score 95.7%, but 90.6%
     correct." and, of a class, "Scores too low by 2.0 percentage points: class cat, mean score
@@ -81,16 +88,25 @@ def verdict(
     """
     curves, n_samples = side.curves, side.event.n_samples
     mean_score, observed = float(curves.cum_score[-1]), float(curves.cum_hits[-1])
+    finer = adds_up(mean_score, observed, n_samples)
     means = event.means.format(
-        score=percent(mean_score, n_samples), observed=percent(observed, n_samples)
+        score=percent(mean_score, n_samples, finer=finer),
+        observed=percent(observed, n_samples, finer=finer),
     )
     if finding is None:
         finding = finding_of(side, prediction=event.prediction)
     if not finding.one_way:
         means = means.replace(", but ", ", ")
+    shown = _how_much(finding, side, finer)
+    if before is not None and finding.one_way:
+        gap = mean_gap_of(before)
+        way = "" if gap * mean_gap_of(side) > 0 else f" too {'high' if gap > 0 else 'low'}"
+        shown += f" (before: {percent(abs(gap), n_samples, finer=finer).removesuffix('%')}{way})"
     if finding.direction == "both":  # which has no mean gap for its size
-        means += f", KS error {percent(curves.ks_error, n_samples)}"
-    shown = _how_much(finding, side)
+        now = percent(curves.ks_error, n_samples)
+        was = now if before is None else percent(before.curves.ks_error, n_samples)
+        size = f"KS error {now}" if was == now else f"KS error {was} \u2192 {now}"
+        means = size if shown.startswith(RIGHT) else f"{means}, {size}"
     tested = ""
     if expert:
         tested = f" (joint test, {p_words(side.omnibus.p_value)})"
@@ -98,7 +114,7 @@ def verdict(
 
 
 @says_rows
-def _how_much(found: Badge, side: Side) -> str:
+def _how_much(found: Badge, side: Side, finer: int) -> str:
     """Return the size of a finding: a mean gap, or, where its sign changes, its shape."""
     if found is CHANCE:
         ends = f"{side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
@@ -110,7 +126,7 @@ def _how_much(found: Badge, side: Side) -> str:
     if found.direction == "both":
         what = shape(side.omnibus, named=True)
         return f", {what}" if what else ""
-    size = f" by {detected_points(abs(mean_gap_of(side)), side.event.n_samples)}"
+    size = f" by {detected_points(abs(mean_gap_of(side)), side.event.n_samples, finer=finer)}"
     detected = side.omnibus.p_value < DETECTION_LEVEL
     return size if detected else f"{size}, though no longer detected"
 
@@ -351,6 +367,9 @@ def across_half(n_scores: int) -> str:
 
 WHOLE_SET = "whole set"
 """The one set of a file that is fitted on and, by folds, evaluated."""
+
+RIGHT = ", right on average"
+"""After a finding of both directions: then the means are as good as equal."""
 
 DETAILS = "Where scores are off"
 

@@ -11,9 +11,11 @@ from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.verdict import findings_of, groups_of, lines_of
 from dashboard.opening import choices
 from dashboard.scene import Scene
+from dashboard.settings import method_of
 from dashboard.texts.advice import BY_GROUP, HEADING, Step
 from dashboard.texts.badges import FITTED, HELP, Badge
 from dashboard.texts.classes import opened
+from dashboard.texts.glossary import SHORT_NAMES
 from dashboard.texts.limits import rounded_note
 from dashboard.texts.numbers import NO_BREAK, escape_markdown
 from dashboard.texts.opening import of_extremes
@@ -56,8 +58,12 @@ def show_headline(scene: Scene, *, notes: bool = False) -> None:
     sides = {"Before": evaluated.before, "After": evaluated.after}
     with st.container(key="verdict", gap="small"):
         for name, finding in findings_of(scene).items():
-            size = verdict(sides[name], words, finding, expert=scene.expert).size
-            st.subheader(f"{badge(name, finding)}{size.removeprefix(',')}", anchor=False)
+            before, called = None, name
+            if name == "After":
+                before = evaluated.before
+                called = f"After {SHORT_NAMES[method_of(scene.settings.method)]}"
+            text = verdict(sides[name], words, finding, expert=scene.expert, before=before)
+            st.subheader(f"{badge(called, finding)}{text.size.removeprefix(',')}", anchor=False)
         if evaluated.after is evaluated.before:
             st.markdown(f":small[{_outcome(scene)}]")
     if notes:

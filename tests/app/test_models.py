@@ -70,7 +70,7 @@ def test_samples_of_the_same_rows_are_compared() -> None:
         assert rows[title][0].split() == [f"{100 * before:.1f}%", f"{100 * after:.1f}%"]
     best = min(errors, key=lambda title: errors[title][0])
     assert page.subheader[0].value.startswith(f"Lowest KS error before: {escape_markdown(best)} (")
-    assert len(charts(page)) == 1 + len(FASHION)
+    assert len(charts(page)) == 2 + len(FASHION)
     assert all(len(chart.alt) > 20 for chart in charts(page))
     page.multiselect(key="beside_seen").set_value([FASHION[2].name]).run()
     assert list(table(page)) == [FASHION[0].title, FASHION[2].title]

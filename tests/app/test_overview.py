@@ -175,7 +175,7 @@ def test_a_file_of_one_score_opens_on_its_class() -> None:
     check_page(page)
     assert page.segmented_control(key="event_seen").value == "class"
     assert page.selectbox(key="class").value == "1"
-    (verdict,) = [h.value for h in page.subheader if r"died \= 1, mean score" in h.value]
+    verdict, *_ = [h.value for h in page.subheader if r"died \= 1, mean score" in h.value]
     assert "Before: scores too high] by " in verdict
     # Whoever evaluates the top prediction is told of the class and led back to it.
     choose(page, "event", "top")

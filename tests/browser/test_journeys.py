@@ -66,6 +66,24 @@ def choose_k(page: Page, k: int) -> None:
     page.wait_for_url(re.compile(rf"(rank|within)={k}"))
 
 
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+@pytest.mark.parametrize("sample", ["fashion_cnn_overconfident", "crash_survival"])
+def test_the_headlines_and_the_picture_are_the_first_screen(
+    open_page: OpenPage, sample: str, width: int, height: int
+) -> None:
+    page = open_page(f"?resamples=0&sample={sample}", width=width)
+    page.set_viewport_size({"width": width, "height": height})
+    picture = page.locator(".js-plotly-plot").first
+    expect(picture).to_be_visible()
+    settle(page)
+    box = picture.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= height
+    headlines = page.locator(".st-key-verdict h3").all_inner_texts()
+    assert len(headlines) == 2
+    assert all(len(text.split()) <= 20 for text in headlines)
+
+
 def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:
     page = open_page()
     choose(page, "Your file")

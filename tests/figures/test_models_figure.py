@@ -13,7 +13,7 @@ from calibcore.inference import Plan, SideRows, infer
 from calibcore.metrics import METRICS
 from calibcore.models import plane_of
 from dashboard.figures import DARK, LIGHT, Palette
-from dashboard.figures.models import plane_figure
+from dashboard.figures.models import measure_figure, plane_figure
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.tables import models_table
 from dashboard.texts.glossary import OPTIONS
@@ -161,14 +161,16 @@ def test_the_help_says_where_the_uncertainties_differ() -> None:
     )
     said = words.plane_help(plane, expert=False)
     assert "uncertainties differ" in said
-    assert "Discrimination is adjusted" in said
+    assert "discrimination at equal uncertainty" in said
     assert "CORP" not in said
     assert "CORP" in words.plane_help(plane, expert=True)
     figure = plane_figure(plane, NAMES, LIGHT, calibrated=True)
-    assert figure.layout.yaxis.title.text == "Adjusted discrimination (higher is better)"
+    assert (
+        figure.layout.yaxis.title.text == "Discrimination at equal uncertainty (higher is better)"
+    )
     alike = plane_of([evaluated()[0]] * 2)
     assert alike.shared
-    assert "adjusted" not in words.plane_help(alike, expert=False)
+    assert "equal uncertainty" not in words.plane_help(alike, expert=False)
     figure = plane_figure(alike, ("a", "b"), LIGHT, calibrated=True)
     assert figure.layout.yaxis.title.text == "Discrimination (higher is better)"
     said = words.plane_caption(alike, ("a", "b"), calibrated=True)
@@ -202,3 +204,14 @@ def test_scores_that_cross_half_are_counted() -> None:
     assert words.half_note([one]) == ""
     said = words.half_note([one, replace(one, past_half=3)])
     assert said == f" Up to {across_half(3)}, but predicted classes are not updated."
+
+
+def test_the_errors_of_models_are_drawn_before_and_after() -> None:
+    rows = [("a", 0.05, 0.01), ("b <i>", 0.02, 0.03)]
+    figure = measure_figure(rows, "KS error", LIGHT, calibrated=True)
+    dots = {trace.name: list(trace.x) for trace in figure.data if trace.mode == "markers"}
+    assert dots == {"before": [0.05, 0.02], "after": [0.01, 0.03]}
+    assert figure.layout.xaxis.range[1] > 0.05
+    assert figure.layout.yaxis.ticktext == ("a", "b &lt;i&gt;")
+    alone = measure_figure(rows, "KS error", LIGHT, calibrated=False)
+    assert [trace.name for trace in alone.data] == ["before"]

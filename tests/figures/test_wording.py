@@ -98,8 +98,7 @@ def test_scores_too_high_here_and_too_low_there() -> None:
         "violet",
     )
     assert found.sentence == (
-        "Over- and underconfident, right on average, but too extreme: mean score 60.0%, 60.0%"
-        " correct."
+        "Over- and underconfident, right on average, but too extreme: KS error 10.0%."
     )
 
 
@@ -149,8 +148,10 @@ def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]
         gap = curves.cum_score[-1] - curves.cum_hits[-1]
         assert (gap > 0) == (found.word == "Overconfident")
         assert abs(gap) >= curves.ks_error / 2
-        size = detected_points(abs(gap), curves.n_samples)
-        assert said.sentence.startswith(f"{found.word} by {size}: mean score ")
+        sizes = [detected_points(abs(gap), curves.n_samples, finer=finer) for finer in (0, 1)]
+        assert said.sentence.startswith(
+            tuple(f"{found.word} by {size}: mean score " for size in sizes)
+        )
 
 
 def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
@@ -308,8 +309,10 @@ def test_captions_read_the_result() -> None:
     )
     assert "gap +10.0 pp (scores too high)," in graphs.cumulative_caption(OVER)
     assert "too" not in graphs.cumulative_caption(UNDETECTED)
-    assert graphs.warped_caption(OVER) == f"Mean score {pct('90.0')}, observed {pct('80.0')}."
-    assert graphs.fractile_caption(OVER) == f"Median score {pct('90.0')}."
+    assert graphs.warped_caption(OVER) == (
+        f"The lines end at the mean score {pct('90.0')}, observed {pct('80.0')}."
+    )
+    assert graphs.fractile_caption(OVER) == f"Half of the rows score {pct('90.0')} or more."
     assert graphs.score_caption(blocks((0.5, 5, 3))) == "Too few rows for this graph."
 
 

@@ -105,9 +105,11 @@ def gap_caption(side: Side, *, expert: bool = False) -> str:
             f"Slope: local miscalibration (score \u2212 frequency). End: {end}, the mean gap. It"
             f" {band} the null band.{one_sided(side)}"
         )
+    beyond = detected_pp(curves.ks_error - side.null.simultaneous, side.event.n_samples)
+    how = f"leaves the grey band by up to {beyond}" if band == "leaves" else f"{band} the grey band"
     return (
         "The line rises where scores are too high, falls where they are too low. It"
-        f" {band} the grey band. End: mean score minus observed frequency, {end}."
+        f" {how}. End: mean score minus observed frequency, {end}."
         f"{one_sided(side)}"
     )
 

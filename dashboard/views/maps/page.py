@@ -56,7 +56,7 @@ def show(scene: Scene) -> None:
     curves = _curves_of_groups(scene) if knows_groups else _choose_curves(scene)
     note = words.falls_note([c.name for c in curves if c.curve.falls], expert=scene.expert)
     if note:
-        st.markdown(note)
+        st.markdown(f":material/warning: {note}")
     own = any(curve.chosen for curve in curves)
     on_classes = method != NO_METHOD and method_by_key(method).acts_on == "classes"
     if on_classes:
