@@ -75,6 +75,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 [class*="st-key-card_"] img { width: 144px; max-width: none; }
 [class*="st-key-card_"] a p { white-space: normal; }
 [class*="st-key-card_"]:hover { border-color: var(--under); }
+.play { margin: 0 0 0.3rem; }
 :is(.slides, .play) button {
   font: inherit; color: inherit; background: none; padding: 0.25rem 0.75rem; cursor: pointer;
   border: 1px solid color-mix(in srgb, currentColor 30%, transparent); border-radius: 0.4rem;

@@ -110,8 +110,10 @@ def gap(found: Result, palette: Palette) -> Picture:
         y=pictures.percent_axis("Cumulative gap", top, -top),
         names=[
             pictures.label("grey: luck", 0.02, -limit, palette.neutral),
-            pictures.label("overconfident \u25b2", 0.02, top, palette.text, yanchor="top"),
-            pictures.label("\u25bc underconfident", 0.98, -top, palette.text, xanchor="right"),
+            pictures.boxed("overconfident \u25b2", 0.02, top, palette.text, palette, yanchor="top"),
+            pictures.boxed(
+                "\u25bc underconfident", 0.98, -top, palette.text, palette, xanchor="right"
+            ),
         ],
     )
     n = found.n_answers
@@ -142,6 +144,7 @@ def four(found: Result, palette: Palette) -> list[Picture]:
 
 def _readable(figure: go.Figure) -> go.Figure:
     """Enlarge the type, and call rows answers."""
+    figure = go.Figure(figure.data, figure.layout)  # what was planned may be shared
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
         axis.title.update(text=_of_answers(axis.title.text), font={"size": 14})
         axis.tickfont = {"size": 13}
@@ -170,9 +173,8 @@ def _figure(
         "tickvals": [0.5, 0.6, 0.7, 0.8, 0.9, 1],
     }
     up = pictures.percent_axis("Share right")
-    figure = pictures.picture(title, traces, x=across, y=up, names=names)
-    figure.layout.margin.t = 64 if names else 38
-    return figure
+    margin = {"l": 64, "r": 24, "t": 60 if names else 34, "b": 46, "pad": 4}
+    return pictures.picture(title, traces, x=across, y=up, names=names, margin=margin)
 
 
 def _diagonal(palette: Palette) -> pictures.Trace:

@@ -197,9 +197,10 @@ def _totals(result: Result, palette: Palette, *, by_risk: bool) -> Picture:
         pictures.bars(places + 0.2, observed, palette.frequency, 0.36),
     ]
     labels = [
-        pictures.label(f"{value:.0f}", place + side, value, colour, xanchor="center")
-        for side, values, colour in (
-            (-0.2, expected, palette.score), (0.2, observed, palette.frequency)
+        pictures.label(f"{value:.0f}", place + side, value, colour, xanchor=anchor)
+        for side, anchor, values, colour in (
+            (-0.04, "right", expected, palette.score),
+            (0.04, "left", observed, palette.frequency),
         )
         for place, value in zip(places.tolist(), values, strict=True)
     ]  # fmt: skip
