@@ -22,7 +22,7 @@ from scipy.stats import norm
 from calibcore import EventScores
 from calibcore.inference import Finding, Interval, Plan, SideRows, infer
 from calibcore.inference.classwise import SUMMARIES
-from calibcore.metrics import METRICS, ChangeMeasure, ClassMeasure, EventMeasure, RowMeasure
+from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, RowMeasure
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally
 from calibcore.validation import Floats, Labels
@@ -158,7 +158,7 @@ OF_EACH_CLASS = {
 }
 """What is measured of each class, by the key of the measure of all of them."""
 
-NO_INTERVAL = {m.key for m in METRICS if isinstance(m, ClassMeasure) and m.is_tested_only}
+NO_INTERVAL = {m.key for m in METRICS if m.is_tested_only}
 """Measures with a reference alone."""
 
 

@@ -198,7 +198,7 @@ def _values(
     was, now, labels = before.probabilities, side.probabilities, side.labels
     both = None if was is None or now is None else (was, now)
     for one in measures:
-        if isinstance(one, EventMeasure):
+        if isinstance(one, EventMeasure) and not one.is_tested_only:
             found.append(float(one.compute(counted, options)))
         elif not isinstance(one, ClassMeasure) or one.is_tested_only or both is None:
             found.append(math.nan)

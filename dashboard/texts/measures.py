@@ -7,7 +7,7 @@ from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.events import Event, OneClass, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Mark, Uncertainty
 from calibcore.inference.coverage import HELD
-from calibcore.metrics import METRICS, ChangeMeasure, ClassMeasure, Measure, RowMeasure
+from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from calibcore.metrics.regression import (
     calibration_intercept_of,
     calibration_slope_of,
@@ -21,11 +21,12 @@ GROUPS = {
     "binned": "Binned",
     "kernel": "Kernel-smoothed",
     "proper": "Proper scores: calibration and sharpness together",
+    "test": "Tests: whether, not how far",
     "plain": "Plain averages",
 }
 """Headings of the full list, by the group of the measure."""
 
-TESTED_ONLY = {m.key for m in METRICS if isinstance(m, ClassMeasure) and m.is_tested_only}
+TESTED_ONLY = {m.key for m in METRICS if m.is_tested_only}
 """Keys of the measures without intervals."""
 
 LEAST_HELD = 93
