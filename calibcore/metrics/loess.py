@@ -23,6 +23,9 @@ _ROUNDING = 1e-5
 
 _SINGULAR = 1e-9
 
+_TIED = 1e-12
+"""Scores that are nearer to each other count as one, where so many rows are."""
+
 
 class _Gaps(NamedTuple):
     """Distances of score and curve."""
@@ -58,9 +61,9 @@ def ici(scores: ArrayLike, hits: ArrayLike) -> float:
     (1/N) sum_i |s_i - f(s_i)|, f the loess curve of the hits over the scores: at each score a
     parabola by weighted least squares, through the nearest 75% of the rows, weights
     (1 - (distance / largest)^3)^3. These are the settings of R's ``loess``, which the paper uses;
-    R finds the curve at a few scores only and interpolates (``surface = "interpolate"``), which
-    may move the ICI by some 0.0003, where here it is found at each score (``"direct"``). It is not
-    held in [0, 1]. Of more than 512 distinct scores, neighbours are joined at their mean and the
+    R finds the curve at a few scores only and interpolates (``surface = "interpolate"``), here it
+    is found at each score (``"direct"``): on 500 rows of the sample files that moves the ICI by up
+    to 0.005 and E90 by up to 0.022. The curve is not held in [0, 1]. Of more than 512 distinct scores, neighbours are joined at their mean and the
     curve is interpolated between them.
 
     References
@@ -155,9 +158,12 @@ def gaps_of(counted: Tally, rough: str) -> _Gaps:
     if curve.starts.size < counted.scores.size:
         hits = np.add.reduceat(hits, curve.starts, axis=-1)
     fitted = hits @ curve.weights.T
-    if hits.ndim > 1 or curve.starts.size == counted.scores.size:
+    if curve.starts.size == counted.scores.size or (rough and hits.ndim > 1):
         return _Gaps(np.abs(curve.scores - fitted), curve.counts)
-    between = np.interp(counted.scores, curve.scores, fitted)
+    place = np.interp(counted.scores, curve.scores, np.arange(curve.scores.size))
+    low = np.minimum(place.astype(np.intp), curve.scores.size - 2)
+    share = place - low
+    between = fitted[..., low] * (1 - share) + fitted[..., low + 1] * share
     return _Gaps(np.abs(counted.scores - between), counted.counts)
 
 
@@ -225,13 +231,14 @@ def local_weights(scores: Floats, counts: Floats) -> Floats:
     [[0.3333, 0.0], [0.0, 1.0]]
     """
     radius = _radii(scores, counts)
-    away = (scores - scores[:, np.newaxis]) / np.where(radius > 0, radius, 1.0)[:, np.newaxis]
+    tied = radius < _TIED
+    away = (scores - scores[:, np.newaxis]) / np.where(tied, 1.0, radius)[:, np.newaxis]
     kernel = np.abs(away)
     np.minimum(kernel, 1.0, out=kernel)
     kernel *= kernel * kernel
     np.subtract(1.0, kernel, out=kernel)
     kernel *= kernel * kernel
-    kernel[radius == 0] = 0.0  # as many rows as are looked at have this very score
+    kernel[tied] = 0.0  # as many rows as are looked at have this very score
     np.fill_diagonal(kernel, 1.0)
     part = kernel * counts
     moments = np.empty((5, scores.size))

@@ -16,11 +16,14 @@ from calibcore.binning import BinTable, bin_tally
 from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.events import WithinTopR
 from calibcore.metrics.binned import debiased_ece_of
-from calibcore.metrics.decomposition import corp_of
+from calibcore.metrics.decomposition import brier_skill_of, corp_nll_of, corp_of, nll_skill_of
 from calibcore.metrics.discrimination import auroc_of
+from calibcore.metrics.goodness import hosmer_lemeshow_of, spiegelhalter_z_of
+from calibcore.metrics.loess import ici_of, quantile_of
 from calibcore.metrics.plain import mean_gap_of, observed_expected_ratio_of
 from calibcore.metrics.regression import calibration_intercept_of, calibration_slope_of
 from calibcore.metrics.sweep import MOST_BINS, sweep_bins, sweep_ece_of
+from calibcore.metrics.two_bin import averaged_two_bin_of
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
 from tests import reference as loops
@@ -187,6 +190,29 @@ PAIRS: dict[str, tuple[Many, Single]] = {
         lambda scores, hits: metrics.corp(scores, hits).uncertainty,
     ),
     "auroc": (auroc_of, metrics.auroc),
+    "averaged_two_bin": (averaged_two_bin_of, metrics.averaged_two_bin),
+    "spiegelhalter_z": (spiegelhalter_z_of, metrics.spiegelhalter_z),
+    "hosmer_lemeshow": (
+        lambda counted: hosmer_lemeshow_of(bin_tally(counted, n_bins=10, binning="equal_mass")),
+        metrics.hosmer_lemeshow,
+    ),
+    "ici": (ici_of, metrics.ici),
+    "e50": (lambda counted: quantile_of(counted, 0.5), metrics.e50),
+    "e90": (lambda counted: quantile_of(counted, 0.9), metrics.e90),
+    "brier_skill": (brier_skill_of, metrics.brier_skill),
+    "nll_skill": (nll_skill_of, metrics.nll_skill),
+    "nll_miscalibration": (
+        lambda counted: corp_nll_of(counted).miscalibration,
+        lambda scores, hits: metrics.corp_nll(scores, hits).miscalibration,
+    ),
+    "nll_discrimination": (
+        lambda counted: corp_nll_of(counted).discrimination,
+        lambda scores, hits: metrics.corp_nll(scores, hits).discrimination,
+    ),
+    "nll_uncertainty": (
+        lambda counted: corp_nll_of(counted).uncertainty,
+        lambda scores, hits: metrics.corp_nll(scores, hits).uncertainty,
+    ),
     "mean_gap": (mean_gap_of, metrics.mean_gap),
     "observed_expected_ratio": (observed_expected_ratio_of, metrics.observed_expected_ratio),
     "calibration_intercept": (calibration_intercept_of, metrics.calibration_intercept),

@@ -1,0 +1,90 @@
+"""What peers find of measures that are asked for by name: ICI, Spiegelhalter, skill scores."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from model_diagnostics.scoring import LogLoss, decompose
+from pycaleva import CalibrationEvaluator
+from sklearn.metrics import d2_brier_score, d2_log_loss_score
+from skmisc.loess import loess
+
+from calibcore import EventScores
+from calibcore.validation import Floats
+from tests.peers.cases import Case
+from tests.peers.figures import Figure
+
+SOME = 500
+"""First rows, of which loess is found at each."""
+
+TENTHS = 10
+
+
+def figures(case: Case) -> Iterator[Figure]:
+    """Give every measure of both events."""
+    for suffix, events in case.events.items():
+        for figure in (*_loess(events), *_tests(events), *_scores(events)):
+            yield replace(figure, job=f"{figure.job}{suffix}")
+
+
+def _loess(events: EventScores) -> Iterator[Figure]:
+    """Give the distances of score and loess curve: exactly, and as R's defaults have them."""
+    scores = events.scores[:SOME]
+    for surface, said in (("direct", "at each score"), ("interpolate", "R's default surface")):
+        fit = loess(scores, events.hits[:SOME].astype(float), span=0.75, degree=2)
+        fit.control.surface = surface
+        fit.fit()
+        gaps = np.abs(fit.outputs.fitted_values - scores)
+        parts = gaps.mean(), np.median(gaps), np.quantile(gaps, 0.9)
+        values = dict(zip(("ici", "e50", "e90"), map(float, parts), strict=True))
+        convention = f"span 0.75, degree 2, {said}, first {SOME} rows"
+        name = "loess" if surface == "direct" else "loess, interpolated"
+        if all(map(math.isfinite, parts)):
+            yield Figure(name, "scikit-misc", convention, values)
+        else:
+            yield Figure(name, "scikit-misc", convention, {}, "its curve is not a number")
+
+
+def _tests(events: EventScores) -> Iterator[Figure]:
+    asked = CalibrationEvaluator(
+        events.hits.astype(int), events.scores, outsample=True, n_groups=TENTHS
+    )
+    found = asked.z_test()
+    values = {"z": float(found.statistic), "p": float(found.pvalue)}
+    yield Figure("Spiegelhalter", "pycaleva", "two-sided", values)
+    whole = len(events.scores) // TENTHS * TENTHS
+    scores, hits = events.scores[:whole], events.hits[:whole].astype(int)
+    tenths = CalibrationEvaluator(hits, scores, outsample=True, n_groups=TENTHS)
+    result = tenths.hosmerlemeshow(verbose=False)
+    values = {"value": float(result.statistic), "p": float(result.pvalue)}
+    convention = "ten groups of pandas.qcut, as many degrees of freedom"
+    if math.isfinite(values["value"]):
+        yield Figure("Hosmer-Lemeshow, first 10 n rows", "pycaleva", convention, values)
+    else:
+        reason = "divides by the variance of a group that is certain"
+        yield Figure("Hosmer-Lemeshow, first 10 n rows", "pycaleva", convention, {}, reason)
+
+
+def _scores(events: EventScores) -> Iterator[Figure]:
+    scores, hits = events.scores, events.hits.astype(int)
+    table: Floats = np.stack([1 - scores, scores], axis=1)
+    value = float(d2_brier_score(hits, scores))
+    yield Figure("Brier skill", "scikit-learn", "against the observed frequency", {"value": value})
+    value = float(d2_log_loss_score(hits, table))
+    yield Figure(
+        "log-loss skill", "scikit-learn", "against the observed frequency", {"value": value}
+    )
+    inside = np.clip(scores, np.finfo(float).eps, 1 - np.finfo(float).eps)
+    found = decompose(events.hits.astype(float), inside, scoring_function=LogLoss())
+    names = {
+        "nll_miscalibration": "miscalibration",
+        "nll_discrimination": "discrimination",
+        "nll_uncertainty": "uncertainty",
+    }
+    parts = {key: float(found[name][0]) for key, name in names.items()}
+    known = all(map(math.isfinite, parts.values()))
+    why = "" if known else "its log loss of an isotonic fit of 0 or 1 is not a number"
+    yield Figure(
+        "CORP, log loss", "model-diagnostics", "isotonic regression", parts if known else {}, why
+    )
