@@ -66,7 +66,7 @@ class Tally:
         return found
 
     def once_of_rows(self, make: Callable[[Floats, Floats], Result]) -> Result:
-        """Return ``make(scores, counts)``, computed once for all labels that are drawn anew.
+        """Return ``make(scores, counts)``, computed once for all draws of the labels.
 
         ``make``: a named function of what does not depend on the hits.
         """

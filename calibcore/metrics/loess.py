@@ -63,7 +63,8 @@ def ici(scores: ArrayLike, hits: ArrayLike) -> float:
     (1 - (distance / largest)^3)^3. These are the settings of R's ``loess``, which the paper uses;
     R finds the curve at a few scores only and interpolates (``surface = "interpolate"``), here it
     is found at each score (``"direct"``): on 500 rows of the sample files that moves the ICI by up
-    to 0.005 and E90 by up to 0.022. The curve is not held in [0, 1]. Of more than 512 distinct scores, neighbours are joined at their mean and the
+    to 0.005 and E90 by up to 0.022. The curve is not held in [0, 1].
+    Of more than 512 distinct scores, neighbours are joined at their mean and the
     curve is interpolated between them.
 
     References

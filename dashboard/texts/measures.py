@@ -14,7 +14,14 @@ from calibcore.metrics.regression import (
     without_ends,
 )
 from dashboard.texts.glossary import GLOSSARY
-from dashboard.texts.numbers import amount, finer_digits, measured, measured_change, span
+from dashboard.texts.numbers import (
+    amount,
+    finer_digits,
+    measured,
+    measured_change,
+    p_words,
+    span,
+)
 
 GROUPS = {
     "cumulative": "Cumulative: no bins",
@@ -227,9 +234,12 @@ def _note(row: Comparison, value: float | None, known: Uncertainty | None, side:
 
 
 def _between(row: Comparison, uncertainty: Uncertainty | None, n_samples: int) -> str:
-    """Return an interval, and why an estimate is outside its own."""
+    """Return an interval, and why an estimate is outside its own; the p-value of a test."""
     if uncertainty is None:
         return ""
+    if row.measure.is_tested_only:
+        p_value = uncertainty.reference.p_value
+        return "" if math.isnan(p_value) else p_words(p_value)
     interval = _interval(row.measure, uncertainty.interval, n_samples)
     value, low, high = uncertainty.value, uncertainty.interval.low, uncertainty.interval.high
     if not interval or not (value < low or value > high):

@@ -5,14 +5,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from cir_model import CenteredIsotonicRegression
 from model_diagnostics.scoring import LogLoss, decompose
 from pycaleva import CalibrationEvaluator
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import d2_brier_score, d2_log_loss_score
 from skmisc.loess import loess
 
 from calibcore import EventScores
 from calibcore.validation import Floats
-from tests.peers.cases import Case
+from tests.peers.cases import Case, log_odds
 from tests.peers.figures import Figure
 
 SOME = 500
@@ -26,6 +28,33 @@ def figures(case: Case) -> Iterator[Figure]:
     for suffix, events in case.events.items():
         for figure in (*_loess(events), *_tests(events), *_scores(events)):
             yield replace(figure, job=f"{figure.job}{suffix}")
+    yield from _maps(case)
+
+
+def _maps(case: Case) -> Iterator[Figure]:
+    events = case.calibration_events
+    known, why = {}, ""
+    try:
+        centred = CenteredIsotonicRegression().fit(events.scores, events.hits.astype(float))
+        known = {"calibrated_known": centred.transform(case.known_probes).tolist()}
+    except ZeroDivisionError:
+        why = "its rounding leaves a step without rows"
+    yield Figure("centred isotonic", "cir-model", "steps of 0 and 1 stay whole", known, why)
+    odds = log_odds(events.scores)
+    columns = np.stack([odds * odds, odds], axis=1)
+    n_hits, n_misses = int(events.hits.sum()), int((1 - events.hits).sum())
+    hit, miss = (n_hits + 1) / (n_hits + 2), 1 / (n_misses + 2)
+    target = np.where(events.hits == 1, hit, miss)
+    fitted = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12, max_iter=1000)
+    labels, weights = np.repeat([1, 0], odds.size), np.concatenate([target, 1 - target])
+    fitted.fit(np.tile(columns, (2, 1)), labels, sample_weight=weights)
+    values = {
+        "square": float(fitted.coef_[0, 0]),
+        "slope": float(fitted.coef_[0, 1]),
+        "intercept": float(fitted.intercept_[0]),
+    }
+    convention = "LogisticRegression(C=inf) on log-odds and their squares, each row twice, weighted"
+    yield Figure("quadratic, smoothed targets", "scikit-learn", convention, values)
 
 
 def _loess(events: EventScores) -> Iterator[Figure]:
