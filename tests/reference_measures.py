@@ -159,10 +159,11 @@ def averaged_two_bin(scores: Numbers, hits: Hits) -> float:
     pairs = [(Fraction(score), hit) for score, hit in zip(scores, hits, strict=True)]
     ends = sorted({Fraction(0), Fraction(1), *(score for score, _ in pairs)})
     total = Fraction(0)
+    zero = Fraction(0)
     for low, high in itertools.pairwise(ends):
         cut = (low + high) / 2
-        below = sum((score - hit for score, hit in pairs if score < cut), Fraction(0))
-        above = sum((score - hit for score, hit in pairs if score >= cut), Fraction(0))
+        below = sum((score - hit for score, hit in pairs if score < cut), zero)
+        above = sum((score - hit for score, hit in pairs if score >= cut), zero)
         total += (high - low) * (below**2 + above**2)
     return float(total / len(pairs) ** 2)
 

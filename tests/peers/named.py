@@ -15,7 +15,7 @@ from skmisc.loess import loess
 from calibcore import EventScores
 from calibcore.validation import Floats
 from tests.peers.cases import Case, log_odds
-from tests.peers.figures import Figure
+from tests.peers.figures import Figure, Values
 
 SOME = 500
 """First rows, of which loess is found at each."""
@@ -33,7 +33,8 @@ def figures(case: Case) -> Iterator[Figure]:
 
 def _maps(case: Case) -> Iterator[Figure]:
     events = case.calibration_events
-    known, why = {}, ""
+    known: dict[str, Values] = {}
+    why = ""
     try:
         centred = CenteredIsotonicRegression().fit(events.scores, events.hits.astype(float))
         known = {"calibrated_known": centred.transform(case.known_probes).tolist()}
@@ -48,7 +49,7 @@ def _maps(case: Case) -> Iterator[Figure]:
     fitted = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12, max_iter=1000)
     labels, weights = np.repeat([1, 0], odds.size), np.concatenate([target, 1 - target])
     fitted.fit(np.tile(columns, (2, 1)), labels, sample_weight=weights)
-    values = {
+    values: dict[str, Values] = {
         "square": float(fitted.coef_[0, 0]),
         "slope": float(fitted.coef_[0, 1]),
         "intercept": float(fitted.intercept_[0]),
@@ -66,7 +67,7 @@ def _loess(events: EventScores) -> Iterator[Figure]:
         fit.fit()
         gaps = np.abs(fit.outputs.fitted_values - scores)
         parts = gaps.mean(), np.median(gaps), np.quantile(gaps, 0.9)
-        values = dict(zip(("ici", "e50", "e90"), map(float, parts), strict=True))
+        values: dict[str, Values] = dict(zip(("ici", "e50", "e90"), map(float, parts), strict=True))
         convention = f"span 0.75, degree 2, {said}, first {SOME} rows"
         name = "loess" if surface == "direct" else "loess, interpolated"
         if all(map(math.isfinite, parts)):
@@ -80,7 +81,7 @@ def _tests(events: EventScores) -> Iterator[Figure]:
         events.hits.astype(int), events.scores, outsample=True, n_groups=TENTHS
     )
     found = asked.z_test()
-    values = {"z": float(found.statistic), "p": float(found.pvalue)}
+    values: dict[str, Values] = {"z": float(found.statistic), "p": float(found.pvalue)}
     yield Figure("Spiegelhalter", "pycaleva", "two-sided", values)
     whole = len(events.scores) // TENTHS * TENTHS
     scores, hits = events.scores[:whole], events.hits[:whole].astype(int)
@@ -88,7 +89,7 @@ def _tests(events: EventScores) -> Iterator[Figure]:
     result = tenths.hosmerlemeshow(verbose=False)
     values = {"value": float(result.statistic), "p": float(result.pvalue)}
     convention = "ten groups of pandas.qcut, as many degrees of freedom"
-    if math.isfinite(values["value"]):
+    if math.isfinite(float(result.statistic)):
         yield Figure("Hosmer-Lemeshow, first 10 n rows", "pycaleva", convention, values)
     else:
         reason = "divides by the variance of a group that is certain"
@@ -113,7 +114,6 @@ def _scores(events: EventScores) -> Iterator[Figure]:
     }
     parts = {key: float(found[name][0]) for key, name in names.items()}
     known = all(map(math.isfinite, parts.values()))
+    given: dict[str, Values] = {**parts} if known else {}
     why = "" if known else "its log loss of an isotonic fit of 0 or 1 is not a number"
-    yield Figure(
-        "CORP, log loss", "model-diagnostics", "isotonic regression", parts if known else {}, why
-    )
+    yield Figure("CORP, log loss", "model-diagnostics", "isotonic regression", given, why)

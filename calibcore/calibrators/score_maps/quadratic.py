@@ -97,8 +97,8 @@ class QuadraticScaling(ScoreMap):
         if said := one_target(ordered_hits):
             return FittedQuadratic(0.0, 0.0, start, warnings=(said,))
         if is_constant(odds):
-            said = (constant_score(ordered),)
-            return FittedQuadratic(0.0, 1.0, start - float(odds.mean()), warnings=said)
+            shift = start - float(odds.mean())
+            return FittedQuadratic(0.0, 1.0, shift, warnings=(constant_score(ordered),))
         middle, spread = float(odds.mean()), float(odds.std())
         inner = (odds - middle) / spread
         size = float(np.square(inner).mean())

@@ -379,6 +379,23 @@ def test_bins_of_one_row_add_nothing_to_the_debiased_error() -> None:
     assert metrics.debiased_ece([0.1], [1]) == 0.0
 
 
+@pytest.mark.parametrize(("n_rows", "moved"), [(507, 0.008), (1_007, 0.003), (5_007, 0.0008)])
+def test_where_a_surplus_of_rows_goes_moves_the_debiased_error(n_rows: int, moved: float) -> None:
+    """As its notes say: the rest of the rows in the first bins, as `numpy.array_split` has it."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(60):
+        scores = np.sort(rng.random(n_rows))
+        hits = (rng.random(n_rows) < scores).astype(np.float64)
+        excess = 0.0
+        for rows in np.array_split(np.arange(n_rows), 15):
+            rate = hits[rows].mean()
+            gap = (scores[rows].mean() - rate) ** 2 - rate * (1 - rate) / (rows.size - 1)
+            excess += rows.size * gap / n_rows
+        other = math.sqrt(max(excess, 0.0))
+        found.append(abs(metrics.debiased_ece(scores, hits.astype(int)) - other))
+    assert moved / 2 < float(np.mean(found)) < 2 * moved
+
+
 def test_one_row_has_what_one_row_can_have() -> None:
     assert metrics.sweep_ece([0.25], [1]) == 0.75
     assert metrics.corp([0.25], [1]) == metrics.Decomposition(0.5625, 0.0, 0.0)

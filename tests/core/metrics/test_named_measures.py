@@ -217,8 +217,8 @@ def test_a_loess_curve_keeps_a_straight_line(one: EventCase) -> None:
 
 def test_joining_scores_hardly_moves_the_index() -> None:
     rng = np.random.default_rng(5)
-    for shape in ((0.7, 1.2), (0.1, 0.1), (5, 40)):
-        scores = np.unique(rng.beta(*shape, 2_000))
+    for a, b in ((0.7, 1.2), (0.1, 0.1), (5.0, 40.0)):
+        scores = np.unique(rng.beta(a, b, 2_000))
         hits = (rng.random(scores.size) < scores**1.3).astype(np.int64)
         assert scores.size > 3 * MOST // 2
         exact = local_weights(scores, np.ones(scores.size)) @ hits
@@ -234,7 +234,7 @@ def test_drawn_labels_share_the_weights_of_the_curve() -> None:
     rng = np.random.default_rng(6)
     scores = rng.random(40)
     counted = tally(scores, scores > 0.5)
-    many = Tally(counted.scores, counted.counts, (rng.random((5, 40)) < 0.4) * 1.0, 40)
+    many = Tally(counted.scores, counted.counts, (rng.random((5, 40)) < 0.4).astype(float), 40)
     for number, found in enumerate(ici_of(many)):
         one = Tally(counted.scores, counted.counts, many.hits[number], 40)
         assert found == close(float(ici_of(one)))
