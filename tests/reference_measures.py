@@ -193,7 +193,9 @@ def _local(x: Fraction, xs: Sequence[Fraction], hits: Hits, near: int) -> float:
     weighted = []
     for other, hit in zip(xs, hits, strict=True):
         away = abs(other - x)
-        weight = Fraction(away == 0) if radius == 0 else (1 - min(away / radius, 1) ** 3) ** 3
+        weight = (
+            Fraction(away == 0) if radius == 0 else (1 - min(away / radius, Fraction(1)) ** 3) ** 3
+        )
         weighted.append((weight, (other - x) / (radius or 1), hit))
     places = {away for weight, away, _ in weighted if weight > 0}
     n = min(len(places), 3)  # a parabola needs three places
