@@ -81,7 +81,7 @@ def loss_parts(
 ) -> LossParts:
     """Part a proper loss into calibration and refinement, by the best calibrator in folds.
 
-    The refinement loss is what remains after recalibration: how well the scores tell rows apart. A
+    The refinement loss is what remains after recalibration: how well the scores separate rows. A
     calibrator is evaluated on rows that it has not seen, so few rows do not flatter it, as they do
     the isotonic fit of `calibcore.metrics.corp_nll`.
 
