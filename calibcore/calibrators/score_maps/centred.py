@@ -107,5 +107,5 @@ CENTRED_ISOTONIC = Method(
     acts_on="event",
     preserves_accuracy=True,
     fits=Fits("curves", 1),
-    cost=Cost((30, 10, 3)),
+    cost=Cost((70, 24, 7)),
 )

@@ -137,5 +137,5 @@ QUADRATIC = Method(
     acts_on="event",
     preserves_accuracy=True,
     fits=Fits("numbers", 3),
-    cost=Cost((30, 10, 3)),
+    cost=Cost((45, 15, 4.5)),
 )
