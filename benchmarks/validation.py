@@ -22,7 +22,7 @@ from scipy.stats import norm
 from calibcore import EventScores
 from calibcore.inference import Finding, Interval, Plan, SideRows, infer
 from calibcore.inference.classwise import SUMMARIES
-from calibcore.metrics import METRICS, ChangeMeasure, ClassMeasure, EventMeasure, RowMeasure
+from calibcore.metrics import METRICS, ChangeMeasure, EventMeasure, RowMeasure
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally
 from calibcore.validation import Floats, Labels
@@ -93,6 +93,7 @@ class Simulation:
 
 SIMULATIONS = tuple(Simulation(model, n_samples) for model in MODELS for n_samples in SIZES)
 KEYS = {measure.name: measure.key for measure in METRICS}
+KEYED = {measure.key: measure for measure in METRICS if isinstance(measure, EventMeasure)}
 
 
 def _centres(key: str) -> Floats:
@@ -119,7 +120,7 @@ def truths(model: Model, before: Model | None = None) -> dict[str, float]:
     mirrored = Tally(1 - scores[::-1], weights[::-1], (weights * (1 - frequency))[::-1], n_rows)
     plan, found = Plan(), _mean_truths(model, before or model)
     for measure in METRICS:
-        if isinstance(measure, EventMeasure):
+        if isinstance(measure, EventMeasure) and not measure.is_tested_only:
             found[measure.key] = measure.true_distance(expected, plan.options)
     for key, of_one in OF_EACH_CLASS.items():
         one = next(m for m in METRICS if m.key == of_one)
@@ -127,7 +128,18 @@ def truths(model: Model, before: Model | None = None) -> dict[str, float]:
             raise TypeError(one)
         classes = np.array([one.true_distance(c, plan.options) for c in (mirrored, expected)])
         found[key] = float(SUMMARIES[key](classes))
+    of_top = [_decided(one) for one in (mirrored, expected)]
+    found["top_label_ece"] = sum(
+        KEYED["ece"].true_distance(one, plan.options) * one.n_samples / n_rows for one in of_top
+    )
     return found
+
+
+def _decided(counted: Tally) -> Tally:
+    """Keep the rows in which a class of two is the more probable one."""
+    top = counted.scores > 0.5
+    counts = counted.counts[top]
+    return Tally(counted.scores[top], counts, counted.hits[top], int(counts.sum()))
 
 
 def _mean_truths(model: Model, before: Model) -> dict[str, float]:
@@ -158,7 +170,7 @@ OF_EACH_CLASS = {
 }
 """What is measured of each class, by the key of the measure of all of them."""
 
-NO_INTERVAL = {m.key for m in METRICS if isinstance(m, ClassMeasure) and m.is_tested_only}
+NO_INTERVAL = {m.key for m in METRICS if m.is_tested_only}
 """Measures with a reference alone."""
 
 

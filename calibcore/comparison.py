@@ -173,6 +173,8 @@ def sides_shown(contestants: Sequence[Contestant]) -> tuple[EvaluatedOn, ...]:
 
 def can_rank(measure: Measure) -> bool:
     """Return whether a measure says which of two calibrators is the better one."""
+    if measure.group == "test":  # says whether, not how far
+        return False
     return measure.better in {"lower", "higher"} or (
         measure.better == "nearer" and measure.ideal is not None
     )

@@ -269,10 +269,11 @@ class DecisionCurve:
     Attributes
     ----------
     cutoff : ndarray of float64, shape (n_cutoffs,)
-        In (0, 1), ascending.
+        In [0, 1), ascending.
     model, every : ndarray of float64, shape (n_cutoffs,)
         Net benefit of calling by the score, and of calling all rows: right calls less calls in vain
-        at the odds of the cut-off, a row. Of calling none it is 0.
+        at the odds of the cut-off, a row. Of calling none it is 0. The harm of the test is taken
+        off the model's.
     low, high : ndarray of float64, shape (n_cutoffs,)
         95% interval of the model's net benefit less the higher one of `every` and 0.
     prevalence : float
@@ -307,7 +308,9 @@ class DecisionCurve:
         ]
 
 
-def decision_curve(event: EventScores, cutoff: ArrayLike) -> DecisionCurve:
+def decision_curve(
+    event: EventScores, cutoff: ArrayLike, *, test_harm: float = 0.0
+) -> DecisionCurve:
     """Compute the net benefit at several cut-offs from one sort.
 
     Parameters
@@ -315,7 +318,11 @@ def decision_curve(event: EventScores, cutoff: ArrayLike) -> DecisionCurve:
     event : EventScores
         Scores and outcomes; at least two rows.
     cutoff : array_like of float, shape (n_cutoffs,)
-        In (0, 1), ascending.
+        In [0, 1), ascending. At 0 all rows are called.
+    test_harm : float, default 0
+        What it costs to have the score of a row, in events called: 1 / (how many rows one would
+        test to find one event). Calling all or none needs no score, so it is taken off the model's
+        net benefit alone.
 
     Returns
     -------
@@ -324,13 +331,13 @@ def decision_curve(event: EventScores, cutoff: ArrayLike) -> DecisionCurve:
     Raises
     ------
     CalibrationInputError
-        A cut-off out of range.
+        A cut-off out of range, a harm below 0 or above 1.
 
     Notes
     -----
-    TP / N - FP / N * t / (1 - t), where a row is called if its score is at least t. The interval is
-    normal, by the variance of the rows' differences: called rows against calling none, rows that
-    are not called against calling all.
+    TP / N - FP / N * t / (1 - t) - harm, where a row is called if its score is at least t. The
+    interval is normal, by the variance of the rows' differences: called rows against calling none,
+    rows that are not called against calling all.
 
     References
     ----------
@@ -344,20 +351,23 @@ def decision_curve(event: EventScores, cutoff: ArrayLike) -> DecisionCurve:
     """
     refuse_rows(event, "decision curves")
     at = _cutoffs(cutoff)
-    if (at <= 0).any() or (at >= 1).any():
-        raise CalibrationInputError("cutoff", "0 or 1", "between 0 and 1")
+    if (at >= 1).any():
+        raise CalibrationInputError("cutoff", "1", "from 0 to below 1")
+    if not 0 <= test_harm <= 1:
+        raise CalibrationInputError("test_harm", str(test_harm), "from 0 to 1")
     counted = tally(event.scores, event.hits)
     n_rows, odds = counted.n_samples, at / (1 - at)
     called, right = _above(counted, at)
     events = float(counted.hits.sum())
-    model = (right - (called - right) * odds) / n_rows
+    model = (right - (called - right) * odds) / n_rows - test_harm
     every = (events - (n_rows - events) * odds) / n_rows
     # Against calling none a called row counts 1 or -odds; against calling all, one that is not
     # called counts -1 or odds.
     missed, left = events - right, n_rows - called - (events - right)
     squares = np.where(every > 0, missed + left * odds**2, right + (called - right) * odds**2)
     gain = model - np.maximum(every, 0.0)
-    spread = np.sqrt(np.maximum(squares / n_rows - gain**2, 0) / max(n_rows - 1, 1))
+    of_rows = gain + test_harm
+    spread = np.sqrt(np.maximum(squares / n_rows - of_rows**2, 0) / max(n_rows - 1, 1))
     return DecisionCurve(at, model, every, gain - _Z * spread, gain + _Z * spread, events / n_rows)
 
 

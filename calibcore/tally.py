@@ -64,6 +64,8 @@ class Tally:
     (...).
     """
     _known: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    _of_rows: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What follows from scores and counts alone, which `dataclasses.replace` hands on."""
 
     @property
     def n_effective(self) -> float:
@@ -123,6 +125,18 @@ class Tally:
         if key not in self._known:
             self._known[key] = make(self, *options)
         found: Result = self._known[key]
+        return found
+
+    def once_of_rows(self, make: Callable[[Floats, Floats], Result]) -> Result:
+        """Return ``make(scores, counts)``, computed once for all draws of the labels.
+
+        ``make``: a named function of what does not depend on the hits.
+        """
+        held = self._of_rows.get(make)
+        if held is None or held[0] is not self.scores or held[1] is not self.counts:
+            held = self.scores, self.counts, make(self.scores, self.counts)
+            self._of_rows[make] = held
+        found: Result = held[2]
         return found
 
 

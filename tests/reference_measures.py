@@ -3,6 +3,7 @@
 Plain Python over lists, from the papers and the stated conventions; nothing of calibcore or numpy.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -104,6 +105,120 @@ def corp(scores: Numbers, hits: Hits) -> Parts:
     mapped = sum((steps[score] - hit) ** 2 for score, hit in pairs) / n
     constant = sum((rate - hit) ** 2 for hit in hits) / n
     return Parts(float(whole - mapped), float(constant - mapped), float(constant))
+
+
+def entropy(rate: float) -> float:
+    return math.fsum(-p * math.log(p) for p in (rate, 1 - rate) if p > 0)
+
+
+def corp_nll(scores: Numbers, hits: Hits) -> Parts:
+    """The same with the log loss, 0 times its logarithm being 0."""
+    steps, n = isotonic(scores, hits), len(scores)
+    mapped = math.fsum(
+        -math.log(float(steps[score]) if hit else float(1 - steps[score]))
+        for score, hit in zip(scores, hits, strict=True)
+    )
+    whole, constant = reference.event_nll(scores, hits), entropy(sum(hits) / n)
+    return Parts(whole - mapped / n, constant - mapped / n, constant)
+
+
+def skill(loss: float, base: float) -> float:
+    if base == 0:
+        return math.nan if loss == 0 else -math.inf
+    return 1 - loss / base
+
+
+# Tests and errors known by name ---------------------------------------------------------------
+
+
+def spiegelhalter_z(scores: Numbers, hits: Hits) -> float:
+    """Spiegelhalter 1986, eq. 7, in exact fractions up to the root."""
+    pairs = [(Fraction(score), hit) for score, hit in zip(scores, hits, strict=True)]
+    total = sum((hit - s) * (1 - 2 * s) for s, hit in pairs)
+    variance = sum((1 - 2 * s) ** 2 * s * (1 - s) for s, _ in pairs)
+    if variance == 0:
+        return math.nan if total == 0 else math.copysign(math.inf, total)
+    return float(total) / math.sqrt(float(variance))
+
+
+def hosmer_lemeshow(scores: Numbers, hits: Hits, n_groups: int) -> float:
+    """As it is published: hits and misses of every group, each over what is expected."""
+    found = reference.bins(scores, hits, n_groups, "equal_mass")
+    total = 0.0
+    for count, score, rate in zip(found.counts, found.mean_score, found.frequency, strict=True):
+        for seen, expected in ((rate, score), (1 - rate, 1 - score)):
+            if count and expected > 0:
+                total += count * (seen - expected) ** 2 / expected
+            elif count and seen > 0:
+                total = math.inf
+    return total
+
+
+def averaged_two_bin(scores: Numbers, hits: Hits) -> float:
+    """Hartline 2026: the definition, at the middle of every range between neighbouring scores."""
+    pairs = [(Fraction(score), hit) for score, hit in zip(scores, hits, strict=True)]
+    ends = sorted({Fraction(0), Fraction(1), *(score for score, _ in pairs)})
+    total = Fraction(0)
+    zero = Fraction(0)
+    for low, high in itertools.pairwise(ends):
+        cut = (low + high) / 2
+        below = sum((score - hit for score, hit in pairs if score < cut), zero)
+        above = sum((score - hit for score, hit in pairs if score >= cut), zero)
+        total += (high - low) * (below**2 + above**2)
+    return float(total / len(pairs) ** 2)
+
+
+def top_label_ece(probabilities: Table, labels: Sequence[int], n_bins: int) -> float:
+    """Gupta and Ramdas 2022: the ECE of the rows of each predicted class, by how many they are."""
+    by_class: dict[int, list[tuple[float, int]]] = {}
+    for row, label in zip(probabilities, labels, strict=True):
+        decided = reference.ranking(row)[0]
+        by_class.setdefault(decided, []).append((min(row[decided], 1.0), int(label == decided)))
+    total = 0.0
+    for rows in by_class.values():
+        scores, hits = zip(*rows, strict=True)
+        total += len(rows) * reference.ece(scores, hits, n_bins, "equal_width")
+    return total / len(labels)
+
+
+def loess(scores: Numbers, hits: Hits) -> list[float]:
+    """Cleveland's local parabola at each score, in exact fractions: span 0.75, tricube weights."""
+    xs = [Fraction(score) for score in scores]
+    near = max(math.floor(0.75 * len(xs) + 1e-5), 1)
+    return [_local(x, xs, hits, near) for x in xs]
+
+
+def _local(x: Fraction, xs: Sequence[Fraction], hits: Hits, near: int) -> float:
+    radius = sorted(abs(other - x) for other in xs)[near - 1]
+    weighted = []
+    for other, hit in zip(xs, hits, strict=True):
+        away = abs(other - x)
+        weight = (
+            Fraction(away == 0) if radius == 0 else (1 - min(away / radius, Fraction(1)) ** 3) ** 3
+        )
+        weighted.append((weight, (other - x) / (radius or 1), hit))
+    places = {away for weight, away, _ in weighted if weight > 0}
+    n = min(len(places), 3)  # a parabola needs three places
+    equations = [
+        [sum((w * u ** (i + j) for w, u, _ in weighted), Fraction(0)) for j in range(n)]
+        + [sum((w * u**i * hit for w, u, hit in weighted), Fraction(0))]
+        for i in range(n)
+    ]
+    return float(reference.solve(equations, n)[0][0])
+
+
+def loess_gaps(scores: Numbers, hits: Hits) -> list[float]:
+    """Sorted distances of score and curve."""
+    fitted = loess(scores, hits)
+    return sorted(abs(value - score) for value, score in zip(fitted, scores, strict=True))
+
+
+def type_7(ordered: Sequence[float], share: Fraction) -> float:
+    """Hyndman and Fan's seventh quantile."""
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + float(place - low) * (ordered[high] - ordered[low])
 
 
 # Ranking and averages -------------------------------------------------------------------------

@@ -212,6 +212,21 @@ def isotonic(scores: Numbers, hits: Hits) -> list[tuple[float, Fraction]]:
     return [(step.score, height) for step, height in zip(steps, heights, strict=True)]
 
 
+def centred(scores: Numbers, hits: Hits) -> list[tuple[float, Fraction]]:
+    """Oron and Flournoy 2017: each step at the mean of its rows' scores; 0 and 1 stay whole."""
+    steps: dict[Fraction, list[float]] = {}
+    heights = dict(isotonic(scores, hits))
+    for score in sorted(scores):
+        steps.setdefault(heights[score], []).append(score)
+    corners: list[tuple[float, Fraction]] = []
+    for height, rows in steps.items():
+        if height in (0, 1):
+            corners += [(rows[0], height), (rows[-1], height)]
+        else:
+            corners.append((math.fsum(rows) / len(rows), height))
+    return corners
+
+
 def read_step(curve: Sequence[tuple[float, Fraction]], asked: float) -> float:
     """Height at the last score at or below the one asked, or the first."""
     height = curve[0][1]

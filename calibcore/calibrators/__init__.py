@@ -11,7 +11,10 @@ from calibcore.calibrators.base import (
 from calibcore.calibrators.by_group import ByGroup, FittedByGroup
 from calibcore.calibrators.catalogue import CATALOGUE
 from calibcore.calibrators.ensembles.beta import BetaEnsemble
-from calibcore.calibrators.ensembles.temperature import EnsembleTemperatureScaling
+from calibcore.calibrators.ensembles.temperature import (
+    EnsembleTemperatureScaling,
+    SmoothedTemperatureScaling,
+)
 from calibcore.calibrators.gaussian_process import GaussianProcessCalibration
 from calibcore.calibrators.lifts import Chain, OneVsRest, PerRank, PooledClasses, PooledScores
 from calibcore.calibrators.linear.maps import (
@@ -32,9 +35,11 @@ from calibcore.calibrators.method import (
 )
 from calibcore.calibrators.score_maps.bbq import BBQ
 from calibcore.calibrators.score_maps.beta import BetaCalibration
+from calibcore.calibrators.score_maps.centred import CentredIsotonicCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning
 from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
 from calibcore.calibrators.score_maps.platt import PlattScaling
+from calibcore.calibrators.score_maps.quadratic import QuadraticScaling
 from calibcore.calibrators.score_maps.spline import FittedSpline, SplineCalibration
 from calibcore.calibrators.score_maps.venn_abers import VennAbers
 from calibcore.calibrators.temperature import FittedTemperature, TemperatureScaling
@@ -46,6 +51,7 @@ __all__ = [
     "BetaEnsemble",
     "ByGroup",
     "Calibrator",
+    "CentredIsotonicCalibration",
     "Chain",
     "Choice",
     "DirichletScaling",
@@ -67,8 +73,10 @@ __all__ = [
     "PlattScaling",
     "PooledClasses",
     "PooledScores",
+    "QuadraticScaling",
     "ScoreMap",
     "SlowVectorMap",
+    "SmoothedTemperatureScaling",
     "SplineCalibration",
     "StructuredMatrixScaling",
     "StructuredVectorScaling",

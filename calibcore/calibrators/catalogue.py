@@ -5,6 +5,7 @@ from calibcore.calibrators.by_group import BY_GROUP, SCORE_MAPS
 from calibcore.calibrators.ensembles.beta import BETA_ENSEMBLE
 from calibcore.calibrators.ensembles.temperature import (
     ENSEMBLE_TEMPERATURE,
+    TEMPERATURE,
     EnsembleTemperatureScaling,
 )
 from calibcore.calibrators.gaussian_process import GAUSSIAN_PROCESS
@@ -19,17 +20,21 @@ from calibcore.calibrators.linear.maps import (
 from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch
 from calibcore.calibrators.score_maps.bbq import BAYESIAN_BINNING, BBQ
 from calibcore.calibrators.score_maps.beta import BETA
+from calibcore.calibrators.score_maps.centred import CENTRED_ISOTONIC
 from calibcore.calibrators.score_maps.histogram import BINS, HISTOGRAM, HistogramBinning
 from calibcore.calibrators.score_maps.isotonic import ISOTONIC, LINES, IsotonicCalibration
-from calibcore.calibrators.score_maps.platt import PLATT
+from calibcore.calibrators.score_maps.platt import PLATT, PlattScaling
+from calibcore.calibrators.score_maps.quadratic import QUADRATIC
 from calibcore.calibrators.score_maps.spline import SPLINE, SPLINE_OPTIONS, SplineCalibration
 from calibcore.calibrators.score_maps.venn_abers import VENN_ABERS
-from calibcore.calibrators.temperature import TEMPERATURE, TemperatureScaling
+from calibcore.calibrators.temperature import TemperatureScaling
 
 # Of all classes, made of maps of one score -----------------------------------------------------
 
 
 def _one_vs_rest(score_map: str) -> OneVsRest:
+    if score_map == "platt":  # of many classes, most have few rows: see docs/decisions.md
+        return OneVsRest(PlattScaling(smoothed_targets=True))
     return OneVsRest(SCORE_MAPS[score_map]())
 
 
@@ -213,6 +218,7 @@ CATALOGUE: tuple[Method, ...] = (
     BETA_ENSEMBLE,
     GAUSSIAN_PROCESS,
     PLATT,
+    QUADRATIC,
     BETA,
     ONE_VS_REST,
     ONE_VS_REST_SPLINE,
@@ -220,6 +226,7 @@ CATALOGUE: tuple[Method, ...] = (
     HISTOGRAM,
     ONE_VS_REST_HISTOGRAM,
     ISOTONIC,
+    CENTRED_ISOTONIC,
     ONE_VS_REST_ISOTONIC,
     POOLED_ISOTONIC,
     TEMPERATURE_ISOTONIC,
@@ -234,11 +241,13 @@ classes beside each other."""
 SIMPLEST_FIRST = (
     "temperature",
     "platt",
+    "quadratic",
     "beta",
     "ensemble_temperature",
     "spline",
     "histogram",
     "isotonic",
+    "centred_isotonic",
     "venn_abers",
     "bbq",
     "by_group",

@@ -13,7 +13,7 @@ from calibcore import validation
 from calibcore.blocks import NARROW, block_rows, row_blocks, row_totals
 from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap, repeated
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, rounded
-from calibcore.calibrators.method import Choice, Cost, Fits, Method
+from calibcore.calibrators.method import Choice
 from calibcore.probabilities import LOG2_E, below_largest, read_in_place, sum_columns
 from calibcore.results import result_class
 from calibcore.validation import Floats, Logits
@@ -788,20 +788,3 @@ def _effect(temperature: float) -> str:
 
 LOSS_OPTION = Choice("loss", "nll", ("nll", "squared_error"))
 """An option of every calibrator that fits a temperature."""
-
-
-TEMPERATURE = Method(
-    key="temperature",
-    name="Temperature scaling",
-    short="Temperature",
-    factory=TemperatureScaling,
-    options=(LOSS_OPTION,),
-    paper="Guo 2017, section 4.2",
-    explained="Divides all logits by one number, the temperature, that fits the labels of the"
-    " calibration set best.",
-    formula="calibrated probabilities = softmax(logits / T)",
-    acts_on="classes",
-    preserves_accuracy=True,
-    fits=Fits("numbers", 1),
-    cost=Cost((60, 35, 13)),
-)

@@ -31,7 +31,7 @@ from calibcore.results import result_class
 from calibcore.tally import tally
 from calibcore.validation import Floats, Labels
 
-Kind = Literal["equal_width", "equal_mass", "cumulative"]
+Kind = Literal["equal_width", "equal_mass", "cumulative", "top_label"]
 
 _CELLS = 1 << 22
 
@@ -46,7 +46,8 @@ class ClassBins:
     Bins are of equal width or mass, as the class-wise ECE has them. Those whose gaps are added up
     are fine ones of equal sums of probability, so that the KS error, read at their ends alone, is
     too small by at most what a bin holds, 1 / 16,384 of the rows (with more than 128 classes, 1 /
-    128 of the class).
+    128 of the class). Those of the top label hold the probabilities of the class predicted alone;
+    all others are in one more bin of each class, which does not count.
     """
 
     places: NDArray[np.uint16]
@@ -60,6 +61,13 @@ class ClassBins:
     def of(cls, probabilities: Floats, n_bins: int, kind: Kind = "equal_width") -> "ClassBins":
         """Bin the probabilities of every class; ``n_bins`` does not count where gaps add up."""
         n_classes = probabilities.shape[1]
+        if kind == "top_label":
+            decided = probabilities.argmax(axis=1)[:, np.newaxis]
+            places = np.full(probabilities.shape, n_bins, dtype=np.uint16)
+            top = np.take_along_axis(probabilities, decided, axis=1)
+            np.put_along_axis(places, decided, bin_places(np.minimum(top, 1.0), n_bins), axis=1)
+            bins = cls(places, np.empty((n_classes, n_bins + 1)), kind)
+            return replace(bins, sums=bins.weighted(probabilities))
         if kind != "equal_width":
             n_places = max(_FEWEST, min(_MOST, _FINE // n_classes))
             n_bins = n_places if kind == "cumulative" else n_bins
@@ -123,6 +131,8 @@ class ClassBins:
         if self.kind == "cumulative":
             np.cumsum(gaps, axis=-1, out=gaps)
             return np.asarray(np.abs(gaps, out=gaps).max(axis=-1))
+        if self.kind == "top_label":
+            gaps = gaps[..., :-1]
         return np.asarray(np.abs(gaps).sum(axis=-1))
 
 
@@ -277,10 +287,15 @@ def _max(errors: Floats) -> Floats:
     return np.asarray(errors.max(axis=-1))
 
 
+def _sum(errors: Floats) -> Floats:
+    return np.asarray(errors.sum(axis=-1))
+
+
 _BINNED: dict[Kind, dict[str, Summary]] = {
     "equal_width": {"classwise_ece": _mean, "max_classwise_ece": _max},
     "equal_mass": {"classwise_ece_equal_mass": _mean},
     "cumulative": {"classwise_ks": _mean, "max_classwise_ks": _max},
+    "top_label": {"top_label_ece": _sum},
 }
 _BLURRED: dict[str, Summary] = {"kde_classwise_ece": _mean}
 _WHOLE = "skce"

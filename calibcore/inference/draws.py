@@ -11,7 +11,7 @@ from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
 from calibcore.ordering import block_ends
 from calibcore.results import result_class
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally, spared_nats, tally
 from calibcore.validation import Floats, Hits, Labels
 
 MOST_GROUPS = 1 << 10
@@ -259,6 +259,10 @@ class OrderedRows:
     """First place in ``order`` of the rows of each; shape (n_blocks,)."""
     hits: Floats
     """Hits in that order; shape (n_samples,)."""
+    spared: Floats | None = None
+    """Nats that a miss costs less than 1 - score says, in that order; None where none does; shape
+    (n_samples,).
+    """
 
     @classmethod
     def of(cls, event: EventScores) -> "OrderedRows":
@@ -272,7 +276,10 @@ class OrderedRows:
         if firsts.size < ends.size:
             sums = np.add.reduceat(counts * scores, firsts)
             scores = sums / np.add.reduceat(counts, firsts)
-        return cls(scores, order, starts[firsts], event.hits[order].astype(np.float64))
+        hits = event.hits[order].astype(np.float64)
+        spared = None if event.rest is None else spared_nats(ordered, event.rest[order])
+        spared = spared if spared is not None and spared.any() else None
+        return cls(scores, order, starts[firsts], hits, spared)
 
     @property
     def alike(self) -> bool:
@@ -280,12 +287,13 @@ class OrderedRows:
         return bool(self.hits.min() == self.hits.max())
 
     def recounted(self, drawn: Drawn) -> Tally:
-        """Tally resamples; what rounded misses are spared is left out (`EventMeasure.rows`)."""
+        """Tally resamples."""
         sorted_counts = drawn.counts[:, self.order]
         hits = sorted_counts * self.hits
         if self.alike and drawn.otherwise is not None:
             hits = np.abs(hits - drawn.otherwise[:, self.order])
+        spared = 0.0 if self.spared is None else (sorted_counts - hits) @ self.spared
         if self.starts.size < self.order.size:
             sorted_counts = np.add.reduceat(sorted_counts, self.starts, axis=1)
             hits = np.add.reduceat(hits, self.starts, axis=1)
-        return Tally(self.scores, sorted_counts, hits, self.order.size)
+        return Tally(self.scores, sorted_counts, hits, self.order.size, spared)

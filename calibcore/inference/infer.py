@@ -94,7 +94,7 @@ def evaluate_event(
         elif measure.interval == "ranks":
             interval = rank_interval(exact, plan.level)
         elif key in lifts and drawn is not None:
-            interval = _lowered(exact, value, drawn, lifts[key], plan.level)
+            interval = _lowered(measure, exact, value, drawn, lifts[key], plan.level)
         else:
             interval = _interval(measure, value, drawn, estimate, plan.level)
             if estimate is None:
@@ -113,22 +113,26 @@ def _interval(
 ) -> Interval:
     if estimate is not None:
         return estimate.interval
+    if measure.is_tested_only or math.isnan(value):
+        return Interval(math.nan, math.nan)
     if draws is None:
         raise AssertionError(measure.key)
     found = percentile_interval(draws, level)
-    if math.isnan(value):
-        return Interval(math.nan, math.nan)
     return reflected(found, value) if measure.interval == "reflected" else found
 
 
-def _lowered(counted: Tally, value: float, draws: Floats, lift: float, level: float) -> Interval:
-    """Return the percentile interval of a part of the Brier score, less what noise lifts it.
+def _lowered(
+    measure: EventMeasure, counted: Tally, value: float, draws: Floats, lift: float, level: float
+) -> Interval:
+    """Return the percentile interval of a part of a proper score, less what noise lifts it.
 
     Of few hits or misses even that is hardly known, so that less of it is taken off the upper end.
     No part is above what the largest or smallest share of hits allows that these rows leave likely.
     """
-    ends, few = _likely_shares(counted, level), fewest(counted)
-    most = max(share * (1 - share) for share in ends)
+    few = fewest(counted)
+    if measure.most is None:
+        raise AssertionError(measure.key)
+    most = float(measure.most(np.array(_likely_shares(counted, level))).max())
     found, moved = percentile_interval(draws, level), value - float(draws.mean()) - lift
     high = found.high + max(moved, moved * few / (few + _FEW_LIFTED))
     wide = stretched(Interval(found.low + moved, high), stretch_of(few, level))
@@ -148,7 +152,7 @@ def _likely_shares(counted: Tally, level: float) -> list[float]:
 
 def _of_shares(measure: EventMeasure, few: Tally, plan: Plan) -> Interval:
     """Return what a measure is between the ends of the interval for the share of hits."""
-    shares = _likely_shares(few, plan.level)  # the Brier score is greatest at 1/2
+    shares = _likely_shares(few, plan.level)  # proper scores are greatest at 1/2
     values = measure.compute(replace(few, hits=np.outer(shares, few.counts)), plan.options)
     return Interval(float(values.min()), float(values.max()))
 
@@ -322,7 +326,7 @@ def _resample(
         for rows, of_side, other, draws in zip(ordered, means, others, found, strict=True):
             counted = rows.recounted(drawn)
             for measure in plan.of_events:
-                if not measure.is_distance and measure.rows is None:
+                if measure.is_resampled:
                     value = measure.compute(counted, plan.rough)
                     draws.setdefault(measure.key, []).append(value)
             for key, values in of_side.items():

@@ -231,7 +231,7 @@ def _values(
     for one in measures:
         if event.weights is not None and not one.weighs:
             found.append(math.nan)
-        elif isinstance(one, EventMeasure):
+        elif isinstance(one, EventMeasure) and not one.is_tested_only:
             found.append(float(one.compute(counted, options)))
         elif not isinstance(one, ClassMeasure) or one.is_tested_only or both is None:
             found.append(math.nan)

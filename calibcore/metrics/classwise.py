@@ -219,6 +219,56 @@ def classwise_ks_errors(
     return np.array([float(ks_of(one)) for one in _tallies(table, true, sample_weight)])
 
 
+def top_label_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> float:
+    """Compute the top-label ECE: the ECE of the top score, in rows of each predicted class apart.
+
+    The ECE of the top score mixes the rows of all predicted classes, so that one predicted with
+    scores too high may hide another with scores too low.
+
+    Parameters
+    ----------
+    probabilities : array_like of float, shape (n_samples, n_classes)
+        Rows that sum to 1 (y_prob).
+    labels : array_like of int, shape (n_samples,)
+        True classes (y_true), from 0.
+    n_bins : int, default 15
+        Bins of the top score of each predicted class, of equal width.
+
+    Returns
+    -------
+    float
+        In probability units, 0 to 1; at least `calibcore.metrics.ece` of the top score in the same
+        bins. With few rows of a predicted class, mostly noise.
+
+    Raises
+    ------
+    CalibrationInputError
+        Rows that are not probabilities, labels that do not fit, fewer than one bin.
+
+    Notes
+    -----
+    sum_k sum_b n_kb / N |mean score - frequency|, over the rows in bin b of those whose most
+    probable class is k (of equals the first); the score is its probability, and a hit a row whose
+    true class it is.
+
+    References
+    ----------
+    Gupta and Ramdas, *Top-label calibration and multiclass-to-binary reductions*, ICLR 2022.
+
+    Examples
+    --------
+    >>> top_label_ece([[0.75, 0.25], [0.25, 0.75]], [0, 0], n_bins=1)  # (1/4 + 3/4) / 2
+    0.5
+    """
+    table, true = validation.labelled(probabilities, labels)
+    n_bins = validation.whole_number(n_bins, "n_bins", least=1, most=1_000_000)
+    decided = table.argmax(axis=1)
+    score = np.minimum(table[np.arange(len(true)), decided], 1.0)
+    place = decided * n_bins + bin_places(score, n_bins)
+    gap = np.bincount(place, weights=score) - np.bincount(place, weights=decided == true)
+    return float(np.abs(gap).sum() / len(true))
+
+
 def _tallies(table: Floats, true: Labels, sample_weight: SampleWeight) -> Iterator[Tally]:
     """Count the rows of each class by its probability, which is 1 at most."""
     for first in range(0, table.shape[1], _CLASSES):
@@ -305,4 +355,15 @@ CLASSWISE_ECE_EQUAL_MASS = ClassMeasure(
     weighted=lambda p, y, o, w: classwise_ece(
         p, y, n_bins=o.n_bins, binning="equal_mass", sample_weight=w
     ),
+)
+
+TOP_LABEL_ECE = ClassMeasure(
+    key="top_label_ece",
+    name="Top-label ECE",
+    group="binned",
+    source="Gupta and Ramdas 2022",
+    explained="ECE of the top score within the rows of each predicted class, so that classes cannot"
+    " make up for each other. With few rows per class, mostly noise.",
+    ideal=0.0,
+    compute=lambda p, y, o: top_label_ece(p, y, n_bins=o.n_bins),
 )

@@ -1,5 +1,6 @@
-"""The Brier score of an event in three parts, by isotonic regression (CORP)."""
+"""Brier score and log loss of an event in three parts, by isotonic regression (CORP)."""
 
+import math
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -9,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics.measure import ChangeMeasure, EventMeasure, gain_rows
-from calibcore.metrics.proper import brier, event_brier_of
+from calibcore.metrics.proper import brier, event_brier_of, event_nll_of
+from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.tally import (
     Tally,
     count_totals,
@@ -95,12 +97,165 @@ def corp(
     )
 
 
+def corp_nll(
+    scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None
+) -> Decomposition[float]:
+    """Compute the CORP decomposition of the log loss of an event into its three parts.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event (y_prob), in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened (y_true of the event).
+    rest : array_like of float, shape (n_samples,), optional
+        As in `event_nll`.
+
+    Returns
+    -------
+    Decomposition
+        In nats: `event_nll` is ``miscalibration - discrimination + uncertainty``.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range.
+
+    Notes
+    -----
+    As of `corp`, with the log loss in place of the Brier score: isotonic regression is the best
+    rising map for every proper score. Uncertainty is the entropy of the observed frequency f,
+    -f ln f - (1 - f) ln(1 - f); uncertainty less discrimination is what is called refinement.
+
+    References
+    ----------
+    Dimitriadis, Gneiting, Jordan, PNAS 2021; Fissler, Lorentzen, Mayer, *Model comparison and
+    calibration assessment*, 2022.
+
+    Examples
+    --------
+    >>> parts = corp_nll([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1])
+    >>> round(parts.miscalibration, 4), round(parts.discrimination, 4), round(parts.uncertainty, 4)
+    (0.2877, 0.6931, 0.6931)
+    """
+    parts = corp_nll_of(tally(scores, hits, rest))
+    return Decomposition(
+        float(parts.miscalibration), float(parts.discrimination), float(parts.uncertainty)
+    )
+
+
+def corp_nll_of(counted: Tally) -> Decomposition[Floats]:
+    """Return the `corp_nll` of score-tallied rows, vectorised over resamples."""
+    shape = np.broadcast_shapes(counted.counts.shape, counted.hits.shape)[:-1]
+    sizes, frequency, firsts = counted.once(_steps)
+    of_steps = np.add.reduceat(sizes * _entropy(frequency), firsts).reshape(shape)
+    refined = of_steps / counted.n_samples
+    whole = np.asarray(np.broadcast_to(uncertainty_nll_of(counted), shape))
+    return Decomposition(
+        np.asarray(np.maximum(event_nll_of(counted) - refined, 0.0)),
+        np.asarray(np.maximum(whole - refined, 0.0)),
+        whole,
+    )
+
+
+def uncertainty_of(counted: Tally) -> Floats:
+    """Return the Brier score of the observed frequency, vectorised over resamples."""
+    base = counted.once(hit_sums) / counted.n_samples
+    return np.asarray(base * (1 - base))
+
+
+def uncertainty_nll_of(counted: Tally) -> Floats:
+    """Return the log loss of the observed frequency, vectorised over resamples."""
+    return _entropy(counted.once(hit_sums) / counted.n_samples)
+
+
+def _entropy(share: Floats) -> Floats:
+    """Return -f ln f - (1 - f) ln(1 - f), 0 at both ends."""
+    parts = (one * np.log(np.maximum(one, PROBABILITY_FLOOR)) for one in (share, 1 - share))
+    return np.asarray(0.0 - sum(parts))
+
+
+def brier_skill(scores: ArrayLike, hits: ArrayLike) -> float:
+    """Compute the Brier skill score: the share of the base rate's Brier score that is saved.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event (y_prob), in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened (y_true of the event).
+
+    Returns
+    -------
+    float
+        1 at most; 0 for what the observed frequency as every score gives, below 0 for worse. NaN
+        or minus infinity where all rows are hits, or none is.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or hits out of range.
+
+    Notes
+    -----
+    1 - Brier score / (f (1 - f)), f the observed frequency of these rows; by the parts of `corp`
+    (discrimination - miscalibration) / uncertainty. Also called scaled Brier score.
+
+    References
+    ----------
+    Murphy, *Journal of Applied Meteorology* 1973; Steyerberg et al., *Epidemiology* 2010.
+
+    Examples
+    --------
+    >>> brier_skill([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1])
+    0.75
+    """
+    return float(brier_skill_of(tally(scores, hits)))
+
+
+def brier_skill_of(counted: Tally) -> Floats:
+    """Return the `brier_skill` of score-tallied rows, vectorised over resamples."""
+    return _saved(counted.once(event_brier_of), uncertainty_of(counted))
+
+
+def nll_skill(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> float:
+    """Compute the log-loss skill score: the share of the base rate's log loss that is saved.
+
+    Parameters and errors are those of `corp_nll`, returns those of `brier_skill`.
+
+    Notes
+    -----
+    1 - log loss / (-f ln f - (1 - f) ln(1 - f)), f the observed frequency of these rows; for a
+    logistic regression on its own training rows, McFadden's pseudo-R^2.
+
+    References
+    ----------
+    McFadden, *Frontiers in Econometrics* 1974; Roulston and Smith, *Monthly Weather Review* 2002.
+
+    Examples
+    --------
+    >>> round(nll_skill([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 4)  # 1 - log2(4 / 3)
+    0.585
+    """
+    return float(nll_skill_of(tally(scores, hits, rest)))
+
+
+def nll_skill_of(counted: Tally) -> Floats:
+    """Return the `nll_skill` of score-tallied rows, vectorised over resamples."""
+    return _saved(event_nll_of(counted), uncertainty_nll_of(counted))
+
+
+def _saved(loss: Floats, base: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):  # all rows may be alike
+        return np.asarray(1 - loss / base)
+
+
 def corp_of(counted: Tally) -> Decomposition[Floats]:
     """Return the `corp` of score-tallied rows, vectorised over resamples."""
     shape = np.broadcast_shapes(counted.counts.shape, counted.hits.shape)[:-1]
     base = counted.once(hit_sums) / counted.n_samples
     rate = np.broadcast_to(base, shape).ravel()
-    sizes, frequency, firsts = _steps(counted)
+    sizes, frequency, firsts = counted.once(_steps)
     own = np.repeat(rate, np.diff(firsts, append=sizes.size))
 
     def mean(values: Floats) -> Floats:
@@ -110,7 +265,7 @@ def corp_of(counted: Tally) -> Decomposition[Floats]:
     return Decomposition(
         np.asarray(np.maximum(gain, 0.0)),  # rounding may leave -1e-17
         mean(np.square(frequency - own)) / counted.n_samples,
-        np.asarray(np.broadcast_to(base * (1 - base), shape)),
+        np.asarray(np.broadcast_to(uncertainty_of(counted), shape)),
     )
 
 
@@ -308,6 +463,7 @@ DISCRIMINATION = EventMeasure(
     better="higher",
     interval="lifted",
     compute=lambda c, _: c.once(corp_of).discrimination,
+    most=lambda share: share * (1 - share),
 )
 
 UNCERTAINTY = EventMeasure(
@@ -323,14 +479,78 @@ UNCERTAINTY = EventMeasure(
     compute=lambda c, _: c.once(corp_of).uncertainty,
 )
 
+BRIER_SKILL = EventMeasure(
+    key="brier_skill",
+    name="Brier skill score",
+    group="proper",
+    source="Murphy 1973",
+    explained="Share of the Brier score of the observed frequency (base rate) that the scores save."
+    " 0: no better than the base rate; below 0: worse. Higher is better.",
+    better="higher",
+    compute=lambda c, _: brier_skill_of(c),
+    extent=(-math.inf, 1.0),
+)
+
+NLL_SKILL = EventMeasure(
+    key="nll_skill",
+    name="Log-loss skill score",
+    group="proper",
+    source="Roulston 2002",
+    explained="Share of the log loss (NLL) of the observed frequency (base rate) that the scores"
+    " save; McFadden's pseudo-R\u00b2. 0: no better than the base rate; below 0: worse. Higher is"
+    " better.",
+    better="higher",
+    compute=lambda c, _: nll_skill_of(c),
+    extent=(-math.inf, 1.0),
+)
+
+NLL_MISCALIBRATION = EventMeasure(
+    key="nll_miscalibration",
+    name="Miscalibration, log loss (CORP)",
+    group="proper",
+    source="Dimitriadis 2021",
+    explained="Part of the NLL of the event that the best monotone recalibration removes, in nats:"
+    " calibration loss. NLL = miscalibration \u2212 discrimination + uncertainty.",
+    unit="nats",
+    ideal=0.0,
+    interval="inverted",
+    compute=lambda c, _: c.once(corp_nll_of).miscalibration,
+)
+
+NLL_DISCRIMINATION = EventMeasure(
+    key="nll_discrimination",
+    name="Discrimination, log loss (CORP)",
+    group="proper",
+    source="Dimitriadis 2021",
+    explained="Part of the NLL of the event gained by ranking rows correctly, in nats. Uncertainty"
+    " minus discrimination is the refinement loss. Higher is better.",
+    unit="nats",
+    better="higher",
+    interval="lifted",
+    compute=lambda c, _: c.once(corp_nll_of).discrimination,
+    most=_entropy,
+)
+
+NLL_UNCERTAINTY = EventMeasure(
+    key="nll_uncertainty",
+    name="Uncertainty, log loss (CORP)",
+    group="proper",
+    source="Dimitriadis 2021",
+    explained="NLL of the observed frequency used as every score, in nats: its entropy.",
+    unit="nats",
+    better="neither",
+    interval="wilson",
+    compute=lambda c, _: c.once(corp_nll_of).uncertainty,
+)
+
 CALIBRATION_GAIN = ChangeMeasure(
     key="calibration_gain",
     name="Calibration gain",
     group="proper",
     source="Zhang 2020, eq. 8",
     explained="Reduction of the squared calibration error of all classes, from the drop of their"
-    " Brier score. No bins. Higher is better; below 0, calibration made it worse. Where predicted"
-    " classes changed, it is a lower bound.",
+    " Brier score (its post-hoc improvement, PHI). No bins. Higher is better; below 0, calibration"
+    " made it worse. Where predicted classes changed, it is a lower bound.",
     unit="squared",
     better="higher",
     brought=calibration_gain,

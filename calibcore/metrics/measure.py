@@ -107,7 +107,7 @@ def _in_blocks(
 # How the list of measures describes one -------------------------------------------------------
 
 
-Group = Literal["cumulative", "binned", "kernel", "proper", "plain"]
+Group = Literal["cumulative", "binned", "kernel", "proper", "test", "plain"]
 Unit = Literal["share", "nats", "squared", "small", "rows", "number"]
 _EXTENTS = {
     "share": (0.0, 1.0), "squared": (0.0, 1.0), "small": (-2.0, 2.0),
@@ -143,7 +143,7 @@ class Measure:
         Name in code and exports.
     name : str
         Name on screen.
-    group : {"cumulative", "binned", "kernel", "proper", "plain"}
+    group : {"cumulative", "binned", "kernel", "proper", "test", "plain"}
         Kind of quantity, by which tables gather them.
     source : str
         Paper it is taken from.
@@ -162,6 +162,9 @@ class Measure:
     compares_pairs : bool, default False
         Whether it compares pairs of rows, which takes longer than all others together: it is
         computed alone, and contests leave it out.
+    is_tested_only : bool, default False
+        Whether it is compared with perfect calibration alone: its value does not say how far the
+        scores are from it, so it has no interval and its change none.
     """
 
     key: str
@@ -175,6 +178,7 @@ class Measure:
     extent: tuple[float, float] | None = None
     short: bool = False
     compares_pairs: bool = False
+    is_tested_only: bool = False
 
     @property
     def range(self) -> tuple[float, float]:
@@ -209,17 +213,25 @@ class EventMeasure(Measure):
         As ``compute``, of a tally whose hits are the expected ones, where that is another function.
     rows : callable, optional
         (event) to what each row adds, shape (n_samples,), where the measure is their mean.
+    most : callable, optional
+        Of one that is lifted: (share of hits) to its largest value.
     """
 
     compute: Callable[[Tally, Options], Floats]
     interval: Spread = "percentile"
     truth: Callable[[Tally, Options], Floats] | None = None
     rows: Callable[[EventScores], Floats] | None = None
+    most: Callable[[Floats], Floats] | None = None
 
     @property
     def is_distance(self) -> bool:
         """Whether it measures how far the scores are from perfect calibration."""
         return self.interval == "inverted"
+
+    @property
+    def is_resampled(self) -> bool:
+        """Whether its interval comes from measuring resamples of the rows."""
+        return self.rows is None and not self.is_distance and not self.is_tested_only
 
     def true_distance(self, expected: Tally, options: Options) -> float:
         """Return the value that infinitely many rows would show, from hits as they are expected."""
@@ -238,16 +250,12 @@ class ClassMeasure(Measure):
     ----------
     compute : callable
         (probabilities, labels, options) to a number.
-    is_tested_only : bool, default False
-        Whether it is compared with perfect calibration alone: its value does not say how far the
-        probabilities are from it, so it has no interval and its change none.
     weighted : callable, optional
         As ``compute``, of rows with weights, which come last; without it rows with weights are
         refused.
     """
 
     compute: Callable[[Floats, Labels, Options], float]
-    is_tested_only: bool = False
     weighted: Callable[[Floats, Labels, Options, RowWeights], float] | None = None
 
     @property

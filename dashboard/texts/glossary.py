@@ -140,6 +140,10 @@ OPTIONS = {
     ("one_vs_rest_spline", "constrained"): _CONSTRAINED,
     ("per_rank", "constrained"): _CONSTRAINED,
     ("temperature", "loss"): _LOSS,
+    ("temperature", "smoothed"): (
+        "Laplace smoothing",
+        "Mixes in equal probabilities of all classes as one more row, so that none is 0.",
+    ),
     ("ensemble_temperature", "loss"): _LOSS,
     ("vector", "bias"): (
         "Bias per class",

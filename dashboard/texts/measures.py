@@ -7,25 +7,33 @@ from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.events import Event, OneClass, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Mark, Uncertainty
 from calibcore.inference.coverage import HELD
-from calibcore.metrics import METRICS, ChangeMeasure, ClassMeasure, Measure, RowMeasure
+from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from calibcore.metrics.regression import (
     calibration_intercept_of,
     calibration_slope_of,
     without_ends,
 )
 from dashboard.texts.glossary import GLOSSARY
-from dashboard.texts.numbers import amount, finer_digits, measured, measured_change, span
+from dashboard.texts.numbers import (
+    amount,
+    finer_digits,
+    measured,
+    measured_change,
+    p_words,
+    span,
+)
 
 GROUPS = {
     "cumulative": "Cumulative: no bins",
     "binned": "Binned",
     "kernel": "Kernel-smoothed",
     "proper": "Proper scores: calibration and sharpness together",
+    "test": "Tests: whether, not how far",
     "plain": "Plain averages",
 }
 """Headings of the full list, by the group of the measure."""
 
-TESTED_ONLY = {m.key for m in METRICS if isinstance(m, ClassMeasure) and m.is_tested_only}
+TESTED_ONLY = {m.key for m in METRICS if m.is_tested_only}
 """Keys of the measures without intervals."""
 
 LEAST_HELD = 93
@@ -226,9 +234,12 @@ def _note(row: Comparison, value: float | None, known: Uncertainty | None, side:
 
 
 def _between(row: Comparison, uncertainty: Uncertainty | None, n_samples: int) -> str:
-    """Return an interval, and why an estimate is outside its own."""
+    """Return an interval, and why an estimate is outside its own; the p-value of a test."""
     if uncertainty is None:
         return ""
+    if row.measure.is_tested_only:
+        p_value = uncertainty.reference.p_value
+        return "" if math.isnan(p_value) else p_words(p_value)
     interval = _interval(row.measure, uncertainty.interval, n_samples)
     value, low, high = uncertainty.value, uncertainty.interval.low, uncertainty.interval.high
     if not interval or not (value < low or value > high):

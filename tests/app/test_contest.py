@@ -163,10 +163,14 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
     rows, measure = method_rows(page), named("event_nll").name
     (sentence,) = [str(one.value) for one in page.subheader if "cross-validation" in str(one.value)]
     found = re.fullmatch(
-        rf"Use (.+): {measure} ([\d.]+) \(uncalibrated ([\d.]+)\) in cross-validation\.", sentence
+        rf"Use (.+): {measure} ([\d.]+) \(uncalibrated ([\d.]+), ([\d.]+)% less\) in"
+        r" cross-validation\.",
+        sentence,
     )
     assert found is not None, sentence
-    used, value, before = found.groups()
+    used, value, before, less = found.groups()
+    share = 100 * (1 - float(value) / float(before))
+    assert float(less) == pytest.approx(share, abs=100 * 0.001 / float(before))
     assert value == plain(rows[used][0][0])
     assert before == plain(rows[NOTHING][0][0])
     second = " ".join(bodies(page))
@@ -466,7 +470,7 @@ def test_one_recommendation_on_all_pages_is_one_click_away(rng: np.random.Genera
     file = "\n".join(["risk,died", *lines]).encode()
     page = open_upload(("risk.csv", file), resamples="200", score_learners="beta")
     (said,) = [text for text in bodies(page) if re.match(r"\*\*Use (?!the)", text)]
-    named = re.match(r"\*\*Use (.*?)\.\*\* (NLL of the event [\d.]+ \(uncalibrated [\d.]+\))", said)
+    named = re.match(r"\*\*Use (.*?)\.\*\* (NLL of the event [\d.]+ \(uncalibrated [^)]+\))", said)
     assert named is not None, said
     name, figures = named.groups()
     assert name != "Spline"  # which the pages open with

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from calibcore.data import EventScores
 from calibcore.decisions import (
@@ -21,7 +22,7 @@ from calibcore.selective import held_accuracy, kept_groups, risk_coverage
 from calibcore.splits import deal_folds
 from tests.strategies import EventCase, event_data
 
-MESH = np.linspace(0.01, 0.99, 99)
+MESH = np.linspace(0.0, 0.99, 100)
 
 
 def slow_counts(event: EventScores, cutoff: float) -> tuple[int, int, int, int]:
@@ -76,6 +77,24 @@ def test_net_benefit_is_that_of_a_loop(case: EventCase) -> None:
     assert (found.high >= found.gain - 1e-12).all()
 
 
+def test_at_a_cutoff_of_0_all_rows_are_called() -> None:
+    found = decision_curve(EventScores([0.0, 0.4, 0.9], [0, 0, 1]), [0.0])
+    assert found.model.tolist() == found.every.tolist() == [pytest.approx(1 / 3)]
+    assert found.low.tolist() == found.high.tolist() == [0.0]
+
+
+def test_the_harm_of_the_test_is_taken_off_the_model_alone() -> None:
+    event = EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1])
+    free, paid = (decision_curve(event, [0.2, 0.5], test_harm=harm) for harm in (0.0, 0.05))
+    assert paid.model.tolist() == pytest.approx([0.5 - 0.25 * 0.25 - 0.05, 0.25 - 0.05])
+    assert paid.every.tolist() == free.every.tolist()
+    for one, other in ((paid.low, free.low), (paid.high, free.high), (paid.gain, free.gain)):
+        assert_allclose(one, other - 0.05, atol=1e-15)
+    for bad in (-0.1, 1.5, math.nan):
+        with pytest.raises(CalibrationInputError, match="test_harm"):
+            decision_curve(event, [0.5], test_harm=bad)
+
+
 def test_shares_have_wilson_intervals() -> None:
     event = EventScores([0.1, 0.2, 0.6, 0.7, 0.8], [0, 1, 0, 1, 1])
     found = at_cutoff(event, 0.5)
@@ -118,8 +137,9 @@ def test_the_cutoff_of_the_costs_costs_least_for_true_probabilities(
 def test_limits_of_net_benefit(rng: np.random.Generator) -> None:
     hits = rng.random(400) < 0.3
     perfect = decision_curve(EventScores(hits.astype(float), hits), MESH)
-    assert perfect.model == pytest.approx(np.full(99, hits.mean()))
-    assert perfect.useful() == [(0.01, 0.99)]
+    assert perfect.model == pytest.approx(np.full(100, hits.mean()))
+    (useful,) = perfect.useful()
+    assert useful == pytest.approx((0.01, 0.99))  # at 0, calling all is as good
     constant = decision_curve(EventScores(np.full(400, 0.3), hits), MESH)
     assert constant.useful(clearly=True) == []
     everybody = constant.model[MESH <= 0.3]
@@ -227,7 +247,7 @@ def test_a_cutoff_out_of_range_is_refused(cutoff: float) -> None:
     with pytest.raises(CalibrationInputError, match="from 0 to 1"):
         at_cutoff(EventScores([0.5], [1]), cutoff)
     with pytest.raises(CalibrationInputError):
-        decision_curve(EventScores([0.5], [1]), [0.0, 0.5])
+        decision_curve(EventScores([0.5], [1]), [0.5, 1.0])
     with pytest.raises(CalibrationInputError, match="an accuracy"):
         held_accuracy(EventScores([0.5, 0.5], [1, 0]), cutoff, np.array([0, 1]))
 

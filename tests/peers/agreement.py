@@ -35,8 +35,17 @@ ACCURACIES = {
 SOME = 1_000
 """Rows of which `tests.peers.kernels` compares all pairs."""
 
-ALONE = {"certain_misses": "no library counts them; held by a loop in tests/core/test_peers.py"}
+_LOOP = "held by a loop in tests/core/metrics/test_named_measures.py"
+
+ALONE = {
+    "certain_misses": "no library counts them; held by a loop in tests/core/test_peers.py",
+    "averaged_two_bin": f"no library has it; {_LOOP}",
+    "top_label_ece": f"no library that can be installed has it; {_LOOP}",
+}
 """Measures that no peer has."""
+
+FEW = 500
+"""Rows at each of which a loess curve is found."""
 
 Ours = Callable[[Case, str], float]
 
@@ -141,6 +150,24 @@ def _first(function: Callable[[Floats, Any], float]) -> Ours:
     )
 
 
+def _some(function: Callable[[Floats, Any], float]) -> Ours:
+    """Take the first 500 rows, at each of which peers find a curve."""
+    return lambda one, suffix: function(
+        one.events[suffix].scores[:FEW], one.events[suffix].hits[:FEW]
+    )
+
+
+def _tenths(function: Callable[[Floats, Any], float]) -> Ours:
+    """Take the first rows, as many as ten groups of equally many have."""
+
+    def ours(one: Case, suffix: str) -> float:
+        events = one.events[suffix]
+        whole = len(events.scores) // 10 * 10
+        return function(events.scores[:whole], events.hits[:whole])
+
+    return ours
+
+
 def _table(function: Callable[[Floats, Labels], float]) -> Ours:
     return lambda one, _: function(one.test.probabilities, one.test.labels)
 
@@ -166,6 +193,11 @@ QUANTILES = Held(
         "perfect_synthetic, class 1": 2.2e-5,
     },
 )
+LOESS = {
+    "loess": SAME,
+    "loess, interpolated": Held("finds the curve at a few scores and interpolates", 0.025),
+}
+NLL_PARTS = ("nll_miscalibration", "nll_discrimination", "nll_uncertainty")
 CORP = {DIAGNOSTICS: SAME, SKLEARN: SAME}
 
 
@@ -330,6 +362,21 @@ ASKED = (
         ),
     ),
     *(_listed(key, job, {SKLEARN: SAME}) for key, job in ACCURACIES.items()),
+    *(
+        Asked(key, job, {"scikit-misc": held}, _some(getattr(metrics, key)), key)
+        for key in ("ici", "e50", "e90")
+        for job, held in LOESS.items()
+    ),
+    _listed("spiegelhalter_z", "Spiegelhalter", {"pycaleva": SAME}, "z"),
+    Asked(
+        "hosmer_lemeshow",
+        "Hosmer-Lemeshow, first 10 n rows",
+        {"pycaleva": Held("the same; groups with scores near 1 make it large", 1e-9)},
+        _tenths(metrics.hosmer_lemeshow),
+    ),
+    _listed("brier_skill", "Brier skill", {SKLEARN: SAME}),
+    _listed("nll_skill", "log-loss skill", {SKLEARN: SAME}),
+    *(_listed(key, "CORP, log loss", {DIAGNOSTICS: SAME}, key) for key in NLL_PARTS),
     # Functions beside the list
     Asked(
         "ece(norm=2)",
@@ -384,6 +431,20 @@ ASKED = (
             )
         },
         _first(lambda scores, hits: metrics.event_skce_test(scores, hits).p_value),
+    ),
+    Asked(
+        "spiegelhalter_test",
+        "Spiegelhalter",
+        {"pycaleva": SAME},
+        _event(lambda scores, hits: metrics.spiegelhalter_test(scores, hits).p_value),
+        "p",
+    ),
+    Asked(
+        "hosmer_lemeshow_test",
+        "Hosmer-Lemeshow, first 10 n rows",
+        {"pycaleva": SAME},
+        _tenths(lambda scores, hits: metrics.hosmer_lemeshow_test(scores, hits).p_value),
+        "p",
     ),
     Asked("ks_p_value", "KS p-value", {"MAPIE": SAME}, _event(_p_value("ks_p_value"))),
     Asked("kuiper_p_value", "Kuiper p-value", {"MAPIE": SAME}, _event(_p_value("kuiper_p_value"))),

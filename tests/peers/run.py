@@ -11,11 +11,16 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from tests.peers import figures, measures, score_maps, torch_twin, vector_maps
+from tests.peers import figures, measures, named, score_maps, torch_twin, vector_maps
 from tests.peers.cases import NAMES, Case, case
 from tests.peers.figures import Figure
 
-KINDS = {"measures": measures, "score_maps": score_maps, "vector_maps": vector_maps}
+KINDS = {
+    "measures": measures,
+    "named": named,
+    "score_maps": score_maps,
+    "vector_maps": vector_maps,
+}
 
 SLOW = 60.0
 """Seconds above which a job should have been left out."""

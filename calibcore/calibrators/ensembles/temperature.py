@@ -19,7 +19,7 @@ from calibcore.calibrators.base import (
     repeated,
 )
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, percent, rounded
-from calibcore.calibrators.method import Cost, Fits, Method
+from calibcore.calibrators.method import Cost, Fits, Method, Switch
 from calibcore.calibrators.temperature import (
     FLOOR,
     INDIFFERENT,
@@ -29,6 +29,7 @@ from calibcore.calibrators.temperature import (
     Loss,
     Precision,
     Rows,
+    TemperatureScaling,
     bound_warning,
     fit_temperature,
     is_level,
@@ -449,6 +450,52 @@ class FittedEnsembleTemperature(FittedVectorMap):
 
 
 @dataclass(frozen=True)
+class SmoothedTemperatureScaling(VectorMap):
+    """Scale by a temperature, and mix in the uniform probabilities as if of one row more.
+
+    No class then has a probability of 0, which one miss would make an infinite loss. The classes
+    keep their order in every row, so accuracy cannot change.
+
+    Parameters
+    ----------
+    loss : {"nll", "squared_error"}, default "nll"
+        What the fit minimises, as for `TemperatureScaling`.
+
+    Notes
+    -----
+    n / (n + 1) softmax(z / T) + 1 / (n + 1) / K, n the calibration rows, K the classes: Laplace
+    smoothing. T is that of `TemperatureScaling`; the weights are not fitted, other than those of
+    `EnsembleTemperatureScaling`, whose fitted map this is.
+
+    References
+    ----------
+    Berta, Holzmüller, Jordan, Bach, arXiv 2511.03685 ("ts-mix" of probmetrics).
+
+    Examples
+    --------
+    >>> fitted = SmoothedTemperatureScaling().fit([[2.0, 0.0]] * 4, [0, 0, 0, 1])
+    >>> fitted.weights.tolist(), fitted.predict_proba([[2.0, 0.0]]).round(4).tolist()
+    ([0.8, 0.0, 0.2], [[0.7, 0.3]])
+    """
+
+    loss: Loss = "nll"
+
+    def __post_init__(self) -> None:
+        """Check the option."""
+        validation.choice(self.loss, "loss", allowed=LOSSES)
+
+    def fit(
+        self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
+    ) -> FittedEnsembleTemperature:
+        logits, labels = repeated(self, logits, labels, sample_weight)
+        rows = Rows.checked(logits, labels)
+        found = fit_temperature(rows, self.loss)
+        even = 1 / (rows.n_rows + 1)
+        weights = np.array([1 - even, 0.0, even])
+        return FittedEnsembleTemperature(found.temperature, weights, warnings=found.warnings)
+
+
+@dataclass(frozen=True)
 class EnsembleTemperatureScaling(VectorMap):
     """Mix probabilities at one temperature with the uncalibrated and with the uniform ones.
 
@@ -656,6 +703,26 @@ def _newton(best: Least, inverse: float) -> tuple[float, Floats]:
         done += step
     return done, weights
 
+
+def _temperature(loss: Loss, *, smoothed: bool) -> TemperatureScaling | SmoothedTemperatureScaling:
+    return (SmoothedTemperatureScaling if smoothed else TemperatureScaling)(loss)
+
+
+TEMPERATURE = Method(
+    key="temperature",
+    name="Temperature scaling",
+    short="Temperature",
+    factory=_temperature,
+    options=(LOSS_OPTION, Switch("smoothed", default=False)),
+    paper="Guo 2017, section 4.2",
+    explained="Divides all logits by one number, the temperature, that fits the labels of the"
+    " calibration set best.",
+    formula="calibrated probabilities = softmax(logits / T)",
+    acts_on="classes",
+    preserves_accuracy=True,
+    fits=Fits("numbers", 1),
+    cost=Cost((60, 35, 13)),
+)
 
 ENSEMBLE_TEMPERATURE = Method(
     key="ensemble_temperature",

@@ -286,7 +286,9 @@ class PlattScaling(ScoreMap):
         odds = log_odds(ordered)
         same = only_one_class(ordered_hits)
         if same and self.smoothed_targets:
-            return _flat(smoothed(ordered_hits, weights))
+            chance = logit(float(smoothed(ordered_hits, weights)[0]))
+            warning = one_target(ordered_hits, weights)
+            return FittedPlatt(0.0, chance, warnings=(warning,))
         if same:
             return FittedPlatt(1.0, 0.0, warnings=(same,))
         parted = not is_constant(odds) and (
@@ -319,15 +321,7 @@ def _fit(
     return FittedPlatt(slope, intercept, warnings=tuple(warnings))
 
 
-def _flat(targets: Floats) -> FittedPlatt:
-    """Return every score the one smoothed target that all rows have."""
-    chance = float(targets[0])
-    row = "a hit" if chance > 0.5 else "a miss"
-    found = f"Every calibration row is {row}, so every score becomes {chance:.4g}."
-    return FittedPlatt(0.0, logit(chance), warnings=(found,))
-
-
-# Shared with beta calibration -----------------------------------------------------------------
+# Shared with beta calibration and quadratic scaling -------------------------------------------
 
 
 def smoothed(hits: Hits, weights: Floats | None = None) -> Floats:
@@ -337,6 +331,15 @@ def smoothed(hits: Hits, weights: Floats | None = None) -> Floats:
         n_hits = float(weights @ hits)
     of_hit, of_miss = (n_hits + 1) / (n_hits + 2), 1 / (hits.size - n_hits + 2)
     return np.where(hits == 1, of_hit, of_miss)
+
+
+def one_target(hits: Hits, weights: Floats | None = None) -> str:
+    """Return a warning that all rows have one smoothed target, if so."""
+    if hits.min() != hits.max():
+        return ""
+    row = "a hit" if hits[0] else "a miss"
+    chance = float(smoothed(hits, weights)[0])
+    return f"Every calibration row is {row}, so every score becomes {chance:.4g}."
 
 
 def log_odds(scores: Floats) -> Floats:

@@ -49,6 +49,13 @@ _FORMULAS = {
     "miscalibration": "Brier score of the scores minus that of the isotonic fit to the outcomes.",
     "discrimination": "Uncertainty minus the Brier score of the isotonic fit to the outcomes.",
     "uncertainty": "f (1 - f), f the observed frequency.",
+    "spiegelhalter_z": "sum_i (h_i - s_i)(1 - 2 s_i) / root of sum_i (1 - 2 s_i)^2 s_i (1 - s_i).",
+    "hosmer_lemeshow": "sum_g (O_g - E_g)^2 / (E_g (1 - E_g / n_g)) over tenths of the rows; O_g"
+    " outcomes that were 1, E_g the sum of the scores, n_g rows. About chi-squared with 10 degrees"
+    " of freedom for rows that the model has not seen.",
+    "nll_miscalibration": "NLL of the scores minus that of the isotonic fit to the outcomes.",
+    "nll_discrimination": "Uncertainty minus the NLL of the isotonic fit to the outcomes.",
+    "nll_uncertainty": "-f ln f - (1 - f) ln(1 - f), f the observed frequency.",
     "certain_misses": "Number of rows with s_i = 1 and h_i = 0, or s_i = 0 and h_i = 1.",
     "mean_score": "sum_i s_i / N.",
     "hit_rate": "sum_i h_i / N.",

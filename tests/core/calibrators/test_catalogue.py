@@ -121,6 +121,7 @@ def n_numbers(fitted: Fitted) -> int:
         if not fixed and field.name in {
             "temperature",
             "slope",
+            "square",
             "intercept",
             "a",
             "b",
@@ -139,7 +140,7 @@ def n_numbers(fitted: Fitted) -> int:
     "key",
     [
         "temperature", "ensemble_temperature", "vector", "matrix", "dirichlet", "one_vs_rest",
-        "structured_vector", "structured_matrix", "beta_ensemble", "platt", "beta",
+        "structured_vector", "structured_matrix", "beta_ensemble", "platt", "quadratic", "beta",
     ],
 )  # fmt: skip
 def test_the_numbers_of_a_fit_are_counted(key: str) -> None:

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import CalibrationInputError
-from calibcore.calibrators import SplineCalibration
+from calibcore.calibrators import CATALOGUE, PlattScaling, SplineCalibration
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap, VectorMap, from_json
 from calibcore.calibrators.lifts import Chain, Lift, OneVsRest, PerRank, PooledClasses, PooledScores
 from calibcore.calibrators.score_maps.beta import BetaCalibration
@@ -20,6 +20,7 @@ from calibcore.calibrators.score_maps.histogram import HistogramBinning
 from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
 from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.events import TopR
+from calibcore.metrics import nll
 from calibcore.probabilities import softmax
 from calibcore.weights import SampleWeight
 from tests import reference_ensembles as slow
@@ -446,3 +447,22 @@ def test_a_chain_calibrates_blocks_of_rows_as_it_does_rows() -> None:
         assert_allclose(
             fitted.predict_proba(logits)[some], fitted.predict_proba(logits[some]), rtol=1e-14
         )
+
+
+def test_platt_of_many_classes_has_smoothed_targets() -> None:
+    """With few rows a class, raw targets are too sure: 50 classes, 300 rows, as in the notes."""
+    gains = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        true = rng.normal(size=(2_300, 50))
+        labels = (true + rng.gumbel(size=true.shape)).argmax(axis=1)
+        rows, new = 1.7 * true[:300], 1.7 * true[300:]
+        made = next(one for one in CATALOGUE if one.key == "one_vs_rest").make(score_map="platt")
+        assert made == OneVsRest(PlattScaling(smoothed_targets=True))
+        losses = [
+            nll(one.fit(rows, labels[:300]).predict_proba(new), labels[300:])
+            for one in (OneVsRest(PlattScaling()), OneVsRest(PlattScaling(smoothed_targets=True)))
+        ]
+        gains.append(losses[0] - losses[1])
+    assert min(gains) > 0
+    assert np.mean(gains) > 0.03

@@ -19,9 +19,11 @@ from calibcore.calibrators import from_json
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.calibrators.score_maps.bbq import BBQ, bin_range
 from calibcore.calibrators.score_maps.beta import BetaCalibration, FittedBeta, Parameters
+from calibcore.calibrators.score_maps.centred import CentredIsotonicCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning
 from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
 from calibcore.calibrators.score_maps.platt import NOT_CONVERGED, PARTED, FittedPlatt, PlattScaling
+from calibcore.calibrators.score_maps.quadratic import FittedQuadratic, QuadraticScaling
 from calibcore.calibrators.score_maps.venn_abers import VennAbers
 from calibcore.errors import CalibrationInputError
 from tests import reference_score_maps as reference
@@ -42,8 +44,17 @@ MAPS: list[ScoreMap] = [
     IsotonicCalibration(interpolate=True),
     BBQ(),
     VennAbers(),
+    QuadraticScaling(),
+    CentredIsotonicCalibration(),
 ]
-RISING = [one for one in MAPS if isinstance(one, BetaCalibration | IsotonicCalibration | VennAbers)]
+SMOOTHED = (BBQ, VennAbers, PlattScaling, QuadraticScaling)
+RISING = [
+    one
+    for one in MAPS
+    if isinstance(
+        one, BetaCalibration | IsotonicCalibration | VennAbers | CentredIsotonicCalibration
+    )
+]
 PARAMETERS: tuple[Parameters, ...] = ("abm", "am", "ab")
 BINNINGS: tuple[Binning, ...] = ("equal_width", "equal_mass")
 
@@ -451,6 +462,74 @@ def test_pairs_on_many_rows_agree_with_two_fits_a_score(
             assert found == pytest.approx(curve[block[-1]], abs=1e-12)
 
 
+# Quadratic scaling ------------------------------------------------------------------------------
+
+
+def parabola(fitted: FittedQuadratic, scores: list[float]) -> list[float]:
+    odds = [reference.log_odds(s) for s in scores]
+    return [fitted.square * x * x + fitted.slope * x + fitted.intercept for x in odds]
+
+
+def check_quadratic(case: EventCase) -> None:
+    """At the least NLL of the smoothed targets its derivatives are 0, as it is convex."""
+    fitted = QuadraticScaling().fit(*case)
+    scores, hits = case.scores.tolist(), case.hits.tolist()
+    assert NOT_CONVERGED not in fitted.warnings
+    odds = parabola(fitted, scores)
+    assert_allclose(fitted.predict(scores), [reference.chance(z) for z in odds], atol=1e-7)
+    column = [reference.log_odds(s) for s in scores]
+    columns = [[x * x for x in column], column, [1.0] * len(column)]
+    if max(column) - min(column) > 1e-3:
+        found = reference.slopes(odds, reference.smoothed_targets(hits), columns)
+        assert_allclose(found, 0, atol=1e-8)
+
+
+def test_300_parabolas_are_at_the_optimum() -> None:
+    for case in seeded_events(29, 300):
+        check_quadratic(case)
+
+
+def test_quadratic_scaling_undoes_a_known_parabola() -> None:
+    rng = np.random.default_rng(3)
+    odds = rng.normal(size=100_000)
+    true = 1 / (1 + np.exp(-(0.2 * odds**2 + 0.8 * odds - 0.3)))
+    fitted = QuadraticScaling().fit(1 / (1 + np.exp(-odds)), rng.random(odds.size) < true)
+    found = [fitted.square, fitted.slope, fitted.intercept]
+    assert_allclose(found, [0.2, 0.8, -0.3], atol=0.03)
+    assert "turns" in fitted.warnings[0]  # at log-odds of -2
+    assert "turns at a score of" in fitted.describe().sentence
+
+
+def test_a_parabola_that_rises_throughout_has_no_warning() -> None:
+    scores = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 10)
+    hits = np.concatenate([np.arange(10) < share for share in (1, 2, 4, 7, 9)])
+    assert QuadraticScaling().fit(scores, hits).warnings == ()
+
+
+# Centred isotonic regression --------------------------------------------------------------------
+
+
+def check_centred(case: EventCase) -> None:
+    fitted = CentredIsotonicCalibration().fit(*case)
+    corners = reference.centred(case.scores.tolist(), case.hits.tolist())
+    asked = asked_of(case)
+    expected = [reference.read_line(corners, s) for s in asked]
+    assert_allclose(fitted.predict(asked), expected, atol=1e-9)
+
+
+def test_500_centred_curves_agree_with_pooling_by_hand() -> None:
+    for case in seeded_events(30, 500):
+        check_centred(EventCase(case.scores.round(3), case.hits))
+
+
+def test_centred_isotonic_of_a_published_example() -> None:
+    # Oron and Flournoy 2017 as cir-model has it: of y 1, 21, 41, 34 the last two become 37.5.
+    scores = np.repeat([0.1, 0.2, 0.3, 0.4], 100)
+    hits = np.concatenate([np.arange(100) < share for share in (1, 21, 41, 34)])
+    found = CentredIsotonicCalibration().fit(scores, hits).predict([0.1, 0.2, 0.3, 0.4])
+    assert_allclose(found, [0.01, 0.21, 0.32, 0.375], atol=1e-12)
+
+
 # What every map keeps ---------------------------------------------------------------------------
 
 
@@ -537,7 +616,7 @@ def test_every_map_says_that_all_rows_are_the_same(score_map: ScoreMap, row: int
 @each_map
 def test_one_score_becomes_its_frequency(score_map: ScoreMap) -> None:
     fitted = score_map.fit([0.7] * 400, [1, 0, 0, 0] * 100)
-    within = 0.01 if isinstance(score_map, BBQ | VennAbers | PlattScaling) else 1e-9
+    within = 0.01 if isinstance(score_map, SMOOTHED) else 1e-9
     if isinstance(score_map, BetaCalibration) and score_map.parameters == "ab":
         # It holds 1/2, so above it a rising curve cannot go below
         assert fitted.predict([0.7]).tolist() == pytest.approx([0.5])

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from calibcore import CalibrationInputError, validation
-from calibcore.calibrators import EnsembleTemperatureScaling, TemperatureScaling
+from calibcore.calibrators import (
+    EnsembleTemperatureScaling,
+    SmoothedTemperatureScaling,
+    TemperatureScaling,
+)
 from calibcore.calibrators import temperature as row_sums
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS, FittedTemperature, Loss
 from calibcore.probabilities import log_softmax
@@ -334,3 +338,18 @@ def test_hard_decisions_have_no_temperature(
     fitted = method(loss=loss).fit(logits, labels)
     assert fitted.temperature == 1
     assert any("no temperature changes anything" in said for said in fitted.warnings)
+
+
+def test_a_smoothed_temperature_is_one_row_more_of_even_probabilities() -> None:
+    rng = np.random.default_rng(5)
+    logits = 3 * rng.normal(size=(40, 4))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    losses: tuple[Loss, ...] = ("nll", "squared_error")
+    for loss in losses:
+        smoothed = SmoothedTemperatureScaling(loss).fit(logits, labels)
+        plain = TemperatureScaling(loss).fit(logits, labels)
+        assert smoothed.temperature == plain.temperature
+        expected = 40 / 41 * plain.predict_proba(logits) + 1 / 41 / 4
+        assert_allclose(smoothed.predict_proba(logits), expected, rtol=0, atol=1e-15)
+    certain = SmoothedTemperatureScaling().fit(logits, labels).predict_proba([[2e4, 0, 0, 0]])
+    assert_allclose(certain[0, 1:], 1 / 164)

@@ -40,7 +40,6 @@ from calibcore.inference.inversion import Usual
 from calibcore.metrics import (
     METRICS,
     ChangeMeasure,
-    ClassMeasure,
     EventMeasure,
     Options,
     RowMeasure,
@@ -52,7 +51,7 @@ from calibcore.validation import Floats
 from tests.strategies import EventCase, event_data
 
 EVENT_MEASURES = [measure for measure in METRICS if isinstance(measure, EventMeasure)]
-TESTED_ONLY = {m.key for m in METRICS if isinstance(m, ClassMeasure) and m.is_tested_only}
+TESTED_ONLY = {m.key for m in METRICS if m.is_tested_only}
 BINS: dict[str, Kind] = {
     "classwise_ks": "cumulative",
     "classwise_ece_equal_mass": "equal_mass",
@@ -342,7 +341,7 @@ def test_a_calibrated_model_is_within_its_reference(found: Inference) -> None:
         evaluated = found.find(measure.key).after
         assert evaluated is not None
         if measure.ideal == 0 and measure.key != "certain_misses":
-            assert not evaluated.interval.low > 0.002, measure.key
+            assert not evaluated.interval.low > 0.005, measure.key
             assert evaluated.reference.p_value > 0.01, measure.key
 
 

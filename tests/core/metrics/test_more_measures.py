@@ -16,11 +16,14 @@ from calibcore.binning import BinTable, bin_tally
 from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.events import WithinTopR
 from calibcore.metrics.binned import debiased_ece_of
-from calibcore.metrics.decomposition import corp_of
+from calibcore.metrics.decomposition import brier_skill_of, corp_nll_of, corp_of, nll_skill_of
 from calibcore.metrics.discrimination import auroc_of
+from calibcore.metrics.goodness import hosmer_lemeshow_of, spiegelhalter_z_of
+from calibcore.metrics.loess import ici_of, quantile_of
 from calibcore.metrics.plain import mean_gap_of, observed_expected_ratio_of
 from calibcore.metrics.regression import calibration_intercept_of, calibration_slope_of
 from calibcore.metrics.sweep import MOST_BINS, sweep_bins, sweep_ece_of
+from calibcore.metrics.two_bin import averaged_two_bin_of
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
 from tests import reference as loops
@@ -187,6 +190,29 @@ PAIRS: dict[str, tuple[Many, Single]] = {
         lambda scores, hits: metrics.corp(scores, hits).uncertainty,
     ),
     "auroc": (auroc_of, metrics.auroc),
+    "averaged_two_bin": (averaged_two_bin_of, metrics.averaged_two_bin),
+    "spiegelhalter_z": (spiegelhalter_z_of, metrics.spiegelhalter_z),
+    "hosmer_lemeshow": (
+        lambda counted: hosmer_lemeshow_of(bin_tally(counted, n_bins=10, binning="equal_mass")),
+        metrics.hosmer_lemeshow,
+    ),
+    "ici": (ici_of, metrics.ici),
+    "e50": (lambda counted: quantile_of(counted, 0.5), metrics.e50),
+    "e90": (lambda counted: quantile_of(counted, 0.9), metrics.e90),
+    "brier_skill": (brier_skill_of, metrics.brier_skill),
+    "nll_skill": (nll_skill_of, metrics.nll_skill),
+    "nll_miscalibration": (
+        lambda counted: corp_nll_of(counted).miscalibration,
+        lambda scores, hits: metrics.corp_nll(scores, hits).miscalibration,
+    ),
+    "nll_discrimination": (
+        lambda counted: corp_nll_of(counted).discrimination,
+        lambda scores, hits: metrics.corp_nll(scores, hits).discrimination,
+    ),
+    "nll_uncertainty": (
+        lambda counted: corp_nll_of(counted).uncertainty,
+        lambda scores, hits: metrics.corp_nll(scores, hits).uncertainty,
+    ),
     "mean_gap": (mean_gap_of, metrics.mean_gap),
     "observed_expected_ratio": (observed_expected_ratio_of, metrics.observed_expected_ratio),
     "calibration_intercept": (calibration_intercept_of, metrics.calibration_intercept),
@@ -351,6 +377,23 @@ def test_debiasing_never_adds(one: EventCase, n_bins: int, binning: Binning) -> 
 def test_bins_of_one_row_add_nothing_to_the_debiased_error() -> None:
     assert metrics.debiased_ece([0.1, 0.9], [1, 0], n_bins=2) == 0.0
     assert metrics.debiased_ece([0.1], [1]) == 0.0
+
+
+@pytest.mark.parametrize(("n_rows", "moved"), [(507, 0.008), (1_007, 0.003), (5_007, 0.0008)])
+def test_where_a_surplus_of_rows_goes_moves_the_debiased_error(n_rows: int, moved: float) -> None:
+    """As its notes say: the rest of the rows in the first bins, as `numpy.array_split` has it."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(60):
+        scores = np.sort(rng.random(n_rows))
+        hits = (rng.random(n_rows) < scores).astype(np.float64)
+        excess = 0.0
+        for rows in np.array_split(np.arange(n_rows), 15):
+            rate = hits[rows].mean()
+            gap = (scores[rows].mean() - rate) ** 2 - rate * (1 - rate) / (rows.size - 1)
+            excess += rows.size * gap / n_rows
+        other = math.sqrt(max(excess, 0.0))
+        found.append(abs(metrics.debiased_ece(scores, hits.astype(int)) - other))
+    assert moved / 2 < float(np.mean(found)) < 2 * moved
 
 
 def test_one_row_has_what_one_row_can_have() -> None:
