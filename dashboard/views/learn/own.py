@@ -275,7 +275,8 @@ def _show_result(run: Run) -> None:
     _show_measures(found, network)
     st.markdown(f"**{words.CODE}**")
     st.code(own.code_of(run.answers), language=None)
-    st.code(full_address(f"you?{urlencode(run.query)}"), language=None)
+    link = full_address(f"you?{urlencode(run.query)}")
+    st.code(link, language=None, wrap_lines=True)
     st.markdown(f":small[{words.CODE_NOTE}]")
     given = run.questions, run.answers
     if beside is None:

@@ -70,7 +70,7 @@ def _make_link() -> None:
         return
     held = Class(int(seed), str(seat), str(answers), tuple(hide), str(size))
     address = f"learn?{urlencode(link_of(lesson, {}, held))}"
-    st.code(full_address(address), language=None)
+    st.code(full_address(address), language=None, wrap_lines=True)
     show_qr(full_address(address), words.QR_OF.format(name=lesson.title))
     if urlsplit(str(st.context.url or "")).hostname in {"127.0.0.1", "localhost", "::1"}:
         st.markdown(f":small[:material/info: {words.LOCAL}]")
@@ -78,7 +78,7 @@ def _make_link() -> None:
     st.markdown(f":small[{words.SET}]")
     st.markdown(f":small[{words.NO_LOCK}]")
     st.markdown(f":small[{words.OWN}]")
-    st.code(full_address(f"you?seed={int(seed)}"), language=None)
+    st.code(full_address(f"you?seed={int(seed)}"), language=None, wrap_lines=True)
 
 
 def _show_exercises() -> None:
