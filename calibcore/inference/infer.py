@@ -48,6 +48,9 @@ from calibcore.weights import shares_of
 
 _PATTERN_KNOTS = 6
 
+_ONE_DRAW = 1.5
+"""Draws as far as the value, itself counted, below which there is no other: its law tells more."""
+
 _FEW_LIFTED = 5
 """Hits, or misses, from which half of what noise is found to lift is taken off the upper end."""
 
@@ -100,6 +103,8 @@ def evaluate_event(
             if estimate is None:
                 interval = stretched(interval, stretch)
         known = reference(null[key], value, measure.ideal, seen.get(key))
+        if measure.law is not None and known.p_value * (1 + null[key].size) < _ONE_DRAW:
+            known = replace(known, p_value=min(known.p_value, measure.law(value)))
         evaluated[key] = Uncertainty(value, interval, known, estimate, drawn, stretch)
     return evaluated
 

@@ -72,7 +72,11 @@ def spiegelhalter_test(scores: ArrayLike, hits: ArrayLike) -> SpiegelhalterTest:
     SpiegelhalterTest(z=0.25, p_value=0.802587)
     """
     z = float(spiegelhalter_z_of(tally(scores, hits)))
-    return SpiegelhalterTest(z, math.erfc(abs(z) / math.sqrt(2)))
+    return SpiegelhalterTest(z, _beyond_normal(z))
+
+
+def _beyond_normal(z: float) -> float:
+    return math.erfc(abs(z) / math.sqrt(2))
 
 
 def spiegelhalter_z(scores: ArrayLike, hits: ArrayLike) -> float:
@@ -161,14 +165,17 @@ def hosmer_lemeshow_test(
     >>> hosmer_lemeshow_test([0.2, 0.2, 0.8, 0.8], [0, 1, 1, 1], n_groups=2)
     HosmerLemeshowTest(statistic=1.625, degrees=2, p_value=0.443747)
     """
-    from scipy.special import gammaincc  # noqa: PLC0415 - a tenth of a second to import
-
     fitted = validation.whole_number(fitted, "fitted", least=0, most=1_000)
     table = bin_tally(tally(scores, hits), n_bins=n_groups, binning="equal_mass")
     statistic = float(hosmer_lemeshow_of(table))
     degrees = max(int(np.count_nonzero(table.counts)) - fitted, 0)
-    p_value = float(gammaincc(degrees / 2, statistic / 2)) if degrees else math.nan
-    return HosmerLemeshowTest(statistic, degrees, p_value)
+    return HosmerLemeshowTest(statistic, degrees, _beyond_chi_squared(statistic, degrees))
+
+
+def _beyond_chi_squared(statistic: float, degrees: int = N_GROUPS) -> float:
+    from scipy.special import gammaincc  # noqa: PLC0415 - a tenth of a second to import
+
+    return float(gammaincc(degrees / 2, statistic / 2)) if degrees else math.nan
 
 
 def hosmer_lemeshow(scores: ArrayLike, hits: ArrayLike) -> float:
@@ -200,6 +207,7 @@ SPIEGELHALTER_Z = EventMeasure(
     ideal=0.0,
     is_tested_only=True,
     compute=lambda c, _: spiegelhalter_z_of(c),
+    law=_beyond_normal,
 )
 
 HOSMER_LEMESHOW = EventMeasure(
@@ -215,4 +223,5 @@ HOSMER_LEMESHOW = EventMeasure(
     extent=(0.0, math.inf),
     is_tested_only=True,
     compute=lambda c, _: hosmer_lemeshow_of(c.once(_tenths)),
+    law=_beyond_chi_squared,
 )

@@ -215,6 +215,8 @@ class EventMeasure(Measure):
         (event) to what each row adds, shape (n_samples,), where the measure is their mean.
     most : callable, optional
         Of one that is lifted: (share of hits) to its largest value.
+    law : callable, optional
+        Of a test: (value) to its p-value, for values that no draw is as far as.
     """
 
     compute: Callable[[Tally, Options], Floats]
@@ -222,6 +224,7 @@ class EventMeasure(Measure):
     truth: Callable[[Tally, Options], Floats] | None = None
     rows: Callable[[EventScores], Floats] | None = None
     most: Callable[[Floats], Floats] | None = None
+    law: Callable[[float], float] | None = None
 
     @property
     def is_distance(self) -> bool:

@@ -212,6 +212,8 @@ def narrow_note(measures: tuple[Measure, ...]) -> str:
 
 
 def _change(row: Comparison, change: Interval | None, n_samples: int) -> Shown:
+    if row.measure.group == "test":
+        return Shown("\u2013")
     finer = finer_digits(change, row.measure.unit, n_samples)
     interval = _interval(row.measure, change, n_samples, signed=True, finer=finer)
     return Shown(measured_change(row, n_samples, interval=change), interval)
