@@ -4,6 +4,7 @@ Plain Python over lists; nothing of calibcore or numpy. Weights enter as shares 
 that their scale cannot matter.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -219,6 +220,35 @@ def corp(rows: Rows) -> tuple[float, float, float]:
     return brier(rows.scores) - best, flat - best, flat
 
 
+def entropy(rate: float) -> float:
+    return -sum(p * math.log(p) for p in (rate, 1 - rate) if p > 0)
+
+
+def nll(rows: Rows) -> float:
+    return mean(
+        rows, [-math.log(s if h else 1 - s) for s, h in zip(rows.scores, rows.hits, strict=True)]
+    )
+
+
+def corp_nll(rows: Rows) -> tuple[float, float, float]:
+    """Log loss of the scores, of the isotonic curve, and of the base rate: their differences."""
+    curve, rate = isotonic(rows), mean(rows, rows.hits)
+    best = mean(rows, [entropy(curve[s]) for s in rows.scores])
+    return nll(rows) - best, entropy(rate) - best, entropy(rate)
+
+
+def averaged_two_bin(rows: Rows) -> float:
+    """Integrate the squared gaps below and from a cut on, from one score to the next."""
+    parts = list(zip(rows.scores, rows.hits, share(rows), strict=True))
+    cuts = [0.0, *sorted(set(rows.scores)), 1.0]
+    total = 0.0
+    for low, high in itertools.pairwise(cuts):
+        below = math.fsum(w * (s - h) for s, h, w in parts if s < high)
+        above = math.fsum(w * (s - h) for s, h, w in parts if s >= high)
+        total += (high - low) * (below**2 + above**2)
+    return total
+
+
 def intercept_for(rows: Rows, slope: float) -> float:
     odds, low, high = reference_measures.log_odds(rows.scores), -60.0, 60.0
     for _ in range(200):
@@ -270,6 +300,12 @@ OF_EVENTS: dict[str, Callable[[Rows], float]] = {
     "mmce": mmce,
     "event_skce": event_skce,
     "event_brier": lambda r: mean(r, [(s - h) ** 2 for s, h in zip(r.scores, r.hits, strict=True)]),
+    "averaged_two_bin": averaged_two_bin,
+    "brier_skill": lambda r: (corp(r)[1] - corp(r)[0]) / corp(r)[2],
+    "nll_skill": lambda r: 1 - nll(r) / entropy(mean(r, r.hits)),
+    "nll_miscalibration": lambda r: corp_nll(r)[0],
+    "nll_discrimination": lambda r: corp_nll(r)[1],
+    "nll_uncertainty": lambda r: corp_nll(r)[2],
     "miscalibration": lambda r: corp(r)[0],
     "discrimination": lambda r: corp(r)[1],
     "uncertainty": lambda r: corp(r)[2],
@@ -300,6 +336,22 @@ def of_class(tables: Tables, k: int) -> Rows:
     return Rows(
         [row[k] for row in tables.after], [int(y == k) for y in tables.labels], tables.weights
     )
+
+
+def top_label_ece(tables: Tables) -> float:
+    """The ECE in 15 bins of the rows of each predicted class, by their share of the weight."""
+    total = 0.0
+    whole = math.fsum(tables.weights)
+    first = [max(range(len(row)), key=row.__getitem__) for row in tables.after]
+    for k in set(first):
+        mine = [i for i, one in enumerate(first) if one == k]
+        rows = Rows(
+            [tables.after[i][k] for i in mine],
+            [int(tables.labels[i] == k) for i in mine],
+            [tables.weights[i] for i in mine],
+        )
+        total += ece(rows, 15) * math.fsum(rows.weights) / whole
+    return total
 
 
 def each_class(tables: Tables, measure: Callable[[Rows], float]) -> list[float]:
@@ -359,6 +411,7 @@ OF_CLASSES: dict[str, Callable[[Tables], float]] = {
     ),
     "kde_classwise_ece": lambda t: average(each_class(t, lambda r: kde_ece(r, 1))),
     "skce": skce,
+    "top_label_ece": top_label_ece,
     "brier": lambda t: brier(t, t.after),
     "calibration_gain": lambda t: brier(t, t.before) - brier(t, t.after),
     "nll": lambda t: row_mean(

@@ -13,7 +13,7 @@ from calibcore.metrics.binned import ece_of
 from calibcore.metrics.measure import ClassMeasure
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
-from calibcore.weights import SampleWeight
+from calibcore.weights import SampleWeight, weights_of
 
 _BLOCKS = 8  # at once: sums of all bins are made for each, which is work too
 _CLASSES = 16  # made into columns at once: a row of the table is read once for all of them
@@ -219,7 +219,13 @@ def classwise_ks_errors(
     return np.array([float(ks_of(one)) for one in _tallies(table, true, sample_weight)])
 
 
-def top_label_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 15) -> float:
+def top_label_ece(
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    *,
+    n_bins: int = 15,
+    sample_weight: SampleWeight = None,
+) -> float:
     """Compute the top-label ECE: the ECE of the top score, in rows of each predicted class apart.
 
     The ECE of the top score mixes the rows of all predicted classes, so that one predicted with
@@ -233,6 +239,8 @@ def top_label_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 
         True classes (y_true), from 0.
     n_bins : int, default 15
         Bins of the top score of each predicted class, of equal width.
+    sample_weight : RowWeights or array_like of float, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -265,8 +273,10 @@ def top_label_ece(probabilities: ArrayLike, labels: ArrayLike, *, n_bins: int = 
     decided = table.argmax(axis=1)
     score = np.minimum(table[np.arange(len(true)), decided], 1.0)
     place = decided * n_bins + bin_places(score, n_bins)
-    gap = np.bincount(place, weights=score) - np.bincount(place, weights=decided == true)
-    return float(np.abs(gap).sum() / len(true))
+    known = weights_of(sample_weight, len(true))
+    weights = np.ones(len(true)) if known is None else known.values
+    gap = np.bincount(place, weights=weights * (score - (decided == true)))
+    return float(np.abs(gap).sum() / weights.sum())
 
 
 def _tallies(table: Floats, true: Labels, sample_weight: SampleWeight) -> Iterator[Tally]:
@@ -366,4 +376,5 @@ TOP_LABEL_ECE = ClassMeasure(
     " make up for each other. With few rows per class, mostly noise.",
     ideal=0.0,
     compute=lambda p, y, o: top_label_ece(p, y, n_bins=o.n_bins),
+    weighted=lambda p, y, o, w: top_label_ece(p, y, n_bins=o.n_bins, sample_weight=w),
 )

@@ -98,7 +98,11 @@ def corp(
 
 
 def corp_nll(
-    scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None
+    scores: ArrayLike,
+    hits: ArrayLike,
+    rest: ArrayLike | None = None,
+    *,
+    sample_weight: SampleWeight = None,
 ) -> Decomposition[float]:
     """Compute the CORP decomposition of the log loss of an event into its three parts.
 
@@ -110,6 +114,8 @@ def corp_nll(
         Whether the event happened (y_true of the event).
     rest : array_like of float, shape (n_samples,), optional
         As in `event_nll`.
+    sample_weight : RowWeights or array_like of float, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -138,7 +144,7 @@ def corp_nll(
     >>> round(parts.miscalibration, 4), round(parts.discrimination, 4), round(parts.uncertainty, 4)
     (0.2877, 0.6931, 0.6931)
     """
-    parts = corp_nll_of(tally(scores, hits, rest))
+    parts = corp_nll_of(tally(scores, hits, rest, sample_weight))
     return Decomposition(
         float(parts.miscalibration), float(parts.discrimination), float(parts.uncertainty)
     )
@@ -175,7 +181,7 @@ def _entropy(share: Floats) -> Floats:
     return np.asarray(0.0 - sum(parts))
 
 
-def brier_skill(scores: ArrayLike, hits: ArrayLike) -> float:
+def brier_skill(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the Brier skill score: the share of the base rate's Brier score that is saved.
 
     Parameters
@@ -184,6 +190,8 @@ def brier_skill(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : RowWeights or array_like of float, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -210,7 +218,7 @@ def brier_skill(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> brier_skill([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1])
     0.75
     """
-    return float(brier_skill_of(tally(scores, hits)))
+    return float(brier_skill_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def brier_skill_of(counted: Tally) -> Floats:
@@ -218,7 +226,13 @@ def brier_skill_of(counted: Tally) -> Floats:
     return _saved(counted.once(event_brier_of), uncertainty_of(counted))
 
 
-def nll_skill(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None) -> float:
+def nll_skill(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    rest: ArrayLike | None = None,
+    *,
+    sample_weight: SampleWeight = None,
+) -> float:
     """Compute the log-loss skill score: the share of the base rate's log loss that is saved.
 
     Parameters and errors are those of `corp_nll`, returns those of `brier_skill`.
@@ -237,7 +251,7 @@ def nll_skill(scores: ArrayLike, hits: ArrayLike, rest: ArrayLike | None = None)
     >>> round(nll_skill([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 4)  # 1 - log2(4 / 3)
     0.585
     """
-    return float(nll_skill_of(tally(scores, hits, rest)))
+    return float(nll_skill_of(tally(scores, hits, rest, sample_weight)))
 
 
 def nll_skill_of(counted: Tally) -> Floats:

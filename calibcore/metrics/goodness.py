@@ -12,9 +12,12 @@ from calibcore.metrics.measure import EventMeasure
 from calibcore.results import short_repr
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight, refuse_sampling
 
 N_GROUPS = 10
 """Groups of the Hosmer-Lemeshow test: tenths of the rows."""
+
+_KIND = "a test of counted rows"
 
 
 @dataclass(frozen=True)
@@ -79,13 +82,17 @@ def _beyond_normal(z: float) -> float:
     return math.erfc(abs(z) / math.sqrt(2))
 
 
-def spiegelhalter_z(scores: ArrayLike, hits: ArrayLike) -> float:
+def spiegelhalter_z(
+    scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute Spiegelhalter's z; see `spiegelhalter_test`, which also has the p-value."""
-    return float(spiegelhalter_z_of(tally(scores, hits)))
+    return float(spiegelhalter_z_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def spiegelhalter_z_of(counted: Tally) -> Floats:
     """Return the `spiegelhalter_z` of score-tallied rows, vectorised over resamples."""
+    if counted.squares is not None:
+        refuse_sampling("spiegelhalter_z", _KIND)
     total: Floats | float = 0.0
     variance: Floats | float = 0.0
     for part in counted.parts():
@@ -119,7 +126,12 @@ class HosmerLemeshowTest:
 
 
 def hosmer_lemeshow_test(
-    scores: ArrayLike, hits: ArrayLike, *, n_groups: int = N_GROUPS, fitted: int = 0
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    n_groups: int = N_GROUPS,
+    fitted: int = 0,
+    sample_weight: SampleWeight = None,
 ) -> HosmerLemeshowTest:
     """Test by Hosmer and Lemeshow whether observed and expected hits agree in groups of the score.
 
@@ -138,6 +150,8 @@ def hosmer_lemeshow_test(
     fitted : int, default 0
         Numbers that were fitted on these very rows: 2 for the model's own training rows (then
         groups less 2 degrees of freedom, as published), 0 for rows that it has not seen.
+    sample_weight : RowWeights, shape (n_samples,), optional
+        Frequency weights: see `calibcore.weights`.
 
     Returns
     -------
@@ -166,7 +180,10 @@ def hosmer_lemeshow_test(
     HosmerLemeshowTest(statistic=1.625, degrees=2, p_value=0.443747)
     """
     fitted = validation.whole_number(fitted, "fitted", least=0, most=1_000)
-    table = bin_tally(tally(scores, hits), n_bins=n_groups, binning="equal_mass")
+    counted = tally(scores, hits, sample_weight=sample_weight)
+    if counted.squares is not None:
+        refuse_sampling("hosmer_lemeshow", _KIND)
+    table = bin_tally(counted, n_bins=n_groups, binning="equal_mass")
     statistic = float(hosmer_lemeshow_of(table))
     degrees = max(int(np.count_nonzero(table.counts)) - fitted, 0)
     return HosmerLemeshowTest(statistic, degrees, _beyond_chi_squared(statistic, degrees))
@@ -178,9 +195,11 @@ def _beyond_chi_squared(statistic: float, degrees: int = N_GROUPS) -> float:
     return float(gammaincc(degrees / 2, statistic / 2)) if degrees else math.nan
 
 
-def hosmer_lemeshow(scores: ArrayLike, hits: ArrayLike) -> float:
+def hosmer_lemeshow(
+    scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the statistic of `hosmer_lemeshow_test` over tenths of the rows."""
-    return hosmer_lemeshow_test(scores, hits).statistic
+    return hosmer_lemeshow_test(scores, hits, sample_weight=sample_weight).statistic
 
 
 def hosmer_lemeshow_of(table: BinTable) -> Floats:
@@ -192,6 +211,8 @@ def hosmer_lemeshow_of(table: BinTable) -> Floats:
 
 
 def _tenths(counted: Tally) -> BinTable:
+    if counted.squares is not None:
+        refuse_sampling("hosmer_lemeshow", _KIND)
     return bin_tally(counted, n_bins=N_GROUPS, binning="equal_mass")
 
 
@@ -206,6 +227,7 @@ SPIEGELHALTER_Z = EventMeasure(
     better="nearer",
     ideal=0.0,
     is_tested_only=True,
+    counts_rows=True,
     compute=lambda c, _: spiegelhalter_z_of(c),
     law=_beyond_normal,
 )
@@ -222,6 +244,7 @@ HOSMER_LEMESHOW = EventMeasure(
     ideal=0.0,
     extent=(0.0, math.inf),
     is_tested_only=True,
+    counts_rows=True,
     compute=lambda c, _: hosmer_lemeshow_of(c.once(_tenths)),
     law=_beyond_chi_squared,
 )

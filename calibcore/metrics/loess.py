@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore.metrics.measure import EventMeasure
 from calibcore.tally import Tally, resample_rows, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight, refuse_sampling
 
 SPAN = 0.75
 """Share of the rows, the nearest ones, that the frequency at a score is found from."""
@@ -36,7 +37,7 @@ class _Gaps(NamedTuple):
     """Rows of each; shape (n_scores,) or as ``gaps``."""
 
 
-def ici(scores: ArrayLike, hits: ArrayLike) -> float:
+def ici(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the integrated calibration index (ICI): the mean distance of score and loess curve.
 
     Parameters
@@ -45,6 +46,8 @@ def ici(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : RowWeights, shape (n_samples,), optional
+        Frequency weights: see `calibcore.weights`.
 
     Returns
     -------
@@ -77,10 +80,10 @@ def ici(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> round(ici([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0, 1, 0, 1, 0, 1, 0, 1]), 4)
     0.1592
     """
-    return float(ici_of(tally(scores, hits)))
+    return float(ici_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
-def e50(scores: ArrayLike, hits: ArrayLike) -> float:
+def e50(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute E50: the median distance of score and loess curve.
 
     Parameters, errors and conventions are those of `ici`.
@@ -94,10 +97,10 @@ def e50(scores: ArrayLike, hits: ArrayLike) -> float:
     -----
     Median over the rows of |s_i - f(s_i)|, f the loess curve of the ICI.
     """
-    return float(quantile_of(tally(scores, hits), 0.5))
+    return float(quantile_of(tally(scores, hits, sample_weight=sample_weight), 0.5))
 
 
-def e90(scores: ArrayLike, hits: ArrayLike) -> float:
+def e90(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute E90: the distance of score and loess curve that 90% of the rows do not exceed.
 
     Parameters, errors and conventions are those of `ici`.
@@ -112,7 +115,7 @@ def e90(scores: ArrayLike, hits: ArrayLike) -> float:
     The 90% quantile over the rows of |s_i - f(s_i)|, f the loess curve of the ICI; between two rows
     it is interpolated (type 7 of Hyndman and Fan, the usual one).
     """
-    return float(quantile_of(tally(scores, hits), 0.9))
+    return float(quantile_of(tally(scores, hits, sample_weight=sample_weight), 0.9))
 
 
 def ici_of(counted: Tally, *, rough: bool = False) -> Floats:
@@ -151,6 +154,8 @@ def gaps_of(counted: Tally, rough: str) -> _Gaps:
 
     ``rough``: "rough", or "" for the exact curve.
     """
+    if counted.squares is not None:
+        refuse_sampling("ici", "of a curve through a share of the rows")
     if counted.counts.ndim > 1:
         return _one_by_one(counted, rough)
     make = _rough_curve if rough else _exact_curve
@@ -297,6 +302,7 @@ ICI = EventMeasure(
     explained="Integrated calibration index: mean distance between score and a smooth curve of the"
     " observed frequency (loess). For comparison with clinical papers; no bins.",
     ideal=0.0,
+    counts_rows=True,
     interval="inverted",
     compute=lambda c, o: ici_of(c, rough=o.rough),
 )
@@ -308,6 +314,7 @@ E50 = EventMeasure(
     source="Austin 2019",
     explained="Median distance between score and the loess curve: half of the rows are nearer.",
     ideal=0.0,
+    counts_rows=True,
     interval="inverted",
     compute=lambda c, o: quantile_of(c, 0.5, rough=o.rough),
 )
@@ -320,6 +327,7 @@ E90 = EventMeasure(
     explained="Distance between score and the loess curve that 90% of the rows do not exceed: how"
     " wrong nearly the worst scores are.",
     ideal=0.0,
+    counts_rows=True,
     interval="inverted",
     compute=lambda c, o: quantile_of(c, 0.9, rough=o.rough),
 )

@@ -165,6 +165,8 @@ class Measure:
     is_tested_only : bool, default False
         Whether it is compared with perfect calibration alone: its value does not say how far the
         scores are from it, so it has no interval and its change none.
+    counts_rows : bool, default False
+        Whether it is of counted rows, so that it has no form for sampling weights.
     """
 
     key: str
@@ -179,6 +181,7 @@ class Measure:
     short: bool = False
     compares_pairs: bool = False
     is_tested_only: bool = False
+    counts_rows: bool = False
 
     @property
     def range(self) -> tuple[float, float]:
@@ -192,8 +195,8 @@ class Measure:
 
     @property
     def weighs(self) -> bool:
-        """Whether it has a form for rows with sampling weights; a number of rows has none."""
-        return self.unit != "rows"
+        """Whether it has a form for rows with sampling weights."""
+        return not self.counts_rows
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -283,6 +283,7 @@ CERTAIN_MISSES = EventMeasure(
     " otherwise be infinite.",
     unit="rows",
     ideal=0.0,
+    counts_rows=True,
     compute=lambda c, _: certain_misses_of(c),
 )
 

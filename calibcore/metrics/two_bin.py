@@ -6,9 +6,12 @@ from numpy.typing import ArrayLike
 from calibcore.metrics.measure import EventMeasure
 from calibcore.tally import Tally, gaps_in_rows, tally
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight
 
 
-def averaged_two_bin(scores: ArrayLike, hits: ArrayLike) -> float:
+def averaged_two_bin(
+    scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
+) -> float:
     """Compute the averaged two-bin calibration error (ATB): squared gaps below and above a cut.
 
     No number of bins is chosen, and it is truthful: no other scores are lower on average than the
@@ -20,6 +23,8 @@ def averaged_two_bin(scores: ArrayLike, hits: ArrayLike) -> float:
         Predicted probability of the event (y_prob), in [0, 1].
     hits : array_like of {0, 1}, shape (n_samples,)
         Whether the event happened (y_true of the event).
+    sample_weight : RowWeights or array_like of float, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -47,7 +52,7 @@ def averaged_two_bin(scores: ArrayLike, hits: ArrayLike) -> float:
     >>> averaged_two_bin([0.25, 0.75], [0, 0])  # 1/4 (1/2)^2 + 1/2 (1/64 + 9/64) + 1/4 (1/2)^2
     0.203125
     """
-    return float(averaged_two_bin_of(tally(scores, hits)))
+    return float(averaged_two_bin_of(tally(scores, hits, sample_weight=sample_weight)))
 
 
 def averaged_two_bin_of(counted: Tally) -> Floats:

@@ -36,6 +36,9 @@ OTHERS: dict[str, Callable[..., float]] = {
     "ece_l2": lambda s, h, **w: metrics.ece(s, h, binning="equal_mass", norm=2, **w),
     "mce_equal_mass": lambda s, h, **w: metrics.mce(s, h, binning="equal_mass", **w),
     "kde_ece_l2": lambda s, h, **w: metrics.kde_ece(s, h, norm=2, **w),
+    "nll_miscalibration": lambda s, h, **w: metrics.corp_nll(s, h, **w).miscalibration,
+    "nll_discrimination": lambda s, h, **w: metrics.corp_nll(s, h, **w).discrimination,
+    "nll_uncertainty": lambda s, h, **w: metrics.corp_nll(s, h, **w).uncertainty,
     "miscalibration": lambda s, h, **w: metrics.corp(s, h, **w).miscalibration,
     "discrimination": lambda s, h, **w: metrics.corp(s, h, **w).discrimination,
     "uncertainty": lambda s, h, **w: metrics.corp(s, h, **w).uncertainty,
@@ -111,7 +114,7 @@ def test_sampling_weights_are_shares_of_their_sum(measure: Measure) -> None:
         data: tuple[Any, ...] = _event(70, seed=5)
     else:
         data = _tables(70, n_classes=4 if measure.key != "top_5_accuracy" else 6)
-    if measure.key == "certain_misses":
+    if not measure.weighs:
         with pytest.raises(CalibrationInputError, match="frequency_weights"):
             _measured(measure, data, sampling_weights(weights))
         return
@@ -130,7 +133,7 @@ def test_sampling_weights_are_shares_of_their_sum(measure: Measure) -> None:
 
 @pytest.mark.parametrize("measure", METRICS, ids=lambda one: one.key)
 def test_equal_sampling_weights_change_nothing(measure: Measure) -> None:
-    if measure.key == "certain_misses":
+    if not measure.weighs:
         return
     data = _event(300) if isinstance(measure, EventMeasure) else _tables(100)
     weights = sampling_weights(np.full(len(data[0]), 0.1))
