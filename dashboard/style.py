@@ -117,6 +117,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
     padding-right: 0.4rem; white-space: normal; font-size: 0.875rem;
   }
   table.measures:not(.all-columns) :is(th, td):nth-child(n+4) { display: none; }
+  table.measures small { white-space: normal; }
 }
 </style>
 """
