@@ -151,7 +151,7 @@ def column_of(kind: str, n_sets: int, pool: ProcessPoolExecutor, true: Floats) -
 
 def section_of(columns: Sequence[Column], n_sets: int) -> str:
     """Write the section, of the kinds that are simulated."""
-    names = ["KS error", "Kuiper", "Joint test", "Any range"]
+    names = ["KS test", "Kuiper test", "Joint test", "Any range"]
     names += ["t-test of the gaps, a yardstick", "Joint test, rows taken apart"]
     heads = " | ".join(one[0] for one in columns)
     rule = " | ".join(["---:"] * len(columns))
@@ -180,7 +180,7 @@ def section_of(columns: Sequence[Column], n_sets: int) -> str:
             p_value = p_values[:, place]
             level = _percent(np.where(np.isnan(p_value), np.nan, p_value < 0.05))
             cells.append(_percent(holds[:, place]) + (f" ({level})" if level else ""))
-        lines.append(f"| {measure.name} | {' | '.join(cells)} |")
+        lines.append(f"| `{measure.key}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
