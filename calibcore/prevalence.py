@@ -64,7 +64,7 @@ def restated(
     score are those among the rows times (t / (1 - t)) / (r / (1 - r)), t the stated share and r
     that among the rows: an offset in log-odds, whatever the scores. Weights t / r for rows with the
     event and (1 - t) / (1 - r) for others make the rows stand for that population. The numbers of
-    rows of either outcome are taken as fixed, as case-control studies fix them.
+    rows of either outcome are fixed, as case-control studies fix them.
 
     References
     ----------

@@ -92,8 +92,11 @@ class SplineFit:
         return float(np.sqrt(np.mean(np.square(self.total - self.fitted))))
 
 
-def _weighted_totals(rows: EventRows, weights: Floats, fit_to: FitTo) -> RunningTotals:
-    """Compute cumulative weighted hits, or hits minus scores, of rows in order."""
+def _totals_of(rows: EventRows, fit_to: FitTo) -> RunningTotals:
+    """Compute cumulative hits, or hits minus scores; of weighted rows those that are in order."""
+    weights = rows.weights
+    if weights is None:
+        return running_totals(rows.scores, rows.hits, fit_to=fit_to)
     ends = block_ends(rows.scores)
     starts = np.concatenate([[0], ends[:-1] + 1])
     of_hits = np.add.reduceat(weights * rows.hits, starts) / np.add.reduceat(weights, starts)
@@ -172,10 +175,7 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
         raise CalibrationInputError(
             "scores", f"{n_samples} rows", f"at least {n_knots}, one a knot"
         )
-    if given.weights is None:
-        rows = running_totals(given.scores, given.hits, fit_to=fit_to)
-    else:
-        rows = _weighted_totals(given, given.weights, fit_to)
+    rows = _totals_of(given, fit_to)
     each = rows.weights
     spline = fit_spline(rows.fractile, rows.total, n_knots=n_knots, runout=runout, weights=each)
     if constrained:
