@@ -40,31 +40,21 @@ def plane_figure(
     _add_lines(figure, plane, x_range, y_range, palette)
     if calibrated:
         _add_moves(figure, across, up, palette)
-    looks = [("before", "circle-open", palette.neutral)]
-    looks += [("after", "circle", palette.text)] if calibrated else []
-    for side, (name, symbol, colour) in enumerate(looks):
+    for side, look in enumerate(_sides(palette, calibrated=calibrated)):
         figure.add_scatter(
             x=across[:, side],
             y=up[:, side],
-            mode="markers",
-            name=name,
-            marker={
-                "symbol": symbol,
-                "size": 11,
-                "color": colour,
-                "line": {"width": 2, "color": colour},
-            },
             text=[_shown(one) for one in names],
             customdata=plane.brier[:, side],
             hovertemplate=(
                 f"%{{text}}<br>miscalibration %{{x:.4f}}<br>{up_name.lower()} %{{y:.4f}}"
-                f"<br>Brier score %{{customdata:.4f}}<extra>{name}</extra>"
+                f"<br>Brier score %{{customdata:.4f}}<extra>{look['name']}</extra>"
             ),
+            **look,
         )
     _name_models(figure, across[:, 0], up[:, 0], names, (x_range, palette))
-    title = "\u25cb before \u00a0 \u25cf after calibration" if calibrated else "\u25cb uncalibrated"
     return figure.update_layout(
-        base_layout(title),
+        base_layout(_key(calibrated=calibrated)),
         height=PIXELS,
         margin={"l": 70, "r": 64, "t": 46, "b": 44},
         xaxis=_axis("Miscalibration (lower is better)", x_range),
@@ -83,48 +73,62 @@ def measure_figure(
 
     ``rows``: name of each model, as the files have it, and its values; from the top.
     """
-    figure = go.Figure()
-    places = list(range(len(rows)))
-    sides = [("before", "circle-open", palette.neutral)]
-    sides += [("after", "circle", palette.text)] if calibrated else []
+    figure, places = go.Figure(), list(range(len(rows)))
     if calibrated:
-        _add_moves(
-            figure, np.array([one[1:] for one in rows]), np.array([(k, k) for k in places]), palette
-        )
-    for side, (name, symbol, colour) in enumerate(sides, start=1):
+        moves = np.array([one[1:] for one in rows]), np.array([(k, k) for k in places])
+        _add_moves(figure, *moves, palette)
+    for side, look in enumerate(_sides(palette, calibrated=calibrated), start=1):
         figure.add_scatter(
             x=[float(one[side]) for one in rows],
             y=places,
-            mode="markers",
-            name=name,
-            marker={
+            text=[_shown(one[0]) for one in rows],
+            hovertemplate=f"%{{text}}<br>{measure} %{{x:.2%}}<extra>{look['name']}</extra>",
+            **look,
+        )
+    highest = max(max(one[1:]) for one in rows)
+    return figure.update_layout(
+        base_layout(_key(calibrated=calibrated)),
+        height=88 + 36 * len(rows),
+        margin={"l": 170, "r": 22, "t": 34, "b": 48},
+        xaxis=share_axis(f"{measure} (lower is better)", (0.0, 1.06 * highest or 1e-3)),
+        yaxis=_names_axis([wrapped(one[0], NAME_SIGNS) for one in rows], palette),
+    )
+
+
+def _names_axis(names: Sequence[str], palette: Palette) -> dict[str, Any]:
+    return {
+        "tickvals": list(range(len(names))),
+        "ticktext": list(names),
+        "ticks": "",
+        "range": [len(names) - 0.5, -0.5],
+        "showgrid": True,
+        "gridcolor": palette.band,
+        "griddash": "dot",
+        "zeroline": False,
+        "fixedrange": True,
+    }
+
+
+def _sides(palette: Palette, *, calibrated: bool) -> list[dict[str, Any]]:
+    """Return the looks of before and, where there is one, of after."""
+    looks = [("before", "circle-open", palette.neutral), ("after", "circle", palette.text)]
+    return [
+        {
+            "mode": "markers",
+            "name": name,
+            "marker": {
                 "symbol": symbol,
                 "size": 11,
                 "color": colour,
                 "line": {"width": 2, "color": colour},
             },
-            text=[_shown(one[0]) for one in rows],
-            hovertemplate=f"%{{text}}<br>{measure} %{{x:.2%}}<extra>{name}</extra>",
-        )
-    title = "\u25cb before \u00a0 \u25cf after calibration" if calibrated else "\u25cb uncalibrated"
-    highest = max(max(one[1:]) for one in rows)
-    return figure.update_layout(
-        base_layout(title),
-        height=88 + 36 * len(rows),
-        margin={"l": 170, "r": 22, "t": 34, "b": 48},
-        xaxis=share_axis(f"{measure} (lower is better)", (0.0, 1.06 * highest or 1e-3)),
-        yaxis={
-            "tickvals": places,
-            "ticktext": [wrapped(one[0], NAME_SIGNS) for one in rows],
-            "ticks": "",
-            "range": [len(rows) - 0.5, -0.5],
-            "showgrid": True,
-            "gridcolor": palette.band,
-            "griddash": "dot",
-            "zeroline": False,
-            "fixedrange": True,
-        },
-    )
+        }
+        for name, symbol, colour in looks[: 2 if calibrated else 1]
+    ]
+
+
+def _key(*, calibrated: bool) -> str:
+    return "\u25cb before \u00a0 \u25cf after calibration" if calibrated else "\u25cb uncalibrated"
 
 
 def _range(values: Floats) -> tuple[float, float]:
