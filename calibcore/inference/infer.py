@@ -27,7 +27,7 @@ from calibcore.inference.draws import (
     redrawn,
     tally_of,
 )
-from calibcore.inference.findings import Inference, Plan, Uncertainty, reference
+from calibcore.inference.findings import Inference, Plan, Reference, Uncertainty, reference
 from calibcore.inference.intervals import (
     DistanceEstimate,
     Interval,
@@ -87,11 +87,7 @@ def evaluate_event(
     for measure in plan.of_events:
         key, estimate = measure.key, estimates.get(measure.key)
         value, drawn = values[key], draws.get(key)
-        stretch = 1.0
-        if measure.interval in ("ranks", "lifted"):
-            stretch = stretch_of(fewest(exact), plan.level)
-        if exact.design is not None:
-            stretch = max(stretch, stretch_of(exact.design.n_units, plan.level))
+        stretch = _stretch(measure, exact, plan.level)
         if measure.interval == "wilson":
             interval = _of_shares(measure, few, plan)
         elif measure.interval == "ranks":
@@ -102,11 +98,27 @@ def evaluate_event(
             interval = _interval(measure, value, drawn, estimate, plan.level)
             if estimate is None:
                 interval = stretched(interval, stretch)
-        known = reference(null[key], value, measure.ideal, seen.get(key))
-        if measure.law is not None and known.p_value * (1 + null[key].size) < _ONE_DRAW:
-            known = replace(known, p_value=min(known.p_value, measure.law(value)))
+        known = _known(measure, null[key], value, seen.get(key))
         evaluated[key] = Uncertainty(value, interval, known, estimate, drawn, stretch)
     return evaluated
+
+
+def _stretch(measure: EventMeasure, counted: Tally, level: float) -> float:
+    """Return by how much an interval is lengthened, as hits or clusters are few."""
+    stretch = 1.0
+    if measure.interval in ("ranks", "lifted"):
+        stretch = stretch_of(fewest(counted), level)
+    if counted.design is not None:
+        stretch = max(stretch, stretch_of(counted.design.n_units, level))
+    return stretch
+
+
+def _known(measure: EventMeasure, null: Floats, value: float, seen: float | None) -> Reference:
+    """Compare with perfect calibration; where no draw is as far, by the law of the measure."""
+    known = reference(null, value, measure.ideal, seen)
+    if measure.law is not None and known.p_value * (1 + null.size) < _ONE_DRAW:
+        known = replace(known, p_value=min(known.p_value, measure.law(value)))
+    return known
 
 
 def _interval(
