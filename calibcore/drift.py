@@ -212,8 +212,8 @@ def compare_batches(
     the others, are distributed as before), events and others are drawn from those of both batches
     separately, and the reference is weighted to the new frequency, which may be 0 or 1. If only
     changes above some size matter, what such pairs differ by is compared with what is seen less
-    that size: the chance to reject a true change of that size is at most the level. Intervals are percentiles over
-    resamples of each batch by itself.
+    that size: the chance to reject a true change of that size is at most the level. Intervals are
+    percentiles over resamples of each batch by itself.
 
     Examples
     --------
@@ -575,7 +575,7 @@ def compare_pairs(
         wanted = f"the {reference.n_samples:,} of the reference"
         raise CalibrationInputError("new", f"{new.n_samples:,} rows", wanted)
     rng = np.random.default_rng(seed)
-    measures, was, now = measured(*map(_counted, (reference, new)), rule)
+    measures, was, now = measured(_counted(reference), _counted(new), rule)
     pairs = _Pairs.of(reference, new, rng)
     alike, own = (
         np.concatenate([pairs.changes(measures, *weights) for weights in drawn])

@@ -9,10 +9,11 @@ from typing import Any
 from rich.markup import escape
 
 from calibcore.data import LogitSet
-from calibcore.drift import BatchComparison, compare_batches, compare_pairs
+from calibcore.drift import COMPARED, BatchComparison, Rule, compare_batches, compare_pairs
 from calibcore.errors import CalibrationInputError
 from dashboard.cli import check_words as words
-from dashboard.cli.output import Lines
+from dashboard.cli.check_files import json_of, junit_of, record_of
+from dashboard.cli.output import Lines, write_file
 from dashboard.cli.pairing import Batch, Matched, match
 from dashboard.cli.terminal import options_of
 from dashboard.compute.files import row_numbers
@@ -45,7 +46,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
     """
     audited, rows = _audited(given)
     scene = _scene_like(audited, given["files"], _as_audited(given, audited.reading))
-    found, how = _compared(audited, rows, scene, given["change"])
+    found, how = _compared(audited, rows, scene, given)
     console = Lines()
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
     for text in (f"Against: {audited.subject}", how):
@@ -53,26 +54,63 @@ def check_files(given: Mapping[str, Any]) -> bool:
     style = "bold red" if found.moved else "bold" if words.too_few(found) else None
     console.print(escape(words.conclusion(found)), style=style, soft_wrap=True)
     console.table(words.head(found), [words.cells(row, found) for row in found.rows])
-    for text in (words.power(found), words.note(found)):
+    for text in filter(None, (words.power(found), words.note(found))):
         console.print(escape(text), soft_wrap=True)
     least = given["min_power"]
     lacks = least is not None and found.power < least
+    if given["json"] is not None or given["junit"] is not None:
+        record = record_of(found, plain(subject(scene)), audited.subject, how)
+        for out, written in ((given["json"], json_of), (given["junit"], junit_of)):
+            if out is not None:
+                write_file(
+                    out, written(record, words.too_little_power(found, least) if lacks else "")
+                )
     if lacks:
         console.print(escape(words.too_little_power(found, least)), style="bold red")
     return bool(found.moved) or lacks
 
 
 def _compared(
-    audited: Reference, rows: Batch | str, scene: Scene, size: float
+    audited: Reference, rows: Batch | str, scene: Scene, given: Mapping[str, Any]
 ) -> tuple[BatchComparison, str]:
     """Return the comparison, and a sentence on whether it is of pairs, and why."""
+    size, rule = given["change"], _rule(given)
     if isinstance(rows, Batch):
         found = match(rows, new := _batch(scene))
         if isinstance(found, Matched):
-            return compare_pairs(found.reference, found.new, size=size), words.paired(found)
+            return compare_pairs(found.reference, found.new, size=size, rule=rule), words.paired(
+                found
+            )
         rows = words.unmatched(found, rows.file, new.file)
     counted = scene.evaluated.before.counted
-    return compare_batches(audited.counted, counted, size=size), words.two_samples(rows)
+    found = compare_batches(audited.counted, counted, size=size, rule=rule)
+    return found, words.two_samples(rows)
+
+
+def _rule(given: Mapping[str, Any]) -> Rule:
+    """Return when a measure counts as changed.
+
+    Raises
+    ------
+    CalibrationInputError
+        A measure that is not compared, a change that is no number, or a power that is asked of the
+        mean gap where that is not compared.
+    """
+    keys = tuple(key.strip() for text in given["measures"] for key in text.split(","))
+    if keys and given["min_power"] is not None and "mean_gap" not in keys:
+        raise CalibrationInputError(
+            "min_power", "--measures without mean_gap", "mean_gap among them"
+        )
+    least: dict[str, float] = {}
+    for text in given["min_change"]:
+        key, _, number = text.rpartition("=")
+        try:
+            value = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
+        except ValueError:
+            wanted = "a number such as 0.01 or 1%, or one of a measure such as event_nll=0.02"
+            raise CalibrationInputError("min_change", repr(text), wanted) from None
+        least |= {key.strip(): value} if key else dict.fromkeys(keys or COMPARED, value)
+    return Rule(keys or COMPARED, given["level"], least)
 
 
 # The audited rows ---------------------------------------------------------------------------

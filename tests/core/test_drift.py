@@ -196,7 +196,7 @@ def test_a_least_change_is_the_slow_permutation_of_what_is_beyond_it() -> None:
 def test_a_change_of_the_least_that_matters_is_rarely_rejected() -> None:
     rule, rejected = Rule(("mean_gap",), least={"mean_gap": 0.02}), 0
     for k in range(200):
-        scores, hits = rows(5000 + k, 3000)
+        scores, _ = rows(5000 + k, 3000)
         rng = np.random.default_rng(k)
         new = np.minimum(scores + 0.02, 1), rng.random(3000) < np.minimum(scores, 0.98)
         found = compare_batches(tally(*rows(k, 3000)), tally(*new), n_draws=300, rule=rule)
