@@ -2,10 +2,12 @@
 
 import json
 import math
+from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from calibcore.drift import BatchComparison, Moved
+from calibcore.group_drift import GroupChanges
 
 FORMAT = 1
 
@@ -15,7 +17,19 @@ SCHEMA = "urn:fractile:check:1"
 _NO_PART_OF_XML = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF))
 
 
-def record_of(found: BatchComparison, batch: str, against: str, how: str) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class Subgroups:
+    """The subgroups of both batches."""
+
+    changes: GroupChanges
+    """What was found."""
+    names: tuple[tuple[str, str], ...]
+    """Column and value of each; text of the file."""
+
+
+def record_of(
+    found: BatchComparison, batch: str, against: str, how: str, groups: Subgroups | None
+) -> dict[str, Any]:
     """Return a comparison as plain values; numbers that are undefined are None."""
     return {
         "$schema": SCHEMA,
@@ -32,7 +46,26 @@ def record_of(found: BatchComparison, batch: str, against: str, how: str) -> dic
         "power": _number(found.power),
         "changed_outcomes": found.changed_outcomes,
         "measures": [_measure(row, found) for row in found.rows],
+        "subgroups": None if groups is None else _subgroups(groups),
     }
+
+
+def _subgroups(groups: Subgroups) -> list[dict[str, Any]]:
+    one = groups.changes
+    return [
+        {
+            "by": by,
+            "subgroup": name,
+            "measure": "mean_gap",
+            "rows_before": int(one.rows_reference[k]),
+            "rows_after": int(one.rows_new[k]),
+            "before": float(one.reference[k]),
+            "after": float(one.new[k]),
+            "p": float(one.adjusted[k]),
+            "changed": bool(one.moved[k]),
+        }
+        for k, (by, name) in enumerate(groups.names)
+    ]
 
 
 def _measure(row: Moved, found: BatchComparison) -> dict[str, Any]:
@@ -59,7 +92,8 @@ def _number(value: float) -> float | None:
 
 def json_of(record: dict[str, Any], lacks: str) -> str:
     """Write a record as JSON; ``lacks``: why it fails beside changes, empty if it does not."""
-    failed = bool(lacks) or record["cause"] != "nothing"
+    some = any(one["changed"] for one in record["subgroups"] or ())
+    failed = bool(lacks) or some or record["cause"] != "nothing"
     return json.dumps(record | {"failed": failed}, ensure_ascii=False, allow_nan=False, indent=1)
 
 
@@ -70,6 +104,10 @@ def junit_of(record: dict[str, Any], lacks: str) -> str:
     else ``fit``.
     """
     tests = [(one["measure"], _failure(one, record)) for one in record["measures"]]
+    tests += [
+        (f"mean_gap of {one['by']} = {one['subgroup']}", _of_subgroup(one))
+        for one in record["subgroups"] or ()
+    ]
     if record["power"] is not None:
         tests.append(("power", lacks and ("power", lacks)))
     n_failed = sum(bool(failure) for _, failure in tests)
@@ -93,6 +131,11 @@ def _failure(one: dict[str, Any], record: dict[str, Any]) -> tuple[str, str] | N
         return None
     text = f"{one['name']}: {one['before']:.4g} \u2192 {one['after']:.4g}, p = {one['p']:.2g}"
     return record["cause"], text
+
+
+def _of_subgroup(one: dict[str, Any]) -> tuple[str, str] | None:
+    text = f"{one['before']:.4g} \u2192 {one['after']:.4g}, p = {one['p']:.2g}"
+    return ("subgroup", text) if one["changed"] else None
 
 
 def _quoted(text: str) -> str:

@@ -3,12 +3,53 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from calibcore.drift import LEVEL, BatchComparison, Moved
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics import METRICS
+from dashboard.cli.check_files import Subgroups
 from dashboard.cli.pairing import FEWEST, MATCHING, Matched, Unmatched
 from dashboard.texts.numbers import amount, percent, span
 from dashboard.texts.rows import rows_of
+
+SUBGROUP_HEAD = "Subgroup", "Rows", "Audited", "Now", "Change", "Adjusted p"
+
+
+def subgroups(found: Subgroups | None) -> str:
+    """Return whether the mean gap of a subgroup changed, or why none was compared."""
+    if found is None:
+        return "Subgroups: not compared, which needs the audited rows."
+    n_groups = len(found.names)
+    if not n_groups:
+        return "Subgroups: none to compare."
+    n_moved = int(found.changes.moved.sum())
+    if not n_moved:
+        least = found.changes.adjusted.min()
+        return (
+            f"Subgroups: no change of the mean gap in any of {n_groups} (smallest p = {least:.2g})."
+        )
+    return f"Subgroups: the mean gap changed in {n_moved} of {n_groups}."
+
+
+def subgroup_cells(found: Subgroups) -> list[tuple[str, ...]]:
+    """Return the rows of the table of the subgroups that changed, largest change first."""
+    one = found.changes
+    order = np.argsort(-np.abs(one.new - one.reference))
+    return [
+        (
+            " = ".join(found.names[k]),
+            f"{one.rows_new[k]:,}",
+            *(
+                f"{amount(value, 'share', int(one.rows_new[k]), signed=True)} pp"
+                for value in (one.reference[k], one.new[k], one.new[k] - one.reference[k])
+            ),
+            f"{one.adjusted[k]:.2g}",
+        )
+        for k in order
+        if one.moved[k]
+    ]
+
 
 _UNITS = {measure.key: measure.unit for measure in METRICS}
 

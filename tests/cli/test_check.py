@@ -250,6 +250,34 @@ def test_what_matters_is_the_caller_s(audited: Path, tmp_path: Path) -> None:
     assert (found.exit_code, record["power"], record["level"]) == (0, None, 0.01)
 
 
+def halves(path: Path, seed: int, shift: float) -> None:
+    """Write a batch of two wards: more events than scores say in one, fewer in the other."""
+    rng = np.random.default_rng(seed)
+    risk, ward = rng.uniform(0.2, 0.8, 4000), rng.integers(0, 2, 4000)
+    back = rng.random(4000) < risk + np.where(ward, shift, -shift)
+    lines = [f"{r:.4f},{'AB'[w]},{b:d}" for r, w, b in zip(risk, ward, back, strict=True)]
+    path.write_text("\n".join(["risk,ward,readmitted", *lines]), encoding="utf-8")
+
+
+def test_two_wards_that_drift_oppositely_are_found(tmp_path: Path) -> None:
+    old, like, new = (tmp_path / f"{name}.csv" for name in ("old", "like", "new"))
+    for k, (path, shift) in enumerate(((old, 0.0), (like, 0.0), (new, 0.1))):
+        halves(path, k, shift)
+    found, record, _ = written(old, like)
+    assert (found.exit_code, record["failed"]) == (0, False)
+    assert "Subgroups: no change of the mean gap in any of 2" in found.output
+    found, record, xml = written(old, new, "--measures", "mean_gap,hit_rate")
+    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(record)
+    assert (found.exit_code, record["cause"], record["failed"]) == (1, "nothing", True)
+    assert {one["subgroup"]: one["changed"] for one in record["subgroups"]} == {
+        "A": True,
+        "B": True,
+    }
+    assert "Subgroups: the mean gap changed in 2 of 2." in found.output
+    kinds = [one.get("type") for one in xml.getroot().iter("failure")]
+    assert kinds == ["subgroup", "subgroup"]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
