@@ -120,7 +120,7 @@ def _serve(options: Sequence[str]) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from streamlit.web import cli  # noqa: PLC0415 - half a second, not for whoever imports this
 
-    sys.argv = ["streamlit", "run", str(Path(__file__).parents[1] / "app.py"), *options]
+    sys.argv = ["streamlit", "run", str(Path(__file__).parents[1] / "server.py"), *options]
     cli.main()
 
 
