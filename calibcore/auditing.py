@@ -297,8 +297,8 @@ def _own(name: str) -> Iterator[None]:
     """
     home = Path(__file__).parents[1]
     own, found = home / name / "__init__.py", sys.modules.get(name)
-    spec = find_spec(name) if found is None else found.__spec__
-    origin = getattr(found, "__file__", None) or (spec and spec.origin)
+    spec = find_spec(name) if found is None else None
+    origin: str | None = getattr(found, "__file__", None) if spec is None else spec.origin
     if not own.is_file() or (origin is not None and own.samefile(origin)):
         yield
         return

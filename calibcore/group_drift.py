@@ -117,7 +117,7 @@ def compare_groups(  # noqa: PLR0913 - options with defaults
     whole = table[:4].astype(np.int64)
     p_values = validation.scores(table[6]) if rows else table[6]
     adjusted = np.minimum(p_values * max(np.unique(whole[0]).size, 1), 1.0)
-    return GroupChanges(*whole, table[4], table[5], adjusted, level)
+    return GroupChanges(whole[0], whole[1], whole[2], whole[3], table[4], table[5], adjusted, level)
 
 
 Row = tuple[float, ...]
@@ -131,7 +131,7 @@ def _of_grouping(
     rng: np.random.Generator,
 ) -> list[Row]:
     """Return, of each subgroup: grouping, place, rows of both, mean gap in both, p-value."""
-    (least, n_draws), shared = how, np.intersect1d(*places)
+    (least, n_draws), shared = how, np.intersect1d(places[0], places[1])
     found, largest = [], np.zeros(n_draws)
     for place in shared[shared >= 0]:
         old, fresh = (
