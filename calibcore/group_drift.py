@@ -76,7 +76,7 @@ def compare_groups(  # noqa: PLR0913 - options with defaults
     level : float, default 0.05
         Of the test.
     n_draws : int, default 2000
-        How often rows are dealt to the batches anew.
+        How often rows are dealt to the batches again.
     seed : int, default 0
         Of the draws.
 

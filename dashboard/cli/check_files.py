@@ -109,7 +109,7 @@ def junit_of(record: dict[str, Any], lacks: str) -> str:
         for one in record["subgroups"] or ()
     ]
     if record["power"] is not None:
-        tests.append(("power", lacks and ("power", lacks)))
+        tests.append(("power", ("power", lacks) if lacks else None))
     n_failed = sum(bool(failure) for _, failure in tests)
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',

@@ -59,7 +59,7 @@ def test_half_precision_is_looked_through(bad: float) -> None:
 def header(shape: tuple[int, ...]) -> bytes:
     written = io.BytesIO()
     npy = {"descr": "<f8", "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(written, npy)  # type: ignore[arg-type]
+    np.lib.format.write_array_header_1_0(written, npy)
     return written.getvalue()
 
 
