@@ -95,8 +95,8 @@ def _compared(
             )
         rows = words.unmatched(found, rows.file, new.file)
     counted = tally(new.event.scores, new.event.hits, new.event.rest)
-    found = compare_batches(audited.counted, counted, size=size, rule=rule)
-    return found, words.two_samples(rows)
+    compared = compare_batches(audited.counted, counted, size=size, rule=rule)
+    return compared, words.two_samples(rows)
 
 
 def _subgroups(rows: Batch, new: Batch, rule: Rule) -> Subgroups:

@@ -24,6 +24,7 @@ from dashboard.cli.commands import (
     WithKeys,
     Written,
     check_outputs,
+    named_files,
     resamples,
 )
 
@@ -54,6 +55,8 @@ _EXAMPLES = {
         "  fractile audit predictions.csv\n"
         "  fractile audit predictions.csv --outcome readmitted --score risk --event Yes\n"
         "  fractile audit logits.npz --calibrator temperature --all\n"
+        "  fractile audit 'parts/*.csv' --files-are parts\n"
+        "  zcat predictions.csv.gz | fractile audit -\n"
         "  fractile audit predictions.csv --report report.html --json audit.json\n"
         '  fractile audit batch.parquet --fail-if "ks_error>3%" --fail-if "subgroup.gap>0.05"\n'
     ),
@@ -127,7 +130,7 @@ def _serve(options: Sequence[str]) -> None:
 _FILE = click.Path(path_type=Path)
 
 _READING: tuple[Callable[[Any], Any], ...] = (
-    click.argument("files", nargs=-1, required=True, type=_FILE),
+    click.argument("files", nargs=-1, required=True, type=_FILE, callback=named_files),
     click.option("--outcome", metavar="COLUMN", help="What came true, or the true class."),
     click.option("--score", metavar="COLUMN", help="The score of one event."),
     click.option(

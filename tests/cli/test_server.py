@@ -3,7 +3,7 @@
 import asyncio
 import http.client
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -96,7 +96,7 @@ def test_an_upload_opens_no_file(most: int, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(MultiPartParser, "spool_max_size", most)
     head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
 
-    async def body() -> AsyncIterator[bytes]:
+    async def body() -> AsyncGenerator[bytes, None]:
         yield head
         for _ in range(20):
             yield b"1" * (1 << 20)
