@@ -2,11 +2,16 @@
 
 import json
 import math
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from os import PathLike
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -311,11 +316,43 @@ class AuditResult:
         for field, text in typed.items():
             if not isinstance(text, str):
                 raise CalibrationInputError(field, repr(text), "a text")
-        writers[0].load()(self, path, page=page, compare=compare, progress=progress, **typed)
+        with _own(writers[0].module.partition(".")[0]):
+            writers[0].load()(self, path, page=page, compare=compare, progress=progress, **typed)
 
     def _repr_html_(self) -> str:
         """Show the measures as a table in a notebook."""
         return self.to_frame().to_html(float_format="{:.4g}".format, na_rep="\u2013")
+
+
+@contextmanager
+def _own(name: str) -> Iterator[None]:
+    """Let a name be the package beside this one, whatever module of a user is called so.
+
+    The user's own is put back afterwards.
+    """
+    home = Path(__file__).parents[1]
+    own, found = home / name / "__init__.py", sys.modules.get(name)
+    spec = find_spec(name) if found is None else None
+    origin: str | None = getattr(found, "__file__", None) if spec is None else spec.origin
+    if not own.is_file() or (origin is not None and own.samefile(origin)):
+        yield
+        return
+    theirs, path = _modules(name), [*sys.path]
+    for one in theirs:
+        del sys.modules[one]
+    sys.path.insert(0, str(home))
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for one in _modules(name):
+            del sys.modules[one]
+        sys.modules.update(theirs)
+
+
+def _modules(name: str) -> dict[str, ModuleType]:
+    """Return a module, and those of its package."""
+    return {key: one for key, one in sys.modules.items() if f"{key}.".startswith(f"{name}.")}
 
 
 @dataclass(frozen=True)

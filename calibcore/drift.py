@@ -1,8 +1,9 @@
 """A new batch beside an audited one: two samples, or row by row where rows are the same."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,58 @@ COMPARED = ("mean_gap", "ks_error", "event_brier", "event_nll", "auroc", "mean_s
 """Keys of the measures that are compared."""
 
 LEVEL = 0.05
+"""Of the test, unless another is chosen."""
 
 MOST_SCORES = 1_000
 """Scores of each batch; neighbours are joined where there are more."""
 
+Cause = Literal["nothing", "frequency", "fit"]
+
 _RATE, _LEAST_SPREAD, _LEAST_CHANGE = "hit_rate", 1e-12, 1e-6
+
+
+@result_class
+class Rule:
+    """When a measure counts as changed.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        Keys of those that are compared, of `COMPARED`.
+    level : float
+        Of the test, for all of them together; from 0.001 to 0.5.
+    least : mapping of str to float
+        The smallest change of a measure that matters, in its unit, by its key; 0 where none is
+        named. A measure counts as changed where a change of no more than that is rejected.
+    """
+
+    measures: tuple[str, ...] = COMPARED
+    level: float = LEVEL
+    least: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be compared."""
+        for key in (*self.measures, *self.least):
+            find(dict.fromkeys(COMPARED, key), key, "measures")
+        if not self.measures:
+            raise CalibrationInputError("measures", "none", f"one of {', '.join(COMPARED)}")
+        if not _LEAST_LEVEL <= self.level <= _LARGEST_LEVEL:
+            wanted = f"from {_LEAST_LEVEL} to {_LARGEST_LEVEL}"
+            raise CalibrationInputError("level", str(self.level), wanted)
+        for value in self.least.values():
+            if not 0 <= value < np.inf:
+                raise CalibrationInputError("least", str(value), "a finite number from 0")
+
+    @property
+    def n_draws(self) -> int:
+        """Draws with which p-values far below the level can be seen: 2,000 at 5%."""
+        return max(_DRAWS, round(_DRAWS * LEVEL / self.level))
+
+
+_DRAWS, _LEAST_LEVEL, _LARGEST_LEVEL = 2000, 0.001, 0.5
+
+ORDINARY = Rule()
+"""All measures, at 5%, and any change matters."""
 
 
 @result_class
@@ -43,11 +91,12 @@ class Moved:
     interval : Interval or None
         95%, for new minus reference; None of the KS error, which noise can only raise.
     p_value, adjusted : float
-        If both batches were drawn alike; adjusted (Holm) for all measures.
+        If both batches were drawn alike, or differ by no more than matters; adjusted (Holm) for all
+        measures.
     expected : float
         What the new batch would show if the event had become more or less frequent and nothing
-        else had changed; NaN where one batch has no event, or nothing but events. Of the same rows:
-        if their outcomes alone had changed; NaN where none has.
+        else had changed; NaN where the reference has no event, or nothing but events. Of the same
+        rows: if their outcomes alone had changed; NaN where none has.
     beyond : float
         Adjusted p-value of new minus expected, if nothing else had changed; NaN as ``expected``,
         and of the frequency itself.
@@ -83,9 +132,12 @@ class BatchComparison:
     n_reference, n_new : int
         Rows of each.
     size, power : float
-        A change of the mean gap, and the power to have seen it.
+        A change of the mean gap, and the power to have seen it; NaN where the mean gap is not
+        compared.
     changed_outcomes : int or None
         Of the same rows in both, how many have another outcome now; None of other rows.
+    rule : Rule
+        When a measure counts as changed.
     """
 
     rows: tuple[Moved, ...]
@@ -94,6 +146,7 @@ class BatchComparison:
     size: float
     power: float
     changed_outcomes: int | None = None
+    rule: Rule = ORDINARY
 
     def find(self, key: str) -> Moved:
         """Find a measure."""
@@ -101,17 +154,36 @@ class BatchComparison:
 
     @property
     def moved(self) -> tuple[Moved, ...]:
-        """The measures that moved, at 5% for all of them together."""
-        return tuple(row for row in self.rows if row.adjusted < LEVEL)
+        """The measures that moved, at the level of the rule for all of them together."""
+        return tuple(row for row in self.rows if row.adjusted < self.rule.level)
 
     @property
     def beyond_the_frequency(self) -> tuple[Moved, ...]:
         """Those that moved by more than the frequency of the event explains."""
-        return tuple(row for row in self.rows if row.beyond < LEVEL)
+        return tuple(row for row in self.rows if row.beyond < self.rule.level)
+
+    @property
+    def cause(self) -> Cause:
+        """What the change is of.
+
+        Of the frequency where the event became more or less frequent, or outcomes of the same rows
+        changed, and that explains whatever else changed; of the fit where it does not.
+        """
+        if not self.moved:
+            return "nothing"
+        rate = any(row.key == _RATE for row in self.moved)
+        explained = rate or bool(self.changed_outcomes)
+        return "frequency" if explained and not self.beyond_the_frequency else "fit"
 
 
 def compare_batches(
-    reference: Tally, new: Tally, *, size: float = 0.02, n_draws: int = 2000, seed: int = 0
+    reference: Tally,
+    new: Tally,
+    *,
+    size: float = 0.02,
+    n_draws: int | None = None,
+    seed: int = 0,
+    rule: Rule = ORDINARY,
 ) -> BatchComparison:
     """Compare a new batch with an audited one.
 
@@ -121,15 +193,17 @@ def compare_batches(
         Rows and hits by score, with ``counts`` of shape (n_blocks,).
     size : float, default 0.02
         A change of the mean gap for which the power is asked, above 0.
-    n_draws : int, default 2000
-        Pairs of batches that are drawn.
+    n_draws : int, optional
+        Pairs of batches that are drawn. As many as the rule needs by default, 2,000 at 5%.
     seed : int, default 0
         Of the draws.
+    rule : Rule, optional
+        Which measures are compared, and which changes matter; all, and any, by default.
 
     Raises
     ------
     CalibrationInputError
-        No rows, a size that is not above 0, fewer than 100 draws.
+        No rows, a size that is not above 0, fewer than 100 draws, no measure that both have.
 
     Notes
     -----
@@ -137,8 +211,10 @@ def compare_batches(
     these, whose measures differ as much from what such pairs show on average. To separate a
     change of the event's frequency from others (label shift: the scores of events, and those of
     the others, are distributed as before), events and others are drawn from those of both batches
-    separately, and the reference is weighted to the new frequency. Intervals are percentiles over
-    resamples of each batch by itself.
+    separately, and the reference is weighted to the new frequency, which may be 0 or 1. If only
+    changes above some size matter, what such pairs differ by is compared with what is seen less
+    that size: the chance to reject a true change of that size is at most the level. Intervals are
+    percentiles over resamples of each batch by itself.
 
     Examples
     --------
@@ -154,38 +230,44 @@ def compare_batches(
     """
     for counted in (reference, new):
         refuse_design(counted.design, "drift")
+    n_draws = n_draws or rule.n_draws
     check(reference.n_samples, new.n_samples, size, n_draws)
     rng = np.random.default_rng(seed)
     both = _Both.of(grouped(reference, MOST_SCORES), grouped(new, MOST_SCORES))
-    measures, was, now = measured(both.reference, both.new)
+    measures, was, now = measured(both.reference, both.new, rule)
     alike, own = (
         np.concatenate([
             values_of(measures, fresh) - values_of(measures, old) for old, fresh in draws
         ])
         for draws in (both.alike(rng, n_draws), both.resampled(rng, n_draws))
     )  # fmt: skip
-    draws = Draws(now - was, alike, own, np.nanmean(alike, axis=0))
-    found = Changes(measures, was, now, draws, *_by_frequency(both, measures, now, rng, n_draws))
+    draws = Draws(now - was, alike, own, np.nanmean(alike, axis=0), rule, least_of(measures, rule))
+    found = Changes(measures, was, now, draws, *_by_frequency(both, measures, now, draws, rng))
     return BatchComparison(
-        found.rows(), reference.n_samples, new.n_samples, size, found.power(size)
+        found.rows(), reference.n_samples, new.n_samples, size, found.power(size), rule=rule
     )
 
 
 def _by_frequency(
-    both: "_Both", measures: list[EventMeasure], now: Floats, rng: np.random.Generator, n_draws: int
+    both: "_Both",
+    measures: list[EventMeasure],
+    now: Floats,
+    draws: "Draws",
+    rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
     """Return what a new frequency alone would show, and the p-values of what it does not."""
     expected, beyond = np.full(now.size, np.nan), np.full(now.size, np.nan)
-    if not both.has_both_outcomes:
+    rest = not_the_rate(measures)
+    if not (both.can_be_weighted and rest.any()):
         return expected, beyond
     expected = values_of(measures, both.weighted(both.reference, both.new))
     drawn = np.concatenate([
         values_of(measures, fresh) - values_of(measures, both.weighted(old, fresh))
-        for old, fresh in both.alike_by_outcome(rng, n_draws)
+        for old, fresh in both.alike_by_outcome(rng, len(draws.alike))
     ])  # fmt: skip
-    rest = not_the_rate(measures)
-    p_values = Draws(now - expected, drawn, drawn, np.nanmean(drawn, axis=0)).p_values
-    beyond[rest] = holm(p_values[rest])
+    middle = np.nanmean(drawn, axis=0)
+    of_rest = replace(draws, seen=now - expected, alike=drawn, middle=middle)
+    beyond[rest] = holm(of_rest.p_values[rest])
     return expected, beyond
 
 
@@ -213,13 +295,21 @@ def values_of(measures: list[EventMeasure], counted: Tally) -> Floats:
         return np.stack([np.asarray(m.compute(counted, Options())) for m in measures], axis=-1)
 
 
-def measured(reference: Tally, new: Tally) -> tuple[list[EventMeasure], Floats, Floats]:
-    """Return the measures that both batches have, and their values of each."""
-    measures = [m for m in METRICS if m.key in COMPARED and isinstance(m, EventMeasure)]
+def least_of(measures: list[EventMeasure], rule: Rule) -> Floats:
+    """Return the smallest change of each measure that matters."""
+    return np.array([rule.least.get(measure.key, 0.0) for measure in measures])
+
+
+def measured(reference: Tally, new: Tally, rule: Rule) -> tuple[list[EventMeasure], Floats, Floats]:
+    """Return the measures of a rule that both batches have, and their values of each."""
+    measures = [m for m in METRICS if m.key in rule.measures and isinstance(m, EventMeasure)]
     measures.sort(key=lambda measure: COMPARED.index(measure.key))
     was, now = (values_of(measures, one) for one in (reference, new))
     defined = np.isfinite(was) & np.isfinite(now)
     known = [m for m, is_defined in zip(measures, defined, strict=True) if is_defined]
+    if not known:
+        text = f"{', '.join(rule.measures)}, which these rows leave undefined"
+        raise CalibrationInputError("measures", text, "others")
     return known, was[defined], now[defined]
 
 
@@ -235,17 +325,27 @@ class Draws:
         The same if both batches are alike, and over resamples of each.
     middle : ndarray of float64, shape (n_measures,)
         Mean of ``alike``.
+    rule : Rule
+        When a measure counts as changed.
+    least : ndarray of float64, shape (n_measures,)
+        The smallest change of each that matters.
     """
 
     seen: Floats
     alike: Floats
     own: Floats
     middle: Floats
+    rule: Rule
+    least: Floats
 
     @property
     def p_values(self) -> Floats:
-        """The share of draws that are as far from their mean, that seen counted among them."""
-        far = np.abs(self.alike - self.middle) >= np.abs(self.seen - self.middle) * (1 - 1e-9)
+        """The share of draws that are as far from their mean, that seen counted among them.
+
+        What is seen counts as nearer by the smallest change that matters.
+        """
+        seen = np.maximum(np.abs(self.seen - self.middle) - self.least, 0.0)
+        far = np.abs(self.alike - self.middle) >= seen * (1 - 1e-9)
         known = np.isfinite(self.alike).sum(axis=0)
         return np.asarray((1 + far.sum(axis=0)) / (1 + known))
 
@@ -262,8 +362,9 @@ class Draws:
     @property
     def critical(self) -> Floats:
         """Distances from the mean that are significant, if all are tested at once."""
-        level = LEVEL / max(int(self.tested.sum()), 1)
-        return np.asarray(np.nanquantile(np.abs(self.alike - self.middle), 1 - level, axis=0))
+        level = self.rule.level / max(int(self.tested.sum()), 1)
+        far = np.nanquantile(np.abs(self.alike - self.middle), 1 - level, axis=0)
+        return np.asarray(far + self.least)
 
     @property
     def adjusted(self) -> Floats:
@@ -307,7 +408,10 @@ class Changes:
 
     def power(self, size: float) -> float:
         """Return the power to have seen a change of the mean gap."""
-        gap = [measure.key for measure in self.measures].index("mean_gap")
+        keys = [measure.key for measure in self.measures]
+        if "mean_gap" not in keys:
+            return float("nan")
+        gap = keys.index("mean_gap")
         spread = max(float(self.draws.spread[gap]), _LEAST_SPREAD)
         normal = NormalDist(float(self.draws.critical[gap]), spread)
         return sum(normal.cdf(end) for end in (size, -size))
@@ -330,8 +434,9 @@ class _Both:
         return cls(*(_on(scores, one) for one in (reference, new)))
 
     @property
-    def has_both_outcomes(self) -> bool:
-        return all(0 < one.hits.sum() < one.n_samples for one in (self.reference, self.new))
+    def can_be_weighted(self) -> bool:
+        """Return whether the reference has both outcomes, so that it tells of any frequency."""
+        return bool(0 < self.reference.hits.sum() < self.reference.n_samples)
 
     def alike(self, rng: np.random.Generator, n_draws: int) -> Pairs:
         """Draw pairs of batches from all rows together."""
@@ -414,8 +519,9 @@ def compare_pairs(
     new: EventScores,
     *,
     size: float = 0.02,
-    n_draws: int = 2000,
+    n_draws: int | None = None,
     seed: int = 0,
+    rule: Rule = ORDINARY,
 ) -> BatchComparison:
     """Compare a new batch with an audited one of the same rows.
 
@@ -425,10 +531,12 @@ def compare_pairs(
         The k-th row of both is the same, scored twice or with an outcome that may have changed.
     size : float, default 0.02
         A change of the mean gap for which the power is asked, above 0.
-    n_draws : int, default 2000
-        Swaps, and resamples, that are drawn.
+    n_draws : int, optional
+        Swaps, and resamples, that are drawn. As many as the rule needs by default, 2,000 at 5%.
     seed : int, default 0
         Of the draws.
+    rule : Rule, optional
+        Which measures are compared, and which changes matter; all, and any, by default.
 
     Returns
     -------
@@ -439,7 +547,8 @@ def compare_pairs(
     Raises
     ------
     CalibrationInputError
-        Another number of rows, a size that is not above 0, fewer than 100 draws.
+        Another number of rows, a size that is not above 0, fewer than 100 draws, no measure that
+        both have.
 
     Notes
     -----
@@ -465,27 +574,29 @@ def compare_pairs(
     """
     for event in (reference, new):
         refuse_rows(event, "drift")
+    n_draws = n_draws or rule.n_draws
     check(reference.n_samples, new.n_samples, size, n_draws)
     if reference.n_samples != new.n_samples:
         wanted = f"the {reference.n_samples:,} of the reference"
         raise CalibrationInputError("new", f"{new.n_samples:,} rows", wanted)
     rng = np.random.default_rng(seed)
-    measures, was, now = measured(*map(_counted, (reference, new)))
+    measures, was, now = measured(_counted(reference), _counted(new), rule)
     pairs = _Pairs.of(reference, new, rng)
     alike, own = (
         np.concatenate([pairs.changes(measures, *weights) for weights in drawn])
         for drawn in (pairs.swaps(rng, n_draws), pairs.resamples(rng, n_draws))
     )
-    draws = Draws(pairs.seen(measures), alike, own, np.zeros(was.size))
+    least = least_of(measures, rule)
+    draws = Draws(pairs.seen(measures), alike, own, np.zeros(was.size), rule, least)
     n_changed = int(np.count_nonzero(reference.hits != new.hits))
     expected, beyond = np.full((2, was.size), np.nan)
     if n_changed:
         turned = EventScores(reference.scores, new.hits, reference.rest)
         expected = values_of(measures, _counted(turned))
-        beyond = _beyond(turned, new, measures, rng, n_draws)
+        beyond = _beyond(_Pairs.of(turned, new, rng), measures, draws, rng)
     found = Changes(measures, was, now, draws, expected, beyond)
     n_rows = new.n_samples
-    return BatchComparison(found.rows(), n_rows, n_rows, size, found.power(size), n_changed)
+    return BatchComparison(found.rows(), n_rows, n_rows, size, found.power(size), n_changed, rule)
 
 
 def _counted(event: EventScores) -> Tally:
@@ -493,18 +604,14 @@ def _counted(event: EventScores) -> Tally:
 
 
 def _beyond(
-    turned: EventScores,
-    new: EventScores,
-    measures: list[EventMeasure],
-    rng: np.random.Generator,
-    n_draws: int,
+    pairs: "_Pairs", measures: list[EventMeasure], draws: Draws, rng: np.random.Generator
 ) -> Floats:
     """Return the adjusted p-values of what the new outcomes do not explain."""
-    pairs, beyond = _Pairs.of(turned, new, rng), np.full(len(measures), np.nan)
-    alike = np.concatenate([pairs.changes(measures, *one) for one in pairs.swaps(rng, n_draws)])
-    draws = Draws(pairs.seen(measures), alike, alike, np.zeros(len(measures)))
+    beyond, swaps = np.full(len(measures), np.nan), pairs.swaps(rng, len(draws.alike))
+    alike = np.concatenate([pairs.changes(measures, *one) for one in swaps])
+    of_rest = replace(draws, seen=pairs.seen(measures), alike=alike, own=alike)
     rest = not_the_rate(measures)
-    beyond[rest] = draws.adjusted[rest]
+    beyond[rest] = of_rest.adjusted[rest]
     return beyond
 
 

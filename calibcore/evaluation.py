@@ -1,9 +1,10 @@
 """A measure before and after calibration."""
 
+import copyreg
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -285,18 +286,7 @@ def evaluate(
         after_event = like(EventScores(scores, prepared.event.hits), rows)
     before_side = _side(prepared.event, options)
     after_side = before_side if after_event is prepared.event else _side(after_event, options)
-    is_same = after_side is before_side
-
-    def compared(measures: Sequence[Measure]) -> list[Comparison]:
-        before = _values(measures, (event, options), before_side, prepared, None)
-        after = (
-            before if is_same else _values(measures, (event, options), after_side, prepared, fitted)
-        )
-        return [
-            Comparison(measure, was, was if keeps and measure.asks_for_order else now)
-            for measure, was, now in zip(measures, before, after, strict=True)
-        ]
-
+    compared = _Compared((event, options), before_side, after_side, prepared, fitted, keeps)
     past = None
     if keeps and isinstance(rows, LogitSet):
         past = past_half(event, rows.probabilities, after_event.scores)
@@ -306,6 +296,47 @@ def evaluate(
         of_classes = np.bincount(rows.labels, each)
         commonest = float(of_classes.max() / of_classes.sum())
     return SetResult(before_side, after_side, Comparisons(compared), changed, past, commonest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """What measures before and after calibration are made of."""
+
+    how: tuple[Event, Options]
+    before: Side
+    after: Side
+    prepared: Prepared
+    fitted: FittedScoreMap | FittedVectorMap | None
+    keeps: bool
+    """Whether the map keeps the order of the rows."""
+
+    def __call__(self, measures: Sequence[Measure]) -> list[Comparison]:
+        before = after = _values(measures, self.how, self.before, self.prepared, None)
+        if self.after is not self.before:
+            after = _values(measures, self.how, self.after, self.prepared, self.fitted)
+        return [
+            Comparison(measure, was, was if self.keeps and measure.asks_for_order else now)
+            for measure, was, now in zip(measures, before, after, strict=True)
+        ]
+
+
+def _measure_of(key: str) -> Measure:
+    return next(measure for measure in METRICS if measure.key == key)
+
+
+def _by_key(measure: Measure) -> tuple[Any, ...]:
+    """Return how a measure is pickled and copied: those of `METRICS`, which hold functions, by key.
+
+    So results can be sent to another process, and a copy of one has the same measures.
+    """
+    if any(measure is one for one in METRICS):
+        return _measure_of, (measure.key,)
+    reduced: tuple[Any, ...] = object.__reduce_ex__(measure, 4)  # type: ignore[assignment]
+    return reduced
+
+
+for _kind in {type(measure) for measure in METRICS}:
+    copyreg.pickle(_kind, _by_key)
 
 
 def _values(

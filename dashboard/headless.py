@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from dashboard.compute.periods import split_by_date
 from dashboard.compute.split import evaluated_split, groupings, methods_for, split_of
 from dashboard.figures import LIGHT
 from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
-from dashboard.readers.limits import check_size
+from dashboard.readers.limits import MAX_UPLOAD, check_size
 from dashboard.readers.records import Options, RawSet
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, ChosenEvent, Settings, first_class
+
+PIPED = Path("-")
+"""Stands for what is piped in."""
 
 _RANKED = re.compile(r"(top|within)-([1-9]\d*)")
 
@@ -34,8 +38,8 @@ def read_paths(paths: Sequence[Path], options: Options) -> Upload:
     files = []
     for path in paths:
         data = _bytes_of(path)
-        digest = hashlib.sha256(data).hexdigest()
-        files.append(Parsed(path.name, digest, parse_apart(path.name, data, header=options.header)))
+        digest, name = hashlib.sha256(data).hexdigest(), _name_of(path, data)
+        files.append(Parsed(name, digest, parse_apart(name, data, header=options.header)))
     return split_by_date(understand(files, options))
 
 
@@ -50,7 +54,25 @@ def digest_of_paths(paths: Sequence[Path]) -> str:
     return digest_of([hashlib.sha256(_bytes_of(path)).hexdigest() for path in paths])
 
 
+_STARTS = {
+    b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"PK": ".npz", b"{": ".json", b"[": ".json",
+}  # fmt: skip
+"""Of what is piped in, by its first bytes; anything else is a table of text."""
+
+
+def _name_of(path: Path, data: bytes) -> str:
+    if path != PIPED:
+        return path.name
+    start = data[:64].lstrip()
+    ending = next((one for sign, one in _STARTS.items() if start.startswith(sign)), ".csv")
+    return f"stdin{ending}"
+
+
 def _bytes_of(path: Path) -> bytes:
+    if path == PIPED:
+        data = sys.stdin.buffer.read(MAX_UPLOAD + 1)
+        check_size(len(data))
+        return data
     try:
         check_size(path.stat().st_size)
         return path.read_bytes()

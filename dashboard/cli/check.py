@@ -6,21 +6,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.markup import escape
 
 from calibcore.data import LogitSet
-from calibcore.drift import BatchComparison, compare_batches, compare_pairs
+from calibcore.drift import COMPARED, BatchComparison, Rule, compare_batches, compare_pairs
 from calibcore.errors import CalibrationInputError
+from calibcore.group_drift import compare_groups
+from calibcore.grouping import Grouping
+from calibcore.tally import tally
 from dashboard.cli import check_words as words
-from dashboard.cli.output import Lines
+from dashboard.cli.check_files import Subgroups, json_of, junit_of, record_of
+from dashboard.cli.output import Lines, write_file
 from dashboard.cli.pairing import Batch, Matched, match
 from dashboard.cli.terminal import options_of
 from dashboard.compute.files import row_numbers
+from dashboard.compute.split import groupings, slicing_of
 from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
-from dashboard.readers.records import Role
+from dashboard.readers.records import Role, SliceColumn
 from dashboard.report.reference import Reference, read_reference, reference_of
 from dashboard.scene import Scene
 from dashboard.texts.numbers import plain
+from dashboard.texts.subgroups import BLANK
 from dashboard.texts.subject import subject
 
 REPORT = ".json"
@@ -45,7 +53,9 @@ def check_files(given: Mapping[str, Any]) -> bool:
     """
     audited, rows = _audited(given)
     scene = _scene_like(audited, given["files"], _as_audited(given, audited.reading))
-    found, how = _compared(audited, rows, scene, given["change"])
+    new = _batch(scene)
+    found, how = _compared(audited, rows, new, given)
+    groups = _subgroups(rows, new, found.rule) if isinstance(rows, Batch) else None
     console = Lines()
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
     for text in (f"Against: {audited.subject}", how):
@@ -53,26 +63,87 @@ def check_files(given: Mapping[str, Any]) -> bool:
     style = "bold red" if found.moved else "bold" if words.too_few(found) else None
     console.print(escape(words.conclusion(found)), style=style, soft_wrap=True)
     console.table(words.head(found), [words.cells(row, found) for row in found.rows])
-    for text in (words.power(found), words.note(found)):
+    for text in filter(None, (words.power(found), words.note(found))):
         console.print(escape(text), soft_wrap=True)
+    console.print(escape(words.subgroups(groups)), soft_wrap=True)
+    if groups is not None and groups.changes.moved.any():
+        console.table(words.SUBGROUP_HEAD, words.subgroup_cells(groups))
     least = given["min_power"]
     lacks = least is not None and found.power < least
+    if given["json"] is not None or given["junit"] is not None:
+        record = record_of(found, plain(subject(scene)), audited.subject, how, groups)
+        for out, written in ((given["json"], json_of), (given["junit"], junit_of)):
+            if out is not None:
+                write_file(
+                    out, written(record, words.too_little_power(found, least) if lacks else "")
+                )
     if lacks:
         console.print(escape(words.too_little_power(found, least)), style="bold red")
-    return bool(found.moved) or lacks
+    return bool(found.moved) or lacks or (groups is not None and bool(groups.changes.moved.any()))
 
 
 def _compared(
-    audited: Reference, rows: Batch | str, scene: Scene, size: float
+    audited: Reference, rows: Batch | str, new: Batch, given: Mapping[str, Any]
 ) -> tuple[BatchComparison, str]:
     """Return the comparison, and a sentence on whether it is of pairs, and why."""
+    size, rule = given["change"], _rule(given)
     if isinstance(rows, Batch):
-        found = match(rows, new := _batch(scene))
+        found = match(rows, new)
         if isinstance(found, Matched):
-            return compare_pairs(found.reference, found.new, size=size), words.paired(found)
+            return compare_pairs(found.reference, found.new, size=size, rule=rule), words.paired(
+                found
+            )
         rows = words.unmatched(found, rows.file, new.file)
-    counted = scene.evaluated.before.counted
-    return compare_batches(audited.counted, counted, size=size), words.two_samples(rows)
+    counted = tally(new.event.scores, new.event.hits, new.event.rest)
+    compared = compare_batches(audited.counted, counted, size=size, rule=rule)
+    return compared, words.two_samples(rows)
+
+
+def _subgroups(rows: Batch, new: Batch, rule: Rule) -> Subgroups:
+    """Compare the subgroups of all columns that both files have, grouped as the audited one."""
+    names = [name for name in rows.groupings if name in new.columns]
+    known = [rows.groupings[name] for name in names]
+    places = [
+        (one.numbers(rows.columns[name]), one.numbers(new.columns[name]))
+        for name, one in zip(names, known, strict=True)
+    ]
+    changes = compare_groups(
+        rows.event, new.event, places,
+        least=rule.least.get("mean_gap", 0.0), level=rule.level, n_draws=rule.n_draws,
+    )  # fmt: skip
+    return Subgroups(
+        changes,
+        tuple(
+            (names[by], known[by].names[at] or BLANK)
+            for by, at in zip(changes.grouping, changes.place, strict=True)
+        ),
+    )
+
+
+def _rule(given: Mapping[str, Any]) -> Rule:
+    """Return when a measure counts as changed.
+
+    Raises
+    ------
+    CalibrationInputError
+        A measure that is not compared, a change that is no number, or a power that is asked of the
+        mean gap where that is not compared.
+    """
+    keys = tuple(key.strip() for text in given["measures"] for key in text.split(","))
+    if keys and given["min_power"] is not None and "mean_gap" not in keys:
+        raise CalibrationInputError(
+            "min_power", "--measures without mean_gap", "mean_gap among them"
+        )
+    least: dict[str, float] = {}
+    for text in given["min_change"]:
+        key, _, number = text.rpartition("=")
+        try:
+            value = float(number.removesuffix("%")) / (100 if number.endswith("%") else 1)
+        except ValueError:
+            wanted = "a number such as 0.01 or 1%, or one of a measure such as event_nll=0.02"
+            raise CalibrationInputError("min_change", repr(text), wanted) from None
+        least |= {key.strip(): value} if key else dict.fromkeys(keys or COMPARED, value)
+    return Rule(keys or COMPARED, given["level"], least)
 
 
 # The audited rows ---------------------------------------------------------------------------
@@ -180,7 +251,19 @@ def _batch(scene: Scene) -> Batch:
         row_numbers(upload)[role],
         rows.labels if isinstance(rows, LogitSet) else event.hits,
         upload.class_names,
+        {name: _cells(column) for name, column in upload.columns.get(role, {}).items()},
+        {name: found for name in groupings(upload) if (found := _grouping(scene, name))},
     )
+
+
+def _cells(column: SliceColumn) -> NDArray[Any]:
+    if column.categories is None:
+        return column.values
+    return np.array(column.categories, dtype=np.object_)[column.values.astype(np.intp)]
+
+
+def _grouping(scene: Scene, name: str) -> Grouping | None:
+    return slicing_of(scene.upload, scene.settings, name).grouping
 
 
 def _as_audited(given: Mapping[str, Any], audited: Mapping[str, Any]) -> dict[str, Any]:

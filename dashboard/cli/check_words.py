@@ -3,12 +3,53 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from calibcore.drift import LEVEL, BatchComparison, Moved
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics import METRICS
+from dashboard.cli.check_files import Subgroups
 from dashboard.cli.pairing import FEWEST, MATCHING, Matched, Unmatched
 from dashboard.texts.numbers import amount, percent, span
 from dashboard.texts.rows import rows_of
+
+SUBGROUP_HEAD = "Subgroup", "Rows", "Audited", "Now", "Change", "Adjusted p"
+
+
+def subgroups(found: Subgroups | None) -> str:
+    """Return whether the mean gap of a subgroup changed, or why none was compared."""
+    if found is None:
+        return "Subgroups: not compared, which needs the audited rows."
+    n_groups = len(found.names)
+    if not n_groups:
+        return "Subgroups: none to compare."
+    n_moved = int(found.changes.moved.sum())
+    if not n_moved:
+        least = found.changes.adjusted.min()
+        return (
+            f"Subgroups: no change of the mean gap in any of {n_groups} (smallest p = {least:.2g})."
+        )
+    return f"Subgroups: the mean gap changed in {n_moved} of {n_groups}."
+
+
+def subgroup_cells(found: Subgroups) -> list[tuple[str, ...]]:
+    """Return the rows of the table of the subgroups that changed, largest change first."""
+    one = found.changes
+    order = np.argsort(-np.abs(one.new - one.reference))
+    return [
+        (
+            " = ".join(found.names[k]),
+            f"{one.rows_new[k]:,}",
+            *(
+                f"{amount(value, 'share', int(one.rows_new[k]), signed=True)} pp"
+                for value in (one.reference[k], one.new[k], one.new[k] - one.reference[k])
+            ),
+            f"{one.adjusted[k]:.2g}",
+        )
+        for k in order
+        if one.moved[k]
+    ]
+
 
 _UNITS = {measure.key: measure.unit for measure in METRICS}
 
@@ -135,7 +176,7 @@ def conclusion(comparison: BatchComparison) -> str:
         )
     text = f"Changed: {', '.join(row.name for row in comparison.moved)}."
     beyond = ", ".join(row.name for row in comparison.beyond_the_frequency)
-    rate_moved = comparison.find("hit_rate").adjusted < LEVEL
+    rate_moved = any(row.key == "hit_rate" for row in comparison.moved)
     if comparison.changed_outcomes == 0:
         return f"{text} All outcomes are the same as audited: the scores changed."
     if comparison.changed_outcomes is not None and (beyond or not rate_moved):
@@ -151,10 +192,11 @@ def conclusion(comparison: BatchComparison) -> str:
 
 def _of_frequency(comparison: BatchComparison) -> str:
     """Return that the event's frequency changed, and what that alone would show."""
-    rate, gap = comparison.find("hit_rate"), comparison.find("mean_gap")
+    rate = comparison.find("hit_rate")
     was, now = percent(rate.reference, comparison.n_reference), percent(rate.new, comparison.n_new)
     text = f"The event became {'more' if rate.change > 0 else 'less'} frequent: {was} \u2192 {now}."
-    if math.isnan(gap.expected):
+    gap = next((row for row in comparison.rows if row.key == "mean_gap"), None)
+    if gap is None or math.isnan(gap.expected):
         return text
     shown = _value(gap, gap.expected, comparison.n_new, signed=True)
     by = "it" if comparison.changed_outcomes is None else "the new outcomes"
@@ -165,7 +207,9 @@ def _of_frequency(comparison: BatchComparison) -> str:
 
 
 def power(comparison: BatchComparison) -> str:
-    """Return what change so many rows would have shown."""
+    """Return what change so many rows would have shown; of the mean gap alone."""
+    if math.isnan(comparison.power):
+        return ""
     size = _size(comparison)
     chance = f"{100 * comparison.power:.0f}%"
     here = f"{rows_of(comparison.n_new).capitalize()} now, {comparison.n_reference:,} audited"
@@ -184,6 +228,10 @@ def note(comparison: BatchComparison) -> str:
         "p: adjusted for all measures (Holm).",
         "Detectable: the change that would have been detected with 80% power.",
     ]
+    if comparison.rule.level != LEVEL:
+        texts.append(f"Changed: adjusted p below {comparison.rule.level:g}.")
+    if least := _least(comparison):
+        texts.append(f"p: of a change larger than {least}.")
     if comparison.changed_outcomes is None:
         texts.insert(2, _IF_FREQUENCY)
     elif comparison.changed_outcomes:
@@ -191,6 +239,17 @@ def note(comparison: BatchComparison) -> str:
     if comparison.changed_outcomes is not None:
         texts[1] = "p: by swapping audited and new rows, adjusted for all measures (Holm)."
     return " ".join(texts)
+
+
+def _least(comparison: BatchComparison) -> str:
+    """Return the smallest changes that matter, those of one size together."""
+    sizes: dict[str, list[str]] = {}
+    for row in comparison.rows:
+        if size := comparison.rule.least.get(row.key, 0.0):
+            shared = _UNITS[row.key] == "share"
+            text = f"{100 * size:.3g} percentage points" if shared else f"{size:.3g}"
+            sizes.setdefault(text, []).append(row.name)
+    return ", ".join(f"{size} ({', '.join(names)})" for size, names in sizes.items())
 
 
 _IF_FREQUENCY = (
@@ -222,7 +281,7 @@ def cells(row: Moved, comparison: BatchComparison) -> tuple[str, ...]:
         *first,
         change,
         f"{row.adjusted:.2g}",
-        *(() if same else (expected + ("*" if row.beyond < LEVEL else ""),)),
+        *(() if same else (expected + ("*" if row.beyond < comparison.rule.level else ""),)),
         visible.removeprefix("+"),
     )
 

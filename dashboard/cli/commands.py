@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from glob import glob, has_magic
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,37 @@ def resamples(ctx: click.Context, param: click.Parameter, value: int) -> int:
 
 
 _FEWEST_RESAMPLES = 20
+
+
+def named_files(
+    ctx: click.Context, param: click.Parameter, value: tuple[Path, ...]
+) -> tuple[Path, ...]:
+    """Return the files that are named: those of a folder, or of a pattern that is no file itself.
+
+    Both in the order of their names; a folder without those within it, hidden or of other kinds.
+    """
+    del ctx, param
+    found: list[Path] = []
+    for path in value:
+        files = _files_of(path)
+        if not files:
+            raise click.BadParameter(f"{path}, where no file is. Expected files to read.")
+        found += files
+    return tuple(found)
+
+
+def _files_of(path: Path) -> list[Path]:
+    if path.is_dir():
+        from dashboard.readers.formats import FORMATS  # noqa: PLC0415 - takes a while
+
+        return sorted(
+            one for one in path.iterdir() if one.is_file() and one.suffix.lower() in FORMATS
+            and not one.name.startswith(".")
+        )  # fmt: skip
+    if has_magic(str(path)) and not path.exists():
+        matching = map(Path, glob(str(path), recursive=True))  # noqa: PTH207 - may be absolute
+        return sorted(one for one in matching if one.is_file())
+    return [path]
 
 
 class Written(click.Path):

@@ -24,6 +24,7 @@ from dashboard.cli.commands import (
     WithKeys,
     Written,
     check_outputs,
+    named_files,
     resamples,
 )
 
@@ -59,6 +60,8 @@ _EXAMPLES = {
         "  fractile audit predictions.csv\n"
         "  fractile audit predictions.csv --outcome readmitted --score risk --event Yes\n"
         "  fractile audit logits.npz --calibrator temperature --all\n"
+        "  fractile audit 'parts/*.csv' --files-are parts\n"
+        "  zcat predictions.csv.gz | fractile audit -\n"
         "  fractile audit predictions.csv --report report.html --json audit.json\n"
         '  fractile audit batch.parquet --fail-if "ks_error>3%" --fail-if "subgroup.gap>0.05"\n'
     ),
@@ -84,6 +87,7 @@ _EXAMPLES = {
         "  fractile audit january.csv --json audit.json\n"
         "  fractile check march.csv --against audit.json\n"
         "  fractile check march.csv --against audit.json --change 0.05 --min-power 0.8\n"
+        "  fractile check march.csv --against audit.json --min-change 1% --junit check.xml\n"
         "  fractile check rescored.csv --against january.csv\n"
         "  fractile check rescored.csv --against audit.json --audited january.csv\n"
     ),
@@ -149,14 +153,14 @@ def _serve(options: Sequence[str]) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from streamlit.web import cli  # noqa: PLC0415 - half a second, not for whoever imports this
 
-    sys.argv = ["streamlit", "run", str(Path(__file__).parents[1] / "app.py"), *options]
+    sys.argv = ["streamlit", "run", str(Path(__file__).parents[1] / "server.py"), *options]
     cli.main()
 
 
 _FILE = click.Path(path_type=Path)
 
 _READING: tuple[Callable[[Any], Any], ...] = (
-    click.argument("files", nargs=-1, required=True, type=_FILE),
+    click.argument("files", nargs=-1, required=True, type=_FILE, callback=named_files),
     click.option("--outcome", metavar="COLUMN", help="What came true, or the true class."),
     click.option("--score", metavar="COLUMN", help="The score of one event."),
     click.option(
@@ -322,6 +326,34 @@ def audit(
     "min_power",
     type=click.FloatRange(0, 1),
     help="Exit with code 1 where the power to detect that change is below it, such as 0.8.",
+)
+@click.option(
+    "--min-change",
+    "min_change",
+    metavar="[MEASURE=]SIZE",
+    multiple=True,
+    help="The smallest change that matters, of all measures or of one: 0.01, 1%, event_nll=0.02;"
+    " smaller ones do not fail, however many rows. Repeatable.",
+)
+@click.option(
+    "--measures",
+    metavar="KEYS",
+    multiple=True,
+    help="What is compared, such as mean_gap,ks_error; by default mean_gap, ks_error, event_brier,"
+    " event_nll, auroc, mean_score, hit_rate.",
+)
+@click.option(
+    "--level",
+    default=0.05,
+    show_default=True,
+    type=click.FloatRange(0.001, 0.5),
+    help="Chance that any measure counts as changed if none has.",
+)
+@click.option(
+    "--json", metavar="JSON", type=Written(".json"), help="Write the figures for programs."
+)
+@click.option(
+    "--junit", metavar="XML", type=Written(".xml"), help="Write a test a measure, as JUnit does."
 )
 def check(**given: Any) -> None:
     """Print whether a new batch in FILES behaves as the audited one.

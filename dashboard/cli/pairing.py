@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.data import EventScores
+from calibcore.grouping import Grouping
 
 MATCHING = 0.9
 """Share of the new rows that have to be audited ones, as the others are not compared."""
@@ -41,6 +42,10 @@ class Batch:
     """
     class_names: tuple[str, ...] | None
     """Of the classes."""
+    columns: Mapping[str, NDArray[Any]]
+    """By the column, texts or numbers by which rows can be grouped; shape (n_samples,)."""
+    groupings: Mapping[str, Grouping]
+    """How the values of some of these are grouped, in this file and in others."""
 
 
 @dataclass(frozen=True, eq=False)

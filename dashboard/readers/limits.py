@@ -33,6 +33,12 @@ MAX_OBJECTS = 512 * MB
 """Bytes of the Python objects of a document, which is more than ordinary ones of most bytes have.
 """
 
+MAX_DEPTH = 32
+"""Of lists and objects of JSON within each other, as their first values show."""
+
+MAX_BYTES = 1 << 62
+"""Of an array, as its shape says, which is more than a processor can address."""
+
 MAX_STEPS = 2_000_000
 """Of a pickle."""
 

@@ -6,12 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
+from xml.etree.ElementTree import Element, fromstring
 
+import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from calibcore.metrics import mean_gap
+from dashboard.cli import check_files
 from dashboard.cli.main import main
 from dashboard.report.reference import read_reference
 
@@ -194,6 +198,99 @@ def test_what_is_no_report_is_refused(
 def test_a_missing_file_is_refused(audited: Path, other: str) -> None:
     found = run("check", audited.parent / "audited.csv", "--against", other)
     assert (found.exit_code, found.output.count("\n")) == (2, 1)
+
+
+# For programs ---------------------------------------------------------------------------------
+
+
+SCHEMA = Path(check_files.__file__).with_name("check.schema.json")
+
+
+def written(audited: Path, new: Path, *options: str) -> tuple[Result, dict[str, Any], Element]:
+    out, xml = new.with_suffix(".json"), new.with_suffix(".xml")
+    found = run("check", new, "--against", audited, "--json", out, "--junit", xml, *options)
+    return found, json.loads(out.read_text("utf-8")), fromstring(xml.read_text("utf-8"))  # noqa: S314 - own
+
+
+@pytest.mark.parametrize(
+    ("drawn", "cause"),
+    [({}, "nothing"), ({"rate": 0.45}, "frequency"), ({"slope": 2.0}, "fit")],
+)
+def test_a_program_is_told_what_changed(
+    audited: Path, tmp_path: Path, drawn: dict[str, float], cause: str
+) -> None:
+    new = tmp_path / "a<&\x01.csv" if cause == "fit" else tmp_path / "new.csv"
+    batch(new, 3, **drawn)
+    found, record, xml = written(audited, new)
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(record)
+    assert (schema["$id"], record["cause"]) == (record["$schema"], cause)
+    assert (found.exit_code, record["failed"]) == ((0, False) if cause == "nothing" else (1, True))
+    gap = next(one for one in record["measures"] if one["measure"] == "mean_gap")
+    lines = [line.split(",") for line in new.read_text("utf-8").splitlines()[1:]]
+    by_hand = np.mean([float(risk) / 100 - (back == "Yes") for risk, back in lines])
+    assert gap["after"] == pytest.approx(by_hand, abs=1e-9)
+    assert gap["low"] < gap["after"] - gap["before"] < gap["high"]
+    suite, failed = xml, [one["measure"] for one in record["measures"] if one["changed"]]
+    cases = {one.get("name"): one.find("failure") for one in suite.iter("testcase")}
+    assert [name for name, one in cases.items() if one is not None] == failed
+    assert {one.get("type") for one in cases.values() if one is not None} <= {cause}
+    assert (suite.get("tests"), suite.get("failures")) == (str(len(cases)), str(len(failed)))
+
+
+def test_what_matters_is_the_caller_s(audited: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.csv"
+    batch(new, 2, slope=2.0)
+    found, record, _ = written(audited, new, "--min-change", "90%", "--min-change", "event_nll=0")
+    changed = [one["measure"] for one in record["measures"] if one["changed"]]
+    assert (found.exit_code, changed) == (1, ["event_nll"])
+    assert "90 percentage points (Mean score minus frequency" in found.output
+    found, record, _ = written(audited, new, "--measures", "auroc, hit_rate", "--level", "0.01")
+    assert [one["measure"] for one in record["measures"]] == ["auroc", "hit_rate"]
+    assert (found.exit_code, record["power"], record["level"]) == (0, None, 0.01)
+
+
+def halves(path: Path, seed: int, shift: float) -> None:
+    """Write a batch of two wards: more events than scores say in one, fewer in the other."""
+    rng = np.random.default_rng(seed)
+    risk, ward = rng.uniform(0.2, 0.8, 4000), rng.integers(0, 2, 4000)
+    back = rng.random(4000) < risk + np.where(ward, shift, -shift)
+    lines = [f"{r:.4f},{'AB'[w]},{b:d}" for r, w, b in zip(risk, ward, back, strict=True)]
+    path.write_text("\n".join(["risk,ward,readmitted", *lines]), encoding="utf-8")
+
+
+def test_two_wards_that_drift_oppositely_are_found(tmp_path: Path) -> None:
+    old, like, new = (tmp_path / f"{name}.csv" for name in ("old", "like", "new"))
+    for k, (path, shift) in enumerate(((old, 0.0), (like, 0.0), (new, 0.1))):
+        halves(path, k, shift)
+    found, record, _ = written(old, like)
+    assert (found.exit_code, record["failed"]) == (0, False)
+    assert "Subgroups: no change of the mean gap in any of 2" in found.output
+    found, record, xml = written(old, new, "--measures", "mean_gap,hit_rate")
+    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(record)
+    assert (found.exit_code, record["cause"], record["failed"]) == (1, "nothing", True)
+    assert {one["subgroup"]: one["changed"] for one in record["subgroups"]} == {
+        "A": True,
+        "B": True,
+    }
+    assert "Subgroups: the mean gap changed in 2 of 2." in found.output
+    kinds = [one.get("type") for one in xml.iter("failure")]
+    assert kinds == ["subgroup", "subgroup"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--measures", "ece"), "ece"),
+        (("--min-change", "much"), "a number such as 0.01"),
+        (("--measures", "auroc", "--min-power", "0.8"), "mean_gap among them"),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(
+    audited: Path, options: tuple[str, ...], said: str
+) -> None:
+    found = run("check", audited.parent / "audited.csv", "--against", audited, *options)
+    assert (found.exit_code, said in found.stderr) == (2, True)
 
 
 # The job ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError
-from calibcore.drift import COMPARED, BatchComparison, compare_batches
+from calibcore.drift import COMPARED, BatchComparison, Rule, compare_batches
 from calibcore.metrics import (
     auroc,
     event_brier,
@@ -130,12 +130,117 @@ def test_the_ks_error_has_no_interval() -> None:
     assert compared(rows(0, 100), rows(1, 100)).find("ks_error").interval is None
 
 
-def test_a_batch_without_events_has_no_auroc_and_no_expectation() -> None:
-    scores, _ = rows(7, 200)
-    found = compared(rows(0, 500), (scores, np.zeros(200, dtype=np.bool_)))
+def test_a_batch_without_events_is_compared_with_the_rows_without() -> None:
+    old, was = rows(0, 500)
+    scores, hits = rows(7, 400)
+    alone = scores[~hits]
+    found = compared((old, was), (alone, np.zeros(alone.size, dtype=np.bool_)))
     assert "auroc" not in [row.key for row in found.rows]
-    assert all(np.isnan([row.expected, row.beyond]).all() for row in found.rows)
+    assert found.find("mean_score").expected == pytest.approx(old[~was].mean(), abs=1e-12)
+    assert found.find("mean_gap").expected == pytest.approx(old[~was].mean(), abs=1e-12)
+    assert found.find("event_brier").expected == pytest.approx((old[~was] ** 2).mean(), abs=1e-12)
     assert "hit_rate" in [row.key for row in found.moved]
+    assert (found.beyond_the_frequency, found.cause) == ((), "frequency")
+
+
+def test_other_scores_in_a_batch_without_events_are_beyond_its_frequency() -> None:
+    scores, hits = rows(7, 800)
+    alone = np.sqrt(scores[~hits])
+    found = compared(rows(0, 500), (alone, np.zeros(alone.size, dtype=np.bool_)))
+    assert {"mean_gap", "mean_score"} <= {row.key for row in found.beyond_the_frequency}
+    assert found.cause == "fit"
+
+
+def test_a_reference_without_events_expects_nothing() -> None:
+    scores, _ = rows(7, 200)
+    found = compared((scores, np.zeros(200, dtype=np.bool_)), rows(0, 500))
+    assert all(np.isnan([row.expected, row.beyond]).all() for row in found.rows)
+
+
+# The rule ---------------------------------------------------------------------------------------
+
+
+def test_a_change_that_does_not_matter_is_no_change() -> None:
+    old, (scores, hits) = rows(0, 40_000), rows(1, 40_000)
+    new = np.clip(scores + 0.02, 0, 1), hits
+    assert "mean_gap" in [row.key for row in compared(old, new).moved]
+    for least, moved in ((0.005, True), (0.02, False), (0.05, False)):
+        found = compare_batches(
+            tally(*old),
+            tally(*new),
+            n_draws=300,
+            rule=Rule(("mean_gap",), least={"mean_gap": least}),
+        )
+        assert bool(found.moved) is moved
+        spread = found.rows[0].visible - least
+        assert spread == pytest.approx(compared(old, new).find("mean_gap").visible, rel=0.3)
+
+
+def test_a_least_change_is_the_slow_permutation_of_what_is_beyond_it() -> None:
+    (old, was), (new, now) = rows(3, 400), rows(4, 250, slope=1.35)
+    rule = Rule(("event_brier",), least={"event_brier": 0.004})
+    row = compare_batches(tally(old, was), tally(new, now), n_draws=4000, rule=rule).rows[0]
+    scores, hits = np.concatenate([old, new]), np.concatenate([was, now])
+    rng, drawn = np.random.default_rng(0), []
+    for _ in range(2000):
+        order = rng.permutation(scores.size)
+        first, rest = order[:400], order[400:]
+        drawn.append(
+            event_brier(scores[rest], hits[rest]) - event_brier(scores[first], hits[first])
+        )
+    far = np.abs(np.array(drawn)) >= abs(row.change) - 0.004
+    assert row.p_value == pytest.approx(far.mean(), abs=0.035)
+
+
+@pytest.mark.long
+def test_a_change_of_the_least_that_matters_is_rarely_rejected() -> None:
+    rule, rejected = Rule(("mean_gap",), least={"mean_gap": 0.02}), 0
+    for k in range(200):
+        scores, _ = rows(5000 + k, 3000)
+        rng = np.random.default_rng(k)
+        new = np.minimum(scores + 0.02, 1), rng.random(3000) < np.minimum(scores, 0.98)
+        found = compare_batches(tally(*rows(k, 3000)), tally(*new), n_draws=300, rule=rule)
+        rejected += bool(found.moved)
+    assert rejected <= 18  # of 200 at 5%, 19 or more in 1 of 100 cases; one-sided it is 2.5%
+
+
+def test_fewer_measures_are_adjusted_for_fewer() -> None:
+    old, new = tally(*rows(3, 400)), tally(*rows(4, 250, slope=1.3))
+    one = compare_batches(old, new, n_draws=300, rule=Rule(("event_nll",)))
+    assert [row.key for row in one.rows] == ["event_nll"]
+    assert one.rows[0].adjusted == one.rows[0].p_value
+    assert np.isnan(one.power)
+
+
+def test_a_level_is_that_of_all_measures_together() -> None:
+    old, new = tally(*rows(3, 400)), tally(*rows(4, 250, slope=1.3))
+    for level in (0.01, 0.2):
+        found = compare_batches(old, new, n_draws=2000, rule=Rule(level=level))
+        assert found.moved == tuple(row for row in found.rows if row.adjusted < level)
+    assert (Rule().n_draws, Rule(level=0.01).n_draws) == (2000, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("field", "options"),
+    [
+        ("measures", {"measures": ("ece",)}),
+        ("measures", {"measures": ()}),
+        ("measures", {"least": {"ece": 0.1}}),
+        ("level", {"level": 0.0}),
+        ("least", {"least": {"auroc": -0.1}}),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused(field: str, options: dict[str, object]) -> None:
+    with pytest.raises(CalibrationInputError) as refused:
+        Rule(**options)  # type: ignore[arg-type]
+    assert refused.value.field == field
+
+
+def test_measures_that_both_batches_lack_are_refused() -> None:
+    scores, _ = rows(7, 200)
+    none = tally(scores, np.zeros(200, dtype=np.bool_))
+    with pytest.raises(CalibrationInputError, match="auroc, which these rows leave undefined"):
+        compare_batches(none, none, rule=Rule(("auroc",)))
 
 
 def test_many_rows_are_joined_and_the_values_stay() -> None:

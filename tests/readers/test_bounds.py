@@ -1,6 +1,7 @@
 """What holds of every format: how many rows are read, and which numbers are looked through."""
 
 import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from dashboard.readers import FileError, limits, read
+from dashboard.readers.worker import parse_apart
 from tests.readers.files import GOOD, LABELS, LOGITS, N, npz
 
 
 def parquet(columns: dict[str, Any]) -> bytes:
     buffer = io.BytesIO()
     pq.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
     return buffer.getvalue()
 
 
@@ -46,6 +56,37 @@ def test_half_precision_is_looked_through(bad: float) -> None:
         read("a.npz", npz(logits=table, labels=LABELS))
 
 
+def header(shape: tuple[int, ...]) -> bytes:
+    written = io.BytesIO()
+    npy = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(written, npy)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.json", b"[" * 900 + b"]" * 900, "line 1: JSON nested more than 32 deep. "),
+        ("a.json", b'{"a":' * 400 + b"1" + b"}" * 400, "line 1: JSON nested more than 32 deep. "),
+        ("a.jsonl", b"[1]\n" + b"[" * 900 + b"]" * 900, "line 2: JSON nested more than 32 deep. "),
+        ("a.json", b"[" * 2000, "line 1: text that is not JSON (depth limit exceeded). "),
+        ("a.npy", header((0, 2**62)), "array: shape (0, 4611686018427387904), more than any "),
+        ("a.npy", header((2**62, 0)), "array: shape (4611686018427387904, 0), more than any "),
+        ("a.npy", header((2**62, 2)), "array: shape (4611686018427387904, 2), more than any "),
+        (
+            "a.npz",
+            zipped({"logits.npy": header((0, 2**62))}),
+            'array "logits": shape (0, 4611686018427387904), more than any ',
+        ),
+    ],
+)
+def test_a_small_file_of_no_bounds_gets_a_sentence(name: str, data: bytes, said: str) -> None:
+    for reads in (read, parse_apart):
+        with pytest.raises(FileError) as refused:
+            reads(name, data)
+        assert str(refused.value).startswith(said)
+
+
 def test_the_page_on_safety_lists_the_limits_in_force() -> None:
     page = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
     of, mb = limits, limits.MB
@@ -57,6 +98,7 @@ def test_the_page_on_safety_lists_the_limits_in_force() -> None:
         f"UTF-16 {of.MAX_UTF16 // mb} MB",
         f"| JSON | {of.MAX_DOCUMENT // mb} MB as one document,",
         f"{of.MAX_OBJECTS // mb} MB of objects made of it, {of.MAX_TEXT // mb} MB as lines",
+        f"{of.MAX_DEPTH} lists or objects within each other |",
         f"members of {of.TIMES} times the file and {of.SPARE // mb} MB once unpacked",
         f"of a workbook {of.TIMES_WORKBOOK} times",
         f"| pickle | {of.MAX_STEPS:,} steps |",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 
 from dashboard.readers.formats.archive import member_bytes, open_archive
-from dashboard.readers.limits import check_rows
+from dashboard.readers.limits import MAX_BYTES, check_rows
 from dashboard.readers.records import Arrays, Column
 from dashboard.readers.refusal import FileError, quoted, type_name
 
@@ -87,6 +87,9 @@ def _parsed(name: str, data: bytes) -> Column:
         return _unread(name, "a structured type with fields")
     if dtype.itemsize == 0:
         return _unread(name, f"type {dtype.str}, values of no size")
+    if prod(filter(None, shape)) * dtype.itemsize > MAX_BYTES:
+        wanted = "an array with rows" if 0 in shape else "a whole file"
+        raise FileError(place, f"shape {shape}, more than any array can have", wanted)
     size, there = prod(shape) * dtype.itemsize, len(data) - stream.tell()
     if size != there:
         raise FileError(

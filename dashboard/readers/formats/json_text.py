@@ -25,7 +25,7 @@ from dashboard.readers.formats.parquet import (
     table_of,
     unread,
 )
-from dashboard.readers.limits import MAX_COLUMNS, MAX_DOCUMENT, MAX_OBJECTS, check_rows
+from dashboard.readers.limits import MAX_COLUMNS, MAX_DEPTH, MAX_DOCUMENT, MAX_OBJECTS, check_rows
 from dashboard.readers.records import Arrays, Column, Table
 from dashboard.readers.refusal import FileError, quoted, visible
 
@@ -151,6 +151,16 @@ def _is_lines(text: bytes) -> bool:
 
 def _loads(text: bytes, line: int) -> Any:
     """Decode a value; where NaN or Infinity is in it, by Python's own parser."""
+    value = _decoded(text, line)
+    first, depth = value, 0
+    while isinstance(first, dict | list) and first:
+        first, depth = next(iter(first.values() if isinstance(first, dict) else first)), depth + 1
+        if depth > MAX_DEPTH:
+            raise FileError(f"line {line}", f"JSON nested more than {MAX_DEPTH} deep", _WANTED)
+    return value
+
+
+def _decoded(text: bytes, line: int) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:

@@ -1,0 +1,170 @@
+"""Subgroups of a new batch beside those of an audited one: two that drift oppositely cancel."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.data import EventScores
+from calibcore.errors import CalibrationInputError
+from calibcore.inference.draws import group_starts
+from calibcore.results import result_class
+from calibcore.validation import Floats, Labels
+
+LEAST_ROWS = 30
+"""Of each batch, in a subgroup that is compared."""
+
+_MOST_VALUES = 32
+"""Scores of events, and of other rows, that are kept in a simulation; neighbours are joined."""
+
+
+@result_class
+class GroupChanges:
+    """The mean gap of each subgroup in both batches, of those with enough rows in both.
+
+    Attributes
+    ----------
+    grouping, place : ndarray of int64, shape (n_groups,)
+        Which grouping, and which of its subgroups.
+    rows_reference, rows_new : ndarray of int64, shape (n_groups,)
+        Rows of each batch.
+    reference, new : ndarray of float64, shape (n_groups,)
+        Mean score minus observed frequency.
+    adjusted : ndarray of float64, shape (n_groups,)
+        p-value, if the subgroup's rows of both batches were drawn alike, or differ by no more than
+        matters; adjusted for all subgroups of all groupings.
+    level : float
+        Of the test, for all of them together.
+    """
+
+    grouping: Labels
+    place: Labels
+    rows_reference: Labels
+    rows_new: Labels
+    reference: Floats
+    new: Floats
+    adjusted: Floats
+    level: float
+
+    @property
+    def moved(self) -> NDArray[np.bool_]:
+        """Which subgroups moved."""
+        return np.asarray(self.adjusted < self.level)
+
+
+def compare_groups(  # noqa: PLR0913 - options with defaults
+    reference: EventScores,
+    new: EventScores,
+    groupings: Sequence[tuple[ArrayLike, ArrayLike]],
+    *,
+    least: float = 0.0,
+    level: float = 0.05,
+    n_draws: int = 2000,
+    seed: int = 0,
+) -> GroupChanges:
+    """Compare the mean gap of every subgroup of a new batch with that of an audited one.
+
+    Parameters
+    ----------
+    reference, new : EventScores
+        The batches.
+    groupings : sequence of pairs of array_like of int
+        The subgroup of each row of the reference, and of the new batch, from 0; below 0 of none.
+    least : float, default 0
+        The smallest change that matters.
+    level : float, default 0.05
+        Of the test.
+    n_draws : int, default 2000
+        How often rows are dealt to the batches again.
+    seed : int, default 0
+        Of the draws.
+
+    Returns
+    -------
+    GroupChanges
+
+    Raises
+    ------
+    CalibrationInputError
+        Not one subgroup a row.
+
+    Notes
+    -----
+    Within each subgroup, rows are dealt to the batches at random, so that another mix of subgroups
+    is no change. The p-value of a subgroup is the share of draws in which any subgroup of its
+    grouping changes as much, in units of its spread, times the number of groupings. Scores beyond
+    32 of the events, and of other rows, are joined with their neighbours.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> scores, half = np.full(4000, 0.5), np.arange(4000) % 2
+    >>> old = EventScores(scores, rng.random(4000) < 0.5)
+    >>> new = EventScores(scores, rng.random(4000) < np.where(half, 0.6, 0.4))
+    >>> compare_groups(old, new, [(half, half)]).moved
+    array([ True,  True])
+    """
+    rng, rows = np.random.default_rng(seed), []
+    for k, pair in enumerate(groupings):
+        places = [np.asarray(one, dtype=np.int64) for one in pair]
+        for one, event in zip(places, (reference, new), strict=True):
+            if one.shape != (event.n_samples,):
+                wanted = f"one for each of {event.n_samples:,} rows"
+                raise CalibrationInputError("groupings", f"shape {one.shape}", wanted)
+        rows += _of_grouping(k, (reference, new), places, (least, n_draws), rng)
+    table = np.array(rows, dtype=np.float64).reshape(-1, 7).T
+    whole = table[:4].astype(np.int64)
+    p_values = validation.scores(table[6]) if rows else table[6]
+    adjusted = np.minimum(p_values * max(np.unique(whole[0]).size, 1), 1.0)
+    return GroupChanges(whole[0], whole[1], whole[2], whole[3], table[4], table[5], adjusted, level)
+
+
+Row = tuple[float, ...]
+
+
+def _of_grouping(
+    number: int,
+    batches: tuple[EventScores, EventScores],
+    places: list[Labels],
+    how: tuple[float, int],
+    rng: np.random.Generator,
+) -> list[Row]:
+    """Return, of each subgroup: grouping, place, rows of both, mean gap in both, p-value."""
+    (least, n_draws), shared = how, np.intersect1d(places[0], places[1])
+    found, largest = [], np.zeros(n_draws)
+    for place in shared[shared >= 0]:
+        old, fresh = (
+            event.rows(np.flatnonzero(one == place))
+            for event, one in zip(batches, places, strict=True)
+        )
+        n_old, n_new = old.n_samples, fresh.n_samples
+        if min(n_old, n_new) < LEAST_ROWS:
+            continue
+        gaps = [float((one.scores - one.hits).mean()) for one in (old, fresh)]
+        changes = _dealt(old, fresh, n_draws, rng)
+        spread = max(float(changes.std()), 1e-12)
+        far = max(abs(gaps[1] - gaps[0]) - least, 0.0) / spread
+        largest = np.maximum(largest, np.abs(changes) / spread)
+        found.append((number, int(place), n_old, n_new, *gaps, far))
+    return [
+        (*one[:-1], (1 + float((largest >= one[-1] * (1 - 1e-9)).sum())) / (1 + n_draws))
+        for one in found
+    ]
+
+
+def _dealt(old: EventScores, new: EventScores, n_draws: int, rng: np.random.Generator) -> Floats:
+    """Return by how much the mean gap changes where rows are dealt at random; shape (n_draws,)."""
+    values, counts = [], []
+    for kind in (0, 1):
+        scores = np.concatenate([one.scores[one.hits == kind] for one in (old, new)])
+        if not scores.size:
+            continue
+        different, rows = np.unique(scores, return_counts=True)
+        starts = group_starts(different, rows.astype(np.float64), _MOST_VALUES)
+        counts.append(np.add.reduceat(rows, starts))
+        values.append(np.add.reduceat(different * rows, starts) / counts[-1] - kind)
+    value, count = np.concatenate(values), np.concatenate(counts)
+    drawn = rng.multivariate_hypergeometric(count, new.n_samples, n_draws, method="marginals")
+    sums = drawn @ value
+    return np.asarray(sums / new.n_samples - (count @ value - sums) / old.n_samples)

@@ -1,0 +1,116 @@
+"""What the server answers, to whom, and that an upload touches no disk."""
+
+import asyncio
+import http.client
+import sys
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartParser
+
+from dashboard.readers.limits import MAX_UPLOAD
+from dashboard.server import HEADERS, HEALTH
+from tests.browser.server import running_dashboard
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[str]:
+    with running_dashboard() as address:
+        yield urlsplit(address).netloc
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def answer(place: str, path: str, **headers: str) -> Answer:
+    connection = http.client.HTTPConnection(place, timeout=20)
+    connection.putrequest("GET", path, skip_host="Host" in headers)
+    for name, value in headers.items():
+        connection.putheader(name.replace("_", "-"), value)
+    connection.endheaders()
+    with closing(connection), connection.getresponse() as found:
+        body = b"" if found.status == 101 else found.read()
+        return Answer(found.status, {name.lower(): text for name, text in found.getheaders()}, body)
+
+
+@pytest.mark.parametrize("path", ["/", "/slices", HEALTH, "/_stcore/host-config", "/no/such.js"])
+def test_every_answer_forbids_framing_and_sniffing(place: str, path: str) -> None:
+    found = answer(place, path)
+    assert {name: found.headers.get(name.lower()) for name in HEADERS} == HEADERS
+
+
+def test_the_page_is_streamlit_s(place: str) -> None:
+    found = answer(place, "/")
+    assert (found.status, b"Streamlit" in found.body) == (200, True)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost@evil", ""])
+def test_other_hosts_are_turned_away(place: str, host: str) -> None:
+    found = answer(place, "/", Host=host)
+    assert (found.status, found.body) == (421, b"Not this host.")
+    assert answer(place, HEALTH, Host=host).status == 200
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9000", "[::1]:8501", "127.0.0.1"])
+def test_its_own_names_are_answered(place: str, host: str) -> None:
+    assert answer(place, "/", Host=host).status == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [("http://evil.example", 403), ("http://127.0.0.1:1", 101), ("null", 403)],
+)
+def test_pages_of_other_origins_get_no_connection(place: str, origin: str, status: int) -> None:
+    found = answer(
+        place, "/_stcore/stream", Connection="Upgrade", Upgrade="websocket", Origin=origin,
+        Sec_WebSocket_Version="13", Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==",
+    )  # fmt: skip
+    assert found.status == status
+
+
+def opened() -> set[str]:
+    """Return what files this process has open."""
+    found = set()
+    for link in Path("/proc/self/fd").iterdir():
+        try:
+            found.add(str(link.readlink()))
+        except FileNotFoundError:  # the listing's own
+            continue
+    return found
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
+@pytest.mark.parametrize("most", [1 << 20, MAX_UPLOAD + 1])
+def test_an_upload_opens_no_file(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At Starlette's own limit of 1 MB it would: that the test can see."""
+    in_force = MultiPartParser.spool_max_size
+    assert in_force > MAX_UPLOAD
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", most)
+    head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
+
+    async def body() -> AsyncGenerator[bytes, None]:
+        yield head
+        for _ in range(20):
+            yield b"1" * (1 << 20)
+        yield b"\r\n--x--\r\n"
+
+    async def read() -> set[str]:
+        before = opened()
+        headers = Headers({"content-type": "multipart/form-data; boundary=x"})
+        form = await MultiPartParser(headers, body()).parse()
+        after = opened()
+        file = form["f"]
+        assert isinstance(file, UploadFile)
+        assert file.size == 20 << 20
+        await form.close()
+        return after - before
+
+    assert bool(asyncio.run(read())) is (most == 1 << 20)
