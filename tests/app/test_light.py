@@ -58,7 +58,7 @@ def test_a_gap_stays_a_gap(n_points: int) -> None:
 def test_what_the_figure_says_goes_before_what_is_usual(palette: Palette) -> None:
     layout = sent(made(3), palette)["layout"]
     assert layout["title"]["font"] == {
-        "size": 13,
+        "size": 14,
         "color": palette.text,
         "family": layout["font"]["family"],
         "weight": 700,

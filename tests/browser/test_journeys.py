@@ -52,7 +52,8 @@ def test_the_first_page_shows_an_overconfident_model(open_page: OpenPage) -> Non
     split = split_of("fashion_cnn_overconfident")
     event = TopR(1).outcomes(split.test.probabilities, split.test.labels)
     gap = event.scores.mean() - event.hits.mean()
-    expect(page.get_by_text(f"Mean gap {100 * gap:.1f} pp, KS error")).to_be_visible()
+    size = f"by {100 * gap:.1f} percentage points: mean score"
+    expect(page.get_by_text(size)).to_be_visible()
     figure = page.get_by_role("figure").first
     expect(figure).to_have_attribute("aria-label", re.compile(r"Before: Cumulative gap.*\+5\.1 pp"))
 

@@ -42,13 +42,12 @@ _GRAPHS_FIT = """
 """
 
 _OUTCOME = r"KS error ([\d.]+)% \u2192 ([\d.]+)% on the test set"
-_BRIEF = r"Before: .*?KS error ([\d.]+)%.*?After: .*?KS error ([\d.]+)%"
+_NOTE = r"KS error ([\d.]+)% before, ([\d.]+)% after calibration"
 _TEST = r"\s+[\d.]+\s+test [\d.]+\s+[\d.]+%\s+test ([\d.]+)%"
 
 KS = {
     "Overview": (_OUTCOME, r"KS error\s+([\d.]+) \u2192 ([\d.]+)%", r"\t([\d.]+)%\t([\d.]+)%"),
-    "Cumulative (KS)": (_BRIEF,),
-    "Reliability": (_BRIEF,),
+    "Cumulative (KS)": (_NOTE,),
     "Calibrators": (rf"Uncalibrated{_TEST}", rf"Spline{_TEST}"),
     "Data needed": (r"Uncalibrated\t[\d.]+%\t([\d.]+)%", r"Spline\t[\d.]+%\t([\d.]+)%"),
     "Models": (r"\nKS error ([\d.]+) \u2192 ([\d.]+)%",),

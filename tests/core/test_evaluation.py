@@ -208,6 +208,7 @@ def test_a_score_map_leaves_no_class_table_to_measure(
         "max_classwise_ks",
         "nll",
         "skce",
+        "top_label_ece",
     ]
 
 
@@ -322,6 +323,17 @@ OF_EVENT: dict[str, Callable[[Floats, ArrayLike], float]] = {
     "calibration_intercept": metrics.calibration_intercept,
     "calibration_slope": metrics.calibration_slope,
     "auroc": metrics.auroc,
+    "averaged_two_bin": metrics.averaged_two_bin,
+    "ici": metrics.ici,
+    "e50": metrics.e50,
+    "e90": metrics.e90,
+    "brier_skill": metrics.brier_skill,
+    "nll_skill": metrics.nll_skill,
+    "nll_miscalibration": lambda scores, hits: metrics.corp_nll(scores, hits).miscalibration,
+    "nll_discrimination": lambda scores, hits: metrics.corp_nll(scores, hits).discrimination,
+    "nll_uncertainty": lambda scores, hits: metrics.corp_nll(scores, hits).uncertainty,
+    "spiegelhalter_z": metrics.spiegelhalter_z,
+    "hosmer_lemeshow": metrics.hosmer_lemeshow,
 }
 OF_CLASSES: dict[str, Callable[[Floats, ArrayLike], float]] = {
     "brier": metrics.brier,
@@ -356,6 +368,7 @@ def direct_values(
         ),
         "max_classwise_ece": metrics.max_classwise_ece(probabilities, rows.labels, n_bins=n_bins),
         "classwise_ece": metrics.classwise_ece(probabilities, rows.labels, n_bins=n_bins),
+        "top_label_ece": metrics.top_label_ece(probabilities, rows.labels, n_bins=n_bins),
         "calibration_gain": metrics.calibration_gain(
             rows.probabilities, probabilities, rows.labels
         ),

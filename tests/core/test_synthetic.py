@@ -171,7 +171,7 @@ def test_every_measure_of_very_many_rows_is_near_its_truth(name: str) -> None:
     event = world.draw(1_000_000, seed=11).event
     counted = tally(event.scores, event.hits)
     for key, measure in MEASURES.items():
-        if key == "mce":  # its last bins hold few rows
+        if key == "mce" or measure.is_tested_only:  # of few rows; or it grows with them
             continue
         bound = 0.03 if measure.unit == "number" else 0.004
         bound *= 2 if key == "mce_equal_mass" else 1  # the largest of 15
@@ -427,7 +427,8 @@ def test_the_first_redraw_is_the_draw_of_the_same_seed(name: str) -> None:
         )
         expected = rough / (300 if key == "certain_misses" else 1)
         assert value == pytest.approx(expected, rel=1e-12, abs=1e-15), key  # kernels of all at once
-        assert rough == pytest.approx(exact, abs=2e-5), key
+        loess = key in {"ici", "e50", "e90"}  # of joined scores
+        assert rough == pytest.approx(exact, abs=5e-4 if loess else 2e-5), key
         assert value == found.of(key)[0]
     truth = world.truth()
     assert found.limits.tolist() == [truth.measure(key, Options(n_bins=7)) for key in keys]

@@ -260,7 +260,7 @@ def test_best_is_said_of_a_clear_lead_alone() -> None:
     def said(found: Advice, *, expert: bool = False) -> tuple[str, str]:
         return words.advice(found, shown, measure, 5, expert=expert), words.level(found)
 
-    figures = f"{measure.name} 0.300 (uncalibrated 0.500)"
+    figures = f"{measure.name} 0.300 (uncalibrated 0.500, 40.0% less)"
     assert said(Advice("temperature", "temperature", ())) == (
         f"Best in cross-validation: Temperature scaling, {figures}.", "",
     )  # fmt: skip
@@ -273,7 +273,7 @@ def test_best_is_said_of_a_clear_lead_alone() -> None:
     )
     assert said(Advice("temperature", "beta", ("temperature", "isotonic")), expert=True) == (
         (
-            f"Use Beta calibration: {measure.name} 0.305 (uncalibrated 0.500) in 5-fold"
+            f"Use Beta calibration: {measure.name} 0.305 (uncalibrated 0.500, 39.0% less) in 5-fold"
             " cross-validation."
         ),
         (

@@ -404,7 +404,8 @@ def test_the_table_has_one_row_a_measure() -> None:
         n_samples = evaluated.n_samples
         assert shown.before == Shown(measured(row, row.before, n_samples))
         assert shown.after == Shown(measured(row, row.after, n_samples))
-        assert shown.change == Shown(measured_change(row, n_samples))
+        tested = row.measure.is_tested_only
+        assert shown.change == Shown("\u2013" if tested else measured_change(row, n_samples))
         assert shown.mark is None
     assert [row.name for row in measure_rows(evaluated, None, listed(full=False))] == [
         measure.name for measure in METRICS if measure.short

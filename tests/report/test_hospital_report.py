@@ -123,7 +123,7 @@ def test_a_cut_off_is_said_to_be_the_frequency_unless_it_was_chosen() -> None:
 def test_decisions_are_counted_by_ward() -> None:
     made = document(scene("platt"), ReportRequest(decisions=Choices(0.3)))
     (table,) = [b for s in made["sections"] for b in s["blocks"] if b["key"] == "cut-off by group"]
-    assert table["columns"][:2] == ["ward", "Called"]
+    assert table["columns"][:2] == ["ward", "Flagged"]
     _, risk, back, ward = discharges()
     after = scene("platt").evaluated.after.event.scores
     shown = {row["name"]: [cell["shown"] for cell in row["cells"]] for row in table["rows"]}

@@ -195,7 +195,7 @@ def test_decisions_are_at_the_chosen_cutoff() -> None:
     shown = scene("crash_survival")
     table = block(document_of(report("crash_survival")), "decisions", "cut-off")
     assert table["columns"][0] == "Cut-off 30%"
-    called = {row["key"]: row["cells"] for row in table["rows"]}["Called"]
+    called = {row["key"]: row["cells"] for row in table["rows"]}["Flagged"]
     for cell, side in zip(called, (shown.evaluated.before, shown.evaluated.after), strict=True):
         assert cell["shown"] == f"{int((side.event.scores >= 0.3).sum()):,}"
 

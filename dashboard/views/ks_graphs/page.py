@@ -78,6 +78,7 @@ def _show_graphs(scene: Scene) -> None:
         fractile = _choose_fractile()
     shown = _Shown(letters, fractile, n_rows, scene.expert)
     note = words.band_note(scene.evaluated.before, expert=scene.expert)
+    note = f"{words.errors_note(scene.evaluated)} {note}"
     head.markdown(f":small[{note}]", width="content")
     graph.choose_side_on_phones()
     number = 0

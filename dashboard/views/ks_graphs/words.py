@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from calibcore.evaluation import GRAPH_KNOTS, Side
+from calibcore.evaluation import GRAPH_KNOTS, SetResult, Side
 from calibcore.metrics.remarks import ks_is_mean_gap_of
 from calibcore.reliability import SplineFit
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.texts.glossary import HOW_TO_READ
-from dashboard.texts.numbers import detected_pp, null_source, p_words, percent, pp
+from dashboard.texts.numbers import detected_pp, measured, null_source, p_words, percent, pp
 from dashboard.texts.rows import say_rows, says_rows
 
 TOO_FEW = "Too few rows for this graph."
@@ -95,6 +95,15 @@ def band_note(side: Side, *, expert: bool = False) -> str:
     return f"Grey: {level} band if perfectly calibrated."
 
 
+def errors_note(evaluated: SetResult) -> str:
+    """Return the KS error of each side."""
+    row, n_samples = evaluated.compare("ks_error"), evaluated.n_samples
+    was, now = measured(row, row.before, n_samples), measured(row, row.after, n_samples)
+    if evaluated.after is evaluated.before:
+        return f"KS error {was}."
+    return f"KS error {was} before, {now} after calibration."
+
+
 def gap_caption(side: Side, *, expert: bool = False) -> str:
     """Return what the graph of the gap shows: how to read its slope, its end, and the band."""
     curves = side.curves
@@ -162,6 +171,7 @@ def warped_caption(side: Side, *, expert: bool = False) -> str:
     return f"The lines end at the {both[0].lower()}{both[1:]}."
 
 
+@says_rows
 def fractile_caption(side: Side, *, expert: bool = False) -> str:
     """Return what graph (c) shows: the score in the middle of the rows."""
     if side.frequency is None:
@@ -173,6 +183,7 @@ def fractile_caption(side: Side, *, expert: bool = False) -> str:
     return f"{text} Slopes of (a): {GRAPH_KNOTS}-knot least-squares spline." if expert else text
 
 
+@says_rows
 def score_caption(side: Side, *, expert: bool = False) -> str:
     """Return what graph (d) shows: how far apart the lines are."""
     frequency = side.frequency

@@ -43,7 +43,8 @@ def test_hits_of_unequal_scores_are_just_allowed_by_counting() -> None:
 
 def squared(key: str, gap: float) -> float:
     """Give what a distance is where all gaps are alike."""
-    return {"miscalibration": gap**2, "event_skce": 2 * gap**2}.get(key, gap)
+    alike = {"miscalibration": gap**2, "event_skce": 2 * gap**2, "averaged_two_bin": gap**2}
+    return alike.get(key, gap)
 
 
 @pytest.mark.parametrize("hit", [0, 1])
@@ -59,7 +60,9 @@ def test_without_a_miss_no_distance_ends_before_the_gap_that_is_possible(
         assert one.before is not None
         truth = squared(one.key, possible)
         assert one.before.interval.low == 0
-        assert truth * 0.98 < one.before.interval.high < 2 * possible
+        assert truth * 0.98 < one.before.interval.high
+        if one.key != "nll_miscalibration":  # in nats, of which a certain miss costs hundreds
+            assert one.before.interval.high < 2 * possible
 
 
 @pytest.mark.long

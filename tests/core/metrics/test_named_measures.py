@@ -25,7 +25,7 @@ from tests.strategies import EventCase, event_data, seeded_events, seeded_logit_
 
 
 def close(value: float) -> object:
-    return pytest.approx(value, rel=1e-10, abs=1e-10, nan_ok=True)
+    return pytest.approx(value, rel=1e-10, abs=5e-8, nan_ok=True)
 
 
 # Against the loops --------------------------------------------------------------------------------
