@@ -30,8 +30,7 @@ MAX_DOCUMENT = 40 * MB
 """Bytes of one JSON document, for which 12 times as many are set aside."""
 
 MAX_OBJECTS = 512 * MB
-"""Bytes of the Python objects of a document, which is more than ordinary ones of most bytes have.
-"""
+"""Bytes of the Python objects of a document, more than ordinary ones of that size have."""
 
 MAX_DEPTH = 32
 """Of lists and objects of JSON within each other, as their first values show."""

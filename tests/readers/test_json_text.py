@@ -242,6 +242,7 @@ def test_arrays_that_are_not_read(value: Any, why: str) -> None:
         (b'["\\ud800", NaN]', "half of a surrogate"),
         (b'{"columns": ["a"], "data": [[1, 2]]}', "another number of names"),
         (b"[" * 900_000, "not JSON"),
+        (b'{"label": [{}, [null]]}', "row 2: another kind of value"),
         (b'{"a":' * 900 + b"1" + b"}" * 900, "nested more than (8|32) deep"),
         (b"[NaN," + b"9" * 5000 + b"]", "not JSON"),
         (text([{f"c{k}": 1 for k in range(4097)}]), "4,097 columns"),

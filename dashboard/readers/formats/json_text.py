@@ -275,6 +275,9 @@ def _of_records(
     records: Sequence[Mapping[str, Any] | None], index: Sequence[str] = (), left: Sequence[str] = ()
 ) -> Table:
     """Read one object a row; a member that it lacks is a blank cell."""
+    other = next((k for k, one in enumerate(records, 1) if not isinstance(one, dict | None)), None)
+    if other is not None:
+        raise FileError(f"row {other:,}", "another kind of value than in row 1", "rows alike")
     names = dict.fromkeys(chain.from_iterable(filter(None, records)))
     check_columns(len(names))
     columns = {"index": [*index]} if index else {}
