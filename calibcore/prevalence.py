@@ -84,9 +84,9 @@ def restated(
 
 def _event_rows(rows: LogitSet | EventScores, event: Event) -> EventScores:
     if rows.clusters is not None or rows.weights is not None:
-        found = "clusters" if rows.clusters is not None else "sampling weights"
+        what = "clusters" if rows.clusters is not None else "sampling weights"
         wanted = "none, as rows of one outcome are then taken to be equal and drawn one by one"
-        raise CalibrationInputError("prevalence", f"one beside {found}", wanted)
+        raise CalibrationInputError("prevalence", f"one beside {what}", wanted)
     if isinstance(rows, EventScores):
         return rows
     if not isinstance(event, OneClass):
@@ -100,8 +100,8 @@ def _event_rows(rows: LogitSet | EventScores, event: Event) -> EventScores:
 def _share(rows: EventScores) -> float:
     share = float(rows.hits.mean())
     if not 0 < share < 1:
-        found = "rows that all turned out alike"
-        raise CalibrationInputError("prevalence", found, "rows with and without the event")
+        text = "rows that all turned out alike"
+        raise CalibrationInputError("prevalence", text, "rows with and without the event")
     return share
 
 
@@ -113,10 +113,10 @@ def _moved(rows: EventScores, shift: PriorShift) -> EventScores:
         odds = math.exp(shift.offset) * rows.scores / np.maximum(rows.rest, np.finfo(float).tiny)
         rest = validation.rest(1 / (1 + odds), n_rows=rows.n_samples)
     times = np.where(rows.hits == 1, shift.stated / own, (1 - shift.stated) / (1 - own))
-    made = EventScores(scores, rows.hits, rest)
-    object.__setattr__(made, "weights", RowWeights(times, "sampling"))
-    object.__setattr__(made, "prior", Prior(shift.stated, shift.offset))
-    return made
+    moved = EventScores(scores, rows.hits, rest)
+    object.__setattr__(moved, "weights", RowWeights(times, "sampling"))
+    object.__setattr__(moved, "prior", Prior(shift.stated, shift.offset))
+    return moved
 
 
 def _logit(share: float) -> float:

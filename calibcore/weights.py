@@ -78,11 +78,11 @@ def frequency_weights(values: ArrayLike) -> RowWeights:
     >>> ece([0.2, 0.9], [0, 1], sample_weight=frequency_weights([3, 1])).__round__(3)
     0.175
     """
-    found = _numbers(values)
-    if np.any(found != np.floor(found)):
+    numbers = _numbers(values)
+    if np.any(numbers != np.floor(numbers)):
         wanted = "whole numbers of rows; sampling_weights(...) takes any weights"
         raise CalibrationInputError("sample_weight", "parts of rows as frequency weights", wanted)
-    return RowWeights(found, "frequency")
+    return RowWeights(numbers, "frequency")
 
 
 def sampling_weights(values: ArrayLike) -> RowWeights:
@@ -122,23 +122,23 @@ def weights_of(sample_weight: SampleWeight, n_rows: int) -> RowWeights | None:
     """
     if sample_weight is None:
         return None
-    found = (
+    weights = (
         sample_weight if isinstance(sample_weight, RowWeights) else sampling_weights(sample_weight)
     )
-    if found.values.size != n_rows:
+    if weights.values.size != n_rows:
         wanted = f"one for each of {n_rows:,} rows"
-        raise CalibrationInputError("sample_weight", f"{found.values.size:,} weights", wanted)
-    return found
+        raise CalibrationInputError("sample_weight", f"{weights.values.size:,} weights", wanted)
+    return weights
 
 
 def _numbers(values: ArrayLike) -> Floats:
     array = np.asarray(validation.real_array(values, "sample_weight"), dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
-        found = f"an array of shape {array.shape}"
-        raise CalibrationInputError("sample_weight", found, "one weight a row")
+        text = f"an array of shape {array.shape}"
+        raise CalibrationInputError("sample_weight", text, "one weight a row")
     if not (np.isfinite(array).all() and array.min() >= 0):
-        found = "weights that are missing, infinite or below 0"
-        raise CalibrationInputError("sample_weight", found, "numbers from 0")
+        text = "weights that are missing, infinite or below 0"
+        raise CalibrationInputError("sample_weight", text, "numbers from 0")
     if not array.any():
         raise CalibrationInputError("sample_weight", "weights of 0 alone", "at least one above 0")
     return array
@@ -183,9 +183,9 @@ def refuse_sampling(name: str, kind: str) -> None:
     CalibrationInputError
         Always: ``name`` is of ``kind``, which such weights do not make.
     """
-    found = f"sampling weights for {name}, which is {kind}"
+    text = f"sampling weights for {name}, which is {kind}"
     wanted = "none, or frequency_weights(...), where each is a number of equal rows"
-    raise CalibrationInputError("sample_weight", found, wanted)
+    raise CalibrationInputError("sample_weight", text, wanted)
 
 
 def refuse_design(design: "Design | None", name: str) -> None:
@@ -197,9 +197,9 @@ def refuse_design(design: "Design | None", name: str) -> None:
         ``name`` is of equal rows that are drawn one by one.
     """
     if design is not None:
-        found = "sampling weights" if design.clusters is None else "clusters"
+        what = "sampling weights" if design.clusters is None else "clusters"
         wanted = f"none for {name}, which is of equal rows drawn one by one"
-        raise CalibrationInputError("rows", f"rows with {found}", wanted)
+        raise CalibrationInputError("rows", f"rows with {what}", wanted)
 
 
 def repeats(weights: RowWeights) -> NDArray[np.intp]:
@@ -306,8 +306,8 @@ def cluster_numbers(clusters: object, n_rows: int) -> Labels:
     """
     array = validation.array_of(clusters, "clusters")
     if array.shape != (n_rows,):
-        found = f"an array of shape {array.shape}"
-        raise CalibrationInputError("clusters", found, f"one for each of {n_rows:,} rows")
+        text = f"an array of shape {array.shape}"
+        raise CalibrationInputError("clusters", text, f"one for each of {n_rows:,} rows")
     validation.refuse_missing(array, "clusters")
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise CalibrationInputError("clusters", "missing values", "a cluster for each row")
@@ -460,13 +460,13 @@ class Design:
         return np.asarray((np.cumsum(grown)[ends] - np.square(sums) / n) * n / (n - 1))
 
     def _variance_by_outcome(self, ends: NDArray[np.intp]) -> Floats:
-        found = np.zeros(ends.size)
+        variance = np.zeros(ends.size)
         for outcome in (0, 1):
             own = np.where(self.hits == outcome, self.gaps, 0.0)
             n = np.count_nonzero(self.hits == outcome)
             off = np.cumsum(np.square(own))[ends] - np.square(np.cumsum(own)[ends]) / n
-            found += off * n / max(n - 1, 1)
-        return found
+            variance += off * n / max(n - 1, 1)
+        return variance
 
     def joined(self, firsts: NDArray[np.intp]) -> "Design":
         """Join blocks: each from one of the first ones on."""

@@ -120,33 +120,33 @@ def e90(scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = Non
 
 def ici_of(counted: Tally, *, rough: bool = False) -> Floats:
     """Return the `ici` of score-tallied rows, vectorised over resamples."""
-    found = counted.once(gaps_of, "rough" if rough else "")
-    return np.asarray((found.gaps * found.counts).sum(axis=-1) / counted.n_samples)
+    distances = counted.once(gaps_of, "rough" if rough else "")
+    return np.asarray((distances.gaps * distances.counts).sum(axis=-1) / counted.n_samples)
 
 
 def quantile_of(counted: Tally, share: float, *, rough: bool = False) -> Floats:
     """Return a quantile of the distances, vectorised over resamples: `e50` or `e90`."""
-    found = counted.once(_ordered, "rough" if rough else "")
+    distances = counted.once(_ordered, "rough" if rough else "")
     place = share * (counted.n_samples - 1)
     low = np.floor(place + _ROUNDING / counted.n_samples)
-    first, second = (_reaching(found, row) for row in (low, low + 1))
+    first, second = (_reaching(distances, row) for row in (low, low + 1))
     return np.asarray(first + max(place - low, 0.0) * (second - first))
 
 
 def _ordered(counted: Tally, rough: str) -> _Gaps:
     """Sort the distances of each resample, with running totals of their rows."""
-    found = counted.once(gaps_of, rough)
-    order = np.argsort(found.gaps, axis=-1)
-    counts = np.broadcast_to(found.counts, found.gaps.shape)
+    distances = counted.once(gaps_of, rough)
+    order = np.argsort(distances.gaps, axis=-1)
+    counts = np.broadcast_to(distances.counts, distances.gaps.shape)
     totals = np.cumsum(np.take_along_axis(counts, order, axis=-1), axis=-1)
-    return _Gaps(np.take_along_axis(found.gaps, order, axis=-1), totals)
+    return _Gaps(np.take_along_axis(distances.gaps, order, axis=-1), totals)
 
 
-def _reaching(found: _Gaps, row: float) -> Floats:
+def _reaching(distances: _Gaps, row: float) -> Floats:
     """Return the distance of the row at a place, from 0; beyond the last, of the last."""
-    place = np.count_nonzero(found.counts <= row, axis=-1)
-    place = np.minimum(place, found.gaps.shape[-1] - 1)
-    return np.take_along_axis(found.gaps, place[..., np.newaxis], axis=-1)[..., 0]
+    place = np.count_nonzero(distances.counts <= row, axis=-1)
+    place = np.minimum(place, distances.gaps.shape[-1] - 1)
+    return np.take_along_axis(distances.gaps, place[..., np.newaxis], axis=-1)[..., 0]
 
 
 def gaps_of(counted: Tally, rough: str) -> _Gaps:
@@ -252,12 +252,12 @@ def local_weights(scores: Floats, counts: Floats) -> Floats:
         moments[power] = part.sum(axis=1)
         part *= away
     first, second, third = _first_row(moments)
-    found = away * third[:, np.newaxis]
-    found += second[:, np.newaxis]
-    found *= away
-    found += first[:, np.newaxis]
-    found *= kernel
-    return np.asarray(found)
+    effects = away * third[:, np.newaxis]
+    effects += second[:, np.newaxis]
+    effects *= away
+    effects += first[:, np.newaxis]
+    effects *= kernel
+    return np.asarray(effects)
 
 
 def _first_row(moments: Floats) -> Floats:
@@ -269,11 +269,11 @@ def _first_row(moments: Floats) -> Floats:
     minors = np.stack([c * e - d * d, c * d - b * e, b * d - c * c])
     determinant = a * minors[0] + b * minors[1] + c * minors[2]
     rough = determinant <= _SINGULAR * a * c * e
-    found = np.divide(minors, determinant, out=np.zeros_like(minors), where=~rough)
+    rows = np.divide(minors, determinant, out=np.zeros_like(minors), where=~rough)
     if rough.any():
         table = np.stack([[a, b, c], [b, c, d], [c, d, e]])[:, :, rough].transpose(2, 0, 1)
-        found[:, rough] = np.linalg.pinv(table, rcond=1e-13, hermitian=True)[:, 0].T
-    return np.asarray(found)
+        rows[:, rough] = np.linalg.pinv(table, rcond=1e-13, hermitian=True)[:, 0].T
+    return np.asarray(rows)
 
 
 def _radii(scores: Floats, counts: Floats) -> Floats:
@@ -290,8 +290,8 @@ def _radii(scores: Floats, counts: Floats) -> Floats:
     begins, ends = scores[: last.size], scores[last]
     after = np.minimum(np.searchsorted(begins + ends, 2 * scores), last.size - 1)
     before = np.maximum(after - 1, 0)
-    found = (np.maximum(scores - begins[k], ends[k] - scores) for k in (before, after))
-    return np.asarray(np.minimum(*found))
+    ranges = (np.maximum(scores - begins[k], ends[k] - scores) for k in (before, after))
+    return np.asarray(np.minimum(*ranges))
 
 
 ICI = EventMeasure(

@@ -28,7 +28,7 @@ class Subgroups:
 
 
 def record_of(
-    found: BatchComparison, batch: str, against: str, how: str, groups: Subgroups | None
+    comparison: BatchComparison, batch: str, against: str, how: str, groups: Subgroups | None
 ) -> dict[str, Any]:
     """Return a comparison as plain values; numbers that are undefined are None."""
     return {
@@ -37,15 +37,15 @@ def record_of(
         "batch": batch,
         "against": against,
         "how": how,
-        "paired": found.changed_outcomes is not None,
-        "rows_before": found.n_reference,
-        "rows_after": found.n_new,
-        "cause": found.cause,
-        "level": found.rule.level,
-        "change": found.size,
-        "power": _number(found.power),
-        "changed_outcomes": found.changed_outcomes,
-        "measures": [_measure(row, found) for row in found.rows],
+        "paired": comparison.changed_outcomes is not None,
+        "rows_before": comparison.n_reference,
+        "rows_after": comparison.n_new,
+        "cause": comparison.cause,
+        "level": comparison.rule.level,
+        "change": comparison.size,
+        "power": _number(comparison.power),
+        "changed_outcomes": comparison.changed_outcomes,
+        "measures": [_measure(row, comparison) for row in comparison.rows],
         "subgroups": None if groups is None else _subgroups(groups),
     }
 
@@ -68,7 +68,7 @@ def _subgroups(groups: Subgroups) -> list[dict[str, Any]]:
     ]
 
 
-def _measure(row: Moved, found: BatchComparison) -> dict[str, Any]:
+def _measure(row: Moved, comparison: BatchComparison) -> dict[str, Any]:
     ends = (None, None) if row.interval is None else (row.interval.low, row.interval.high)
     return {
         "measure": row.key,
@@ -78,8 +78,8 @@ def _measure(row: Moved, found: BatchComparison) -> dict[str, Any]:
         "low": ends[0],
         "high": ends[1],
         "p": row.adjusted,
-        "changed": row in found.moved,
-        "min_change": found.rule.least.get(row.key, 0.0),
+        "changed": row in comparison.moved,
+        "min_change": comparison.rule.least.get(row.key, 0.0),
         "expected": _number(row.expected),
         "p_beyond": _number(row.beyond),
         "detectable": row.visible,

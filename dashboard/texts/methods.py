@@ -14,8 +14,8 @@ def method_name(key: str) -> str:
     """
     if key == NO_METHOD:
         return "Uncalibrated"
-    told = [_option_words(method_of(key), name, value) for name, value in options_of(key).items()]
-    own = f" ({', '.join(told)})" if told else ""
+    words = [_option_words(method_of(key), name, value) for name, value in options_of(key).items()]
+    own = f" ({', '.join(words)})" if words else ""
     return f"{method_by_key(key).name}{own}"
 
 

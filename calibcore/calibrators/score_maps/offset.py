@@ -68,5 +68,5 @@ class FittedScoreChain(FittedScoreMap):
         """
         if not isinstance(self.first, FittedOffset):
             return self.first.breaks()
-        back, found = FittedOffset(-self.first.offset), self.second.breaks()
-        return Breaks(*(back.predict(one) if one.size else one for one in found))
+        back, breaks = FittedOffset(-self.first.offset), self.second.breaks()
+        return Breaks(*(back.predict(one) if one.size else one for one in breaks))

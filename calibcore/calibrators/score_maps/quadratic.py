@@ -120,14 +120,14 @@ class QuadraticScaling(ScoreMap):
 
 
 def _warnings(weights: Floats, inner: Floats, *, converged: bool) -> tuple[str, ...]:
-    found = [] if converged else [NOT_CONVERGED]
+    warnings = [] if converged else [NOT_CONVERGED]
     ends = weights[1] + 2 * weights[0] * inner[[0, -1]]
     if min(ends) < 0:
         kind = "falls" if max(ends) <= 0 else "turns"
-        found.append(
+        warnings.append(
             f"The curve {kind} between the calibration scores, so the order of the scores changes."
         )
-    return tuple(found)
+    return tuple(warnings)
 
 
 QUADRATIC = Method(

@@ -90,8 +90,8 @@ def show(state: State) -> Shown:
             (_totals(result, state.palette, by_risk=False),),
             f"O/E = {result.ratio:.2f}: {result.n_events:,} of {N_ROWS:,} patients had the event.",
         )
-    asked = Chosen(rate=50, slope=round(100 * float(ASKED))).model.truth()
-    right, answer = _answer(asked)
+    truth = Chosen(rate=50, slope=round(100 * float(ASKED))).model.truth()
+    right, answer = _answer(truth)
     return Shown(
         (_curve(result, state.palette), _totals(result, state.palette, by_risk=True)),
         _sentence(result, state),
@@ -158,7 +158,7 @@ def _numbers(result: Result) -> tuple[tuple[str, ...], ...]:
 
 def _curve(result: Result, palette: Palette) -> Picture:
     curve = result.curve
-    kept = thin(curve.score, curve.frequency)
+    points = thin(curve.score, curve.frequency)
     grid = np.linspace(0.01, 0.99, 99)
     truth = pictures.line(grid, result.truth.curve(grid), palette.text)
     figure = pictures.picture(
@@ -166,7 +166,7 @@ def _curve(result: Result, palette: Palette) -> Picture:
         [
             pictures.diagonal(palette),
             {**truth, "line": {**truth["line"], "width": 6}, "opacity": 0.3},
-            pictures.line(curve.score[kept], curve.frequency[kept], palette.frequency),
+            pictures.line(curve.score[points], curve.frequency[points], palette.frequency),
         ],
         x=pictures.percent_axis("Score (risk)"),
         y=pictures.percent_axis("Observed frequency"),
