@@ -7,8 +7,9 @@ import pytest
 
 from calibcore import audit
 from calibcore.calibrators import PlattScaling
+from calibcore.data import EventScores
 from calibcore.inference import group_gaps
-from calibcore.verdict import Direction, direction_of
+from calibcore.verdict import Direction, direction_of, side_verdict
 
 
 def rows_with(shift: float, slope: float, n: int, rng: np.random.Generator) -> tuple[object, ...]:
@@ -42,6 +43,18 @@ def test_a_calibrator_that_mends_leaves_no_direction(rng: np.random.Generator) -
     assert found.after is not None
     assert (found.before.direction, found.after.direction) == ("too high", "none")
     assert not found.after.remains
+
+
+def test_a_gap_that_is_mostly_left_remains_though_none_is_detected() -> None:
+    hits = np.arange(400) < 222  # 5.5 points above the score, p = 0.02; then 4.7, p = 0.05
+    before, after = (
+        audit(EventScores(np.full(400, score), hits)).test.before for score in (0.5, 0.508)
+    )
+    found = side_verdict(after, before)
+    assert (found.direction, found.remains, found.detected) == ("too low", True, False)
+    assert found.uninformative is None
+    alone = side_verdict(after)
+    assert (alone.direction, alone.remains, alone.uninformative) == ("none", False, "constant")
 
 
 def test_scores_that_say_nothing_are_named(rng: np.random.Generator) -> None:
