@@ -17,6 +17,9 @@ Runout = Literal["natural", "parabolic", "cubic"]
 LEAST_KNOTS = {"natural": 2, "parabolic": 3, "cubic": 4}
 """Fewest knots that determine a spline of each run-out; the keys are the run-outs there are."""
 
+SLOPE_WITHIN = 1e-9
+"""How far a slope that is held between bounds may leave them."""
+
 
 def curvature_matrix(n_knots: int, runout: Runout) -> Floats:
     """Return the linear map from values at the knots to second derivatives there.
@@ -228,7 +231,7 @@ def fit_bounded_slope(
     spline must keep them; shape (n_bounds,). ``start``: the fit without bounds, whose knots and
     run-out are kept. ``weights``: as in `fit_spline`.
 
-    Its slope is within the bounds to 1e-9.
+    Its slope is within the bounds to `SLOPE_WITHIN`.
 
     Notes
     -----
@@ -251,7 +254,7 @@ def fit_bounded_slope(
             (side, place)
             for side, excess in ((1, lower - slope), (-1, slope - upper))
             for place in _worst_places(excess, starts)
-            if excess[place] > 1e-9 and (side, place) not in active
+            if excess[place] > SLOPE_WITHIN and (side, place) not in active
         ]
         if not broken:
             return spline

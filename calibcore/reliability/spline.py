@@ -10,7 +10,14 @@ from calibcore import validation
 from calibcore.errors import CalibrationInputError
 from calibcore.ordering import block_ends, sort_by_score
 from calibcore.results import result_class
-from calibcore.splines import CubicSpline, Runout, check_knots, fit_bounded_slope, fit_spline
+from calibcore.splines import (
+    SLOPE_WITHIN,
+    CubicSpline,
+    Runout,
+    check_knots,
+    fit_bounded_slope,
+    fit_spline,
+)
 from calibcore.validation import Floats, Hits
 from calibcore.weights import EventRows, SampleWeight, event_rows
 
@@ -192,6 +199,9 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
         )
     starts = np.concatenate([[0], rows.ends[:-1] + 1])
     slope = spline.derivative(rows.fractile) + rows.base
+    if constrained:  # a bound that is reached to rounding is reached, whatever the processor
+        slope[np.abs(slope) <= SLOPE_WITHIN] = 0.0
+        slope[np.abs(slope - 1) <= SLOPE_WITHIN] = 1.0
     if each is None:
         fractile, sizes = (rows.ends + 1) / n_samples, rows.ends - starts + 1.0
     else:

@@ -227,7 +227,7 @@ def test_extreme_scores_and_a_worse_likelihood_are_to_be_checked() -> None:
 
 def test_a_spline_that_overshoots_points_to_its_switch_which_helps() -> None:
     rows, test = events(2000, shift=0.3), events(4000, shift=0.3, seed=1)
-    sure = EventScores(np.append(test.scores, [0.2] * 60), np.append(test.hits, [1] * 60))
+    sure = EventScores(np.append(test.scores, [0.3] * 60), np.append(test.hits, [1] * 60))
     found = {}
     for constrained in (False, True):
         calibrator = SplineCalibration(n_knots=14, constrained=constrained)

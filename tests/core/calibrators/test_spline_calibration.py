@@ -316,3 +316,13 @@ def test_many_rows_keep_the_bounds(rng: np.random.Generator) -> None:
 def test_rows_that_are_all_hits_are_said(rng: np.random.Generator) -> None:
     fitted = SplineCalibration(constrained=True).fit(rng.random(50), np.ones(50))
     assert fitted.warnings == ("Every calibration row is a hit, so every score comes near 1.",)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_held_spline_that_reaches_a_bound_is_exactly_there(seed: int) -> None:
+    """Rounding, which depends on the processor, must not decide between 0 and 1e-17."""
+    rng = np.random.default_rng(seed)
+    scores = rng.beta(1, 30, 50)
+    calibrated = SplineCalibration().fit(scores, rng.random(50) < scores).predict(scores)
+    near = np.minimum(calibrated, 1 - calibrated)
+    assert np.all((near == 0) | (near > 1e-9))
