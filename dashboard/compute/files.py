@@ -220,16 +220,25 @@ def _parse(source: SourceFile, options: Options) -> Held:
 def row_numbers(upload: Upload) -> dict[Role, Labels]:
     """Return the number of each row of each set in its file, as refusals name it."""
     return {
-        role: raw.first_row
-        + (np.arange(_n_rows(raw)) if raw.among is None else np.flatnonzero(raw.among))
+        role: raw.first_row + upload.copied(role, _lines(raw))
         for role, raw in upload.contents.sets.items()
     }
+
+
+def _lines(raw: RawSet | RawEvent) -> Labels:
+    if isinstance(raw, RawSet) and raw.lines is not None:
+        return raw.lines
+    return np.arange(_n_rows(raw)) if raw.among is None else np.flatnonzero(raw.among)
 
 
 def row_names(upload: Upload) -> dict[Role, dict[str, Array]]:
     """Return the row IDs of each set as its file has them, by their column."""
     return {
-        role: {visible(c.name): _names(c) for c in raw.ids if not c.unread and c.values.ndim == 1}
+        role: {
+            visible(c.name): upload.copied(role, _names(c))
+            for c in raw.ids
+            if not c.unread and c.values.ndim == 1
+        }
         for role, raw in upload.contents.sets.items()
     }
 

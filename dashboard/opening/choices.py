@@ -26,7 +26,10 @@ _MADE_FOR = "reading_made_for"
 _CLASS = "class"
 """Where the controls keep which class is chosen."""
 
-ONE_COLUMN = frozenset({"outcome", "score", "prediction", "correct", "id", "set"})
+ONE_COLUMN = frozenset(
+    {"outcome", "score", "prediction", "correct", "id", "set"}
+    | {"count", "events", "weight", "cluster"}
+)
 """Roles that the user can give to one column only: the one that was chosen last."""
 
 _WORDS: Mapping[str, Mapping[str, Any]] = {

@@ -11,7 +11,8 @@ from dashboard.readers.refusal import visible
 _USES: dict[ColumnRole, ColumnUse] = {
     "outcome": "label", "score": "score", "class": "class", "prediction": "prediction",
     "correct": "hit", "ranked class": "prediction", "ranked score": "score", "id": "left out",
-    "set": "set", "group": "slice", "date": "slice", "left out": "left out",
+    "set": "set", "group": "slice", "date": "slice", "count": "design", "events": "label",
+    "weight": "design", "cluster": "design", "left out": "left out",
 }  # fmt: skip
 _FIRST: tuple[tuple[ColumnRole, ...], ...] = (
     ("outcome",), ("score", "class", "ranked score"), ("prediction", "correct", "ranked class"),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
+from dashboard.readers.design import copied, design_said, standing
 from dashboard.readers.meaning.checks import check_finite, check_shape
 from dashboard.readers.meaning.doubts import called_otherwise, doubts_of
 from dashboard.readers.meaning.labels import (
@@ -19,7 +20,7 @@ from dashboard.readers.meaning.labels import (
     read_labels,
 )
 from dashboard.readers.meaning.measured import few_decimals
-from dashboard.readers.meaning.repeated import DEPENDENT
+from dashboard.readers.meaning.repeated import DEPENDENT, of_owners
 from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
 from dashboard.readers.preview import besides_prediction, shared_columns
@@ -69,18 +70,23 @@ def interpret(contents: Contents, options: Options, *, name: str, kind: str, dig
 def _add(
     upload: Upload,
     sets: Mapping[Role, Rows],
-    raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent],
+    raw: Mapping[Role, RawSet | RawEvent],
     kind: ValuesKind,
 ) -> Upload:
     """Add the sets, what is known of their rows beside, and what may be doubted."""
-    doubts = (*upload.doubts, *doubts_of(sets, raw, kind, upload.options))
-    columns, left = shared_columns({role: part.columns for role, part in raw.items()})
+    sets, copies = standing(sets, raw)
+    each = copied(raw, copies)
+    doubts = (*upload.doubts, *doubts_of(sets, each, kind, upload.options))
+    columns, left = shared_columns({role: part.columns for role, part in each.items()})
     tables = {role: rows for role, rows in sets.items() if isinstance(rows, LogitSet)}
     if tables and any(columns.values()):
         columns, repeated = besides_prediction(columns, tables)
         left += repeated
     return replace(
         upload,
+        found=(*upload.found, *design_said(sets, raw)),
+        proposals=(*upload.contents.proposals, *of_owners(raw, doubts, upload.options)),
+        copies=copies,
         calibration=sets.get("calibration"),
         test=sets.get("test"),
         rows=sets.get("rows"),

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.refusal import FileError, Question, quoted
 
 _DIGITS = re.compile(r"(\d*)(\D*)")
 
@@ -27,6 +27,10 @@ ColumnRole = Literal[
     "set",
     "group",
     "date",
+    "count",
+    "events",
+    "weight",
+    "cluster",
     "left out",
 ]
 """What a column is for.
@@ -35,7 +39,9 @@ ColumnRole = Literal[
 ``prediction`` or ``correct``), ``class`` the value of one class, ``correct`` whether the prediction
 was right, ``ranked class`` and ``ranked score`` the k most probable classes and their values in the
 order of the columns, ``set`` calibration or test, ``group`` a column to filter and to group by, and
-``date`` one of which the month is such a group.
+``date`` one of which the month is such a group. ``count`` is how many equal rows a row stands for,
+``events`` in how many of them the event happened, ``weight`` a sampling weight, and ``cluster``
+what rows that belong together share.
 """
 
 ROLES: tuple[ColumnRole, ...] = get_args(ColumnRole)
@@ -112,6 +118,14 @@ Parsed = Table | Arrays
 
 
 @dataclass(frozen=True)
+class Proposal:
+    """What a column may say that changes figures, once the user agrees."""
+
+    doubt: str  # what is so until then, in one sentence
+    question: Question
+
+
+@dataclass(frozen=True)
 class Reading:
     """What the columns of a table were taken for."""
 
@@ -121,6 +135,7 @@ class Reading:
     event: str | None = None  # the value of the outcome that the score is of, where it is known
     found: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
 
 
 def cell_of(column: Column, row: int) -> str:
@@ -197,7 +212,16 @@ SET_NAMES: Mapping[Role, str] = {"calibration": "calibration set", "test": "test
 """How a set is called in a sentence; one that stands alone needs no name."""
 
 ColumnUse = Literal[
-    "class", "label", "prediction", "score", "hit", "slice", "set", "left out", "undecided"
+    "class",
+    "label",
+    "prediction",
+    "score",
+    "hit",
+    "slice",
+    "set",
+    "design",
+    "left out",
+    "undecided",
 ]
 """What a column or an array of a file was taken for."""
 
@@ -221,6 +245,25 @@ class SliceColumn:
     def rows(self, chosen: NDArray[np.bool_]) -> "SliceColumn":
         """Keep the rows of a mask."""
         return replace(self, values=picked(self.values, chosen))
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """What each row stands for, and whom it belongs to."""
+
+    weights: Array | None = None
+    counts: bool = False  # whether weights are numbers of equal rows, and no sampling weights
+    weight_name: str = ""
+    clusters: Array | None = None  # the same whole number for rows that belong together
+    cluster_name: str = ""  # as the weights', the name of the column
+
+    def rows(self, chosen: NDArray[np.bool_]) -> "Design":
+        """Keep the rows of a mask."""
+        kept = {
+            name: None if values is None else picked(values, chosen)
+            for name, values in (("weights", self.weights), ("clusters", self.clusters))
+        }
+        return replace(self, weights=kept["weights"], clusters=kept["clusters"])
 
 
 @dataclass(frozen=True)
@@ -258,6 +301,8 @@ class RawSet:
     ids: tuple[Column, ...] = ()  # what names the rows
     divided: bool = False  # the values had percent signs, and were divided by 100
     top_one: bool = False  # of a lone piece: each value is the score of the predicted class
+    lines: Array | None = None  # row of the file, from 0, where several rows are one of it
+    design: Design | None = None
 
     def __post_init__(self) -> None:
         """Take the only column of a table for the row of scores that it is."""
@@ -274,6 +319,8 @@ class RawSet:
             predicted=None if self.predicted is None else self.predicted.rows(chosen),
             among=_within(self.among, chosen),
             ids=_named(self.ids, chosen),
+            lines=None if self.lines is None else picked(self.lines, chosen),
+            design=self.design and self.design.rows(chosen),
         )
 
 
@@ -289,6 +336,7 @@ class RawEvent:
     among: NDArray[np.bool_] | None = None
     numbers: tuple[Array, ...] | None = None  # true and predicted classes called by numbers
     ids: tuple[Column, ...] = ()
+    design: Design | None = None
 
     def rows(self, chosen: NDArray[np.bool_]) -> "RawEvent":
         """Keep the rows of a mask."""
@@ -301,6 +349,7 @@ class RawEvent:
             columns=tuple(column.rows(chosen) for column in self.columns),
             among=_within(self.among, chosen),
             ids=_named(self.ids, chosen),
+            design=self.design and self.design.rows(chosen),
         )
 
 
@@ -313,6 +362,7 @@ class Contents:
     repairs: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
     uses: Mapping[str, ColumnUse] = field(default_factory=dict)  # of every column or array
     preview: Preview | None = None  # None where the arrays themselves are to be shown
 

@@ -7,6 +7,7 @@ from itertools import chain
 import numpy as np
 
 from dashboard.readers import recognition
+from dashboard.readers.design import design_of, opened
 from dashboard.readers.first_rows import preview_of, uses_of
 from dashboard.readers.joining import under
 from dashboard.readers.parting import rows_in_use, told_apart, unclear_sets
@@ -140,7 +141,10 @@ def _recognised(parsed: Table, options: Options) -> Reading:
 
 def sets_from(table: Table, reading: Reading, options: Options) -> Contents:
     """Return the sets of a table whose columns are known."""
-    known = Contents({}, uses=uses_of(table, reading), preview=preview_of(table, reading))
+    known = Contents(
+        {}, uses=uses_of(table, reading), preview=preview_of(table, reading),
+        proposals=reading.proposals,
+    )  # fmt: skip
     try:
         return _sets(table, reading, options, known)
     except FileError as error:
@@ -161,11 +165,13 @@ class _Sentences:
 def _sets(table: Table, reading: Reading, options: Options, known: Contents) -> Contents:
     table, unused, teller = rows_in_use(table, reading, options)
     cleaned, left = usable_rows(table, reading, options)
+    cleaned, reading, lines = opened(cleaned, reading)
     said = _Sentences(
         [*table.found, *reading.found], [*table.repairs, *unused, *left], [],
         [*table.doubts, *reading.doubts],
     )  # fmt: skip
     roles = _Roles(cleaned, reading, options, said)
+    roles.lines = lines
     parting, others = told_apart(cleaned, reading, options, teller)
     roles.groups += ((column, "group") for column in others)
     said.found += () if parting is None else parting.found
@@ -190,6 +196,7 @@ class _Roles:
 
     def __init__(self, table: Table, reading: Reading, options: Options, said: _Sentences) -> None:
         self.table, self.reading, self.options, self.said = table, reading, options, said
+        self.lines: Array | None = None  # row of the file of each, where several are one of it
         self.pairs = list(zip(table.columns, reading.roles, strict=True))
         self.groups = [pair for pair in self.pairs if pair[1] in ("group", "date")]
 
@@ -217,7 +224,10 @@ def _raw_of(roles: _Roles) -> RawSet | RawEvent:
     """Return all rows as one set."""
     table, said = roles.table, roles.said
     ids = tuple(roles.of("id"))
-    rows = RawSet(None, None, first_row=table.first_row, among=table.among, ids=ids)
+    rows = RawSet(
+        None, None, first_row=table.first_row, among=table.among, ids=ids, lines=roles.lines,
+        design=design_of(table, roles.reading),
+    )  # fmt: skip
     outcomes, classes = roles.of("outcome"), roles.of("class")
     if len(outcomes) > 1 and not all(map(_is_decided, outcomes)):
         outcomes = [column for column in (roles.one("outcome"),) if column is not None]
@@ -253,7 +263,9 @@ def _of_score(
     correct, predicted = roles.one("correct"), roles.one("prediction")
     if correct is not None:
         hits = right_or_wrong(correct)
-        return RawEvent(values, hits, rows.first_row, among=rows.among, ids=rows.ids)
+        return RawEvent(
+            values, hits, rows.first_row, among=rows.among, ids=rows.ids, design=rows.design
+        )
     if not outcomes:
         group = None if predicted is None else group_of(predicted)
         if isinstance(group, SliceColumn):

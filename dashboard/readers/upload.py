@@ -14,11 +14,14 @@ from dashboard.readers.preview import perhaps_labels, preview_of
 from dashboard.readers.recognition.choose import NO_OUTCOME, NO_SCORE
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.records import (
+    Array,
     ColumnUse,
     Contents,
     Options,
     Preview,
+    Proposal,
     RawSet,
+    Role,
     SliceColumn,
     ValuesKind,
 )
@@ -48,6 +51,9 @@ class Upload:
     repairs: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()  # what cannot be shown, and why
     doubts: tuple[str, ...] = ()  # what may be wrong with data that can be used
+    proposals: tuple[Proposal, ...] = ()  # what columns may say that changes figures
+    # Row of the file's sets that each row is, where those of a number of rows are repeated.
+    copies: Mapping[Role, NDArray[np.intp]] = field(default_factory=dict, repr=False)
     # Further columns of each set by name, the same names and categories in both.
     columns: Mapping[str, Mapping[str, SliceColumn]] = field(default_factory=dict, repr=False)
     contents: Contents = field(default_factory=lambda: Contents({}), repr=False)
@@ -63,9 +69,17 @@ class Upload:
     def ids(self) -> Mapping[str, Mapping[str, NDArray[np.int64]]]:
         """Of each set, by the column, whole numbers that stand for the names of its rows."""
         return {
-            role: {c.name: ids.values for c in raw.ids if (ids := ids_of(c)) is not None}
+            role: {
+                c.name: self.copied(role, ids.values)
+                for c in raw.ids
+                if (ids := ids_of(c)) is not None
+            }
             for role, raw in self.contents.sets.items()
         }
+
+    def copied(self, role: Role, values: Array) -> Array:
+        """Return of each row of a set what belongs to the row of the file that it is."""
+        return values[self.copies[role]] if role in self.copies else values
 
     @property
     def class_names(self) -> tuple[str, ...] | None:

@@ -10,7 +10,7 @@ from calibcore.data import EventScores, LogitSet
 from dashboard.readers import read
 from dashboard.readers.meaning.overlap import words_of
 from dashboard.readers.meaning.repeated import go_together, repeated
-from dashboard.readers.records import RawSet, Role
+from dashboard.readers.records import DEFAULTS, RawSet, Role
 from tests.readers.files import Array, npz
 from tests.readers.test_doubts import LABELS, LOGITS, TEST_LABELS, TEST_LOGITS, K, N, softmax, table
 
@@ -60,8 +60,8 @@ def test_copies_within_one_set() -> None:
     assert f"4,800 of 6,000 rows {COPIES}" in one(np.repeat(LOGITS, 5, 0), np.repeat(LABELS, 5))
     hits = (LOGITS.argmax(axis=1) == LABELS).astype(int)
     events = EventScores(np.tile(softmax(LOGITS).max(axis=1), 2), np.tile(hits, 2))
-    assert COPIES in next(repeated({"rows": events}, RAW))
-    assert not list(repeated({"rows": LogitSet(LOGITS[:10], LABELS[:10])}, RAW))
+    assert COPIES in next(repeated({"rows": events}, RAW, DEFAULTS))
+    assert not list(repeated({"rows": LogitSet(LOGITS[:10], LABELS[:10])}, RAW, DEFAULTS))
 
 
 @pytest.mark.parametrize("seed", range(3))

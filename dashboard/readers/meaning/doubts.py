@@ -173,7 +173,7 @@ class _Seen:
 
 def doubts_of(
     sets: Mapping[Role, Rows],
-    raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent],
+    raw: Mapping[Role, RawSet | RawEvent],
     kind: ValuesKind,
     options: Options,
 ) -> tuple[str, ...]:
@@ -181,8 +181,9 @@ def doubts_of(
     seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
     return (
         *_all_right(seen), *_equal_columns(seen), *_predictions(seen),
-        *_below_chance(seen), *repeated(sets, raw), *_of_class_one(seen), *_decided(seen, kind),
-        *_saturated(seen), *_absent_classes(seen), *_prevalence(seen, options), *_few(seen),
+        *_below_chance(seen), *repeated(sets, raw, options), *_of_class_one(seen),
+        *_decided(seen, kind), *_saturated(seen),
+        *_absent_classes(seen), *_prevalence(seen, options), *_few(seen),
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Rows that stand in a file more than once: in both sets, in one set, or scored again."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +15,19 @@ from dashboard.readers.meaning.overlap import shared_rows
 from dashboard.readers.meaning.overlap import words_of as words_of_rows
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.groups import ids_of
+from dashboard.readers.recognition.proposals import belonging
 from dashboard.readers.recognition.vocabulary import folded, is_owner, words_of
-from dashboard.readers.records import SET_NAMES, Array, Column, RawEvent, RawSet, Role, rows_of_file
+from dashboard.readers.records import (
+    SET_NAMES,
+    Array,
+    Column,
+    Options,
+    Proposal,
+    RawEvent,
+    RawSet,
+    Role,
+    rows_of_file,
+)
 from dashboard.readers.refusal import quoted
 
 _Rows = LogitSet | EventScores
@@ -37,12 +48,15 @@ _LEAST_SORTED = 8
 
 
 def repeated(
-    sets: Mapping[Role, _Rows], raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent]
+    sets: Mapping[Role, _Rows],
+    raw: Mapping[Role, RawSet | RawEvent],
+    options: Options,
 ) -> Iterator[str]:
     """Doubt rows that the fit and the evaluation would share, ``raw`` as they stood in the file."""
-    yield from (related := tuple(_related(sets, raw)))
+    yield from (related := tuple(_related(sets, raw, options)))
     if len(sets) < 2:
-        if not any(_COPIES in said for said in related):
+        counted = any(part.design is not None and part.design.counts for part in raw.values())
+        if not counted and not any(_COPIES in said for said in related):
             yield from (said for part in sets.values() for said in _within(part))
         return
     calibration, test = sets["calibration"], sets["test"]
@@ -68,17 +82,39 @@ def repeated(
         )
 
 
+def of_owners(
+    raw: Mapping[Role, RawSet | RawEvent],
+    doubts: Sequence[str],
+    options: Options,
+) -> Iterator[Proposal]:
+    """Propose that rows belong together where they are doubted to be independent."""
+    doubt = next((said for said in doubts if DEPENDENT in said), None)
+    if doubt is not None:
+        names = dict.fromkeys(name for part in raw.values() for name in _ids(part))
+        told = {name for name, _ in options.roles}
+        nouns = {one: _noun(one) for one in names if quoted(one, 30) in doubt and one not in told}
+        if nouns:
+            yield belonging(doubt, nouns, options)
+
+
+def _noun(name: str) -> str:
+    return min({*words_of(name)} & (terms.OWNER_WORDS | terms.ITEM_WORDS), default="ID")
+
+
 def _related(
-    sets: Mapping[Role, _Rows], raw: Mapping[Role, RawSet] | Mapping[Role, RawEvent]
+    sets: Mapping[Role, _Rows],
+    raw: Mapping[Role, RawSet | RawEvent],
+    options: Options,
 ) -> Iterator[str]:
     """Doubt that rows are independent where an id repeats, and name those that both sets have."""
     ids, nouns = {role: _ids(part) for role, part in raw.items()}, dict[int, str]()
+    told = dict(options.roles)
     counted: list[str] = []
     for name in dict.fromkeys(name for part in ids.values() for name in part):
-        noun = min({*words_of(name)} & (terms.OWNER_WORDS | terms.ITEM_WORDS), default="ID")
+        noun = _noun(name)
         parts = {role: part[name][1] for role, part in ids.items() if name in part}
         said = [_of_ids(name, noun, ids[role][name], sets[role], raw[role], role) for role in parts]
-        counted += filter(None, said)
+        counted += filter(None, said if name not in told else ())
         if any(said):
             nouns.setdefault(len(np.unique(np.concatenate([*parts.values()]))), noun)
         distinct = np.unique(parts["test"]) if "test" in parts else np.zeros(0)
@@ -89,7 +125,7 @@ def _related(
                 f" the calibration set too (column {quoted(name, 30)}): the fit used rows of"
                 " theirs, so the evaluation flatters."
             )
-    if counted:
+    if counted and "cluster" not in told.values():
         yield (
             f"{' '.join(counted)} {DEPENDENT}: where rows of one {nouns[min(nouns)]} are alike,"
             " p-values are too small and confidence intervals too narrow."
@@ -115,6 +151,9 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
         ids = ids_of(replace(column, values=np.where(blank, 0, values)))
         if ids is not None:
             found[column.name] = np.flatnonzero(~blank), ids.values[~blank]
+    if part.design is not None and part.design.clusters is not None:
+        of_row = part.design.clusters
+        found[part.design.cluster_name] = np.arange(len(of_row)), of_row
     return found
 
 

@@ -14,6 +14,7 @@ from dashboard.readers.recognition.columns import (
 from dashboard.readers.recognition.events import event_of
 from dashboard.readers.recognition.features import Feature, features_of, says_the_same
 from dashboard.readers.recognition.groups import further_role
+from dashboard.readers.recognition.proposals import proposals_of
 from dashboard.readers.recognition.questions import (
     ask,
     ask_of_unusable,
@@ -23,7 +24,6 @@ from dashboard.readers.recognition.questions import (
     roles_of,
     same_roles_beside,
 )
-from dashboard.readers.recognition.vocabulary import COUNT_KEYS, WEIGHT_WORDS
 from dashboard.readers.records import ColumnRole, Options, Reading, Table
 from dashboard.readers.refusal import FileError, quoted
 
@@ -52,7 +52,8 @@ def recognise(table: Table, options: Options) -> Reading:
     refused.refuse_sums(best, features)
     refused.refuse_words(best, features, options)
     refused.refuse_long(features, table)
-    refused.refuse_groups(best, features)
+    if "events" not in given.values():
+        refused.ask_of_groups(best, features, options)
     refused.ask_of_families(best, fitting, features, options)
     unusable = ask_of_unusable(best, features, given, options)
     ask(best, fitting, features, options)
@@ -156,12 +157,9 @@ def _reading(
     named = any(f.words for f in features)
     names = scores.names if named and scores is not None and scores.layout == "classes" else ()
     event, said = event_of(chosen, features, options)
-    found = (*_found(chosen, features), *said)
-    doubts = [
-        f"Column {quoted(f.name)} is not used as a weight: each row counts once."
-        for f, role in zip(features, roles, strict=True)
-        if f.kind == "weight" or (role == "group" and _may_weigh(f))
-    ]
+    found = (*_found(chosen, features, given), *said)
+    proposals = tuple(proposals_of(features, roles, options))
+    doubts = [one.doubt for one in proposals]
     doubts += [
         f"Column {quoted(f.name)} equals the outcome, or is its opposite, in all"
         f" {len(f.column.values):,} rows, so it is no subgroup: perhaps one of the two is the"
@@ -169,13 +167,7 @@ def _reading(
         for f, why in zip(features, reasons, strict=True)
         if why == "equals the outcome"
     ]
-    return Reading(tuple(roles), tuple(reasons), names, event, found, tuple(doubts))
-
-
-def _may_weigh(feature: Feature) -> bool:
-    """Return whether a group may be how many rows each stands for."""
-    alone = feature.key in COUNT_KEYS or ({*feature.words} <= WEIGHT_WORDS and feature.low < 10)
-    return bool(feature.words) and feature.is_number and alone
+    return Reading(tuple(roles), tuple(reasons), names, event, found, tuple(doubts), proposals)
 
 
 def _with_prediction(
@@ -216,9 +208,13 @@ def _reason(feature: Feature, role: ColumnRole, best: Hypothesis) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _found(best: Hypothesis, features: Sequence[Feature]) -> tuple[str, ...]:
+def _found(
+    best: Hypothesis, features: Sequence[Feature], given: Mapping[int, ColumnRole]
+) -> tuple[str, ...]:
     said = []
-    if best.scores is not None and not best.outcome and best.correct is None:
+    if "events" in given.values():
+        pass  # which say what happened
+    elif best.scores is not None and not best.outcome and best.correct is None:
         near = [
             f for f in features if 2 < f.n_kinds <= _FEW_KINDS and f.place not in roles_of(best)
         ]

@@ -142,7 +142,7 @@ def _event(
         numbers = by_place[labels], by_place[predicted]
     return RawEvent(
         scores, predicted == labels, rows.first_row, columns, len(names), rows.among,
-        numbers=numbers, ids=rows.ids,
+        numbers=numbers, ids=rows.ids, design=rows.design,
     )  # fmt: skip
 
 

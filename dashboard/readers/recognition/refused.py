@@ -36,8 +36,8 @@ from dashboard.readers.records import (
 )
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
-_OF_NUMBERS = frozenset({"score", "class", "ranked score"})
-_MATTER = _OF_NUMBERS | {"outcome", "prediction", "correct", "ranked class", "set"}
+_OF_NUMBERS = frozenset({"score", "class", "ranked score", "count", "events", "weight"})
+_MATTER = _OF_NUMBERS | {"outcome", "prediction", "correct", "ranked class", "set", "cluster"}
 _FEW_OUTSIDE = 0.05
 """Share of rows below which scores outside their range are faults of single cells."""
 
@@ -423,8 +423,8 @@ def refuse_long(features: Sequence[Feature], table: Table) -> None:
                 )  # fmt: skip
 
 
-def refuse_groups(best: Hypothesis, features: Sequence[Feature]) -> None:
-    """Refuse rows that each count several, with how many of them had the event."""
+def ask_of_groups(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
+    """Ask whether rows each count several, with how many of them had the event."""
     if best.scores is None or best.outcome or best.correct is not None:
         return
     wholes = [f for f in features if f.is_number and f.whole and f.low >= 0]
@@ -433,12 +433,17 @@ def refuse_groups(best: Hypothesis, features: Sequence[Feature]) -> None:
     for n in wholes:
         counts = [f for f in wholes if f is not n and (f.column.values <= n.column.values).all()]
         for f in (*counts, *rates):
-            if n.key in _GROUP_SIZES and n.high > 1:
-                raise FileError(
-                    f"columns {quoted(n.name)} and {quoted(f.name)}",
-                    "rows of groups: how many each holds, and how often the event happened",
-                    "one row per case, with its own score and its outcome",
-                )
+            if n.key not in _GROUP_SIZES or n.high <= 1:
+                continue
+            field = f"columns {quoted(n.name)} and {quoted(f.name)}"
+            text = "rows of groups: how many each holds, and how often the event happened"
+            if f in rates:
+                wanted = "how many of them had the event, as whole numbers"
+                raise FileError(field, text, wanted)
+            roles = (*options.roles, (n.name, "count"), (f.name, "events"))
+            why = "Each row then counts as so many with the event and so many without."
+            ask = f"Did the event happen in {quoted(f.name)} of {quoted(n.name)} cases?"
+            raise Question(field, text, ask, (Answer("Yes", why, {"roles": roles}),))
 
 
 def ask_of_families(

@@ -1,0 +1,72 @@
+"""What columns may say of rows that changes figures: weights, and whom rows belong to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from dashboard.readers.recognition.features import Feature
+from dashboard.readers.recognition.vocabulary import COUNT_KEYS, WEIGHT_WORDS
+from dashboard.readers.records import ColumnRole, Options, Proposal
+from dashboard.readers.refusal import Answer, Question, quoted
+
+_LOW = 10
+"""Below it a column that is merely called weight may be one of rows."""
+
+
+def proposals_of(
+    features: Sequence[Feature], roles: Sequence[ColumnRole], options: Options
+) -> Iterator[Proposal]:
+    """Propose what columns that are called as weights may say, as far as nobody has told."""
+    told = {name for name, _ in options.roles}
+    for f, role in zip(features, roles, strict=True):
+        if f.name in told or not (f.kind == "weight" or (role == "group" and _may_weigh(f))):
+            continue
+        values = f.column.values
+        if values.ndim != 1 or not np.isfinite(values).all() or values.min(initial=0) < 0:
+            continue
+        if values.size and values.min() == values.max():
+            continue
+        whole = bool((values == np.rint(values)).all())
+        counts = Answer("Number of rows", "Each row stands for so many equal rows.",
+                        _with(options, f.name, "count"))  # fmt: skip
+        weighs = Answer("Sampling weight", "Rows were drawn with unequal chances, as in a survey.",
+                        _with(options, f.name, "weight"))  # fmt: skip
+        neither = Answer("Neither", "Each row counts once.",
+                         _with(options, f.name, role))  # fmt: skip
+        likely = (counts, weighs) if whole and f.key in COUNT_KEYS else (weighs, counts)
+        yield Proposal(
+            f"Column {quoted(f.name)} is not used as a weight: each row counts once.",
+            Question(
+                f"column {quoted(f.name)}", "may say how much each row counts",
+                "What do its numbers say?",
+                tuple(one for one in (*likely, neither) if whole or one is not counts),
+            ),
+        )  # fmt: skip
+
+
+def _may_weigh(feature: Feature) -> bool:
+    """Return whether a group may be how many rows each stands for."""
+    alone = feature.key in COUNT_KEYS or ({*feature.words} <= WEIGHT_WORDS and feature.low < _LOW)
+    return bool(feature.words) and feature.is_number and alone
+
+
+def belonging(doubt: str, columns: Mapping[str, str], options: Options) -> Proposal:
+    """Propose that rows belong together. ``columns``: by name, what the same rows are of."""
+    answers = [
+        Answer(f"Same {quoted(name, 30)}", f"Tests and intervals then count {noun}s, not rows.",
+               _with(options, name, "cluster"))
+        for name, noun in columns.items()
+    ]  # fmt: skip
+    kept: dict[str, ColumnRole] = dict.fromkeys(columns, "id")
+    others = tuple(pair for pair in options.roles if pair[0] not in kept)
+    none = Answer("None", "Each row was drawn by itself.", {"roles": (*others, *kept.items())})
+    names = " and ".join(quoted(name, 30) for name in columns)
+    text = "values that repeat from row to row"
+    ask = "Which rows belong together?"
+    field = f"column{'s' if len(columns) > 1 else ''} {names}"
+    return Proposal(doubt, Question(field, text, ask, (*answers, none)))
+
+
+def _with(options: Options, name: str, role: ColumnRole) -> Mapping[str, object]:
+    others = (pair for pair in options.roles if pair[0] != name)
+    return {"roles": (*others, (name, role))}

@@ -1,0 +1,135 @@
+"""What rows stand for by columns of a file, and whom they belong to."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from calibcore import audit
+from calibcore.data import LogitSet
+from calibcore.weights import sampling_weights
+from dashboard.compute.files import row_numbers
+from dashboard.readers import Upload, read
+from dashboard.readers.records import ColumnRole
+from dashboard.readers.refusal import FileError, Question
+
+RNG = np.random.default_rng(3)
+N = 400
+P = RNG.random(N).round(3)
+Y = (RNG.random(N) < P).astype(int)
+COUNTS = RNG.integers(0, 5, N)
+WEIGHTS = RNG.gamma(2, 1, N).round(3)
+PATIENTS = np.repeat(np.arange(40) + 1000, 10)
+AGES = RNG.integers(20, 80, N)
+
+
+def csv(**columns: object) -> bytes:
+    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
+    return "\n".join(lines).encode()
+
+
+def event(upload: Upload) -> LogitSet:
+    assert isinstance(upload.rows, LogitSet)
+    return upload.rows
+
+
+def test_a_number_of_rows_is_so_many_rows() -> None:
+    data = csv(risk=P, died=Y, n=COUNTS, age=AGES, site=PATIENTS % 3)
+    upload = read("counted.csv", data, roles=(("n", "count"),))
+    places = np.repeat(np.arange(N), COUNTS)
+    repeated = read("repeated.csv", csv(risk=P[places], died=Y[places], age=AGES[places],
+                                        site=PATIENTS[places] % 3))  # fmt: skip
+    assert_allclose(event(upload).probabilities, event(repeated).probabilities, atol=0)
+    assert event(upload).labels.tolist() == event(repeated).labels.tolist()
+    for name, column in repeated.columns["rows"].items():
+        assert upload.columns["rows"][name].values.tolist() == column.values.tolist()
+    assert row_numbers(upload)["rows"].tolist() == (places + 2).tolist()
+    said = f'Column "n" counts equal rows: {N} rows of the file stand for {COUNTS.sum():,}.'
+    assert said in upload.found
+
+
+def test_events_of_trials_are_rows_with_the_event_and_without() -> None:
+    trials = RNG.integers(5, 50, 30)
+    scores = np.sort(RNG.random(30)).round(3)
+    events = RNG.binomial(trials, scores)
+    data = csv(score=scores, events=events, trials=trials)
+    with pytest.raises(Question, match='in "events" of "trials" cases') as caught:
+        read("bins.csv", data)
+    upload = read("bins.csv", data, **caught.value.answers[0].change)
+    rows = event(upload)
+    assert (rows.n_samples, rows.labels.sum()) == (trials.sum(), events.sum())
+    one = audit(np.repeat(scores, trials), np.concatenate(
+        [np.repeat([1, 0], [k, n - k]) for k, n in zip(events, trials, strict=True)]
+    )).test.compare("ks_error")  # fmt: skip
+    assert audit(rows).test.compare("ks_error").before == pytest.approx(one.before, abs=1e-15)
+    assert {*row_numbers(upload)["rows"].tolist()} == {*range(2, 32)}
+
+
+def test_sampling_weights_and_clusters_go_with_the_rows() -> None:
+    weights = np.where(AGES > 75, 0, WEIGHTS)
+    data = csv(risk=P, died=Y, sample_weight=weights, patient_id=PATIENTS, age=AGES)
+    roles: tuple[tuple[str, ColumnRole], ...]
+    roles = (("sample_weight", "weight"), ("patient_id", "cluster"))
+    upload = read("survey.csv", data, roles=roles)
+    rows, some = event(upload), weights > 0
+    assert rows.weights is not None
+    assert rows.clusters is not None
+    assert_allclose(rows.weights.values, weights[some])
+    assert rows.clusters.tolist() == (PATIENTS[some] - 1000).tolist()
+    known = audit(P[some], Y[some], sample_weight=sampling_weights(weights[some]),
+                  clusters=PATIENTS[some])  # fmt: skip
+    assert audit(rows).test.compare("ece").before == known.test.compare("ece").before
+    assert any(said.startswith('Column "sample_weight" holds sampling') for said in upload.found)
+    belongs = f'Rows of the same "patient_id" belong together: {some.sum()} rows of 40.'
+    assert belongs in upload.found
+
+
+def test_both_are_proposed_until_the_user_says() -> None:
+    data = csv(risk=P, died=Y, sample_weight=WEIGHTS, patient_id=PATIENTS)
+    upload = read("survey.csv", data)
+    weight, cluster = upload.proposals
+    assert [one.said for one in weight.question.answers] == ["Sampling weight", "Neither"]
+    assert [one.said for one in cluster.question.answers] == ['Same "patient_id"', "None"]
+    assert {weight.doubt, cluster.doubt} <= {*upload.doubts}
+    for place in (0, 1):
+        roles = [
+            pair for one in upload.proposals for pair in one.question.answers[place].change["roles"]
+        ]
+        answered = read("survey.csv", data, roles=tuple(roles))
+        assert not answered.proposals
+        assert not [doubt for doubt in answered.doubts if "weight" in doubt or "patient" in doubt]
+        assert (event(answered).weights is None) == (event(answered).clusters is None) == place
+
+
+@pytest.mark.parametrize("name", ["n", "freq", "count"])
+def test_whole_numbers_that_are_called_so_are_rows_first(name: str) -> None:
+    proposals = read("x.csv", csv(risk=P, died=Y, **{name: COUNTS})).proposals
+    said = [one.said for one in proposals[0].question.answers]
+    assert said == ["Number of rows", "Sampling weight", "Neither"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "roles", "message"),
+    [
+        ({"n": WEIGHTS}, (("n", "count"),), 'column "n".*whole numbers of rows from 0'),
+        ({"n": WEIGHTS - 2}, (("n", "weight"),), 'column "n".*weights from 0'),
+        ({"n": 0 * COUNTS}, (("n", "count"),), 'column "n": 0 in every row'),
+        ({"n": COUNTS + 10**8}, (("n", "count"),), 'column "n": .* rows in all. Expected fewer'),
+        (
+            {"n": COUNTS, "w": WEIGHTS}, (("n", "count"), ("w", "weight")),
+            'column "w": sampling weights beside "n", a number of rows',
+        ),
+        ({"p_id": 0 * COUNTS + 7}, (("p_id", "cluster"),), 'column "p_id": a single cluster'),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_one_sentence(
+    columns: dict[str, object], roles: tuple[tuple[str, ColumnRole], ...], message: str
+) -> None:
+    with pytest.raises(FileError, match=message):
+        read("x.csv", csv(risk=P, died=Y, **columns), roles=roles)
+
+
+def test_more_events_than_trials_name_the_row() -> None:
+    data = csv(score=[0.1, 0.2, 0.4, 0.5], events=[1, 9, 2, 3], trials=[5, 5, 6, 7])
+    with pytest.raises(FileError, match='column "events": 9 events of 5 in row 3'):
+        read("x.csv", data, roles=(("trials", "count"), ("events", "events")))
