@@ -299,7 +299,7 @@ class AuditResult:
         ------
         CalibrationInputError
             Another ending; a calibrator that is not of the catalogue; no dashboard installed; a
-            title and so on that is no text; rows with sampling weights or clusters.
+            title and so on that is no text.
         OSError
             A place that cannot be written to.
 
@@ -307,8 +307,6 @@ class AuditResult:
         -----
         Whatever is installed for the entry point `REPORT` writes it; the core itself draws nothing.
         """
-        if self.asked is not None:
-            refuse_rows(self.asked.split.test, "a report")
         writers = list(entry_points(group=REPORT))
         if not writers:
             raise CalibrationInputError("report", "no dashboard", "the package fractile installed")
@@ -505,7 +503,6 @@ def audit_fitted(
     AuditResult
         With the same fit.
     """
-    refuse_rows(split.test, "subgroups")
     fits = _Fits(fitted, crossed, in_folds=in_folds, same_data=split.same_data)
     sets = prepare(split.test, event), None if in_folds else prepare(split.calibration, event)
     return _evaluated(*sets, event, fits, Options(n_bins=n_bins))
@@ -541,7 +538,6 @@ def rebin(
     Parameters are the evaluation, its rows, and the bins; returns what `audit_fitted` gives, in a
     small part of the time.
     """
-    refuse_rows(split.test, "other bins")
     options = Options(n_bins=n_bins)
     test = calibration = _rebinned(result.test, split.test, result.of_test, options)
     if result.calibration is not result.test:

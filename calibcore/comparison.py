@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet, refuse_rows
+from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import Comparison, SetResult, evaluate
 from calibcore.events import Event
 from calibcore.fitting import (
@@ -88,7 +88,6 @@ def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
     >>> len(found.fitted.maps)
     5
     """
-    refuse_rows(rows, "comparisons")
     check_pooled(calibrator, event)
     dealt = checked_folds(fold, rows.n_samples)
     prepared = prepare(rows, event)

@@ -30,6 +30,7 @@ from calibcore.splines import LEAST_KNOTS
 from calibcore.splits import Folds
 from calibcore.tally import tally
 from calibcore.validation import Floats
+from calibcore.weights import row_mean
 
 _NO_WEIGHT = -1e6
 """A logit this far below its row's largest weighs nothing at any temperature."""
@@ -371,7 +372,6 @@ def movement(before: EventScores, after: EventScores) -> Movement:
     >>> moved.n_lowered, round(moved.mean_shift, 3), moved.score
     (1, -0.1, 0.9)
     """
-    refuse_rows(before, "movements of scores")
     if before.n_samples != after.n_samples:
         raise CalibrationInputError(
             "after", f"{after.n_samples:,} rows", f"the {before.n_samples:,} rows of before"
@@ -383,8 +383,8 @@ def movement(before: EventScores, after: EventScores) -> Movement:
         n_samples=shift.size,
         n_lowered=int(np.count_nonzero(shift < -_FALL)),
         n_raised=int(np.count_nonzero(shift > _FALL)),
-        mean_shift=float(shift.mean()),
-        mean_distance=float(distance.mean()),
+        mean_shift=row_mean(shift, before.weights),
+        mean_distance=row_mean(distance, before.weights),
         score=float(before.scores[farthest]),
         calibrated=float(after.scores[farthest]),
     )

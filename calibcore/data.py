@@ -298,6 +298,17 @@ def like(made: EventScores, rows: LogitSet | EventScores) -> EventScores:
     return made
 
 
+def is_designed(rows: LogitSet | EventScores) -> bool:
+    """Return whether rows have sampling weights or clusters, so are not equal and drawn one by one.
+
+    Examples
+    --------
+    >>> is_designed(with_design(EventScores([0.9, 0.6], [1, 0]), clusters=["a", "b"]))
+    True
+    """
+    return rows.weights is not None or rows.clusters is not None
+
+
 def refuse_rows(rows: LogitSet | EventScores, name: str) -> None:
     """Raise if rows have sampling weights or clusters, of which something knows nothing.
 
@@ -306,7 +317,7 @@ def refuse_rows(rows: LogitSet | EventScores, name: str) -> None:
     CalibrationInputError
         ``name`` is of equal rows drawn one by one.
     """
-    if rows.weights is None and rows.clusters is None:
+    if not is_designed(rows):
         return
     found = "sampling weights" if rows.weights is not None else "clusters"
     wanted = f"none for {name}, which is of equal rows drawn one by one"

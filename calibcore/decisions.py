@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.data import EventScores, refuse_rows
+from calibcore.data import EventScores, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.intervals import Interval, share_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.weights import Design, shares_of
 
 _Z = 1.959963984540054
 """Standard deviations within which a normal variable is in 95% of cases."""
@@ -31,48 +32,56 @@ class AtCutoff:
     ----------
     cutoff : float
         In [0, 1].
-    called, right, missed, in_vain, left_alone : int
+    called, right, missed, in_vain, left_alone : int or float
         Rows that are called; of these, rows with the event and without; of the others, likewise
-        missed and rightly left alone.
+        missed and rightly left alone. Of sampling weights, sums of these, whose mean is 1.
+    alike : tuple of float or None
+        Rows drawn one by one that would tell the share called, the precision, the sensitivity and
+        the specificity as well, where rows have sampling weights or clusters.
     """
 
     cutoff: float
-    called: int
-    right: int
-    missed: int
-    in_vain: int
-    left_alone: int
+    called: float
+    right: float
+    missed: float
+    in_vain: float
+    left_alone: float
+    alike: tuple[float, float, float, float] | None = None
 
     @property
     def n_samples(self) -> int:
         """Rows in all."""
-        return self.called + self.missed + self.left_alone
+        return round(self.called + self.missed + self.left_alone)
 
     @property
-    def n_events(self) -> int:
+    def n_events(self) -> float:
         """Rows with the event."""
         return self.right + self.missed
 
     @property
     def share_called(self) -> Interval:
         """Interval of the share of rows that are called (Wilson)."""
-        return share_interval(self.called, self.n_samples, LEVEL)
+        return self._interval(0, self.called, self.called + self.missed + self.left_alone)
 
     @property
     def precision(self) -> Interval | None:
         """Interval of the share of right ones among the called (PPV); None if none is called."""
-        return share_interval(self.right, self.called, LEVEL) if self.called else None
+        return self._interval(1, self.right, self.called) if self.called else None
 
     @property
     def sensitivity(self) -> Interval | None:
         """Interval of the share of the events that is called; None if there is no event."""
-        return share_interval(self.right, self.n_events, LEVEL) if self.n_events else None
+        return self._interval(2, self.right, self.n_events) if self.n_events else None
 
     @property
     def specificity(self) -> Interval | None:
         """Interval of the share of the others that is left alone; None if all are events."""
-        others = self.n_samples - self.n_events
-        return share_interval(self.left_alone, others, LEVEL) if others else None
+        others = self.in_vain + self.left_alone
+        return self._interval(3, self.left_alone, others) if others else None
+
+    def _interval(self, place: int, part: float, whole: float) -> Interval:
+        n_rows = whole if self.alike is None else self.alike[place]
+        return share_interval(part / whole * n_rows, n_rows, LEVEL)
 
     @property
     def net_benefit(self) -> float:
@@ -91,7 +100,7 @@ class AtCutoff:
             As of `cutoff_of_costs`.
         """
         _check_costs(alarm, miss)
-        others = self.n_samples - self.n_events
+        others = self.in_vain + self.left_alone
         return Costs(
             alarm * self.in_vain + miss * self.missed, miss * self.n_events, alarm * others
         )
@@ -133,13 +142,44 @@ def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
     >>> found.called, found.right, found.missed, found.in_vain, found.left_alone
     (3, 2, 0, 1, 1)
     """
-    refuse_rows(event, "decisions")
     cutoff = float(_cutoffs(cutoff))
     called = event.scores >= cutoff
+    if is_designed(event):
+        return _of_design(event, cutoff, called)
     n_called, n_events = int(called.sum()), int(event.hits.sum())
     right = int(event.hits[called].sum())
     left_alone = event.n_samples - n_called - (n_events - right)
     return AtCutoff(cutoff, n_called, right, n_events - right, n_called - right, left_alone)
+
+
+def _of_design(event: EventScores, cutoff: float, called: NDArray[np.bool_]) -> AtCutoff:
+    """Add up weights, and find how many rows drawn one by one would tell each share as well."""
+    n_rows = event.n_samples
+    weights = np.ones(n_rows) if event.weights is None else shares_of(event.weights.values)
+    kind = 2 * called + (event.hits > 0)  # left alone, missed, in vain, right
+    left, missed, in_vain, right = np.bincount(kind, weights, minlength=4).tolist()
+    happened = event.hits > 0
+    alike = (
+        _rows_alike(event, weights, np.ones(n_rows, np.bool_), called),
+        _rows_alike(event, weights, called, happened),
+        _rows_alike(event, weights, happened, called),
+        _rows_alike(event, weights, ~happened, ~called),
+    )
+    return AtCutoff(cutoff, in_vain + right, right, missed, in_vain, left, alike)
+
+
+def _rows_alike(
+    event: EventScores, weights: Floats, among: NDArray[np.bool_], flagged: NDArray[np.bool_]
+) -> float:
+    """Return how many rows drawn one by one would tell a share among some rows as well."""
+    each, flags = weights[among], flagged[among].astype(np.float64)
+    if not each.size:
+        return 0.0
+    clusters, start = event.clusters, np.zeros(1, dtype=np.intp)
+    whose = None if clusters is None else np.unique(clusters[among], return_inverse=True)[1]
+    design = Design(np.zeros(each.size), flags, each, start, whose)
+    share = np.array([each @ flags / each.sum()])
+    return float(design.rows_alike(share, start)[0])
 
 
 def at_cutoff_by_group(
@@ -173,7 +213,6 @@ def at_cutoff_by_group(
     >>> first.called, first.right, none, last.called, last.right
     (1, 0, None, 2, 2)
     """
-    refuse_rows(event, "decisions")
     cutoff = float(_cutoffs(cutoff))
     where = validation.real_array(places, "places")
     if where.shape != (event.n_samples,) or where.dtype.kind not in "iu":
@@ -181,6 +220,9 @@ def at_cutoff_by_group(
         raise CalibrationInputError("places", f"shape {where.shape}, {where.dtype}", wanted)
     if not 0 <= where.min() <= where.max() < n_groups:
         raise CalibrationInputError("places", "other numbers", f"from 0 to {n_groups - 1}")
+    if is_designed(event):
+        groups = (event.rows(where == group) for group in range(n_groups))
+        return [_alone(one, cutoff) for one in groups]
     kind = 2 * (event.scores >= cutoff) + (event.hits > 0)  # left alone, missed, in vain, right
     found = np.bincount(4 * where + kind, minlength=4 * n_groups).reshape(n_groups, 4)
     return [
@@ -189,6 +231,10 @@ def at_cutoff_by_group(
         else None
         for left, missed, in_vain, right in found.tolist()
     ]
+
+
+def _alone(rows: EventScores, cutoff: float) -> AtCutoff | None:
+    return at_cutoff(rows, cutoff) if rows.n_samples else None
 
 
 def cutoff_of_costs(alarm: float, miss: float) -> float:
@@ -245,9 +291,8 @@ def mean_cost(event: EventScores, cutoff: ArrayLike, *, alarm: float, miss: floa
     >>> mean_cost(rows, [0.0, 0.4, 0.5, 1.0], alarm=1, miss=4).tolist()
     [0.5, 0.25, 1.0, 2.0]
     """
-    refuse_rows(event, "costs")
     _check_costs(alarm, miss)
-    counted = tally(event.scores, event.hits)
+    counted = _counted(event)
     called, right = _above(counted, np.atleast_1d(_cutoffs(cutoff)))
     missed = counted.hits.sum() - right
     return np.asarray((alarm * (called - right) + miss * missed) / counted.n_samples)
@@ -337,7 +382,7 @@ def decision_curve(
     -----
     TP / N - FP / N * t / (1 - t) - harm, where a row is called if its score is at least t. The
     interval is normal, by the variance of the rows' differences: called rows against calling none,
-    rows that are not called against calling all.
+    rows that are not called against calling all; of clusters, by that of their sums.
 
     References
     ----------
@@ -349,13 +394,12 @@ def decision_curve(
     >>> found.model.round(4).tolist(), found.every.round(4).tolist()
     ([0.4375, 0.25], [0.375, 0.0])
     """
-    refuse_rows(event, "decision curves")
     at = _cutoffs(cutoff)
     if (at >= 1).any():
         raise CalibrationInputError("cutoff", "1", "from 0 to below 1")
     if not 0 <= test_harm <= 1:
         raise CalibrationInputError("test_harm", str(test_harm), "from 0 to 1")
-    counted = tally(event.scores, event.hits)
+    counted = _counted(event)
     n_rows, odds = counted.n_samples, at / (1 - at)
     called, right = _above(counted, at)
     events = float(counted.hits.sum())
@@ -367,8 +411,29 @@ def decision_curve(
     squares = np.where(every > 0, missed + left * odds**2, right + (called - right) * odds**2)
     gain = model - np.maximum(every, 0.0)
     of_rows = gain + test_harm
-    spread = np.sqrt(np.maximum(squares / n_rows - of_rows**2, 0) / max(n_rows - 1, 1))
+    if counted.design is None:
+        spread = np.sqrt(np.maximum(squares / n_rows - of_rows**2, 0) / max(n_rows - 1, 1))
+    else:
+        spread = _deviations(counted.design, at, every > 0, of_rows)
     return DecisionCurve(at, model, every, gain - _Z * spread, gain + _Z * spread, events / n_rows)
+
+
+def _counted(event: EventScores) -> Tally:
+    return tally(event.scores, event.hits, sample_weight=event.weights, clusters=event.clusters)
+
+
+def _deviations(
+    design: Design, cutoff: Floats, against_all: NDArray[np.bool_], mean: Floats
+) -> Floats:
+    """Return the standard deviation of the mean difference at each cut-off."""
+    spread = np.empty(cutoff.size)
+    for place, at in enumerate(cutoff.tolist()):
+        called, odds = design.scores >= at, at / (1 - at)
+        worth = np.where(design.hits > 0, 1.0, -odds)
+        each = np.where(called, 0.0, -worth) if against_all[place] else np.where(called, worth, 0.0)
+        off = design.weights * (each - mean[place])
+        spread[place] = design.deviation_of(off) / design.scores.size
+    return spread
 
 
 def _cutoffs(cutoff: ArrayLike) -> Floats:

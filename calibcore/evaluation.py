@@ -173,8 +173,13 @@ class Side:
 
     @cached_property
     def frequency_null(self) -> SplineNullBand | None:
-        """Band under perfect calibration of graphs (c) and (d); None where they are."""
-        return None if self.frequency is None else self.counted.once(_frequency_null_of)
+        """Band under perfect calibration of graphs (c) and (d); None where they are.
+
+        None also of rows with sampling weights or clusters.
+        """
+        if self.frequency is None or self.counted.design is not None:
+            return None
+        return self.counted.once(_frequency_null_of)
 
     @cached_property
     def corp(self) -> CorpReliability:

@@ -2,19 +2,30 @@
 
 from dataclasses import fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.cumulative import cumulative_curves
+from calibcore.cumulative import cumulative_curves, curves_of
+from calibcore.data import EventScores, with_design
 from calibcore.errors import CalibrationInputError
+from calibcore.inference.draws import tally_of
 from calibcore.inference.groups import GroupGaps, stays_off
 from calibcore.inference.multiple_testing import gap_p_values, holm
 from calibcore.reliability import binomial_interval
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
+from calibcore.weights import (
+    Design,
+    RowWeights,
+    SampleWeight,
+    cluster_numbers,
+    repeats,
+    shares_of,
+    weights_of,
+)
 
 LEAST_ROWS = 30
 """A slice with fewer rows is shown, but not evaluated."""
@@ -135,12 +146,14 @@ class SliceScreen:
         return found[self.rows[found] > 0]
 
 
-def screen_slices(
+def screen_slices(  # noqa: PLR0913 - each has a default that serves
     scores: ArrayLike,
     hits: ArrayLike,
     places: ArrayLike,
     *,
     n_slices: int,
+    sample_weight: SampleWeight = None,
+    clusters: ArrayLike | None = None,
     least: int = LEAST_ROWS,
     evaluate: bool = True,
 ) -> SliceScreen:
@@ -156,6 +169,10 @@ def screen_slices(
         Slice of each row, from 0.
     n_slices : int
         Number of slices; some may have no rows.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
+    clusters : array_like of int, shape (n_samples,), optional
+        Whom each row belongs to.
     least : int, default 30
         Slices with fewer rows are not evaluated.
     evaluate : bool, default True
@@ -175,7 +192,8 @@ def screen_slices(
     -----
     Slice k is `calibcore.cumulative.cumulative_curves` of its rows. P-values as in
     `calibcore.inference.screen_classes`: that of its curves, and adjusted the larger of it and a
-    tail corrected for skew. The slices are as given before any label was seen.
+    tail corrected for skew; of rows with sampling weights or clusters, that of the slice's curves.
+    The slices are as given before any label was seen.
 
     References
     ----------
@@ -189,6 +207,19 @@ def screen_slices(
     """
     checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
     least = validation.whole_number(least, "least", least=0)
+    weights = weights_of(sample_weight, checked_scores.size)
+    if weights is not None and weights.counts:
+        each = repeats(weights)
+        given = checked_scores[each], checked_hits[each], np.asarray(places)[each]
+        whose = None if clusters is None else np.asarray(clusters)[each]
+        return screen_slices(
+            *given, n_slices=n_slices, clusters=whose, least=least, evaluate=evaluate
+        )
+    if weights is not None or clusters is not None:
+        event = with_design(
+            EventScores(checked_scores, checked_hits), sample_weight=weights, clusters=clusters
+        )
+        return _screen_of_design(event, places, n_slices, least, evaluate=evaluate)
     members = _members(places, checked_scores.size, n_slices)
     rows = np.array([chosen.size for chosen in members])
     mean_score, gap, variance, skew = np.full((4, n_slices), np.nan)
@@ -212,14 +243,51 @@ def screen_slices(
     return SliceScreen(rows, mean_score, shares, gap, p_value, adjusted, least, remains)
 
 
-def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> SliceShares:
+def _screen_of_design(
+    event: EventScores, places: ArrayLike, n_slices: int, least: int, *, evaluate: bool
+) -> SliceScreen:
+    members = _members(places, event.n_samples, n_slices)
+    rows = np.array([chosen.size for chosen in members])
+    mean_score, gap, p_value, adjusted = np.full((4, n_slices), np.nan)
+    enough = rows >= max(least, 1)
+    for k, chosen in enumerate(members):
+        if chosen.size == 0:
+            continue
+        part = event.rows(chosen)
+        alone = part.clusters is not None and np.unique(part.clusters).size < 2
+        if alone:  # nothing tells how clusters differ
+            object.__setattr__(part, "clusters", None)
+            enough[k] = False
+        curves = curves_of(tally_of(part))
+        mean_score[k], gap[k] = curves.cum_score[-1], curves.ks_error
+        p_value[k] = curves.ks_p_value
+    p_value[~enough] = np.nan
+    if evaluate and enough.any():
+        adjusted[enough] = holm(p_value[enough])
+    else:
+        p_value[:] = np.nan
+    shares = slice_shares(
+        event.hits, places, n_slices=n_slices, sample_weight=event.weights, clusters=event.clusters
+    )
+    remains = np.zeros(n_slices, dtype=np.bool_)
+    return SliceScreen(rows, mean_score, shares, gap, p_value, adjusted, least, remains)
+
+
+def slice_shares(
+    flags: ArrayLike,
+    places: ArrayLike,
+    *,
+    n_slices: int,
+    sample_weight: SampleWeight = None,
+    clusters: ArrayLike | None = None,
+) -> SliceShares:
     """Return the share of the rows of each slice that are flagged.
 
     Parameters
     ----------
     flags : array_like of {0, 1}, shape (n_samples,)
         Such as whether the row was classified rightly.
-    places, n_slices
+    places, n_slices, sample_weight, clusters
         As for `screen_slices`.
 
     Returns
@@ -240,11 +308,41 @@ def slice_shares(flags: ArrayLike, places: ArrayLike, *, n_slices: int) -> Slice
     if flagged.ndim != 1 or not np.isin(flagged, (0, 1)).all():
         raise CalibrationInputError("flags", "other values than 0 and 1", "0 or 1 for each row")
     members = _members(places, flagged.size, n_slices)
-    rows = np.array([chosen.size for chosen in members], dtype=np.float64)
-    found = np.array([flagged[chosen].sum() for chosen in members])
+    weights = weights_of(sample_weight, flagged.size)
+    if weights is None and clusters is None:
+        rows = np.array([chosen.size for chosen in members], dtype=np.float64)
+        found = np.array([flagged[chosen].sum() for chosen in members])
+    else:
+        rows, found = _rows_alike(flagged, members, weights, clusters)
     low, high = binomial_interval(found, rows)
     with np.errstate(invalid="ignore"):  # a slice without rows has no share: 0 / 0 is NaN
         return SliceShares(found / rows, low, high)
+
+
+def _rows_alike(
+    flags: NDArray[Any],
+    members: list[Places],
+    weights: RowWeights | None,
+    clusters: ArrayLike | None,
+) -> tuple[Floats, Floats]:
+    """Return how many rows drawn one by one tell each share as well, and the flagged of them."""
+    own = np.ones(flags.size) if weights is None else weights.values
+    counts = weights is not None and weights.counts
+    values = own if counts else shares_of(own)
+    numbers = None if clusters is None else cluster_numbers(clusters, flags.size)
+    rows, share = np.zeros(len(members)), np.zeros(len(members))
+    for k, chosen in enumerate(members):
+        part = chosen[values[chosen] > 0]
+        if not part.size:
+            continue
+        happened, each = flags[part].astype(np.float64), values[part]
+        share[k] = each @ happened / each.sum()
+        whose = None if numbers is None else np.unique(numbers[part], return_inverse=True)[1]
+        start = np.zeros(1, dtype=np.intp)
+        design = Design(np.zeros(part.size), happened, each, start, whose)
+        seen = design.rows_alike(share[k : k + 1], start)[0]
+        rows[k] = each.sum() if counts and whose is None else seen
+    return rows, share * rows
 
 
 def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:

@@ -189,6 +189,8 @@ class Method:
         Of some words that can be chosen, where it is another.
     knows_groups : bool
         It needs to know the group of each row, and without is the map of all rows.
+    weighs : bool
+        It has a form for rows with sampling weights.
     """
 
     key: str
@@ -205,6 +207,7 @@ class Method:
     options: tuple[Option, ...] = ()
     costs: Mapping[str, Cost] = field(default_factory=dict)
     knows_groups: bool = False
+    weighs: bool = False
 
     def make(self, **chosen: int | str | bool) -> Calibrator:
         """Make the calibrator with the chosen options, and the default of every other."""

@@ -15,6 +15,14 @@ from calibcore.errors import CalibrationInputError
 from calibcore.inference.omnibus import N_DRAWS, recalibrated
 from calibcore.results import result_class
 from calibcore.validation import Floats
+from calibcore.weights import (
+    RowWeights,
+    SampleWeight,
+    cluster_numbers,
+    repeats,
+    shares_of,
+    weights_of,
+)
 
 Places = NDArray[np.intp]
 
@@ -103,6 +111,9 @@ _MOST_PAIRS = 1 << 27
 
 _CELLS = 1 << 22
 """Labels drawn at a time."""
+
+_MOST_UNITS = 4096
+"""Clusters, or rows, of which sums are drawn."""
 
 _SKEWED = 100.0
 """Steps of the gap (see `calibcore.cumulative.expected_steps`) below which a sum is not normal."""
@@ -209,11 +220,13 @@ def stays_off(before: Floats, after: Floats, ks_error: Floats) -> NDArray[np.boo
     return most_left(before, after) & (2 * np.abs(before) >= ks_error)
 
 
-def group_gaps(
+def group_gaps(  # noqa: PLR0913 - each has a default that serves
     scores: ArrayLike,
     hits: ArrayLike,
     groupings: Sequence[ArrayLike],
     *,
+    sample_weight: SampleWeight = None,
+    clusters: ArrayLike | None = None,
     least: int = LEAST_ROWS,
     n_draws: int = N_DRAWS,
     seed: int = 0,
@@ -228,6 +241,10 @@ def group_gaps(
         Whether the event happened (y_true of the event).
     groupings : sequence of array_like of int, shape (n_samples,)
         Group of each row, from 0, in each of several groupings that were made without the hits.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
+    clusters : array_like of int, shape (n_samples,), optional
+        Whom each row belongs to.
     least : int, default 30
         Smaller groups are not tested, nor is one that holds all rows.
     n_draws : int, default 1000
@@ -258,6 +275,11 @@ def group_gaps(
     Intervals are Wilson's at the level that corresponds to the smallest p-value's 5% point, of as
     many rows as would have the group's null variance at its mean score; so one leaves out 0 where
     the adjusted p-value is below 5%.
+
+    Of rows with sampling weights or clusters, a group's sum of weighted gaps is compared with
+    Student's t of its units (clusters, or rows): the variance is that of the units' own sums, but
+    not less than the null variance; sums are drawn by multiplying those of each unit by one normal
+    number, the same for all groups.
 
     A fault of the whole score shows in many groups. ``beyond`` is the mean gap after a logistic
     recalibration of the whole: an offset, the score's log-odds, and polynomials of degree 0 to 5
@@ -291,6 +313,19 @@ def group_gaps(
     rows = np.concatenate([one.rows for one in tested])
     kept = [one for one in tested if one.names.size]
     rng, sums = np.random.default_rng(seed), Sums(kept, given.size)
+    weights = weights_of(sample_weight, given.size)
+    if weights is not None and weights.counts:
+        each = repeats(weights)
+        return group_gaps(
+            given[each], seen[each], [np.asarray(one)[each] for one in groupings],
+            clusters=None if clusters is None else np.asarray(clusters)[each],
+            least=least, n_draws=n_draws, seed=seed,
+        )  # fmt: skip
+    if weights is not None or clusters is not None:
+        units = _Units.of(given.size, weights, clusters)
+        found = _gaps_of_units(sums, given, seen.astype(np.float64), units, (rng, n_draws))
+        no = np.zeros(rows.size, dtype=np.bool_)
+        return GroupGaps(grouping, place, rows, *found, n_draws, seed, no)
     mean_score, frequency = sums.of(given) / rows, sums.of(seen.astype(np.float64)) / rows
     raw = _joint(sums, given, seen, None, (rng, n_draws))
     true, powers = recalibrated(given, seen)
@@ -313,6 +348,99 @@ def group_gaps(
         seed,
         np.zeros(rows.size, dtype=np.bool_),
     )
+
+
+# Rows that are weighted, or belong together ---------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """What was drawn: clusters, or rows; and the weight of each row, of mean 1.
+
+    Very many are put together at random, which leaves the variance of their sums as it is.
+    """
+
+    weights: Floats
+    of_row: Places
+
+    @classmethod
+    def of(cls, n_rows: int, weights: RowWeights | None, clusters: ArrayLike | None) -> "_Units":
+        """Check the clusters; without any, each row is a unit."""
+        values = np.ones(n_rows) if weights is None else shares_of(weights.values)
+        units = np.arange(n_rows) if clusters is None else cluster_numbers(clusters, n_rows)
+        n_units = int(units.max()) + 1
+        if n_units > _MOST_UNITS:
+            units = np.random.default_rng(0).permutation(n_units)[units] % _MOST_UNITS
+        return cls(values, units)
+
+    @cached_property
+    def members(self) -> Any:
+        """Which rows are in each unit: a sparse array of shape (n_units, n_samples)."""
+        from scipy.sparse import csr_array  # noqa: PLC0415 - a tenth of a second to import
+
+        shape = int(self.of_row.max()) + 1, self.of_row.size
+        return csr_array((np.ones(shape[1]), (self.of_row, np.arange(shape[1]))), shape=shape)
+
+
+def _gaps_of_units(
+    sums: Sums,
+    scores: Floats,
+    hits: Floats,
+    units: _Units,
+    draws: tuple[np.random.Generator, int],
+) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats]:
+    """Return what `GroupGaps` has from the mean scores to the p-values of what is beyond."""
+    weights = units.weights
+    total = sums.of(weights)
+    mean_score, frequency = sums.of(weights * scores) / total, sums.of(weights * hits) / total
+    raw, spread, reach = _joint_of_units(sums, scores, hits, None, units, draws)
+    true, powers = recalibrated(scores, hits, RowWeights(weights, "sampling"))
+    rest, _, _ = _joint_of_units(sums, true, hits, powers, units, draws)
+    half, gap = reach * np.sqrt(spread) / total, mean_score - frequency
+    beyond = sums.of(weights * (true - hits)) / total
+    return mean_score, frequency, gap - half, gap + half, raw, beyond, rest
+
+
+def _joint_of_units(
+    sums: Sums,
+    true: Floats,
+    hits: Floats,
+    nuisance: Floats | None,
+    units: _Units,
+    draws: tuple[np.random.Generator, int],
+) -> tuple[Floats, Floats, Floats]:
+    """Return adjusted p-values, the variance of the sums, and the reach, of each group."""
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit  # noqa: PLC0415 - a tenth of a second
+
+    gaps = units.weights * (true - hits)
+    members = sums.members.T.astype(np.float64)
+    of_units = (units.members.multiply(gaps) @ members).toarray()
+    null = sums.of(np.square(units.weights) * true * (1 - true))
+    if nuisance is not None:
+        slopes = nuisance * (units.weights * true * (1 - true))[:, np.newaxis]
+        of_groups = np.stack([sums.of(column) for column in slopes.T], axis=1)
+        taken = of_groups @ np.linalg.pinv(nuisance.T @ slopes, hermitian=True)
+        of_units = of_units - (units.members @ (nuisance * gaps[:, np.newaxis])) @ taken.T
+    seen = of_units.sum(axis=0)
+    n_units = ((units.members @ members) > 0).sum(axis=0)
+    spread = np.maximum(np.square(of_units - of_units.mean(axis=0)).sum(axis=0), null)
+    freedom, deviation = np.maximum(n_units - 1, 1), np.sqrt(spread)
+    scaled = np.divide(np.abs(seen), deviation, out=np.zeros_like(seen), where=deviation > 0)
+    p_values = np.where(n_units > 1, 2 * stdtr(freedom, -scaled), 1.0)
+    p_values[(deviation == 0) & (np.abs(seen) > _NOTHING)] = 0.0
+    rng, n_draws = draws
+    least, step = [np.array([p_values.min()])], max(1, _CELLS // len(of_units))
+    own = np.sqrt(np.square(of_units - of_units.mean(axis=0)).sum(axis=0))
+    for start in range(0, n_draws, step):
+        times = rng.standard_normal((min(step, n_draws - start), len(of_units)))
+        times -= times.mean(axis=1, keepdims=True)
+        drawn = np.abs(times @ of_units)
+        drawn = np.divide(drawn, own, out=np.zeros_like(drawn), where=own > 0)
+        least.append(2 * ndtr(-drawn).min(axis=1))
+    adjusted, critical = adjusted_by(p_values, np.sort(np.concatenate(least)))
+    critical = min(max(critical, 1e-300), 1.0)
+    reach = np.where(n_units > 1, -stdtrit(freedom, critical / 2), -ndtri(critical / 2))
+    return adjusted, spread, reach * (1 + _NOTHING)
 
 
 @dataclass(frozen=True, eq=False)

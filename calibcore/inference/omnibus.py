@@ -287,13 +287,17 @@ _RIDGE = 0.1
 """In rows of variance 1."""
 
 
-def recalibrated(scores: Floats, hits: ArrayLike) -> tuple[Floats, Floats]:
+def recalibrated(
+    scores: Floats, hits: ArrayLike, sample_weight: SampleWeight = None
+) -> tuple[Floats, Floats]:
     """Return the scores after a smooth recalibration of the whole, and what it was fitted by.
 
     Parameters
     ----------
     scores, hits : ndarray, shape (n_samples,)
         Of an event, checked.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows.
 
     Returns
     -------
@@ -304,7 +308,7 @@ def recalibrated(scores: Floats, hits: ArrayLike) -> tuple[Floats, Floats]:
     """
     from scipy.special import expit  # noqa: PLC0415 - a tenth of a second to import
 
-    counted = tally(scores, hits)
+    counted = tally(scores, hits, sample_weight=sample_weight)
     place = np.searchsorted(counted.scores, scores)
     variance = counted.counts * counted.scores * (1 - counted.scores)
     moving = variance > 0

@@ -199,9 +199,7 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
         )
     starts = np.concatenate([[0], rows.ends[:-1] + 1])
     slope = spline.derivative(rows.fractile) + rows.base
-    if constrained:  # a bound that is reached to rounding is reached, whatever the processor
-        slope[np.abs(slope) <= SLOPE_WITHIN] = 0.0
-        slope[np.abs(slope - 1) <= SLOPE_WITHIN] = 1.0
+    slope = _at_bounds(slope) if constrained else slope
     if each is None:
         fractile, sizes = (rows.ends + 1) / n_samples, rows.ends - starts + 1.0
     else:
@@ -213,3 +211,9 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
         slope=np.add.reduceat(slope, starts) / sizes,
         spline=spline,
     )
+
+
+def _at_bounds(slope: Floats) -> Floats:
+    """Take a bound that is reached but for rounding as reached, whatever the processor."""
+    slope = np.where(np.abs(slope) <= SLOPE_WITHIN, 0.0, slope)
+    return np.where(np.abs(slope - 1) <= SLOPE_WITHIN, 1.0, slope)

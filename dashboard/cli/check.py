@@ -20,7 +20,7 @@ from dashboard.cli import check_words as words
 from dashboard.cli.check_files import Subgroups, json_of, junit_of, record_of
 from dashboard.cli.output import Lines, write_file
 from dashboard.cli.pairing import Batch, Matched, match
-from dashboard.cli.terminal import options_of
+from dashboard.cli.terminal import OWN_OPTIONS, options_of
 from dashboard.compute.files import row_numbers
 from dashboard.compute.split import groupings, slicing_of
 from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
@@ -36,7 +36,7 @@ REPORT = ".json"
 
 N_OUTCOMES = 2
 
-_AS_DETECTED = {"outcome": None, "score": None, "columns": (), "files_are": None}
+_AS_DETECTED = {**dict.fromkeys(OWN_OPTIONS), "columns": (), "files_are": None}
 
 
 def check_files(given: Mapping[str, Any]) -> bool:
@@ -268,7 +268,7 @@ def _grouping(scene: Scene, name: str) -> Grouping | None:
 
 def _as_audited(given: Mapping[str, Any], audited: Mapping[str, Any]) -> dict[str, Any]:
     """Return how files are read: as the audited one, but for what is given, and never split."""
-    named = [role for role in ("outcome", "score") if given[role] is not None]
+    named = [role for role in OWN_OPTIONS if given[role] is not None]
     columns = [text for text in audited.get("columns", ()) if text.rpartition("=")[2] not in named]
     kept = {name: given[name] or value for name, value in audited.items() if name in given}
     kept["split_at"] = given["split_at"]

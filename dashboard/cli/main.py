@@ -164,6 +164,20 @@ _READING: tuple[Callable[[Any], Any], ...] = (
     click.option("--outcome", metavar="COLUMN", help="What came true, or the true class."),
     click.option("--score", metavar="COLUMN", help="The score of one event."),
     click.option(
+        "--weight", metavar="COLUMN", help="Sampling weights: rows drawn with unequal chances."
+    ),
+    click.option("--count", metavar="COLUMN", help="How many equal rows each row stands for."),
+    click.option(
+        "--cluster",
+        metavar="COLUMN",
+        help="What rows that belong together share, such as a patient.",
+    ),
+    click.option(
+        "--prevalence",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="True share of the event, where the rows have another, as in case-control data.",
+    ),
+    click.option(
         "--column",
         "columns",
         metavar="NAME=ROLE",

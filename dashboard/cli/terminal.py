@@ -1,7 +1,7 @@
 """What the command prints: progress, an audit's verdict and measures, and refusals."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -24,6 +24,7 @@ from dashboard.compute.uncertainty import closer_look
 from dashboard.compute.verdict import groups_of, lines_of
 from dashboard.document.blocks import Cell, Table
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
+from dashboard.readers import Upload
 from dashboard.readers.records import Options
 from dashboard.readers.refusal import Question
 from dashboard.report import ReportRequest, Typed, html_of, json_of, report_of
@@ -33,6 +34,7 @@ from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, n_unfit
 from dashboard.take_home.files import calibrator_file
 from dashboard.take_home.words import unfitted
 from dashboard.take_home.workbook import workbook_of
+from dashboard.texts.design import design_line
 from dashboard.texts.measures import listed
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
@@ -185,6 +187,10 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
     return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, kept))])
 
 
+OWN_OPTIONS = ("outcome", "score", "weight", "count", "cluster")
+"""Roles of columns that have an option of their own."""
+
+
 def options_of(reading: Mapping[str, Any]) -> Options:
     """Return how files are to be read, from the command's options."""
     columns: Sequence[str] = reading["columns"]
@@ -192,7 +198,7 @@ def options_of(reading: Mapping[str, Any]) -> Options:
     wrong = next((text for text, (name, _) in zip(columns, roles, strict=True) if not name), None)
     if wrong is not None:
         raise CalibrationInputError("column", repr(wrong), "NAME=ROLE")
-    roles += [(reading[role], role) for role in ("outcome", "score") if reading[role] is not None]
+    roles += [(reading[role], role) for role in OWN_OPTIONS if reading.get(role) is not None]
     event, several = reading["event"], reading["files_are"]
     if several and len(reading["files"]) == 1:
         raise CalibrationInputError("files-are", f"{several}, but one file", "several files")
@@ -204,6 +210,7 @@ def options_of(reading: Mapping[str, Any]) -> Options:
         roles=cast("Any", tuple(roles)),  # checked by `Options`
         event=None if event is None or is_rank(event) else event,
         leave_out=reading["leave_out"],
+        prevalence=reading.get("prevalence"),
         split_at=tuple(reading["split_at"].rpartition("=")[::2]) if reading.get("split_at") else (),
     )
 
@@ -236,6 +243,13 @@ def explained(error: CalibrationInputError) -> str:
     return "\n".join([f"Error: {error.field}: {error.found}. {error.ask}", *lines])
 
 
+def proposed(upload: Upload) -> Iterator[str]:
+    """Give the options that say what columns may say, a line each."""
+    for proposal in upload.proposals:
+        for answer in proposal.question.answers:
+            yield f"  {_as_options(answer.change)}  ({answer.said}. {answer.why})"
+
+
 def _as_options(change: Mapping[str, Any]) -> str:
     """Write an answer as the command's options; empty for what only the dashboard offers."""
     written = []
@@ -259,7 +273,8 @@ def _as_options(change: Mapping[str, Any]) -> str:
 def _print_head(console: Console, scene: Scene) -> None:
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
     left = (text for text in scene.upload.found if text.startswith("Left out"))
-    for text in (*as_read(scene.upload), *left):
+    read = *as_read(scene.upload), *left, *proposed(scene.upload)
+    for text in filter(None, (design_line(scene), *read)):
         console.print(escape(plain(text)), soft_wrap=True)
     words = scene.event_words
     line = both_sides_line(

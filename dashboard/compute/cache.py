@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, is_dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -112,8 +112,7 @@ Result = TypeVar("Result")
 
 def key_of(upload: Upload, settings: Settings) -> Key:
     """Return what stands for the data and the settings."""
-    how = replace(upload.options, prevalence=None)  # which changes no number
-    return upload.digest, upload.name, f"{upload.values_kind}, {how}", repr(settings)
+    return upload.digest, upload.name, f"{upload.values_kind}, {upload.options}", repr(settings)
 
 
 @dataclass

@@ -30,7 +30,12 @@ from dashboard.compute.processes import (
     side_by_side_seconds,
     timed,
 )
-from dashboard.compute.split import evaluated_rows, evaluated_split, whole_split
+from dashboard.compute.split import (
+    evaluated_rows,
+    evaluated_split,
+    restated_split,
+    whole_split,
+)
 from dashboard.readers import Upload
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
@@ -241,7 +246,9 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
         if crossed is not None and chosen is not None:
             crossed = crossed.part(chosen)
         event = settings.event
-        return audit_fitted(fitted, split, event=event, in_folds=in_folds, crossed=crossed)
+        result = audit_fitted(fitted, split, event=event, in_folds=in_folds, crossed=crossed)
+        moved = restated_split(upload, settings)
+        return result if moved is None else replace(result, prior_shift=moved[1])
 
     def make() -> AuditResult:
         evaluated = once("evaluated", key_of(upload, any_bins), evaluate)

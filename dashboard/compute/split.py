@@ -12,9 +12,10 @@ from calibcore.binning import equal_ranges, round_ranges
 from calibcore.calibrators import CATALOGUE, Method
 from calibcore.calibrators.base import FittedVectorMap
 from calibcore.data import EventScores, LogitSet, with_groups
-from calibcore.events import TopR
+from calibcore.events import OneClass, TopR
 from calibcore.fitting import prepare
 from calibcore.grouping import Grouping
+from calibcore.prevalence import PriorShift, restated
 from calibcore.splits import Split
 from calibcore.subgroups import Places
 from calibcore.validation import Labels
@@ -228,21 +229,45 @@ def _tells_groups(column: SliceColumn, n_rows: int) -> bool:
 def methods_for(upload: Upload) -> list[Method]:
     """Return the methods that fit the data."""
     known = bool(groupings(upload))
+    weighted = any(rows.weights is not None for rows in upload.sets.values())
+    moved = upload.options.prevalence is not None and len(upload.class_names or ()) == 2
     return [
         method
         for method in CATALOGUE
-        if (upload.class_names or method.acts_on == "event") and (known or not method.knows_groups)
+        if (upload.class_names or method.acts_on == "event")
+        and (known or not method.knows_groups)
+        and (method.weighs or not (weighted or moved))
+        and (method.acts_on == "event" or not moved)
     ]
 
 
 def whole_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
-    """Return both sets, whatever part of them is evaluated, and the groups that are chosen."""
+    """Return both sets, whatever part of them is evaluated, and the groups that are chosen.
+
+    Where a prevalence is stated, of scores that are moved by it.
+    """
+    moved = restated_split(upload, settings)
+    if moved is not None:
+        return moved[0]
     plain = plain_split(upload, settings)
     if settings.group is None:
         return plain
     slicing = slicing_of(upload, settings, settings.group)
     key = key_of(upload, replace(_split_alone(settings), group=settings.group))
     return once("grouped splits", key, lambda: grouped(plain, slicing.places))
+
+
+def restated_split(
+    upload: Upload, settings: Settings
+) -> tuple[Split[EventScores], PriorShift] | None:
+    """Return both sets as a stated prevalence moves them; None where none of two classes is."""
+    share, event = upload.options.prevalence, settings.event
+    if share is None or len(upload.class_names or ()) != 2 or not isinstance(event, OneClass):
+        return None
+    share = share if event.k else 1 - share
+    plain = plain_split(upload, settings)
+    key = key_of(upload, replace(_split_alone(settings), event=event))
+    return once("restated", key, lambda: restated(plain, event, share))
 
 
 def grouped(

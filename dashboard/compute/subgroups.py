@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, is_designed
 from calibcore.events import OneClass, TopR
 from calibcore.inference import Drift, GroupGaps, drift_test, group_gaps
 from calibcore.subgroups import SliceScreen, SliceShares, joint_screen, screen_slices, slice_shares
@@ -54,7 +54,10 @@ def _find(scene: Scene) -> GroupResults:
     places = [of_evaluated(scene, one.places[scene.chosen]) for one in kept]
 
     def tested(event: EventScores) -> GroupGaps:
-        return group_gaps(event.scores, event.hits, places)
+        weights, clusters = event.weights, event.clusters
+        return group_gaps(
+            event.scores, event.hits, places, sample_weight=weights, clusters=clusters
+        )
 
     evaluated = scene.evaluated
     before = tested(evaluated.before.event)
@@ -132,15 +135,21 @@ def _find_slices(scene: Scene, by: str) -> SubgroupResults:
         event: EventScores, gaps: GroupGaps, before: SliceScreen | None = None
     ) -> SliceScreen:
         alone = screen_slices(
-            event.scores, event.hits, places, n_slices=n_slices, evaluate=slicing.fair
-        )
+            event.scores, event.hits, places, n_slices=n_slices, evaluate=slicing.fair,
+            sample_weight=event.weights, clusters=event.clusters,
+        )  # fmt: skip
         if before is not None:
             alone = alone.since(before)
         known = [one.by for one in groups.slicings]
         return joint_screen(alone, gaps, known.index(by)) if by in known else alone
 
     def share(flags: NDArray[np.bool_] | None) -> SliceShares | None:
-        return None if flags is None else slice_shares(flags, places, n_slices=n_slices)
+        if flags is None:
+            return None
+        rows = scene.rows
+        return slice_shares(
+            flags, places, n_slices=n_slices, sample_weight=rows.weights, clusters=rows.clusters
+        )
 
     before = screened(evaluated.before.event, groups.before)
     same = evaluated.after is evaluated.before
@@ -186,6 +195,8 @@ def find_drift(scene: Scene, by: str = "") -> DriftResults | None:
 
 def _find_drift(scene: Scene) -> list[DriftResults]:
     evaluated = scene.evaluated
+    if is_designed(scene.rows):  # there is no test of drift of such rows
+        return []
     dated = [one for one in find_groups(scene).slicings if one.in_time]
 
     def tested(event: EventScores, slicing: Slicing) -> Drift | None:

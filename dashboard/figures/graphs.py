@@ -65,7 +65,7 @@ class _Lines:
     x_name: str
     score_name: str
     frequency_name: str
-    band: DrawnBand
+    band: DrawnBand | None
 
 
 @dataclass(frozen=True)
@@ -189,11 +189,13 @@ def _cumulative(side: Side, frame: _Frame, x: Floats, x_name: str, layout: Part)
 def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
     frequency, band, palette = side.frequency, side.frequency_null, frame.palette
     assert frequency is not None  # noqa: S101 - four_graphs asks only where there is one
-    assert band is not None  # noqa: S101 - it is there where the curve is
     by_score = against == "score"
     x = frequency.score if by_score else frequency.fractile
     shown = thin(x, frequency.frequency, most=frame.most)
-    words = f"{_band_words(band.level)},<br>at each score on its own"
+    drawn = None
+    if band is not None:
+        words = f"{_band_words(band.level)},<br>at each score on its own"
+        drawn = DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(3 * frame.most // 4)
     lines = _Lines(
         x[shown],
         frequency.score[shown],
@@ -201,7 +203,7 @@ def _frequency(side: Side, frame: _Frame, *, against: str) -> go.Figure:
         "score" if by_score else ROWS,
         "score",
         "observed frequency",
-        DrawnBand(x, band.lower, band.upper, PERFECT, words).thinned(3 * frame.most // 4),
+        drawn,
     )
     layout = _frequency_layout(frame, by_score=by_score)
     if not by_score:
@@ -226,7 +228,7 @@ def _drawn(lines: _Lines, palette: Palette) -> list[Part]:
         (lines.frequency, lines.frequency_name, palette.frequency, "tonexty", palette.gap),
     )
     return [
-        band_trace(lines.band, palette.band),
+        *([] if lines.band is None else [band_trace(lines.band, palette.band)]),
         *(
             {
                 "x": x,

@@ -11,7 +11,7 @@ from calibcore.data import LogitSet
 from dashboard.compute import files
 from dashboard.compute.files import SourceFile
 from dashboard.readers import FORMATS, Options, Upload
-from dashboard.readers.records import ROLES, ColumnRole
+from dashboard.readers.records import ROLES, ColumnRole, Proposal
 from dashboard.readers.refusal import FileError, Question, visible
 from dashboard.texts import opening as several
 from dashboard.texts import opening as words
@@ -499,6 +499,23 @@ def show_question(
                 if not place and len(question.answers) > 1 and question.ranked:
                     why = f"**{words.LIKELIEST}** {why}"
                 st.markdown(f":small[{why}]" if why else "", width="stretch")
+
+
+def show_proposal(proposal: Proposal, *, of: str) -> None:
+    """Show what a column may say, with a button an answer; figures stay until one is given."""
+    question = proposal.question
+    with st.container(border=True, key=f"import_{of}", gap="small"):
+        st.markdown(f"**{escape_markdown(question.ask)}** {escape_markdown(proposal.doubt)}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            for place, one in enumerate(question.answers):
+                st.button(
+                    escape_markdown(visible(one.said, _SHOWN)),
+                    key=f"answer_{of}{place}",
+                    help=escape_markdown(one.why),
+                    type="secondary" if place else "primary",
+                    on_click=_answer,
+                    args=(one.change,),
+                )
 
 
 def _sentence(question: Question) -> str:

@@ -169,13 +169,15 @@ def _show_top(
 
 
 def _show_checks(upload: Upload) -> None:
+    for place, one in enumerate(upload.proposals):
+        choices.show_proposal(one, of=f"proposed{place}")
     if checks := _checks(upload):
         st.warning(words.first_checks(checks), icon=":material/warning:")
 
 
 def _checks(upload: Upload) -> list[str]:
     """Return what may be wrong with the file; the rest is shown below the verdict."""
-    below = words.of_extremes(upload.doubts)
+    below = (*words.of_extremes(upload.doubts), *(one.doubt for one in upload.proposals))
     return [doubt for doubt in upload.doubts if doubt not in below]
 
 

@@ -23,6 +23,7 @@ from dashboard.readers.records import (
     Role,
     SliceColumn,
     Table,
+    rows_at,
 )
 from dashboard.readers.refusal import FileError, quoted
 
@@ -213,7 +214,10 @@ def copied(
     for role, places in copies.items():
         each = raw[role]
         columns = tuple(_copied_column(column, places) for column in each.columns)
-        each = replace(each, columns=columns, among=None, ids=(), design=_at(each.design, places))
+        # A row that counts for many repeats no id.
+        counts = each.design is not None and each.design.counts
+        ids = () if counts else tuple(rows_at(column, places) for column in each.ids)
+        each = replace(each, columns=columns, among=None, ids=ids, design=_at(each.design, places))
         if isinstance(each, RawEvent):
             values = each.scores[places], each.hits[places]
             made[role] = replace(

@@ -40,6 +40,7 @@ from dashboard.texts import opening as imports
 from dashboard.texts import report as words
 from dashboard.texts import verdict as verdict_words
 from dashboard.texts.advice import HEADING
+from dashboard.texts.design import design_line
 from dashboard.texts.limits import power_sentence, rounded_note
 from dashboard.texts.measures import listed
 from dashboard.texts.methods import method_name
@@ -153,7 +154,12 @@ def _summary(scene: Scene, inference: Inference | None, request: ReportRequest) 
         scene.result, evaluated, scene.settings.method,
         expert=scene.expert, prediction=said.prediction,
     )  # fmt: skip
-    notes = [done, bridge(dict(findings.sides_of(scene))), rounded_note(evaluated.before) or ""]
+    notes = [
+        design_line(scene),
+        done,
+        bridge(dict(findings.sides_of(scene))),
+        rounded_note(evaluated.before) or "",
+    ]
     n_classes = None if scene.class_names is None else len(scene.class_names)
     short = listed(full=False, n_classes=n_classes, event=scene.settings.event)
     steps = steps_of(scene, inference, classes_of(scene), groups, compare=request.compare)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibcore import validation
+from calibcore.data import is_designed
 from calibcore.drift import MOST_SCORES
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.draws import grouped
@@ -70,6 +71,8 @@ def reference_of(scene: Scene) -> dict[str, Any]:
     options, preview = upload.options, upload.preview
     found = dict(zip(preview.headings, preview.roles, strict=False))
     roles = {name: role for name, role in found.items() if role in ("outcome", "score")}
+    if is_designed(scene.rows):  # which are more than their counts by score
+        return {"weighted": True}
     return {
         "files": upload.name.split(" + "),
         "classes": list(scene.class_names or ()),
@@ -106,13 +109,18 @@ def read_reference(text: str) -> Reference:
         raise CalibrationInputError("against", f"format {made}", f"a report of format {FORMAT}")
     try:
         held = report["reference"]
+        if held.get("weighted"):
+            text = "an audit of rows with sampling weights or clusters"
+            raise CalibrationInputError("against", text, "one of rows that were drawn one by one")
         rows, hits = (np.asarray(held[name], dtype=np.float64) for name in ("rows", "hits"))
         scores = validation.scores(held["scores"])
         fits = scores.shape == rows.shape == hits.shape and bool((np.diff(scores) > 0).all())
         possible = fits and bool(((hits >= 0) & (hits <= rows) & (rows > 0)).all())
         reading = dict(held["reading"])
         files, classes = (tuple(map(str, held.get(name, ()))) for name in ("files", "classes"))
-    except (ValueError, KeyError, TypeError, CalibrationInputError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, CalibrationInputError) and error.field == "against":
+            raise
         raise CalibrationInputError("against", "a report without its rows", _WANTED) from error
     if not possible:
         raise CalibrationInputError("against", "rows by score that cannot be", _WANTED)

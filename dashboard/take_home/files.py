@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap
+from calibcore.calibrators.score_maps.offset import FittedScoreChain
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
@@ -30,6 +31,10 @@ _GRID = np.linspace(0, 1, 1001)
 def calibrator_file(scene: Scene) -> CalibratorFile | None:
     """Return the calibrator as a file, with the names of the groups that it was fitted for."""
     fitted, rows, settings = scene.result.fitted, scene.split.calibration, scene.settings
+    shift = scene.result.prior_shift
+    if shift is not None and scene.result.asked is None:  # `calibcore.audit` has put it there
+        moved = shift.moved
+        fitted = FittedScoreChain(moved, fitted) if isinstance(fitted, FittedScoreMap) else moved
     if fitted is None:
         return None
     digest, result = scene.upload.digest, scene.result

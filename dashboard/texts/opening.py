@@ -363,8 +363,9 @@ LEAVE_OUT = "Leave out rows that cannot be used"
 LEAVE_OUT_HELP = "Rows with blank cells, n/a or values out of range."
 PREVALENCE = "True share where the model will be used (%)"
 PREVALENCE_HELP = (
-    "Of the event; of correct predictions where the file has top-1 scores only. It changes no"
-    " number; Fractile warns where the rows differ from it."
+    "Of the event, where it differs from that of these rows, as in case-control data: scores,"
+    " verdict and calibrator are moved by an offset in log-odds. Where the file has top-1 scores"
+    " only, of correct predictions: it then changes no number."
 )
 WITHOUT_LABELS = (
     "No outcome in this file. If a column holds the true labels, choose it below as **Outcome (true"

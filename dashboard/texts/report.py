@@ -230,6 +230,7 @@ def command(
         DEFAULTS, roles=options.roles, values=options.values, first_label=options.first_label,
         leave_out=options.leave_out, event=options.event and event,
         class_names=options.class_names, together=options.together, split_at=options.split_at,
+        prevalence=options.prevalence,
     )  # fmt: skip
     files = _files(options.together, upload.name.split(" + "))
     if settings != usual or not default or options != known or not files:
@@ -241,6 +242,7 @@ def command(
         "values": options.values if options.values != "auto" else None,
         "first-label": str(options.first_label) if options.first_label != "auto" else None,
         "class-names": "\n".join(options.class_names) or None,
+        "prevalence": f"{options.prevalence:.6g}" if options.prevalence is not None else None,
         "resamples": str(n_resamples) if n_resamples != 1000 else None,
     }
     if not any("," in name for name in options.class_names) and len(options.class_names) > 1:

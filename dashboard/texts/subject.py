@@ -26,7 +26,9 @@ def data_subject(scene: Scene) -> str:
     event = scene.event_words.plain
     if isinstance(scene.settings.event, OneClass):
         hits, n_rows = int(scene.evaluated.before.event.hits.sum()), scene.evaluated.n_samples
-        event = f"{event}: {hits:,} of {n_rows:,} ({percent(hits / n_rows, n_rows)})"
+        rate = percent(scene.evaluated.before.counted.hits.sum() / n_rows, n_rows)
+        weighted = " weighted" if scene.rows.weights is not None else ""
+        event = f"{event}: {hits:,} of {n_rows:,} ({rate}{weighted})"
     return " \u00b7 ".join(map(escape_markdown, (data, event)))
 
 

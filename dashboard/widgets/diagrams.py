@@ -7,6 +7,7 @@ from typing import cast
 
 import streamlit as st
 
+from calibcore.data import is_designed
 from calibcore.evaluation import Side
 from dashboard.compute.figures import draw_reliability
 from dashboard.figures import Diagram, reliability_diagram
@@ -14,6 +15,7 @@ from dashboard.figures.layout import harmless
 from dashboard.figures.plotly_json import Titles
 from dashboard.figures.reliability import TITLES
 from dashboard.scene import Scene
+from dashboard.texts.design import NO_CURVES
 from dashboard.texts.events import EventWords
 from dashboard.texts.reliability import (
     DIAGRAM_HELP,
@@ -71,8 +73,11 @@ def _title(title: str, event: EventWords) -> str:
     return say_rows(title) if named == title else harmless(named)
 
 
-def choose_diagram() -> Diagram:
+def choose_diagram(scene: Scene) -> Diagram:
     """Show the choice of how the diagram is drawn."""
+    if is_designed(scene.rows):
+        st.markdown(f":small[{NO_CURVES}]")
+        return "bins"
     chosen = address.choose(
         st.segmented_control,
         DIAGRAM_LABEL,

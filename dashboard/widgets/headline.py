@@ -15,6 +15,7 @@ from dashboard.settings import method_of
 from dashboard.texts.advice import BY_GROUP, HEADING, Step
 from dashboard.texts.badges import FITTED, HELP, Badge
 from dashboard.texts.classes import opened
+from dashboard.texts.design import design_line
 from dashboard.texts.glossary import SHORT_NAMES
 from dashboard.texts.limits import rounded_note
 from dashboard.texts.numbers import NO_BREAK, escape_markdown
@@ -47,6 +48,8 @@ STEPS_SHOWN = 3
 def show_subject(scene: Scene) -> None:
     """Show in one small line what the page is about."""
     st.markdown(f":small[{subject(scene)}]")
+    if line := design_line(scene):
+        st.markdown(f":small[{escape_markdown(line)}]")
 
 
 def show_headline(scene: Scene, *, notes: bool = False) -> None:

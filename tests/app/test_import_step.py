@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dashboard
+from calibcore import audit
 from calibcore.data import LogitSet
 from calibcore.events import TopR
 from dashboard.compute.cache import key_of
@@ -26,7 +27,7 @@ from dashboard.settings import Settings
 from dashboard.texts import opening as role_words
 from dashboard.texts import opening as templates
 from dashboard.texts import opening as words
-from dashboard.texts.numbers import escape_markdown
+from dashboard.texts.numbers import escape_markdown, percent
 from tests.app.pages import (
     before_after,
     bodies,
@@ -232,17 +233,16 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
     assert control(open_upload(("mine.csv", csv(label=LABELS))), "sets") is None
 
 
-def test_a_stated_prevalence_is_compared() -> None:
+def test_a_stated_prevalence_moves_scores() -> None:
     scores = RNG.random(N).round(4)
     hits = (RNG.random(N) < scores).astype(int)
     page = open_upload(("mine.csv", csv(scores[:, np.newaxis], ("score",), label=hits)))
-    before = tile(page, "KS error")
-    assert not [w for w in page.warning if "2 %" in w.value or "2.0 %" in w.value]
     overrule(page, "prevalence", 2.0)
-    told = read("mine.csv", csv(scores[:, np.newaxis], ("score",), label=hits), prevalence=0.02)
-    assert page.warning[0].value == words.warning(told.doubts)
-    assert any("2.0" in doubt for doubt in told.doubts)
-    assert tile(page, "KS error") == before
+    known = audit(scores, hits, prevalence=0.02)
+    error = known.test.compare("ks_error").before
+    assert error is not None
+    assert tile(page, "KS error") == percent(error, N)
+    assert any("have a share of 2% where scores are used" in text.value for text in page.markdown)
     assert control(open_upload(("four.csv", csv(label=LABELS))), "prevalence") is None
 
 
@@ -446,7 +446,7 @@ def test_nothing_that_is_kept_outlives_a_choice() -> None:
     keys = {key_of(read_files([one], options), settings) for options in readings}
     assert len(keys) == len(readings)
     stated = read_files([one], Options(prevalence=0.5))
-    assert key_of(stated, settings) in keys
+    assert key_of(stated, settings) not in keys
 
 
 def test_a_file_is_parsed_once() -> None:

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from calibcore import CalibrationInputError
+from calibcore import audit as known_audit
 from calibcore.calibrators import CATALOGUE
 from calibcore.cumulative import ks_error
 from calibcore.metrics import METRICS
@@ -22,6 +23,7 @@ from dashboard.cli.main import main
 from dashboard.compute.cache import forget
 from dashboard.texts.numbers import percent, plain
 from tests.app.pages import measure_cells, open_upload
+from tests.app.test_design import DIED, RISK, WEIGHT, WHOSE, N, visits
 from tests.hospital import Discharges, discharges
 from tests.tickets import tickets
 
@@ -342,3 +344,25 @@ def test_the_threshold_of_95_percent_right_is_printed_in_both_scores(tmp_path: P
     one = tmp_path / "one.csv"
     one.write_text("risk,y\n" + "0.2,0\n0.7,1\n0.4,0\n" * 30, encoding="utf-8")
     assert "Acting on" not in run(str(one)).stdout
+
+
+def test_weights_and_clusters_are_options(tmp_path: Path) -> None:
+    path, report = tmp_path / "visits.csv", tmp_path / "report.json"
+    _, data = visits()
+    path.write_bytes(data)
+    asked = run(str(path), "--resamples", "0")
+    assert '--column "sample_weight=weight"' in asked.output
+    assert '--column "patient_id=cluster"' in asked.output
+    told = run(
+        str(path), "--weight", "sample_weight", "--cluster", "patient_id",
+        "--resamples", "0", "--json", str(report),
+    )  # fmt: skip
+    known = known_audit(RISK, DIED, sample_weight=WEIGHT, clusters=WHOSE)
+    error = known.test.compare("ks_error").before
+    assert error is not None
+    assert f"KS error {percent(error, N)}" in told.output
+    assert "sample_weight=" not in told.output
+    against = CliRunner().invoke(main, ["check", str(path), "--against", str(report)])
+    assert "rows that were drawn one by one" in against.output
+    moved = run(str(path), "--prevalence", "0.1", "--resamples", "0")
+    assert "have a share of 10% where scores are used" in moved.output

@@ -722,6 +722,7 @@ TEMPERATURE = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 1),
     cost=Cost((60, 35, 13)),
+    weighs=True,
 )
 
 ENSEMBLE_TEMPERATURE = Method(

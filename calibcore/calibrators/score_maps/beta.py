@@ -233,4 +233,5 @@ BETA = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 3),
     cost=Cost((30, 10, 3)),
+    weighs=True,
 )

@@ -110,4 +110,5 @@ CENTRED_ISOTONIC = Method(
     preserves_accuracy=True,
     fits=Fits("curves", 1),
     cost=Cost((70, 24, 7)),
+    weighs=True,
 )

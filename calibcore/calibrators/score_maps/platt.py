@@ -404,4 +404,5 @@ PLATT = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 2),
     cost=Cost((30, 10, 3)),
+    weighs=True,
 )

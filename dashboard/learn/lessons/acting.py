@@ -133,7 +133,7 @@ def _acted(event: EventScores, cutoff: float, ratio: int) -> Acted:
 
 def total(found: AtCutoff, ratio: int) -> int:
     """Return what all patients cost, in unnecessary visits."""
-    return found.in_vain + ratio * found.missed
+    return round(found.in_vain + ratio * found.missed)
 
 
 # What is said -------------------------------------------------------------------------------

@@ -433,10 +433,8 @@ def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:
                 f"The stated share of {percent(stated)} was held against nothing: it is about one"
                 f" of two classes, and there are {part.rows.n_classes}."
             )
-        event = "right predictions"
-        if isinstance(part.rows, LogitSet):
-            event = f"class {visible(part.rows.class_names[1], 30)}"
-        yield from enriched(_labels(part), stated, f"{event} in the rows{part.where}")
+        elif not isinstance(part.rows, LogitSet):
+            yield from enriched(_labels(part), stated, f"right predictions in the rows{part.where}")
 
 
 def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:

@@ -31,14 +31,14 @@ def proposals_of(
                         _with(options, f.name, "count"))  # fmt: skip
         weighs = Answer("Sampling weight", "Rows were drawn with unequal chances, as in a survey.",
                         _with(options, f.name, "weight"))  # fmt: skip
-        neither = Answer("Neither", "Each row counts once.",
+        neither = Answer("No weight", "Each row counts once.",
                          _with(options, f.name, role))  # fmt: skip
         likely = (counts, weighs) if whole and f.key in COUNT_KEYS else (weighs, counts)
         yield Proposal(
             f"Column {quoted(f.name)} is not used as a weight: each row counts once.",
             Question(
                 f"column {quoted(f.name)}", "may say how much each row counts",
-                "What do its numbers say?",
+                f"What does {quoted(f.name, 30)} say of each row?",
                 tuple(one for one in (*likely, neither) if whole or one is not counts),
             ),
         )  # fmt: skip
@@ -53,16 +53,20 @@ def _may_weigh(feature: Feature) -> bool:
 def belonging(doubt: str, columns: Mapping[str, str], options: Options) -> Proposal:
     """Propose that rows belong together. ``columns``: by name, what the same rows are of."""
     answers = [
-        Answer(f"Same {quoted(name, 30)}", f"Tests and intervals then count {noun}s, not rows.",
+        Answer(f"Those of one {noun}", f"Tests and intervals then count {noun}s, not rows.",
                _with(options, name, "cluster"))
         for name, noun in columns.items()
     ]  # fmt: skip
     kept: dict[str, ColumnRole] = dict.fromkeys(columns, "id")
     others = tuple(pair for pair in options.roles if pair[0] not in kept)
-    none = Answer("None", "Each row was drawn by itself.", {"roles": (*others, *kept.items())})
+    none = Answer(
+        "No, each row by itself", "Rows were drawn one by one.", {"roles": (*others, *kept.items())}
+    )
     names = " and ".join(quoted(name, 30) for name in columns)
     text = "values that repeat from row to row"
     ask = "Which rows belong together?"
+    if len(columns) == 1:
+        ask = f"Do rows of the same {names} belong together?"
     field = f"column{'s' if len(columns) > 1 else ''} {names}"
     return Proposal(doubt, Question(field, text, ask, (*answers, none)))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibcore.data import EventScores
+from calibcore.data import EventScores, is_designed
 from calibcore.decisions import AtCutoff, at_cutoff, at_cutoff_by_group, decision_curve
 from calibcore.events import TopR
 from calibcore.selective import (
@@ -23,6 +23,7 @@ from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.texts.classes import shortened
+from dashboard.texts.design import NO_SELECTION
 from dashboard.texts.rows import rows_of, say_rows
 from dashboard.texts.subgroups import PREDICTED, SCORES, TRUE
 from dashboard.texts.tiles import commonest_class
@@ -54,6 +55,8 @@ class Choices:
 def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
     """Return the page: of one event what its cut-off comes to, of predictions what is kept."""
     if isinstance(scene.settings.event, TopR):
+        if is_designed(scene.rows):
+            return (Sentences("acting", (NO_SELECTION,)),)
         return _kept_blocks(scene, choices.accuracy)
     sides = sides_of(scene)
     event = sides["Before"]
@@ -70,6 +73,8 @@ def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
     notes = [words.reference_sentence(last)]
     if has_steps(scene):
         notes.append(say_rows(words.STEPS))
+    if scene.rows.weights is not None:
+        notes.append(say_rows(words.WEIGHTED))
     curve = decision_graph(curves, cutoff, scene.palette)
     caption = say_rows(words.CURVE_CAPTION)
     return (
@@ -215,7 +220,11 @@ def cutoff_lines(
     sides, lines = sides_of(scene), []
     if costs is not None:
         lines.append(words.cost_sentence(dict(zip(sides, cutoffs, strict=True)), costs))
-    own = as_many(sides["Before"], cutoffs[-1].called) if "After" in sides else None
+    own = (
+        as_many(sides["Before"], round(cutoffs[-1].called))
+        if "After" in sides and not is_designed(scene.rows)
+        else None
+    )
     if own is not None:
         lines.append(words.as_many_sentence(own))
     return lines

@@ -29,6 +29,7 @@ ACCURACY_WANTED = "Accuracy wanted (%)"
 USUAL_ACCURACY = 95.0
 ACCURACY_HELP = "The lowest score is sought above which this share of predictions is correct."
 
+WEIGHTED = "Rows are counted by their weights, scaled to a mean of 1."
 STEPS = (
     "This calibrator gives many rows the same score, in steps; fitted on other rows, the steps lie"
     " elsewhere. So the counts after calibration are less certain than their intervals say: in"
@@ -70,14 +71,14 @@ def sentence(found: AtCutoff, *, side: str) -> str:
     """
     n = found.n_samples
     cutoff = f"{100 * found.cutoff:.3g}%"
-    called = f"{found.called:,} of {rows_of(n)} ({percent(found.called / n, n)})"
+    called = f"{found.called:,.0f} of {rows_of(n)} ({percent(found.called / n, n)})"
     text = f"{side} calibration, at a cut-off of {cutoff}, {called} are flagged"
     if not found.called:
-        return f"{text}, and all {found.n_events:,} events missed."
+        return f"{text}, and all {found.n_events:,.0f} events missed."
     right = percent(found.right / found.called, found.called)
     return (
-        f"{text}; {right} of them have the event. {found.missed:,} of {found.n_events:,} events are"
-        " missed."
+        f"{text}; {right} of them have the event. {found.missed:,.0f} of"
+        f" {found.n_events:,.0f} events are missed."
     )
 
 
@@ -93,8 +94,8 @@ def counts_rows(
         (CALLED, [_counted(s.called, s.n_samples, s.share_called) for s in sides]),
         (RIGHT, [_counted(s.right, s.called, s.precision) for s in sides]),
         (FOUND, [_counted(s.right, s.n_events, s.sensitivity) for s in sides]),
-        (MISSED, [Cell(f"{s.missed:,}") for s in sides]),
-        (IN_VAIN, [Cell(f"{s.in_vain:,}") for s in sides]),
+        (MISSED, [Cell(f"{s.missed:,.0f}") for s in sides]),
+        (IN_VAIN, [Cell(f"{s.in_vain:,.0f}") for s in sides]),
         (SPARED, [_counted(s.left_alone, s.n_samples - s.n_events, s.specificity) for s in sides]),
         (BENEFIT, [_benefit(s) for s in sides]),
         *total,
@@ -137,17 +138,17 @@ def as_many_sentence(own: AtCutoff) -> str:
     right = percent(own.right / own.called, own.called)
     return (
         f"This cut-off is of calibrated scores. In the file's own scores (before calibration), a"
-        f" cut-off of {100 * own.cutoff:.3g}% flags as many: {rows_of(own.called)}; {right}"
-        f" of them have the event, {own.missed:,} of {own.n_events:,} events are missed."
+        f" cut-off of {100 * own.cutoff:.3g}% flags as many: {rows_of(round(own.called))}; {right}"
+        f" of them have the event, {own.missed:,.0f} of {own.n_events:,.0f} events are missed."
     )
 
 
-def _counted(count: int, of: int, interval: Interval | None) -> Cell:
+def _counted(count: float, of: float, interval: Interval | None) -> Cell:
     share = _share(count, of, interval)
-    return Cell(f"{count:,}", f"{share.shown} of {of:,}\n{share.note}") if interval else share
+    return Cell(f"{count:,.0f}", f"{share.shown} of {of:,.0f}\n{share.note}") if interval else share
 
 
-def _share(count: int, of: int, interval: Interval | None) -> Cell:
+def _share(count: float, of: float, interval: Interval | None) -> Cell:
     if interval is None:
         return Cell("\u2013")
     low, high = percent(interval.low, of), percent(interval.high, of)
@@ -168,8 +169,8 @@ def group_cells(sides: Sequence[AtCutoff]) -> list[Cell]:
         [_share(s.called, s.n_samples, s.share_called) for s in sides],
         [_share(s.right, s.called, s.precision) for s in sides],
         [_share(s.right, s.n_events, s.sensitivity) for s in sides],
-        [Cell(f"{s.missed:,}") for s in sides],
-        [Cell(f"{s.in_vain:,}") for s in sides],
+        [Cell(f"{s.missed:,.0f}") for s in sides],
+        [Cell(f"{s.in_vain:,.0f}") for s in sides],
     )
     return [
         Cell(ARROW.join(c.shown for c in cells), ARROW.join(_ends(c.note) for c in cells if c.note))
@@ -222,9 +223,9 @@ def reference_sentence(cutoff: AtCutoff) -> str:
     share = percent(events / n, n)
     chance = round(cutoff.called * events / n)
     return (
-        f"Without a model: flagging all {n:,} rows makes {n - events:,} false alarms ({share} are"
-        f" events), flagging none misses {events:,} events, flagging {cutoff.called:,} rows at"
-        f" random finds about {chance:,}."
+        f"Without a model: flagging all {n:,} rows makes {n - events:,.0f} false alarms ({share}"
+        f" are events), flagging none misses {events:,.0f} events, flagging {cutoff.called:,.0f}"
+        f" rows at random finds about {chance:,}."
     )
 
 
@@ -288,7 +289,7 @@ def own_sentence(at: AtCutoff) -> str:
     n, right = at.n_samples, percent(at.right / at.called, at.called)
     return (
         f"In the file's own scores (before calibration) the threshold is {100 * at.cutoff:.3g}%: it"
-        f" keeps {at.called:,} of {n:,} rows ({percent(at.called / n, n)}), {right} correct."
+        f" keeps {at.called:,.0f} of {n:,} rows ({percent(at.called / n, n)}), {right} correct."
     )
 
 

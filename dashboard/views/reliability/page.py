@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from calibcore.data import is_designed
 from dashboard.compute.figures import draw_sweep
 from dashboard.compute.verdict import ranges_by_side
 from dashboard.figures.plotly_json import Titles
@@ -17,12 +18,13 @@ def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
     headline.show_headline(scene, notes=True)
-    diagram = diagrams.choose_diagram()
+    diagram = diagrams.choose_diagram(scene)
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene, diagram, clickable=True)
     _show_scores(scene)
     rows_list.show_chosen(scene)
-    show_bins(scene)
+    if not is_designed(scene.rows):
+        show_bins(scene)
     classes.show(scene)
 
 

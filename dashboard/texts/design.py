@@ -1,0 +1,80 @@
+"""What rows stand for and whom they belong to, in words."""
+
+import math
+
+import numpy as np
+
+from calibcore.calibrators.score_maps.offset import FittedOffset
+from calibcore.data import EventScores, is_designed
+from calibcore.prevalence import PriorShift
+from calibcore.weights import effective_size
+from dashboard.readers.upload import Rows
+from dashboard.scene import Scene
+from dashboard.texts.numbers import percent
+
+NOT_FOR_THEM = (
+    "This page is for rows that were drawn one by one, each counting once. These have sampling"
+    " weights or belong together, so nothing is computed here."
+)
+NO_CURVES = "Curves and their bands are for rows drawn one by one, so scores are shown in bins."
+NO_SELECTION = (
+    "What is kept at a wanted accuracy is not computed for rows with sampling weights or that"
+    " belong together. Choose one class as the event to see what acting on its score comes to."
+)
+NO_DRIFT = "Drift is not tested for rows with sampling weights or that belong together."
+
+
+def design_line(scene: Scene) -> str:
+    """Return what the rows stand for and how far that counts; empty of rows that count once."""
+    if scene.result.prior_shift is not None:
+        return prior_line(scene.rows, scene.result.prior_shift)
+    rows, raw = scene.rows, next(iter(scene.upload.contents.sets.values()))
+    design = raw.design
+    if design is None:
+        return ""
+    said = []
+    if design.counts:
+        said.append(f'"{design.weight_name}" counts equal rows')
+    if rows.weights is not None:
+        size = effective_size(rows.weights.values)
+        said.append(
+            f'weighted by "{design.weight_name}": worth {size:,.0f} rows drawn with equal chances'
+        )
+    if rows.clusters is not None:
+        n_clusters = np.unique(rows.clusters).size
+        said.append(f'rows of {n_clusters:,} "{design.cluster_name}" belong together')
+    if is_designed(rows):
+        n_alike = rows.n_samples / _effect(scene)
+        said.append(f"the mean gap is as uncertain as that of {n_alike:,.0f} rows drawn one by one")
+    text = "; ".join(said)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _effect(scene: Scene) -> float:
+    design = scene.evaluated.before.counted.design
+    return 1.0 if design is None else design.effect
+
+
+def prior_line(rows: Rows, shift: PriorShift) -> str:
+    """Return what a stated prevalence was taken to mean, and whether the scores speak against it.
+
+    ``rows``: moved and weighted by it.
+    """
+    if rows.weights is None or not isinstance(rows, EventScores):
+        return shift.assumed
+    given, own = FittedOffset(-shift.offset).predict(rows.scores), float(rows.hits.mean())
+    weighted = float(np.average(given, weights=rows.weights.values))
+    if abs(_odds(weighted) - _odds(shift.stated)) >= abs(_odds(float(given.mean())) - _odds(own)):
+        return shift.assumed
+    n_rows = rows.n_samples
+    return (
+        f"{shift.assumed} But as given, scores fit the stated share better (mean"
+        f" {percent(weighted, n_rows)} where it holds) than that of these rows (mean"
+        f" {percent(float(given.mean()), n_rows)} of {percent(own, n_rows)}): if they are meant for"
+        " it already, give rows sampling weights instead."
+    )
+
+
+def _odds(share: float) -> float:
+    inside = min(max(share, 1e-9), 1 - 1e-9)
+    return math.log(inside / (1 - inside))

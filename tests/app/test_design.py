@@ -1,0 +1,99 @@
+"""Rows with weights, or that belong together, on the pages."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from streamlit.testing.v1 import AppTest
+
+from calibcore import audit
+from calibcore.calibrators.score_maps.offset import FittedOffset
+from calibcore.data import EventScores
+from calibcore.events import OneClass
+from calibcore.prevalence import restated
+from calibcore.splits import Split
+from dashboard.texts.design import prior_line
+from dashboard.texts.numbers import percent
+from tests.app.pages import open_upload
+
+RNG = np.random.default_rng(1)
+PATIENTS, VISITS = 60, 10
+N = PATIENTS * VISITS
+WHOSE = np.repeat(np.arange(PATIENTS) + 1000, VISITS)
+RISK = RNG.beta(2, 2, N).round(4)
+_LATENT = np.sqrt(0.7) * np.repeat(RNG.normal(size=PATIENTS), VISITS) + np.sqrt(0.3) * RNG.normal(
+    size=N
+)
+DIED = (norm.cdf(_LATENT) < RISK).astype(int)
+WEIGHT = (RNG.gamma(2, 1, N) + 0.1).round(3)
+BOTH = "weight:sample_weight~cluster:patient_id"
+
+
+def visits(**more: object) -> tuple[str, bytes]:
+    columns = {"risk": RISK, "died": DIED, "sample_weight": WEIGHT, "patient_id": WHOSE,
+               "ward": np.arange(N) % 3, **more}  # fmt: skip
+    rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
+    return "visits.csv", "\n".join(lines).encode()
+
+
+def texts(page: AppTest) -> str:
+    return " ".join(one.value for kind in (page.markdown, page.subheader) for one in kind)
+
+
+def test_both_roles_are_proposed_and_one_click_takes_them() -> None:
+    page = open_upload(visits())
+    asked = [one.value for one in page.markdown if "?** " in one.value]
+    assert [one.partition("?")[0] for one in asked] == [
+        '**What does "sample\\_weight" say of each row',
+        '**Do rows of the same "patient\\_id" belong together',
+    ]
+    page.button(key="answer_proposed00").click().run()
+    page.button(key="answer_proposed00").click().run()
+    assert "answer_proposed00" not in {one.key for one in page.button}
+    known = audit(RISK, DIED, sample_weight=WEIGHT, clusters=WHOSE)
+    said = texts(page)
+    error = known.test.compare("ks_error").before
+    assert error is not None
+    assert f"KS error {percent(error, N)}" in said
+    assert f"that of {known.n_effective:,.0f} rows drawn one by one" in said
+    assert '60 "patient\\_id" belong together' in said
+
+
+@pytest.mark.parametrize(
+    "path", ["overview", "reliability", "ks", "maps", "decisions", "compare", "slices"]
+)
+def test_pages_count_the_weights_and_the_patients(path: str) -> None:
+    page = open_upload(visits(), path=path, roles=BOTH, method="platt")
+    assert not page.exception
+    assert not page.error
+    assert not [one.value for one in page.warning if "independent" in one.value]
+
+
+@pytest.mark.parametrize("path", ["efficiency", "models"])
+def test_a_page_without_a_form_for_them_says_so(path: str) -> None:
+    page = open_upload(visits(), path=path, roles=BOTH, method="platt")
+    assert any("so nothing is computed here" in one.value for one in page.info)
+
+
+def test_numbers_of_rows_are_rows_on_every_page() -> None:
+    counts = np.arange(N) % 4
+    page = open_upload(visits(n=counts), path="decisions", roles="count:n~id:patient_id")
+    assert f"of {counts.sum():,} rows" in texts(page)
+
+
+def test_calibrators_that_cannot_weigh_are_not_offered() -> None:
+    page = open_upload(visits(), roles=BOTH)
+    offered = {one for box in page.selectbox if box.key == "method_seen" for one in box.options}
+    assert "Platt scaling" in offered
+    assert "BBQ" not in offered
+
+
+def test_scores_that_are_meant_for_the_stated_share_already_are_said_to_be() -> None:
+    shown = np.append(np.flatnonzero(DIED), np.flatnonzero(DIED == 0)[::10])
+    scores, hits = RISK[shown], DIED[shown]  # of the population, tried on enriched rows
+    share = float(DIED.mean())
+    _, shift = restated(Split(*2 * (EventScores(scores, hits),)), OneClass(1), share)
+    for offset, against in ((0.0, True), (-shift.offset, False)):
+        moved = FittedOffset(offset).predict(scores)
+        split, own = restated(Split(*2 * (EventScores(moved, hits),)), OneClass(1), share)
+        assert ("already" in prior_line(split.test, own)) == against
