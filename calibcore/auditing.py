@@ -425,8 +425,8 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     CalibrationInputError
         Data that are no such table, an event the data do not have, what is no calibrator, too few
         rows for it, or a vector map where only an event's scores are known; pooled scores with a
-        within-top-r event. Sampling weights or clusters with a calibrator that has no form for
-        them, or with groups, which are tested as rows drawn one by one.
+        within-top-r event. Sampling weights with a calibrator that has no form for
+        them.
 
     Notes
     -----
@@ -443,8 +443,6 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     grouping = None if groups is None else Grouping.of(groups)
     design = {"sample_weight": sample_weight, "clusters": clusters}
     split = _split_of(data, {"outcomes": outcomes, "groups": groups, **design}, seed)
-    if grouping is not None or split.test.groups is not None:
-        refuse_rows(split.test, "the tests of groups")
     event, shift = _event_of(event, split.test), None
     if prevalence is not None:
         split, shift = restated(split, event, prevalence)
@@ -505,7 +503,6 @@ def audit_fitted(
     AuditResult
         With the same fit.
     """
-    refuse_rows(split.test, "subgroups")
     fits = _Fits(fitted, crossed, in_folds=in_folds, same_data=split.same_data)
     sets = prepare(split.test, event), None if in_folds else prepare(split.calibration, event)
     return _evaluated(*sets, event, fits, Options(n_bins=n_bins))
@@ -541,7 +538,6 @@ def rebin(
     Parameters are the evaluation, its rows, and the bins; returns what `audit_fitted` gives, in a
     small part of the time.
     """
-    refuse_rows(split.test, "other bins")
     options = Options(n_bins=n_bins)
     test = calibration = _rebinned(result.test, split.test, result.of_test, options)
     if result.calibration is not result.test:
@@ -567,9 +563,10 @@ def _rebinned(
         if isinstance(measure, EventMeasure):
             return float(measure.compute(side.counted, options))
         if isinstance(measure, ClassMeasure) and isinstance(rows, LogitSet) and was is not None:
+            table = rows.probabilities
             if isinstance(by, FittedVectorMap):
-                return measure.compute(by.predict_proba(rows.logits), rows.labels, options)
-            return measure.compute(rows.probabilities, rows.labels, options)
+                table = by.predict_proba(rows.logits)
+            return measure.after(rows.probabilities, table, rows.labels, options, rows.weights)
         return None
 
     def again(row: Comparison) -> Comparison:

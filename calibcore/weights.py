@@ -258,6 +258,56 @@ def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) 
     return EventRows(given[order] + 0.0, happened[order], values[order])
 
 
+class RowDesign(NamedTuple):
+    """What rows stand for and whom they belong to, checked."""
+
+    chosen: NDArray[np.intp] | None
+    """Rows that count: those of frequency weights so often; None where each counts once."""
+    weights: Floats | None
+    """Sampling weights of the chosen ones, of mean 1; shape (n_chosen,)."""
+    clusters: Labels | None
+    """Of the chosen ones, from 0; shape (n_chosen,)."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether rows are anything but equal ones drawn one by one."""
+        return self.weights is not None or self.clusters is not None
+
+    def of(self, values: ArrayLike) -> NDArray[Any]:
+        """Return the values of the chosen rows; what is not one a row stays as it is."""
+        array = np.asarray(values)
+        if self.chosen is None or array.ndim == 0 or len(array) <= self.chosen.max():
+            return array
+        return array[self.chosen]
+
+
+def design_of(sample_weight: SampleWeight, clusters: object | None, n_rows: int) -> RowDesign:
+    """Check weights and clusters of so many rows.
+
+    Raises
+    ------
+    CalibrationInputError
+        As `weights_of` and `cluster_numbers`.
+
+    Examples
+    --------
+    >>> design_of(frequency_weights([2, 0, 1]), ["a", "b", "b"], 3).of([5, 6, 7]).tolist()
+    [5, 5, 7]
+    """
+    weights = weights_of(sample_weight, n_rows)
+    numbers = None if clusters is None else cluster_numbers(clusters, n_rows)
+    if weights is None:
+        return RowDesign(None, None, numbers)
+    if weights.counts:
+        chosen, values = repeats(weights), None
+    else:
+        chosen = np.flatnonzero(weights.values > 0)
+        values = shares_of(weights.values)[chosen]
+    if numbers is not None:
+        numbers = np.unique(numbers[chosen], return_inverse=True)[1]
+    return RowDesign(chosen, values, numbers)
+
+
 def effective_size(sample_weight: ArrayLike) -> float:
     """Compute Kish's effective sample size: equal rows that would be as informative.
 

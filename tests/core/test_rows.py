@@ -310,7 +310,6 @@ CLUSTERED = with_design(EventScores(SCORES, HITS), clusters=CLUSTERS)
         lambda rows: cross_fit(
             rows, event=OneClass(1), calibrator=PlattScaling(), fold=deal_folds(rows)
         ),
-        lambda rows: audit(rows, calibrator="platt", groups=np.arange(N) % 2),
         lambda rows: audit(rows).report("x.html"),
         lambda rows: audit(rows).test.before.corp,
         lambda rows: audit(rows).test.before.smooth,
