@@ -1,23 +1,76 @@
 """Acting on a score: who is called above a cut-off, and what that is worth."""
 
 import math
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.data import EventScores, refuse_rows
+from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
+from calibcore.inference.draws import tally_of
 from calibcore.inference.intervals import Interval, share_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.weights import Design, sampling_weights, shares_of
 
 _Z = 1.959963984540054
 """Standard deviations within which a normal variable is in 95% of cases."""
 
 LEVEL = 0.95
 """Of every interval here."""
+
+
+# Rows that are weighted, or belong together -------------------------------------------------
+
+
+@result_class
+class RowsAlike:
+    """How many rows drawn one by one would tell each share as well."""
+
+    rows: float
+    """Of the share of all rows that is called."""
+    called: float
+    events: float
+    others: float
+    """Of the share of the called that is right, of the events that is called, and of the others
+    that is left alone.
+    """
+
+
+def weights_in(event: EventScores) -> Floats | None:
+    """Return the sampling weights of rows, of mean 1; None where rows count alike."""
+    return None if event.weights is None else shares_of(event.weights.values)
+
+
+def rows_alike(event: EventScores, flags: NDArray[Any], part: NDArray[np.bool_]) -> float:
+    """Return how many rows drawn one by one would tell a share among some rows as well.
+
+    ``flags``: what the share is of; ``part``: among which rows; shape (n_samples,). 0 of no rows.
+
+    Notes
+    -----
+    Kish's number; of clusters by linearisation (`calibcore.weights.Design.rows_alike`). Where a
+    prevalence is stated, by linearisation within the rows of each outcome.
+    """
+    if not part.any():
+        return 0.0
+    clusters = None
+    if event.clusters is not None:
+        clusters = np.unique(event.clusters[part], return_inverse=True)[1]
+    weights = None if event.weights is None else sampling_weights(event.weights.values[part])
+    some = flags[part]
+    counted = tally(np.zeros(some.size), some, sample_weight=weights, clusters=clusters)
+    alike, share = counted.rows_alike, float(counted.hits[0] / counted.counts[0])
+    if event.prior is None or weights is None or not 0 < share < 1:
+        return alike
+    off = np.zeros(event.n_samples)
+    off[part] = weights.values * (some - share) / weights.values.sum()
+    kinds = [off[event.hits == outcome] for outcome in (0, 1)]
+    variance = sum(one.size * float(one.var(ddof=1)) for one in kinds if one.size > 1)
+    return share * (1 - share) / variance if variance > 0 else alike
 
 
 # A cut-off ----------------------------------------------------------------------------------
@@ -31,48 +84,66 @@ class AtCutoff:
     ----------
     cutoff : float
         In [0, 1].
-    called, right, missed, in_vain, left_alone : int
+    called, right, missed, in_vain, left_alone : int or float
         Rows that are called; of these, rows with the event and without; of the others, likewise
-        missed and rightly left alone.
+        missed and rightly left alone. Of rows with sampling weights, sums of these, whose mean over
+        all rows is 1.
+    alike : RowsAlike or None
+        Of rows that are weighted or belong together.
     """
 
     cutoff: float
-    called: int
-    right: int
-    missed: int
-    in_vain: int
-    left_alone: int
+    called: float
+    right: float
+    missed: float
+    in_vain: float
+    left_alone: float
+    alike: RowsAlike | None = None
 
     @property
-    def n_samples(self) -> int:
+    def n_samples(self) -> float:
         """Rows in all."""
         return self.called + self.missed + self.left_alone
 
     @property
-    def n_events(self) -> int:
+    def n_events(self) -> float:
         """Rows with the event."""
         return self.right + self.missed
 
     @property
     def share_called(self) -> Interval:
         """Interval of the share of rows that are called (Wilson)."""
-        return share_interval(self.called, self.n_samples, LEVEL)
+        return self._share(self.called, self.n_samples, "rows")
 
     @property
     def precision(self) -> Interval | None:
         """Interval of the share of right ones among the called (PPV); None if none is called."""
-        return share_interval(self.right, self.called, LEVEL) if self.called else None
+        if not self.called:
+            return None
+        return self._share(self.right, self.called, "called")
 
     @property
     def sensitivity(self) -> Interval | None:
         """Interval of the share of the events that is called; None if there is no event."""
-        return share_interval(self.right, self.n_events, LEVEL) if self.n_events else None
+        if not self.n_events:
+            return None
+        return self._share(self.right, self.n_events, "events")
 
     @property
     def specificity(self) -> Interval | None:
         """Interval of the share of the others that is left alone; None if all are events."""
-        others = self.n_samples - self.n_events
-        return share_interval(self.left_alone, others, LEVEL) if others else None
+        others = self.in_vain + self.left_alone
+        if not others:
+            return None
+        return self._share(self.left_alone, others, "others")
+
+    def _share(
+        self, some: float, rows: float, of: Literal["rows", "called", "events", "others"]
+    ) -> Interval:
+        if self.alike is None:
+            return share_interval(some, rows, LEVEL)
+        alike: float = getattr(self.alike, of)
+        return share_interval(min(some / rows, 1.0) * alike, alike, LEVEL)
 
     @property
     def net_benefit(self) -> float:
@@ -133,13 +204,11 @@ def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
     >>> found.called, found.right, found.missed, found.in_vain, found.left_alone
     (3, 2, 0, 1, 1)
     """
-    refuse_rows(event, "decisions")
-    cutoff = float(_cutoffs(cutoff))
-    called = event.scores >= cutoff
-    n_called, n_events = int(called.sum()), int(event.hits.sum())
-    right = int(event.hits[called].sum())
-    left_alone = event.n_samples - n_called - (n_events - right)
-    return AtCutoff(cutoff, n_called, right, n_events - right, n_called - right, left_alone)
+    everybody = np.zeros(event.n_samples, dtype=np.int64)
+    (found,) = at_cutoff_by_group(event, cutoff, everybody, n_groups=1)
+    if found is None:
+        raise AssertionError("a set without rows")
+    return found
 
 
 def at_cutoff_by_group(
@@ -173,7 +242,6 @@ def at_cutoff_by_group(
     >>> first.called, first.right, none, last.called, last.right
     (1, 0, None, 2, 2)
     """
-    refuse_rows(event, "decisions")
     cutoff = float(_cutoffs(cutoff))
     where = validation.real_array(places, "places")
     if where.shape != (event.n_samples,) or where.dtype.kind not in "iu":
@@ -181,14 +249,34 @@ def at_cutoff_by_group(
         raise CalibrationInputError("places", f"shape {where.shape}, {where.dtype}", wanted)
     if not 0 <= where.min() <= where.max() < n_groups:
         raise CalibrationInputError("places", "other numbers", f"from 0 to {n_groups - 1}")
-    kind = 2 * (event.scores >= cutoff) + (event.hits > 0)  # left alone, missed, in vain, right
-    found = np.bincount(4 * where + kind, minlength=4 * n_groups).reshape(n_groups, 4)
+    called = event.scores >= cutoff
+    kind = 2 * called + (event.hits > 0)  # left alone, missed, in vain, right
+    sums = np.bincount(4 * where + kind, weights_in(event), minlength=4 * n_groups)
+    told = event.weights is not None or event.clusters is not None
     return [
-        AtCutoff(cutoff, in_vain + right, right, missed, in_vain, left)
+        AtCutoff(
+            cutoff,
+            in_vain + right,
+            right,
+            missed,
+            in_vain,
+            left,
+            _alike(event, called, where == k) if told else None,
+        )
         if left + missed + in_vain + right
         else None
-        for left, missed, in_vain, right in found.tolist()
+        for k, (left, missed, in_vain, right) in enumerate(sums.reshape(n_groups, 4).tolist())
     ]
+
+
+def _alike(event: EventScores, called: NDArray[np.bool_], part: NDArray[np.bool_]) -> RowsAlike:
+    hits = event.hits > 0
+    return RowsAlike(
+        rows_alike(event, called, part),
+        rows_alike(event, hits, part & called),
+        rows_alike(event, called, part & hits),
+        rows_alike(event, called, part & ~hits),
+    )
 
 
 def cutoff_of_costs(alarm: float, miss: float) -> float:
@@ -245,9 +333,8 @@ def mean_cost(event: EventScores, cutoff: ArrayLike, *, alarm: float, miss: floa
     >>> mean_cost(rows, [0.0, 0.4, 0.5, 1.0], alarm=1, miss=4).tolist()
     [0.5, 0.25, 1.0, 2.0]
     """
-    refuse_rows(event, "costs")
     _check_costs(alarm, miss)
-    counted = tally(event.scores, event.hits)
+    counted = tally_of(event)
     called, right = _above(counted, np.atleast_1d(_cutoffs(cutoff)))
     missed = counted.hits.sum() - right
     return np.asarray((alarm * (called - right) + miss * missed) / counted.n_samples)
@@ -337,7 +424,8 @@ def decision_curve(
     -----
     TP / N - FP / N * t / (1 - t) - harm, where a row is called if its score is at least t. The
     interval is normal, by the variance of the rows' differences: called rows against calling none,
-    rows that are not called against calling all.
+    rows that are not called against calling all. Of weighted rows and of clusters (and by Student's
+    t of these) by linearisation.
 
     References
     ----------
@@ -349,13 +437,12 @@ def decision_curve(
     >>> found.model.round(4).tolist(), found.every.round(4).tolist()
     ([0.4375, 0.25], [0.375, 0.0])
     """
-    refuse_rows(event, "decision curves")
     at = _cutoffs(cutoff)
     if (at >= 1).any():
         raise CalibrationInputError("cutoff", "1", "from 0 to below 1")
     if not 0 <= test_harm <= 1:
         raise CalibrationInputError("test_harm", str(test_harm), "from 0 to 1")
-    counted = tally(event.scores, event.hits)
+    counted = tally_of(event)
     n_rows, odds = counted.n_samples, at / (1 - at)
     called, right = _above(counted, at)
     events = float(counted.hits.sum())
@@ -368,7 +455,32 @@ def decision_curve(
     gain = model - np.maximum(every, 0.0)
     of_rows = gain + test_harm
     spread = np.sqrt(np.maximum(squares / n_rows - of_rows**2, 0) / max(n_rows - 1, 1))
+    if counted.design is not None:
+        spread = _spread_of_units(counted.design, at, every > 0, of_rows)
     return DecisionCurve(at, model, every, gain - _Z * spread, gain + _Z * spread, events / n_rows)
+
+
+def _spread_of_units(
+    design: Design, at: Floats, against_all: NDArray[np.bool_], means: Floats
+) -> Floats:
+    """Return the standard errors of mean differences of weighted rows, or of rows in clusters.
+
+    As uncertain as Student's t of so many clusters makes them; shape (n_cutoffs,).
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - a tenth of a second to import
+
+    n_rows, n_units, found = design.scores.size, design.n_units, np.empty(at.size)
+    times = math.sqrt(n_rows / max(n_rows - 1, 1))
+    if design.clusters is not None:
+        times = float(stdtrit(n_units - 1, (1 + LEVEL) / 2)) / _Z
+    for k, cutoff in enumerate(at.tolist()):
+        called, worth = (
+            design.scores >= cutoff,
+            np.where(design.hits > 0, 1, -cutoff / (1 - cutoff)),
+        )
+        own = np.where(called, 0.0, -worth) if against_all[k] else np.where(called, worth, 0.0)
+        found[k] = design.deviation_of(design.weights * (own - means[k])) / n_rows * times
+    return found
 
 
 def _cutoffs(cutoff: ArrayLike) -> Floats:

@@ -308,6 +308,33 @@ def design_of(sample_weight: SampleWeight, clusters: object | None, n_rows: int)
     return RowDesign(chosen, values, numbers)
 
 
+def mean_error(values: Floats, weights: Floats | None, clusters: Labels | None) -> float:
+    """Return the standard error of the mean of one value a row, by linearisation.
+
+    Of clusters, as uncertain as Student's t of so many makes it, in units of 1.96. ``weights``: of
+    mean 1. NaN of a single row, or rows of a single cluster.
+
+    Examples
+    --------
+    >>> mean_error(np.array([0.0, 1.0, 1.0, 0.0]), None, None).__round__(4)
+    0.2887
+    """
+    from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - a tenth of a second to import
+
+    n_rows = values.size
+    each = np.ones(n_rows) if weights is None else weights
+    sums = np.asarray(each * (values - float(each @ values) / float(each.sum())))
+    times = 1.0
+    if clusters is not None:
+        sums = np.asarray(np.bincount(np.unique(clusters, return_inverse=True)[1], sums))
+    if sums.size < 2:
+        return math.nan
+    if clusters is not None:
+        times = float(stdtrit(sums.size - 1, 0.975) / ndtri(0.975))
+    variance = float(sums @ sums) * sums.size / (sums.size - 1)
+    return math.sqrt(variance) / float(each.sum()) * times
+
+
 def effective_size(sample_weight: ArrayLike) -> float:
     """Compute Kish's effective sample size: equal rows that would be as informative.
 

@@ -35,7 +35,7 @@ def in_full(value: float, digits: int) -> str:
     return f"{value:.0f}" if "e+" in text and is_whole(round(value)) else text
 
 
-def percent(value: float, n_samples: int, *, finer: int = 0) -> str:
+def percent(value: float, n_samples: float, *, finer: int = 0) -> str:
     """Write a share in percent: one decimal below 50,000 rows, two from there on.
 
     ``finer``: decimals more.
@@ -119,7 +119,7 @@ def ci(low: str, high: str) -> str:
     return f"95% CI {span(low, high)}"
 
 
-def _digits(value: float, n_samples: int, *, finer: int = 0) -> str:
+def _digits(value: float, n_samples: float, *, finer: int = 0) -> str:
     text = f"{value:.{(1 if n_samples < MORE_DECIMALS_FROM else 2) + finer}f}"
     if float(text) == 0:
         text = text.removeprefix("-")

@@ -131,7 +131,7 @@ def _acted(event: EventScores, cutoff: float, ratio: int) -> Acted:
     )
 
 
-def total(found: AtCutoff, ratio: int) -> int:
+def total(found: AtCutoff, ratio: int) -> float:
     """Return what all patients cost, in unnecessary visits."""
     return found.in_vain + ratio * found.missed
 

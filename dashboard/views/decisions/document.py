@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibcore.data import EventScores
-from calibcore.decisions import AtCutoff, at_cutoff, at_cutoff_by_group, decision_curve
+from calibcore.decisions import (
+    AtCutoff,
+    at_cutoff,
+    at_cutoff_by_group,
+    decision_curve,
+    weights_in,
+)
 from calibcore.events import TopR
 from calibcore.selective import (
     HeldAccuracy,
@@ -221,9 +227,14 @@ def cutoff_lines(
     return lines
 
 
-def as_many(event: EventScores, called: int) -> AtCutoff | None:
+def as_many(event: EventScores, called: float) -> AtCutoff | None:
     """Return the cut-off by which other scores of the rows flag as many; None for none flagged."""
-    return at_cutoff(event, float(np.sort(event.scores)[-called])) if called else None
+    if not called:
+        return None
+    weights, order = weights_in(event), np.argsort(-event.scores, kind="stable")
+    flagged = np.cumsum(np.ones(order.size) if weights is None else weights[order])
+    last = min(int(np.searchsorted(flagged, called - 1e-9)), order.size - 1)
+    return at_cutoff(event, float(event.scores[order[last]]))
 
 
 def groupings_of(scene: Scene) -> list[str]:

@@ -70,14 +70,14 @@ def sentence(found: AtCutoff, *, side: str) -> str:
     """
     n = found.n_samples
     cutoff = f"{100 * found.cutoff:.3g}%"
-    called = f"{found.called:,} of {rows_of(n)} ({percent(found.called / n, n)})"
+    called = f"{found.called:,.0f} of {rows_of(n)} ({percent(found.called / n, n)})"
     text = f"{side} calibration, at a cut-off of {cutoff}, {called} are flagged"
     if not found.called:
-        return f"{text}, and all {found.n_events:,} events missed."
+        return f"{text}, and all {found.n_events:,.0f} events missed."
     right = percent(found.right / found.called, found.called)
     return (
-        f"{text}; {right} of them have the event. {found.missed:,} of {found.n_events:,} events are"
-        " missed."
+        f"{text}; {right} of them have the event. {found.missed:,.0f} of {found.n_events:,.0f}"
+        " events are missed."
     )
 
 
@@ -93,8 +93,8 @@ def counts_rows(
         (CALLED, [_counted(s.called, s.n_samples, s.share_called) for s in sides]),
         (RIGHT, [_counted(s.right, s.called, s.precision) for s in sides]),
         (FOUND, [_counted(s.right, s.n_events, s.sensitivity) for s in sides]),
-        (MISSED, [Cell(f"{s.missed:,}") for s in sides]),
-        (IN_VAIN, [Cell(f"{s.in_vain:,}") for s in sides]),
+        (MISSED, [Cell(f"{s.missed:,.0f}") for s in sides]),
+        (IN_VAIN, [Cell(f"{s.in_vain:,.0f}") for s in sides]),
         (SPARED, [_counted(s.left_alone, s.n_samples - s.n_events, s.specificity) for s in sides]),
         (BENEFIT, [_benefit(s) for s in sides]),
         *total,
@@ -138,16 +138,16 @@ def as_many_sentence(own: AtCutoff) -> str:
     return (
         f"This cut-off is of calibrated scores. In the file's own scores (before calibration), a"
         f" cut-off of {100 * own.cutoff:.3g}% flags as many: {rows_of(own.called)}; {right}"
-        f" of them have the event, {own.missed:,} of {own.n_events:,} events are missed."
+        f" of them have the event, {own.missed:,.0f} of {own.n_events:,.0f} events are missed."
     )
 
 
-def _counted(count: int, of: int, interval: Interval | None) -> Cell:
+def _counted(count: float, of: float, interval: Interval | None) -> Cell:
     share = _share(count, of, interval)
-    return Cell(f"{count:,}", f"{share.shown} of {of:,}\n{share.note}") if interval else share
+    return Cell(f"{count:,.0f}", f"{share.shown} of {of:,.0f}\n{share.note}") if interval else share
 
 
-def _share(count: int, of: int, interval: Interval | None) -> Cell:
+def _share(count: float, of: float, interval: Interval | None) -> Cell:
     if interval is None:
         return Cell("\u2013")
     low, high = percent(interval.low, of), percent(interval.high, of)
@@ -168,8 +168,8 @@ def group_cells(sides: Sequence[AtCutoff]) -> list[Cell]:
         [_share(s.called, s.n_samples, s.share_called) for s in sides],
         [_share(s.right, s.called, s.precision) for s in sides],
         [_share(s.right, s.n_events, s.sensitivity) for s in sides],
-        [Cell(f"{s.missed:,}") for s in sides],
-        [Cell(f"{s.in_vain:,}") for s in sides],
+        [Cell(f"{s.missed:,.0f}") for s in sides],
+        [Cell(f"{s.in_vain:,.0f}") for s in sides],
     )
     return [
         Cell(ARROW.join(c.shown for c in cells), ARROW.join(_ends(c.note) for c in cells if c.note))
