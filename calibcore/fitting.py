@@ -24,7 +24,7 @@ from calibcore.events import Event, WithinTopR
 from calibcore.results import result_class
 from calibcore.splits import Folds, refuse_cut_clusters
 from calibcore.validation import Floats, Labels
-from calibcore.weights import RowWeights
+from calibcore.weights import weights_named
 
 
 @result_class
@@ -68,7 +68,7 @@ def fit(
         return None
     if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
         raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
-    event, weighed = calibration.event, _weights_of(calibration.rows)
+    event, weighed = calibration.event, weights_named(calibration.rows.weights)
     if isinstance(calibrator, GroupMap):
         return calibrator.fit(event.scores, event.hits, calibration.rows.groups, **weighed)
     if isinstance(calibrator, ScoreMap):
@@ -85,11 +85,6 @@ def fit(
     if isinstance(calibrator, SlowVectorMap):
         return calibrator.fit(logits, labels, progress=progress, **weighed)
     return calibrator.fit(logits, labels, **weighed)
-
-
-def _weights_of(rows: LogitSet | EventScores) -> dict[str, RowWeights]:
-    """Name weights only where there are some: a map of one's own need not know of them."""
-    return {} if rows.weights is None else {"sample_weight": rows.weights}
 
 
 def calibrated_scores(fitted: FittedScoreMap, prepared: Prepared) -> Floats:
@@ -208,7 +203,7 @@ def fold_maps(score_map: ScoreMap, rows: EventScores, fold: Folds) -> FoldedScor
     """Fit a score map once a fold, each time on the rows of all others."""
     refuse_cut_clusters(fold, rows)
     seen = (rows.rows(fold != number) for number in range(int(fold.max()) + 1))
-    maps = (score_map.fit(of.scores, of.hits, **_weights_of(of)) for of in seen)
+    maps = (score_map.fit(of.scores, of.hits, **weights_named(of.weights)) for of in seen)
     return FoldedScoreMap(fold, tuple(maps))
 
 

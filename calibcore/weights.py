@@ -140,8 +140,13 @@ def _numbers(values: ArrayLike) -> Floats:
         text = "weights that are missing, infinite or below 0"
         raise CalibrationInputError("sample_weight", text, "numbers from 0")
     if not array.any():
-        raise CalibrationInputError("sample_weight", "weights of 0 alone", "at least one above 0")
+        raise CalibrationInputError("sample_weight", "weights that are all zero", "at least one above 0")
     return array
+
+
+def weights_named(weights: RowWeights | None) -> dict[str, RowWeights]:
+    """Name weights only where there are some: a map of one's own need not know of them."""
+    return {} if weights is None else {"sample_weight": weights}
 
 
 def shares_of(weights: Floats) -> Floats:
