@@ -140,7 +140,9 @@ def _numbers(values: ArrayLike) -> Floats:
         text = "weights that are missing, infinite or below 0"
         raise CalibrationInputError("sample_weight", text, "numbers from 0")
     if not array.any():
-        raise CalibrationInputError("sample_weight", "weights that are all zero", "at least one above 0")
+        raise CalibrationInputError(
+            "sample_weight", "weights that are all zero", "at least one above 0"
+        )
     return array
 
 

@@ -25,7 +25,13 @@ from tests.marks import first_and_long
 
 @pytest.mark.parametrize("method", first_and_long(["one_vs_rest", "temperature"]))
 def test_it_keeps_scikit_learn_s_rules(method: str) -> None:
-    checked = check_estimator(CalibratedClassifier(method=method), on_skip=None)
+    # An array is of sampling weights, of which Platt's smoothed targets know no number of rows.
+    names = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+    known = dict.fromkeys(
+        names if method == "one_vs_rest" else [], "sampling weights count no rows"
+    )
+    made = CalibratedClassifier(method=method)
+    checked = check_estimator(made, on_skip=None, expected_failed_checks=known)
     assert len(checked) > 50
 
 
