@@ -299,7 +299,7 @@ class AuditResult:
         ------
         CalibrationInputError
             Another ending; a calibrator that is not of the catalogue; no dashboard installed; a
-            title and so on that is no text.
+            title and so on that is no text; rows with sampling weights or clusters.
         OSError
             A place that cannot be written to.
 
@@ -307,6 +307,8 @@ class AuditResult:
         -----
         Whatever is installed for the entry point `REPORT` writes it; the core itself draws nothing.
         """
+        if self.asked is not None:
+            refuse_rows(self.asked.split.test, "a report")
         writers = list(entry_points(group=REPORT))
         if not writers:
             raise CalibrationInputError("report", "no dashboard", "the package fractile installed")
@@ -423,8 +425,8 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     CalibrationInputError
         Data that are no such table, an event the data do not have, what is no calibrator, too few
         rows for it, or a vector map where only an event's scores are known; pooled scores with a
-        within-top-r event. Sampling weights or clusters with a calibrator that has no form for
-        them, or with groups, which are tested as rows drawn one by one.
+        within-top-r event. Sampling weights with a calibrator that has no form for
+        them.
 
     Notes
     -----
@@ -441,8 +443,6 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     grouping = None if groups is None else Grouping.of(groups)
     design = {"sample_weight": sample_weight, "clusters": clusters}
     split = _split_of(data, {"outcomes": outcomes, "groups": groups, **design}, seed)
-    if grouping is not None or split.test.groups is not None:
-        refuse_rows(split.test, "the tests of groups")
     event, shift = _event_of(event, split.test), None
     if prevalence is not None:
         split, shift = restated(split, event, prevalence)
@@ -563,9 +563,10 @@ def _rebinned(
         if isinstance(measure, EventMeasure):
             return float(measure.compute(side.counted, options))
         if isinstance(measure, ClassMeasure) and isinstance(rows, LogitSet) and was is not None:
+            table = rows.probabilities
             if isinstance(by, FittedVectorMap):
-                return measure.compute(by.predict_proba(rows.logits), rows.labels, options)
-            return measure.compute(rows.probabilities, rows.labels, options)
+                table = by.predict_proba(rows.logits)
+            return measure.after(rows.probabilities, table, rows.labels, options, rows.weights)
         return None
 
     def again(row: Comparison) -> Comparison:

@@ -23,8 +23,9 @@ from calibcore.inference import Interval, SideRows
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options, RowMeasure
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
-from calibcore.splits import checked_folds
+from calibcore.splits import checked_folds, refuse_cut_clusters
 from calibcore.validation import Floats
+from calibcore.weights import mean_error, row_mean, shares_of
 
 EvaluatedOn = Literal["crossed", "test"]
 """Cross-fitted on the calibration set; or on the test set, by the fit on all of the former."""
@@ -65,7 +66,7 @@ def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
     Raises
     ------
     CalibrationInputError
-        Folds that do not fit the rows; what `audit` refuses.
+        Folds that do not fit the rows, or cut clusters; what `audit` refuses.
 
     Notes
     -----
@@ -90,6 +91,7 @@ def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
     """
     check_pooled(calibrator, event)
     dealt = checked_folds(fold, rows.n_samples)
+    refuse_cut_clusters(dealt, rows)
     prepared = prepare(rows, event)
     fitted = None if calibrator is None else fit_folds(calibrator, prepared, dealt, progress, near)
     return CrossFit(evaluate(prepared, event, fitted, Options(n_bins=n_bins)), fitted)
@@ -270,26 +272,30 @@ def row_losses(measure: Measure, side: SideRows) -> Floats | None:
     return None
 
 
-def lead(first: Floats, second: Floats, n_folds: int) -> Interval:
+def lead(
+    first: Floats, second: Floats, n_folds: int, rows: LogitSet | EventScores | None = None
+) -> Interval:
     """Return the 95% interval of one mean loss minus another, of the same rows out of fold.
 
     ``first``, ``second``: `row_losses` of two calibrators that were cross-validated on the same
-    folds; shape (n_samples,). ``n_folds``: at least 2.
+    folds; shape (n_samples,). ``n_folds``: at least 2. ``rows``: whose weights and clusters count.
 
     Below 0 where the first is clearly better.
 
     Notes
     -----
     The folds' fits share most of their rows, so the variance of the mean is taken 1 + k / (k - 1)
-    times: 2.25 with 5 folds.
+    times: 2.25 with 5 folds. Of weighted rows and of clusters it is by linearisation.
 
     References
     ----------
     Nadeau and Bengio, *Machine Learning* 2003.
     """
-    off = first - second
-    spread = float(off.std(ddof=1)) * math.sqrt((1 + n_folds / (n_folds - 1)) / off.size)
-    middle = float(off.mean())
+    off, weights = first - second, None if rows is None else rows.weights
+    shares = None if weights is None else shares_of(weights.values)
+    error = mean_error(off, shares, None if rows is None else rows.clusters)
+    spread = error * math.sqrt(1 + n_folds / (n_folds - 1))
+    middle = row_mean(off, weights)
     return Interval(middle - _Z * spread, middle + _Z * spread)
 
 
@@ -319,13 +325,14 @@ def advise(
     improves: Callable[[str], bool],
     simplest: Sequence[str],
     n_folds: int,
+    rows: LogitSet | EventScores | None = None,
 ) -> Advice | None:
     """Say which calibrator to use, as far as the rows tell.
 
     ``losses``: `row_losses` of each calibrator, by key; shape (n_samples,). ``improves``: whether
     the calibrator with this key is clearly better than uncalibrated scores; asked of no more than
     it takes, the simplest first. ``simplest``: keys, the simplest calibrator first; others come
-    last. ``n_folds``: at least 2.
+    last. ``n_folds``: at least 2. ``rows``: whose weights and clusters count.
 
     None where there is no calibrator.
 
@@ -336,10 +343,11 @@ def advise(
     """
     if not losses:
         return None
-    endless = {key: bool((rows >= _ENDLESS).any()) for key, rows in losses.items()}
-    best = min(losses, key=lambda key: (endless[key], float(losses[key].mean())))
+    weights = None if rows is None else rows.weights
+    endless = {key: bool((each >= _ENDLESS).any()) for key, each in losses.items()}
+    best = min(losses, key=lambda key: (endless[key], row_mean(losses[key], weights)))
     others = (key for key in losses if key != best and endless[key] == endless[best])
-    level = [key for key in others if lead(losses[best], losses[key], n_folds).high >= 0]
+    level = [key for key in others if lead(losses[best], losses[key], n_folds, rows).high >= 0]
     order = {key: place for place, key in enumerate(simplest)}
     tried = sorted([best, *level], key=lambda key: order.get(key, len(order)))
     advised = next(filter(improves, tried), None)

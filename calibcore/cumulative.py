@@ -168,11 +168,14 @@ class CumulativeCurves:
     @property
     def is_rare(self) -> bool:
         """Whether so few misses, or hits, are expected that the Brownian limit is too small."""
-        return bool(expected_steps(*self._cumulants) < FEW_EXPECTED)
+        return bool(expected_steps(*self.null_cumulants) < FEW_EXPECTED)
 
     @cached_property
-    def _cumulants(self) -> tuple[float, float]:
-        """Variance and skew of the number of hits, as `rare_tail` takes them."""
+    def null_cumulants(self) -> tuple[float, float]:
+        """Variance and skew of the number of hits, as `rare_tail` takes them.
+
+        Of weighted rows, of the sum of the weights of hits.
+        """
         if self.cumulants is not None:
             return self.cumulants
         score = self.score[1:]
@@ -197,7 +200,7 @@ class CumulativeCurves:
     def _p_value(self, limit: float, gap: float, *, weight: int) -> float:
         if not self.is_rare:
             return limit
-        tail = float(rare_tail(gap * self.n_samples, *self._cumulants))
+        tail = float(rare_tail(gap * self.n_samples, *self.null_cumulants))
         return max(limit, min(weight * tail, 1.0))
 
     def _scaled(self, gap: float) -> float:

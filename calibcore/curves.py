@@ -19,16 +19,16 @@ from calibcore.calibrators.lifts import (
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS
 from calibcore.cumulative import ks_of
-from calibcore.data import EventScores, LogitSet, refuse_rows
+from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR
 from calibcore.fitting import fold_maps
+from calibcore.inference.draws import tally_of
 from calibcore.metrics import PROBABILITY_FLOOR, ece, event_nll, ks_error
 from calibcore.probabilities import below_largest, log_probabilities
 from calibcore.results import result_class
 from calibcore.splines import LEAST_KNOTS
 from calibcore.splits import Folds
-from calibcore.tally import tally
 from calibcore.validation import Floats
 from calibcore.weights import row_mean
 
@@ -97,14 +97,13 @@ def temperature_sweep(
     >>> swept.nll.round(4).tolist(), swept.ks_error.round(4).tolist()
     ([0.6269, 0.5623], [0.1308, 0.0])
     """
-    refuse_rows(rows, "a sweep over temperatures")
     checked = _temperatures(temperatures)
     found = np.empty((4, checked.size))
     for place, temperature in enumerate(checked.tolist()):
         tell(progress, place / checked.size)
         nll, entropy, outcomes = _at(rows, event, temperature)
-        counted = tally(outcomes.scores, outcomes.hits)
-        error = ece(outcomes.scores, outcomes.hits, n_bins=n_bins)
+        counted = tally_of(outcomes)
+        error = ece(outcomes.scores, outcomes.hits, n_bins=n_bins, sample_weight=rows.weights)
         found[:, place] = nll, entropy, error, float(ks_of(counted))
     nlls, entropies, errors, gaps = found
     return TemperatureSweep(checked, nlls, entropies, errors, gaps, n_bins)
@@ -128,7 +127,7 @@ def _at(rows: LogitSet, event: Event, temperature: float) -> tuple[float, float,
     """Return the mean NLL, the mean entropy and the event's scores at one temperature."""
     n_rows = rows.n_samples
     scores, hits = np.empty(n_rows), np.empty(n_rows, dtype=np.int8)
-    nll = entropy = 0.0
+    surprises, entropies = np.empty((2, n_rows))
     for part in row_blocks(n_rows, rows.n_classes):
         block, labels = rows.logits[part], rows.labels[part]
         z = np.empty(block.shape)
@@ -138,12 +137,13 @@ def _at(rows: LogitSet, event: Event, temperature: float) -> tuple[float, float,
         weights = np.exp(z)
         total = weights.sum(axis=1)
         surprise = np.log(total) - z[np.arange(len(z)), labels]
-        nll += float(np.minimum(surprise, -np.log(PROBABILITY_FLOOR)).sum())
-        entropy += float((np.log(total) - np.vecdot(weights, z) / total).sum())
+        surprises[part] = np.minimum(surprise, -np.log(PROBABILITY_FLOOR))
+        entropies[part] = np.log(total) - np.vecdot(weights, z) / total
         weights /= total[:, np.newaxis]
         outcomes = event.outcomes(weights, labels)
         scores[part], hits[part] = outcomes.scores, outcomes.hits
-    return nll / n_rows, entropy / n_rows, EventScores(scores, hits)
+    nll, entropy = (row_mean(values, rows.weights) for values in (surprises, entropies))
+    return nll, entropy, like(EventScores(scores, hits), rows)
 
 
 @result_class
@@ -210,14 +210,15 @@ def knot_sweep(
     for place, n_knots in enumerate(allowed):
         tell(progress, place / len(allowed))
         chosen = replace(spline, n_knots=n_knots, cross_validated=False)
-        fitted = chosen.fit(calibration.scores, calibration.hits)
+        of_rows = calibration.scores, calibration.hits
+        fitted = chosen.fit(*of_rows, sample_weight=calibration.weights)
         of_test: FittedScoreMap = fitted
         if fold is not None:
             of_test = fold_maps(chosen, calibration, fold)
         for row, (rows, made) in enumerate(((calibration, fitted), (test, of_test))):
             after = made.predict(rows.scores)
-            found[row, place] = ks_error(after, rows.hits)
-            found[row + 2, place] = event_nll(after, rows.hits)
+            found[row, place] = ks_error(after, rows.hits, sample_weight=rows.weights)
+            found[row + 2, place] = event_nll(after, rows.hits, sample_weight=rows.weights)
     return KnotSweep(np.array(allowed), *found)
 
 

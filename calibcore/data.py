@@ -15,7 +15,15 @@ from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import log_probabilities, softmax
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels, Logits
-from calibcore.weights import Prior, RowWeights, SampleWeight, cluster_numbers, repeats, weights_of
+from calibcore.weights import (
+    Prior,
+    RowWeights,
+    SampleWeight,
+    cluster_numbers,
+    repeats,
+    shares_of,
+    weights_of,
+)
 
 _ROUNDING = 1e-12
 """How far from 1 a row of probabilities may sum because of rounding."""
@@ -317,11 +325,35 @@ def refuse_rows(rows: LogitSet | EventScores, name: str) -> None:
     CalibrationInputError
         ``name`` is of equal rows drawn one by one.
     """
-    if not is_designed(rows):
+    if rows.weights is None and rows.clusters is None:
         return
     found = "sampling weights" if rows.weights is not None else "clusters"
     wanted = f"none for {name}, which is of equal rows drawn one by one"
     raise CalibrationInputError("rows", f"rows with {found}", wanted)
+
+
+def check_same_design(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
+    """Raise if the weights or clusters of the same rows differ.
+
+    Raises
+    ------
+    CalibrationInputError
+        Others, or none beside some; the first row that differs, counted from 1.
+    """
+    designs = []
+    for rows in (first, other):
+        weights = None if rows.weights is None else shares_of(rows.weights.values)
+        designs.append({"weights": weights, "clusters": rows.clusters})
+    for name, mine in designs[0].items():
+        its = designs[1][name]
+        if (mine is None) != (its is None):
+            found = f"none in {'the first' if mine is None else 'another'} model"
+            raise CalibrationInputError(name, found, "the same for both, as the rows are the same")
+        if mine is not None and its is not None and not np.allclose(mine, its, rtol=1e-9):
+            row = int(np.flatnonzero(~np.isclose(mine, its, rtol=1e-9))[0])
+            raise CalibrationInputError(
+                name, f"another in row {row + 1:,}", "as in the first model"
+            )
 
 
 def _along(made: Rows, rows: LogitSet | EventScores, index: NDArray[Any]) -> Rows:

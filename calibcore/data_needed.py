@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet, refuse_rows
+from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR
 from calibcore.fitting import Prepared, calibrated_scores, check_pooled, fit, prepare
+from calibcore.inference.draws import tally_of
 from calibcore.metrics import METRICS, ClassMeasure, EventMeasure, Measure, Options
 from calibcore.results import find, result_class
 from calibcore.splits import Split, calibration_rows
-from calibcore.tally import tally
 from calibcore.validation import Floats
+from calibcore.weights import row_mean
 
 # What learning curves hold, and what can be read off them -------------------------------------
 
@@ -258,7 +259,8 @@ def drawn_rows(
     ``rows``: what is drawn from. ``size``: how many, at most all. ``seed``, ``draw``: the same give
     the same rows; another draw, or another size, gives independent ones.
 
-    As `calibcore.splits.split_rows` would give to the calibration set.
+    As `calibcore.splits.split_rows` would give to the calibration set: of clusters, whole ones, as
+    many as make about so many rows.
 
     Examples
     --------
@@ -266,7 +268,6 @@ def drawn_rows(
     >>> drawn_rows(rows, 2, seed=0, draw=0).hits.tolist()
     [0, 1]
     """
-    refuse_rows(rows, "learning curves")
     size = validation.whole_number(size, "size", least=1, most=rows.n_samples)
     if size == rows.n_samples:
         return rows
@@ -291,7 +292,6 @@ def learning_point(
 
     One row of values where the draws are all rows, or nothing is fitted.
     """
-    refuse_rows(split.test, "learning curves")
     check_pooled(calibrator, event)
     test, options = prepare(split.test, event), Options(n_bins=plan.n_bins)
     whole = size == split.calibration.n_samples
@@ -321,19 +321,19 @@ def _evaluate(
     decided = probabilities  # a score map leaves the order of the classes alone
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
         probabilities = decided = fitted.predict_proba(rows.logits)
-        outcomes = event.outcomes(probabilities, rows.labels)
+        outcomes = like(event.outcomes(probabilities, rows.labels), rows)
     elif isinstance(fitted, FittedScoreMap):
-        outcomes = EventScores(calibrated_scores(fitted, test), outcomes.hits)
+        outcomes = like(EventScores(calibrated_scores(fitted, test), outcomes.hits), rows)
         probabilities = None
-    counted, found = tally(outcomes.scores, outcomes.hits, outcomes.rest), []
+    counted, found = tally_of(outcomes), []
     for measure in MEASURES:
         table = decided if measure.key == "accuracy" else probabilities
         if isinstance(measure, EventMeasure):
             found.append(float(measure.compute(counted, options)))
         elif isinstance(measure, ClassMeasure) and table is not None and isinstance(rows, LogitSet):
-            found.append(measure.compute(table, rows.labels, options))
+            found.append(measure.after(table, table, rows.labels, options, rows.weights))
         elif measure.key == "accuracy" and event == TopR(1):
-            found.append(float(outcomes.hits.mean()))  # known without the other classes
+            found.append(row_mean(outcomes.hits, rows.weights))  # known without the other classes
         else:
             found.append(float("nan"))
     return found
@@ -383,7 +383,6 @@ def learning_curves(
     >>> found.curve("platt").sizes.tolist(), found.curve("platt").points[0].values.shape
     ([50, 100], (3, 7))
     """
-    refuse_rows(split.test, "learning curves")
     # A fit takes time by its rows, a evaluation by those of the test set.
     work = [size + split.test.n_samples for size in plan.sizes]
     curves, done, all_work = [], 0, len(calibrators) * sum(work)

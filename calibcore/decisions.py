@@ -1,24 +1,76 @@
 """Acting on a score: who is called above a cut-off, and what that is worth."""
 
 import math
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.data import EventScores, is_designed
+from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
+from calibcore.inference.draws import tally_of
 from calibcore.inference.intervals import Interval, share_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
-from calibcore.weights import Design, shares_of
+from calibcore.weights import Design, sampling_weights, shares_of
 
 _Z = 1.959963984540054
 """Standard deviations within which a normal variable is in 95% of cases."""
 
 LEVEL = 0.95
 """Of every interval here."""
+
+
+# Rows that are weighted, or belong together -------------------------------------------------
+
+
+@result_class
+class RowsAlike:
+    """How many rows drawn one by one would tell each share as well."""
+
+    rows: float
+    """Of the share of all rows that is called."""
+    called: float
+    events: float
+    others: float
+    """Of the share of the called that is right, of the events that is called, and of the others
+    that is left alone.
+    """
+
+
+def weights_in(event: EventScores) -> Floats | None:
+    """Return the sampling weights of rows, of mean 1; None where rows count alike."""
+    return None if event.weights is None else shares_of(event.weights.values)
+
+
+def rows_alike(event: EventScores, flags: NDArray[Any], part: NDArray[np.bool_]) -> float:
+    """Return how many rows drawn one by one would tell a share among some rows as well.
+
+    ``flags``: what the share is of; ``part``: among which rows; shape (n_samples,). 0 of no rows.
+
+    Notes
+    -----
+    Kish's number; of clusters by linearisation (`calibcore.weights.Design.rows_alike`). Where a
+    prevalence is stated, by linearisation within the rows of each outcome.
+    """
+    if not part.any():
+        return 0.0
+    clusters = None
+    if event.clusters is not None:
+        clusters = np.unique(event.clusters[part], return_inverse=True)[1]
+    weights = None if event.weights is None else sampling_weights(event.weights.values[part])
+    some = flags[part]
+    counted = tally(np.zeros(some.size), some, sample_weight=weights, clusters=clusters)
+    alike, share = counted.rows_alike, float(counted.hits[0] / counted.counts[0])
+    if event.prior is None or weights is None or not 0 < share < 1:
+        return alike
+    off = np.zeros(event.n_samples)
+    off[part] = weights.values * (some - share) / weights.values.sum()
+    kinds = [off[event.hits == outcome] for outcome in (0, 1)]
+    variance = sum(one.size * float(one.var(ddof=1)) for one in kinds if one.size > 1)
+    return share * (1 - share) / variance if variance > 0 else alike
 
 
 # A cut-off ----------------------------------------------------------------------------------
@@ -34,10 +86,10 @@ class AtCutoff:
         In [0, 1].
     called, right, missed, in_vain, left_alone : int or float
         Rows that are called; of these, rows with the event and without; of the others, likewise
-        missed and rightly left alone. Of sampling weights, sums of these, whose mean is 1.
-    alike : tuple of float or None
-        Rows drawn one by one that would tell the share called, the precision, the sensitivity and
-        the specificity as well, where rows have sampling weights or clusters.
+        missed and rightly left alone. Of rows with sampling weights, sums of these, whose mean over
+        all rows is 1.
+    alike : RowsAlike or None
+        Of rows that are weighted or belong together.
     """
 
     cutoff: float
@@ -46,12 +98,12 @@ class AtCutoff:
     missed: float
     in_vain: float
     left_alone: float
-    alike: tuple[float, float, float, float] | None = None
+    alike: RowsAlike | None = None
 
     @property
-    def n_samples(self) -> int:
+    def n_samples(self) -> float:
         """Rows in all."""
-        return round(self.called + self.missed + self.left_alone)
+        return self.called + self.missed + self.left_alone
 
     @property
     def n_events(self) -> float:
@@ -61,27 +113,37 @@ class AtCutoff:
     @property
     def share_called(self) -> Interval:
         """Interval of the share of rows that are called (Wilson)."""
-        return self._interval(0, self.called, self.called + self.missed + self.left_alone)
+        return self._share(self.called, self.n_samples, "rows")
 
     @property
     def precision(self) -> Interval | None:
         """Interval of the share of right ones among the called (PPV); None if none is called."""
-        return self._interval(1, self.right, self.called) if self.called else None
+        if not self.called:
+            return None
+        return self._share(self.right, self.called, "called")
 
     @property
     def sensitivity(self) -> Interval | None:
         """Interval of the share of the events that is called; None if there is no event."""
-        return self._interval(2, self.right, self.n_events) if self.n_events else None
+        if not self.n_events:
+            return None
+        return self._share(self.right, self.n_events, "events")
 
     @property
     def specificity(self) -> Interval | None:
         """Interval of the share of the others that is left alone; None if all are events."""
         others = self.in_vain + self.left_alone
-        return self._interval(3, self.left_alone, others) if others else None
+        if not others:
+            return None
+        return self._share(self.left_alone, others, "others")
 
-    def _interval(self, place: int, part: float, whole: float) -> Interval:
-        n_rows = whole if self.alike is None else self.alike[place]
-        return share_interval(part / whole * n_rows, n_rows, LEVEL)
+    def _share(
+        self, some: float, rows: float, of: Literal["rows", "called", "events", "others"]
+    ) -> Interval:
+        if self.alike is None:
+            return share_interval(some, rows, LEVEL)
+        alike: float = getattr(self.alike, of)
+        return share_interval(min(some / rows, 1.0) * alike, alike, LEVEL)
 
     @property
     def net_benefit(self) -> float:
@@ -100,7 +162,7 @@ class AtCutoff:
             As of `cutoff_of_costs`.
         """
         _check_costs(alarm, miss)
-        others = self.in_vain + self.left_alone
+        others = self.n_samples - self.n_events
         return Costs(
             alarm * self.in_vain + miss * self.missed, miss * self.n_events, alarm * others
         )
@@ -142,44 +204,11 @@ def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
     >>> found.called, found.right, found.missed, found.in_vain, found.left_alone
     (3, 2, 0, 1, 1)
     """
-    cutoff = float(_cutoffs(cutoff))
-    called = event.scores >= cutoff
-    if is_designed(event):
-        return _of_design(event, cutoff, called)
-    n_called, n_events = int(called.sum()), int(event.hits.sum())
-    right = int(event.hits[called].sum())
-    left_alone = event.n_samples - n_called - (n_events - right)
-    return AtCutoff(cutoff, n_called, right, n_events - right, n_called - right, left_alone)
-
-
-def _of_design(event: EventScores, cutoff: float, called: NDArray[np.bool_]) -> AtCutoff:
-    """Add up weights, and find how many rows drawn one by one would tell each share as well."""
-    n_rows = event.n_samples
-    weights = np.ones(n_rows) if event.weights is None else shares_of(event.weights.values)
-    kind = 2 * called + (event.hits > 0)  # left alone, missed, in vain, right
-    left, missed, in_vain, right = np.bincount(kind, weights, minlength=4).tolist()
-    happened = event.hits > 0
-    alike = (
-        _rows_alike(event, weights, np.ones(n_rows, np.bool_), called),
-        _rows_alike(event, weights, called, happened),
-        _rows_alike(event, weights, happened, called),
-        _rows_alike(event, weights, ~happened, ~called),
-    )
-    return AtCutoff(cutoff, in_vain + right, right, missed, in_vain, left, alike)
-
-
-def _rows_alike(
-    event: EventScores, weights: Floats, among: NDArray[np.bool_], flagged: NDArray[np.bool_]
-) -> float:
-    """Return how many rows drawn one by one would tell a share among some rows as well."""
-    each, flags = weights[among], flagged[among].astype(np.float64)
-    if not each.size:
-        return 0.0
-    clusters, start = event.clusters, np.zeros(1, dtype=np.intp)
-    whose = None if clusters is None else np.unique(clusters[among], return_inverse=True)[1]
-    design = Design(np.zeros(each.size), flags, each, start, whose)
-    share = np.array([each @ flags / each.sum()])
-    return float(design.rows_alike(share, start)[0])
+    everybody = np.zeros(event.n_samples, dtype=np.int64)
+    (found,) = at_cutoff_by_group(event, cutoff, everybody, n_groups=1)
+    if found is None:
+        raise AssertionError("a set without rows")
+    return found
 
 
 def at_cutoff_by_group(
@@ -220,21 +249,34 @@ def at_cutoff_by_group(
         raise CalibrationInputError("places", f"shape {where.shape}, {where.dtype}", wanted)
     if not 0 <= where.min() <= where.max() < n_groups:
         raise CalibrationInputError("places", "other numbers", f"from 0 to {n_groups - 1}")
-    if is_designed(event):
-        groups = (event.rows(where == group) for group in range(n_groups))
-        return [_alone(one, cutoff) for one in groups]
-    kind = 2 * (event.scores >= cutoff) + (event.hits > 0)  # left alone, missed, in vain, right
-    found = np.bincount(4 * where + kind, minlength=4 * n_groups).reshape(n_groups, 4)
+    called = event.scores >= cutoff
+    kind = 2 * called + (event.hits > 0)  # left alone, missed, in vain, right
+    sums = np.bincount(4 * where + kind, weights_in(event), minlength=4 * n_groups)
+    told = event.weights is not None or event.clusters is not None
     return [
-        AtCutoff(cutoff, in_vain + right, right, missed, in_vain, left)
+        AtCutoff(
+            cutoff,
+            in_vain + right,
+            right,
+            missed,
+            in_vain,
+            left,
+            _alike(event, called, where == k) if told else None,
+        )
         if left + missed + in_vain + right
         else None
-        for left, missed, in_vain, right in found.tolist()
+        for k, (left, missed, in_vain, right) in enumerate(sums.reshape(n_groups, 4).tolist())
     ]
 
 
-def _alone(rows: EventScores, cutoff: float) -> AtCutoff | None:
-    return at_cutoff(rows, cutoff) if rows.n_samples else None
+def _alike(event: EventScores, called: NDArray[np.bool_], part: NDArray[np.bool_]) -> RowsAlike:
+    hits = event.hits > 0
+    return RowsAlike(
+        rows_alike(event, called, part),
+        rows_alike(event, hits, part & called),
+        rows_alike(event, called, part & hits),
+        rows_alike(event, called, part & ~hits),
+    )
 
 
 def cutoff_of_costs(alarm: float, miss: float) -> float:
@@ -292,7 +334,7 @@ def mean_cost(event: EventScores, cutoff: ArrayLike, *, alarm: float, miss: floa
     [0.5, 0.25, 1.0, 2.0]
     """
     _check_costs(alarm, miss)
-    counted = _counted(event)
+    counted = tally_of(event)
     called, right = _above(counted, np.atleast_1d(_cutoffs(cutoff)))
     missed = counted.hits.sum() - right
     return np.asarray((alarm * (called - right) + miss * missed) / counted.n_samples)
@@ -382,7 +424,8 @@ def decision_curve(
     -----
     TP / N - FP / N * t / (1 - t) - harm, where a row is called if its score is at least t. The
     interval is normal, by the variance of the rows' differences: called rows against calling none,
-    rows that are not called against calling all; of clusters, by that of their sums.
+    rows that are not called against calling all. Of weighted rows and of clusters (and by Student's
+    t of these) by linearisation.
 
     References
     ----------
@@ -399,7 +442,7 @@ def decision_curve(
         raise CalibrationInputError("cutoff", "1", "from 0 to below 1")
     if not 0 <= test_harm <= 1:
         raise CalibrationInputError("test_harm", str(test_harm), "from 0 to 1")
-    counted = _counted(event)
+    counted = tally_of(event)
     n_rows, odds = counted.n_samples, at / (1 - at)
     called, right = _above(counted, at)
     events = float(counted.hits.sum())
@@ -411,29 +454,33 @@ def decision_curve(
     squares = np.where(every > 0, missed + left * odds**2, right + (called - right) * odds**2)
     gain = model - np.maximum(every, 0.0)
     of_rows = gain + test_harm
-    if counted.design is None:
-        spread = np.sqrt(np.maximum(squares / n_rows - of_rows**2, 0) / max(n_rows - 1, 1))
-    else:
-        spread = _deviations(counted.design, at, every > 0, of_rows)
+    spread = np.sqrt(np.maximum(squares / n_rows - of_rows**2, 0) / max(n_rows - 1, 1))
+    if counted.design is not None:
+        spread = _spread_of_units(counted.design, at, every > 0, of_rows)
     return DecisionCurve(at, model, every, gain - _Z * spread, gain + _Z * spread, events / n_rows)
 
 
-def _counted(event: EventScores) -> Tally:
-    return tally(event.scores, event.hits, sample_weight=event.weights, clusters=event.clusters)
-
-
-def _deviations(
-    design: Design, cutoff: Floats, against_all: NDArray[np.bool_], mean: Floats
+def _spread_of_units(
+    design: Design, at: Floats, against_all: NDArray[np.bool_], means: Floats
 ) -> Floats:
-    """Return the standard deviation of the mean difference at each cut-off."""
-    spread = np.empty(cutoff.size)
-    for place, at in enumerate(cutoff.tolist()):
-        called, odds = design.scores >= at, at / (1 - at)
-        worth = np.where(design.hits > 0, 1.0, -odds)
-        each = np.where(called, 0.0, -worth) if against_all[place] else np.where(called, worth, 0.0)
-        off = design.weights * (each - mean[place])
-        spread[place] = design.deviation_of(off) / design.scores.size
-    return spread
+    """Return the standard errors of mean differences of weighted rows, or of rows in clusters.
+
+    As uncertain as Student's t of so many clusters makes them; shape (n_cutoffs,).
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415 - a tenth of a second to import
+
+    n_rows, n_units, found = design.scores.size, design.n_units, np.empty(at.size)
+    times = math.sqrt(n_rows / max(n_rows - 1, 1))
+    if design.clusters is not None:
+        times = float(stdtrit(n_units - 1, (1 + LEVEL) / 2)) / _Z
+    for k, cutoff in enumerate(at.tolist()):
+        called, worth = (
+            design.scores >= cutoff,
+            np.where(design.hits > 0, 1, -cutoff / (1 - cutoff)),
+        )
+        own = np.where(called, 0.0, -worth) if against_all[k] else np.where(called, worth, 0.0)
+        found[k] = design.deviation_of(design.weights * (own - means[k])) / n_rows * times
+    return found
 
 
 def _cutoffs(cutoff: ArrayLike) -> Floats:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.data import EventScores, refuse_rows
+from calibcore.data import EventScores, check_same_design, like
 from calibcore.errors import CalibrationInputError
 from calibcore.inference import Interval
-from calibcore.inference.draws import chunks, draw_rows, group_starts, grouped
+from calibcore.inference.draws import chunks, draw_rows, group_starts, grouped, tally_of
 from calibcore.inference.multiple_testing import holm
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.metrics.proper import event_brier_rows, event_nll_rows
 from calibcore.results import find, result_class
-from calibcore.tally import Tally, tally
+from calibcore.tally import Tally
 from calibcore.validation import Floats
-from calibcore.weights import refuse_design
+from calibcore.weights import shares_of
 
 COMPARED = ("mean_gap", "ks_error", "event_brier", "event_nll", "auroc", "mean_score", "hit_rate")
 """Keys of the measures that are compared."""
@@ -214,7 +214,9 @@ def compare_batches(
     separately, and the reference is weighted to the new frequency, which may be 0 or 1. If only
     changes above some size matter, what such pairs differ by is compared with what is seen less
     that size: the chance to reject a true change of that size is at most the level. Intervals are
-    percentiles over resamples of each batch by itself.
+    percentiles over resamples of each batch by itself. Of weighted rows and of clusters, units are
+    drawn (clusters, or rows with their weights); what a new frequency explains is then not told
+    apart.
 
     Examples
     --------
@@ -228,8 +230,6 @@ def compare_batches(
     >>> [row.key for row in compare_batches(audited, tally(scores**2, hits)).beyond_the_frequency]
     ['mean_gap', 'ks_error', 'event_brier', 'event_nll', 'mean_score']
     """
-    for counted in (reference, new):
-        refuse_design(counted.design, "drift")
     n_draws = n_draws or rule.n_draws
     check(reference.n_samples, new.n_samples, size, n_draws)
     rng = np.random.default_rng(seed)
@@ -258,7 +258,7 @@ def _by_frequency(
     """Return what a new frequency alone would show, and the p-values of what it does not."""
     expected, beyond = np.full(now.size, np.nan), np.full(now.size, np.nan)
     rest = not_the_rate(measures)
-    if not (both.can_be_weighted and rest.any()):
+    if both.units is not None or not (both.can_be_weighted and rest.any()):
         return expected, beyond
     expected = values_of(measures, both.weighted(both.reference, both.new))
     drawn = np.concatenate([
@@ -427,11 +427,18 @@ class _Both:
     reference: Tally
     new: Tally
     """With the same scores, of which each may have no rows at some."""
+    units: "tuple[csr_array, csr_array] | None" = None
+    """Where rows are weighted or in clusters, what each unit of a batch has at each score that is
+    no hit, then the hits; shape (n_units, 2 * n_blocks).
+    """
 
     @classmethod
     def of(cls, reference: Tally, new: Tally) -> "_Both":
         scores = np.union1d(reference.scores, new.scores)
-        return cls(*(_on(scores, one) for one in (reference, new)))
+        units = None
+        if reference.design is not None or new.design is not None:
+            units = _by_unit(scores, reference), _by_unit(scores, new)
+        return cls(_on(scores, reference), _on(scores, new), units)
 
     @property
     def can_be_weighted(self) -> bool:
@@ -440,11 +447,18 @@ class _Both:
 
     def alike(self, rng: np.random.Generator, n_draws: int) -> Pairs:
         """Draw pairs of batches from all rows together."""
+        if self.units is not None:
+            from scipy.sparse import vstack  # noqa: PLC0415 - a tenth of a second to import
+
+            all_units = vstack(self.units, format="csr")
+            return self._drawn_units(rng, n_draws, [all_units, all_units])
         all_rows = _outcomes(self.reference) + _outcomes(self.new)
         return self._drawn(rng, n_draws, [all_rows, all_rows])
 
     def resampled(self, rng: np.random.Generator, n_draws: int) -> Pairs:
         """Draw each batch from its own rows."""
+        if self.units is not None:
+            return self._drawn_units(rng, n_draws, list(self.units))
         return self._drawn(rng, n_draws, [_outcomes(self.reference), _outcomes(self.new)])
 
     def alike_by_outcome(self, rng: np.random.Generator, n_draws: int) -> Pairs:
@@ -480,6 +494,44 @@ class _Both:
                 hits = drawn[:, half:].astype(np.float64)
                 pair.append(Tally(scores, drawn[:, :half] + hits, hits, one.n_samples))
             yield pair[0], pair[1]
+
+    def _drawn_units(
+        self, rng: np.random.Generator, n_draws: int, from_units: "list[csr_array]"
+    ) -> Pairs:
+        if self.units is None:
+            raise AssertionError("rows without units")
+        scores = self.reference.scores
+        most = max(2 * scores.size, *(one.shape[0] for one in from_units))
+        for many in chunks(n_draws, most):
+            pair = []
+            for one, own, units in zip(
+                (self.reference, self.new), self.units, from_units, strict=True
+            ):
+                alike = np.full(units.shape[0], 1 / units.shape[0])
+                drawn = rng.multinomial(own.shape[0], alike, size=many) @ units
+                drawn *= one.n_samples / drawn.sum(axis=1, keepdims=True)
+                misses, hits = np.split(drawn, 2, axis=1)
+                pair.append(Tally(scores, misses + hits, hits, one.n_samples))
+            yield pair[0], pair[1]
+
+
+def _by_unit(scores: Floats, counted: Tally) -> "csr_array":
+    """Return what each unit, a cluster or a row, has at each of some scores."""
+    from scipy.sparse import coo_array  # noqa: PLC0415 - a tenth of a second to import
+
+    design, own = counted.design, np.searchsorted(scores, counted.scores)
+    if design is None:
+        rows = _outcomes(counted).astype(np.intp)
+        places = np.repeat(np.concatenate([own, own + scores.size]), rows)
+        units, weights = np.arange(places.size), np.ones(places.size)
+    else:
+        sizes = np.diff(design.starts, append=design.scores.size)
+        places = np.repeat(own, sizes) + scores.size * (design.hits > 0)
+        units, weights = np.arange(places.size), design.weights
+        if design.clusters is not None:
+            units = design.clusters
+    shape = int(units.max()) + 1, 2 * scores.size
+    return coo_array((weights, (units, places)), shape).tocsr()
 
 
 def _on(scores: Floats, counted: Tally) -> Tally:
@@ -557,6 +609,9 @@ def compare_pairs(
     a measure as much. What outcomes do not explain is tested by swaps of the scores alone.
     Intervals are percentiles over resamples of pairs.
 
+    Of clusters, all pairs of one are swapped and drawn together; weights are those of the rows, the
+    same in both batches.
+
     Pairs beyond 2,000 are dealt at random to so many bundles, which are swapped and drawn as a
     whole: the test stays exact, and memory and time do not grow with the rows. Means of rows are
     exact; for the KS error and the AUROC neighbouring scores of both batches are joined where there
@@ -572,8 +627,7 @@ def compare_pairs(
     >>> [row.key for row in found.moved], found.changed_outcomes
     (['mean_gap', 'mean_score'], 0)
     """
-    for event in (reference, new):
-        refuse_rows(event, "drift")
+    check_same_design(reference, new)
     n_draws = n_draws or rule.n_draws
     check(reference.n_samples, new.n_samples, size, n_draws)
     if reference.n_samples != new.n_samples:
@@ -591,7 +645,7 @@ def compare_pairs(
     n_changed = int(np.count_nonzero(reference.hits != new.hits))
     expected, beyond = np.full((2, was.size), np.nan)
     if n_changed:
-        turned = EventScores(reference.scores, new.hits, reference.rest)
+        turned = like(EventScores(reference.scores, new.hits, reference.rest), reference)
         expected = values_of(measures, _counted(turned))
         beyond = _beyond(_Pairs.of(turned, new, rng), measures, draws, rng)
     found = Changes(measures, was, now, draws, expected, beyond)
@@ -600,7 +654,7 @@ def compare_pairs(
 
 
 def _counted(event: EventScores) -> Tally:
-    return tally(event.scores, event.hits, event.rest)
+    return tally_of(event)
 
 
 def _beyond(
@@ -641,8 +695,14 @@ class _Pairs:
         from scipy.sparse import coo_array  # noqa: PLC0415 - a tenth of a second to import
 
         n_rows = reference.n_samples
-        n_units = min(n_rows, MOST_UNITS)
-        unit = np.arange(n_rows) if n_rows == n_units else rng.permutation(n_rows) % n_units
+        own = np.arange(n_rows)
+        if reference.clusters is not None:
+            own = np.unique(reference.clusters, return_inverse=True)[1]
+        n_own = int(own.max()) + 1
+        n_units = min(n_own, MOST_UNITS)
+        unit = own if n_own == n_units else (rng.permutation(n_own) % n_units)[own]
+        weights = reference.weights
+        each = np.ones(n_rows) if weights is None else shares_of(weights.values)
         both = reference, new
         scores, place, counts = np.unique(
             np.concatenate([one.scores for one in both]), return_inverse=True, return_counts=True
@@ -652,16 +712,14 @@ class _Pairs:
         blocks = np.searchsorted(starts, place, side="right") - 1
         shape = n_units, 2 * starts.size
         old, fresh = (
-            coo_array(
-                (np.ones(n_rows), (unit, block + starts.size * (one.hits > 0))), shape
-            ).tocsr()
+            coo_array((each, (unit, block + starts.size * (one.hits > 0))), shape).tocsr()
             for one, block in zip(both, np.split(blocks, 2), strict=True)
         )
         means = {
-            key: np.bincount(unit, rows(new) - rows(reference)).astype(np.float64)
+            key: np.bincount(unit, each * (rows(new) - rows(reference))).astype(np.float64)
             for key, rows in _MEANS.items()
         }
-        return cls(np.bincount(unit).astype(np.float64), means, joined, old, fresh - old)
+        return cls(np.bincount(unit, each).astype(np.float64), means, joined, old, fresh - old)
 
     def swaps(self, rng: np.random.Generator, n_draws: int) -> Weights:
         """Draw which bundles are swapped; each is there once."""
@@ -702,4 +760,4 @@ class _Pairs:
     def _tally(self, cells: Floats, n_rows: Floats) -> Tally:
         # Bundles differ by a row, so that resamples of them have not quite as many rows.
         misses, hits = np.split(cells * (self.sizes.sum() / n_rows)[:, np.newaxis], 2, axis=1)
-        return Tally(self.scores, misses + hits, hits, int(self.sizes.sum()))
+        return Tally(self.scores, misses + hits, hits, round(self.sizes.sum()))

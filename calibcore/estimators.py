@@ -8,9 +8,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.preprocessing import LabelEncoder
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+)
 
 from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import (
@@ -24,6 +29,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find
 from calibcore.validation import Floats
+from calibcore.weights import RowWeights, SampleWeight, weights_of
 
 
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -73,7 +79,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     def _base(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> "CalibratedClassifier":  # noqa: N803 - scikit-learn's
+    def fit(
+        self,
+        X: ArrayLike,  # noqa: N803 - scikit-learn's
+        y: ArrayLike,
+        sample_weight: SampleWeight = None,
+    ) -> "CalibratedClassifier":
         """Fit the estimator to all rows, and the calibrator to its predictions out of fold.
 
         Parameters
@@ -82,12 +93,16 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             Of whatever the estimator takes.
         y : array_like, shape (n_samples,)
             True classes.
+        sample_weight : array_like or RowWeights, shape (n_samples,), optional
+            Of the rows: see `calibcore.weights`; an array is of sampling weights. Both the
+            estimator and the calibrator are fitted to weighted rows.
 
         Raises
         ------
         CalibrationInputError
             No such method, or one that needs two classes and has more; an estimator without
-            ``predict_proba``.
+            ``predict_proba``; weights that the estimator does not take, or the calibrator has no
+            form for.
         """
         y = column_or_1d(y, warn=True)
         assert_all_finite(y)
@@ -98,7 +113,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             found = f"{type(base).__name__}, which has no predict_proba"
             raise CalibrationInputError("estimator", found, "a classifier of probabilities")
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
-        self.estimator_ = base if prefit else clone(base).fit(X, y)
+        weights = weights_of(sample_weight, np.asarray(y).size)
+        if weights is not None and not (prefit or has_fit_parameter(base, "sample_weight")):
+            found = f"weights for {type(base).__name__}, whose fit takes none"
+            raise CalibrationInputError("sample_weight", found, "none, or another estimator")
+        each = {} if weights is None else {"sample_weight": weights.values}
+        self.estimator_ = base if prefit else clone(base).fit(X, y, **each)
         self.classes_ = self.estimator_.classes_
         if hasattr(self.estimator_, "n_features_in_"):
             self.n_features_in_ = self.estimator_.n_features_in_
@@ -111,18 +131,37 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         self.fitted_: Fitted | None = None
         if n_classes > 1:
             labels = LabelEncoder().fit(self.classes_).transform(y)
-            known = self.estimator_.predict_proba(X) if prefit else self._out_of_fold(base, X, y)
-            self.fitted_ = _fitted(calibrator, known, labels)
+            known = (
+                self.estimator_.predict_proba(X) if prefit else self._out_of_fold(base, X, y, each)
+            )
+            self.fitted_ = _fitted(calibrator, known, labels, weights)
         return self
 
-    def _out_of_fold(self, base: Any, X: ArrayLike, y: ArrayLike) -> Floats:  # noqa: N803
+    def _out_of_fold(
+        self,
+        base: Any,
+        X: ArrayLike,  # noqa: N803
+        y: ArrayLike,
+        each: dict[str, Any],
+    ) -> Floats:
         cv = self.cv
         if isinstance(cv, int):
             fewest = int(np.unique(np.asarray(y), return_counts=True)[1].min())
             cv = min(cv, max(fewest, 2))
         folds = check_cv(cv, y, classifier=True)
-        found = cross_val_predict(clone(base), X, y, cv=folds, method="predict_proba")
-        return np.asarray(found, dtype=np.float64)
+        if not each:
+            found = cross_val_predict(clone(base), X, y, cv=folds, method="predict_proba")
+            return np.asarray(found, dtype=np.float64)
+        # By hand, as scikit-learn hands weights on in another way where routing is on.
+        known = np.zeros((len(each["sample_weight"]), len(self.classes_)))
+        (table,) = indexable(X)
+        for seen, rest in folds.split(table, y):
+            fitted = clone(base)
+            truth, own = np.asarray(y)[seen], each["sample_weight"][seen]
+            fitted.fit(_safe_indexing(table, seen), truth, sample_weight=own)
+            columns = np.searchsorted(self.classes_, fitted.classes_)
+            known[np.ix_(rest, columns)] = fitted.predict_proba(_safe_indexing(table, rest))
+        return known
 
     def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return calibrated probabilities, shape (n_samples, n_classes)."""
@@ -143,10 +182,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         return self.classes_[found.argmax(axis=1)]
 
 
-def _fitted(calibrator: Calibrator, known: Floats, labels: Any) -> Fitted:
+def _fitted(
+    calibrator: Calibrator, known: Floats, labels: Any, weights: RowWeights | None
+) -> Fitted:
     if isinstance(calibrator, ScoreMap):
-        return calibrator.fit(known[:, 1], labels == 1)
-    return calibrator.fit(_logits(known), labels)
+        return calibrator.fit(known[:, 1], labels == 1, sample_weight=weights)
+    return calibrator.fit(_logits(known), labels, sample_weight=weights)
 
 
 def _logits(probabilities: Floats) -> Floats:

@@ -18,13 +18,13 @@ from calibcore.calibrators.base import (
 from calibcore.calibrators.lifts import PooledScores
 from calibcore.calibrators.linear.maps import FullLinearMap
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet, like, refuse_rows
+from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, WithinTopR
 from calibcore.results import result_class
-from calibcore.splits import Folds
+from calibcore.splits import Folds, refuse_cut_clusters
 from calibcore.validation import Floats, Labels
-from calibcore.weights import RowWeights
+from calibcore.weights import weights_named
 
 
 @result_class
@@ -68,9 +68,7 @@ def fit(
         return None
     if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
         raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
-    event, weights = calibration.event, calibration.rows.weights
-    # Named only where there are some: a map of one's own need not know of them.
-    weighed: dict[str, RowWeights] = {} if weights is None else {"sample_weight": weights}
+    event, weighed = calibration.event, weights_named(calibration.rows.weights)
     if isinstance(calibrator, GroupMap):
         return calibrator.fit(event.scores, event.hits, calibration.rows.groups, **weighed)
     if isinstance(calibrator, ScoreMap):
@@ -203,9 +201,9 @@ def fit_folds(
 
 def fold_maps(score_map: ScoreMap, rows: EventScores, fold: Folds) -> FoldedScoreMap:
     """Fit a score map once a fold, each time on the rows of all others."""
-    refuse_rows(rows, "fold_maps")
-    seen = (fold != number for number in range(int(fold.max()) + 1))
-    maps = (score_map.fit(rows.scores[others], rows.hits[others]) for others in seen)
+    refuse_cut_clusters(fold, rows)
+    seen = (rows.rows(fold != number) for number in range(int(fold.max()) + 1))
+    maps = (score_map.fit(of.scores, of.hits, **weights_named(of.weights)) for of in seen)
     return FoldedScoreMap(fold, tuple(maps))
 
 

@@ -11,6 +11,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.inference.draws import group_starts
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
+from calibcore.weights import row_mean, shares_of
 
 LEAST_ROWS = 30
 """Of each batch, in a subgroup that is compared."""
@@ -94,7 +95,8 @@ def compare_groups(  # noqa: PLR0913 - options with defaults
     Within each subgroup, rows are dealt to the batches at random, so that another mix of subgroups
     is no change. The p-value of a subgroup is the share of draws in which any subgroup of its
     grouping changes as much, in units of its spread, times the number of groupings. Scores beyond
-    32 of the events, and of other rows, are joined with their neighbours.
+    32 of the events, and of other rows, are joined with their neighbours. Of weighted rows and of
+    clusters, units are dealt: rows with their weights, or whole clusters.
 
     Examples
     --------
@@ -141,7 +143,7 @@ def _of_grouping(
         n_old, n_new = old.n_samples, fresh.n_samples
         if min(n_old, n_new) < LEAST_ROWS:
             continue
-        gaps = [float((one.scores - one.hits).mean()) for one in (old, fresh)]
+        gaps = [row_mean(one.scores - one.hits, one.weights) for one in (old, fresh)]
         changes = _dealt(old, fresh, n_draws, rng)
         spread = max(float(changes.std()), 1e-12)
         far = max(abs(gaps[1] - gaps[0]) - least, 0.0) / spread
@@ -155,6 +157,8 @@ def _of_grouping(
 
 def _dealt(old: EventScores, new: EventScores, n_draws: int, rng: np.random.Generator) -> Floats:
     """Return by how much the mean gap changes where rows are dealt at random; shape (n_draws,)."""
+    if any(one.weights is not None or one.clusters is not None for one in (old, new)):
+        return _dealt_units(old, new, n_draws, rng)
     values, counts = [], []
     for kind in (0, 1):
         scores = np.concatenate([one.scores[one.hits == kind] for one in (old, new)])
@@ -168,3 +172,27 @@ def _dealt(old: EventScores, new: EventScores, n_draws: int, rng: np.random.Gene
     drawn = rng.multivariate_hypergeometric(count, new.n_samples, n_draws, method="marginals")
     sums = drawn @ value
     return np.asarray(sums / new.n_samples - (count @ value - sums) / old.n_samples)
+
+
+def _dealt_units(
+    old: EventScores, new: EventScores, n_draws: int, rng: np.random.Generator
+) -> Floats:
+    """Return by how much the mean gap changes where units, clusters or rows, are dealt at random.
+
+    Each with all of its weight; shape (n_draws,).
+    """
+    sums, sizes = [], []
+    for one in (old, new):
+        each = np.ones(one.n_samples) if one.weights is None else shares_of(one.weights.values)
+        own = np.arange(one.n_samples)
+        if one.clusters is not None:
+            own = np.unique(one.clusters, return_inverse=True)[1]
+        sums.append(np.bincount(own, each * (one.scores - one.hits)))
+        sizes.append(np.bincount(own, each))
+    n_old, gaps, rows = sizes[0].size, np.concatenate(sums), np.concatenate(sizes)
+    found = np.empty(n_draws)
+    for k in range(n_draws):
+        order = rng.permutation(rows.size)
+        first, rest = order[:n_old], order[n_old:]
+        found[k] = gaps[rest].sum() / rows[rest].sum() - gaps[first].sum() / rows[first].sum()
+    return found

@@ -9,18 +9,19 @@ from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.cumulative import curves_of
-from calibcore.data import EventScores, LogitSet, refuse_rows
+from calibcore.data import EventScores, LogitSet, Rows, check_same_design, with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.events import Event, TopR
 from calibcore.fitting import check_pooled, fit, prepare
 from calibcore.inference import Interval, Plan, SideRows, Uncertainty, infer
+from calibcore.inference.draws import tally_of
 from calibcore.inference.refits import side_after, side_before
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
 from calibcore.results import result_class
 from calibcore.splits import Split, calibration_rows
-from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.weights import row_mean, sampling_weights
 
 
 def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
@@ -33,7 +34,8 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
     ------
     CalibrationInputError
         Another kind, another number of rows or classes, the same class names in another order, or
-        another label; the message names the first row that differs, counted from 1.
+        another label, other weights or clusters; the message names the first row that differs,
+        counted from 1.
 
     Examples
     --------
@@ -43,7 +45,6 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
     ...
     calibcore.errors.CalibrationInputError: labels: 0 in row 2. Expected 1 as in the first...
     """
-    refuse_rows(first, "comparisons of models")
     if isinstance(first, LogitSet) != isinstance(other, LogitSet):
         kinds = "class probabilities", "one score a row"
         found, wanted = kinds if isinstance(other, LogitSet) else kinds[::-1]
@@ -52,6 +53,7 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
         raise CalibrationInputError(
             "rows", f"{other.n_samples:,}", f"the {first.n_samples:,} of the first model"
         )
+    check_same_design(first, other)
     if not isinstance(first, LogitSet) or not isinstance(other, LogitSet):
         return
     if other.n_classes != first.n_classes:
@@ -169,7 +171,6 @@ def table_cell(
     >>> table_cell(rows, event=TopR(1), fitted=None, measure=accuracy).value
     0.5
     """
-    refuse_rows(rows, "tables of models")
     prepared, options = prepare(rows, event), options or Options()
     before = side_before(prepared)
     side = before if fitted is None else side_after(prepared, event, fitted)
@@ -179,7 +180,7 @@ def table_cell(
         found = infer(before, side, plan).find(measure.key).after
     level = is_level(measure, found)
     if measure.key == "ks_error" and value is not None:  # the limit of its test, as elsewhere
-        level = value <= curves_of(_tally(side.event)).ks_null_95
+        level = value <= curves_of(tally_of(side.event)).ks_null_95
     interval = found.interval if found and not math.isnan(found.interval.low) else None
     return TableCell(value, interval, level)
 
@@ -200,8 +201,11 @@ def side_value(
     A map of scores leaves no class probabilities but the order of the classes, so what asks for
     the order alone is as before.
     """
+    weights = side.event.weights
+    if weights is not None and not measure.weighs:
+        return None
     if isinstance(measure, EventMeasure):
-        value = float(measure.compute(_tally(side.event), options))
+        value = float(measure.compute(tally_of(side.event), options))
         return None if math.isnan(value) else value
     if measure.asks_for_order and side.probabilities is None:
         side = before
@@ -209,14 +213,10 @@ def side_value(
     if isinstance(measure, ClassMeasure) and was is not None and now is not None:
         if labels is None:
             raise AssertionError(side)
-        return measure.after(was, now, labels, options)
+        return measure.after(was, now, labels, options, weights)
     if measure.key == "accuracy" and event == TopR(1):
-        return float(side.event.hits.mean())  # known without the other classes
+        return row_mean(side.event.hits, weights)  # known without the other classes
     return None
-
-
-def _tally(event: EventScores) -> Tally:
-    return tally(event.scores, event.hits, event.rest)
 
 
 def is_level(measure: Measure, found: Uncertainty | None) -> bool | None:
@@ -288,7 +288,6 @@ def pooled(
     >>> pooled(both)[1]
     0.25
     """
-    refuse_rows(split.test, "splits again")
     first, second = split.calibration, split.test
     if split.same_data or split.fold is not None:
         return second, 0.5
@@ -298,7 +297,7 @@ def pooled(
         make = LogitSet.from_probabilities if alike else LogitSet
         tables = [one.probabilities if alike else one.logits for one in (first, second)]
         labels = np.concatenate([first.labels, second.labels])
-        return make(np.concatenate(tables), labels, first.class_names), share
+        return _told(make(np.concatenate(tables), labels, first.class_names), split), share
     if isinstance(first, EventScores) and isinstance(second, EventScores):
         rests = None if first.rest is None or second.rest is None else (first.rest, second.rest)
         rows = EventScores(
@@ -306,8 +305,20 @@ def pooled(
             np.concatenate([first.hits, second.hits]),
             None if rests is None else np.concatenate(rests),
         )
-        return rows, share
+        return _told(rows, split), share
     raise TypeError(split)
+
+
+def _told(rows: Rows, split: Split[LogitSet] | Split[EventScores]) -> Rows:
+    """Tell joined rows their weights, and their clusters: no cluster is in both sets."""
+    first, second = split.calibration, split.test
+    weights = clusters = None
+    if first.weights is not None and second.weights is not None:
+        weights = sampling_weights(np.concatenate([first.weights.values, second.weights.values]))
+    if first.clusters is not None and second.clusters is not None:
+        after = first.clusters.max() + 1
+        clusters = np.concatenate([first.clusters, second.clusters + after])
+    return with_design(rows, sample_weight=weights, clusters=clusters)
 
 
 def resplit(  # noqa: PLR0913 - as `audit`, many times
@@ -354,7 +365,6 @@ def resplit(  # noqa: PLR0913 - as `audit`, many times
     >>> round(found.cell(brier).value, 3), found.cell(brier).deviation
     (0.04, 0.0)
     """
-    refuse_rows(rows, "splits again")
     n_splits = validation.whole_number(n_splits, "n_splits", least=2, most=10_000)
     check_pooled(calibrator, event)
     options, refused = options or Options(), None

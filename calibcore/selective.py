@@ -5,15 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibcore.data import EventScores, refuse_rows
-from calibcore.decisions import LEVEL
+from calibcore.data import EventScores
+from calibcore.decisions import LEVEL, rows_alike, weights_in
 from calibcore.errors import CalibrationInputError
+from calibcore.inference.draws import tally_of
 from calibcore.inference.groups import groups_of
 from calibcore.inference.intervals import Interval, share_interval
 from calibcore.inference.multiple_testing import holm
 from calibcore.results import result_class
-from calibcore.splits import Folds, checked_folds
-from calibcore.tally import tally
+from calibcore.splits import Folds, checked_folds, refuse_cut_clusters
 from calibcore.validation import Floats
 
 
@@ -56,8 +56,7 @@ def risk_coverage(event: EventScores) -> RiskCoverage:
     >>> found.coverage.tolist(), found.accuracy.tolist(), found.aurc
     ([0.5, 0.75, 1.0], [1.0, 1.0, 0.75], 0.0625)
     """
-    refuse_rows(event, "selective prediction")
-    counted = tally(event.scores, event.hits)
+    counted = tally_of(event)
     counts, hits = counted.counts[::-1], counted.hits[::-1]
     kept, right = np.cumsum(counts), np.cumsum(hits)
     accuracy = right / kept
@@ -69,17 +68,24 @@ def risk_coverage(event: EventScores) -> RiskCoverage:
 class HeldAccuracy:
     """What a threshold that was chosen for its accuracy holds on rows that had no part in it."""
 
-    kept: int
-    right: int
+    kept: float
+    right: float
     n_samples: int
     """Rows that are kept, right ones among them, and rows in all; each row by the threshold that
-    the other folds choose.
+    the other folds choose. Of rows with sampling weights, sums of these, of mean 1.
+    """
+    alike: float | None = None
+    """As many rows drawn one by one would tell the accuracy of weighted rows, or of rows in
+    clusters, as well.
     """
 
     @property
     def accuracy(self) -> Interval | None:
         """Interval of the accuracy (Wilson); None where nothing is kept."""
-        return share_interval(self.right, self.kept, LEVEL) if self.kept else None
+        if not self.kept:
+            return None
+        rows = self.kept if self.alike is None else self.alike
+        return share_interval(self.right / self.kept * rows, rows, LEVEL)
 
 
 def held_accuracy(event: EventScores, wanted: float, fold: Folds) -> HeldAccuracy:
@@ -102,19 +108,23 @@ def held_accuracy(event: EventScores, wanted: float, fold: Folds) -> HeldAccurac
     >>> found.kept, found.right
     (2, 2)
     """
-    refuse_rows(event, "selective prediction")
     if not 0 <= wanted <= 1:
         raise CalibrationInputError("wanted", str(wanted), "an accuracy from 0 to 1")
     dealt = checked_folds(fold, event.n_samples)
-    kept = right = 0
+    refuse_cut_clusters(dealt, event)
+    kept = np.zeros(event.n_samples, dtype=np.bool_)
     for number in range(int(dealt.max()) + 1):
         mine = dealt == number
         seen = risk_coverage(event.rows(~mine))
         place = seen.lowest_for(wanted)
         if place is not None:
-            chosen = mine & (event.scores >= seen.score[place])
-            kept, right = kept + int(chosen.sum()), right + int(event.hits[chosen].sum())
-    return HeldAccuracy(kept, right, event.n_samples)
+            kept |= mine & (event.scores >= seen.score[place])
+    if event.weights is None and event.clusters is None:
+        return HeldAccuracy(int(kept.sum()), int(event.hits[kept].sum()), event.n_samples)
+    weights = weights_in(event)
+    each = np.ones(event.n_samples) if weights is None else weights
+    sums = float(each[kept].sum()), float(each[kept] @ event.hits[kept])
+    return HeldAccuracy(*sums, event.n_samples, rows_alike(event, event.hits, kept))
 
 
 @result_class
@@ -126,13 +136,18 @@ class KeptGroups:
     """Which grouping, and which of its groups: those that hold some of the kept rows, not all;
     shape (n_groups,).
     """
-    kept: NDArray[np.intp]
-    right: NDArray[np.intp]
-    """Rows that are kept, and right ones among them; shape (n_groups,)."""
+    kept: NDArray[np.intp] | Floats
+    right: NDArray[np.intp] | Floats
+    """Rows that are kept, and right ones among them, or sums of their sampling weights, of mean 1;
+    shape (n_groups,).
+    """
     adjusted: Floats
     """P-value of so few right ones if each were right with the accuracy that was wanted: the exact
-    binomial tail, adjusted for all groups by Holm's method; shape (n_groups,).
+    binomial tail, adjusted for all groups by Holm's method; shape (n_groups,). Of weighted rows and
+    of clusters, the tail of ``alike`` rows, by the incomplete beta function.
     """
+    alike: Floats | None = None
+    """As many rows drawn one by one would tell each accuracy as well; shape (n_groups,)."""
 
     def below(self, level: float = 0.05) -> NDArray[np.intp]:
         """List the groups that are shown to be below the accuracy, the lowest accuracy first."""
@@ -141,7 +156,9 @@ class KeptGroups:
 
     def accuracy(self, k: int) -> Interval:
         """Return the interval of the accuracy of a group (Wilson)."""
-        return share_interval(int(self.right[k]), int(self.kept[k]), LEVEL)
+        share = float(self.right[k] / self.kept[k])
+        rows = float(self.kept[k] if self.alike is None else self.alike[k])
+        return share_interval(share * rows, rows, LEVEL)
 
 
 def kept_groups(
@@ -165,22 +182,32 @@ def kept_groups(
     >>> found.right.tolist(), found.kept.tolist(), found.below().tolist()
     ([28, 2], [28, 12], [1])
     """
-    refuse_rows(event, "selective prediction")
-    from scipy.special import bdtr  # noqa: PLC0415 - a tenth of a second to import
+    from scipy.special import bdtr, betainc  # noqa: PLC0415 - a tenth of a second to import
 
     if not 0 <= wanted <= 1:
         raise CalibrationInputError("wanted", str(wanted), "an accuracy from 0 to 1")
-    chosen = event.scores >= score
-    counted = []
+    chosen, weights, counted, alike = event.scores >= score, weights_in(event), [], []
+    told, each = event.weights is not None or event.clusters is not None, None
+    if weights is not None:
+        each = weights[chosen]
     for which, given in enumerate(groupings):
         groups = groups_of(given, event.n_samples, 1)
         mine, n_groups = groups.of_row[chosen] + 1, groups.names.size + 1
-        kept = np.bincount(mine, minlength=n_groups)[1:]
-        right = np.bincount(mine, event.hits[chosen], minlength=n_groups)[1:].astype(np.intp)
-        some = np.flatnonzero((kept > 0) & (kept < chosen.sum()))
-        each = np.full(some.size, which), groups.names[some], kept[some], right[some]
-        counted.append(np.stack(each))
-    found = np.concatenate([np.empty((4, 0), dtype=np.intp), *counted], axis=1)
-    grouping, place, kept, right = found
-    adjusted = holm(bdtr(right, kept, wanted)) if kept.size else np.empty(0)
-    return KeptGroups(grouping, place, kept, right, adjusted)
+        rows = np.bincount(mine, minlength=n_groups)[1:]
+        some = np.flatnonzero((rows > 0) & (rows < chosen.sum()))
+        hits = event.hits[chosen] if each is None else each * event.hits[chosen]
+        kept, right = (np.bincount(mine, of, minlength=n_groups)[1:][some] for of in (each, hits))
+        counted.append(np.stack([np.full(some.size, which), groups.names[some], kept, right]))
+        if told:
+            of_some = (chosen & (groups.of_row == k) for k in some)
+            alike += [rows_alike(event, event.hits, part) for part in of_some]
+    grouping, place, kept, right = np.concatenate([np.empty((4, 0)), *counted], axis=1)
+    where = grouping.astype(np.intp), place.astype(np.intp)
+    if not told:
+        adjusted = holm(bdtr(right, kept.astype(np.intp), wanted)) if kept.size else np.empty(0)
+        counts = kept.astype(np.intp), right.astype(np.intp)
+        return KeptGroups(where[0], where[1], counts[0], counts[1], adjusted)
+    many, share = np.array(alike, dtype=np.float64), right / kept
+    tail = betainc(np.maximum(many * (1 - share), 1e-12), many * share + 1, 1 - wanted)
+    adjusted = holm(np.where(share < 1, tail, 1.0)) if kept.size else np.empty(0)
+    return KeptGroups(where[0], where[1], kept, right, adjusted, many)

@@ -5,7 +5,7 @@ import numpy as np
 from calibcore.auditing import audit
 from calibcore.calibrators import FittedTemperature, TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
-from calibcore.data import LogitSet, refuse_rows
+from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, sides_of
 from calibcore.events import Event, TopR
@@ -14,6 +14,7 @@ from calibcore.metrics import PROBABILITY_FLOOR, mean_entropy
 from calibcore.results import result_class
 from calibcore.splits import Split
 from calibcore.validation import Floats, Hits
+from calibcore.weights import RowWeights, row_mean
 
 Both = tuple[float, float]
 """Before temperature scaling and after."""
@@ -43,11 +44,13 @@ class Checkpoint:
     """Of the event, before and after."""
     classwise_ece: Both
     """Of each class against the rest, the mean, before and after."""
+    weights: RowWeights | None = None
+    """Of the rows, by which all means are weighted."""
 
     @property
     def error(self) -> float:
         """Share of the rows whose most probable class is wrong."""
-        return 1 - float(self.correct.mean())
+        return 1 - row_mean(self.correct, self.weights)
 
 
 def checkpoint(
@@ -74,7 +77,6 @@ def checkpoint(
     >>> found.error, round(found.temperature, 3)  # ln 3 is the logit that 3 of 4 need
     (0.25, 1.82)
     """
-    refuse_rows(split.test, "series")
     found = audit(split, event=event or TopR(1), calibrator=TemperatureScaling(), n_bins=n_bins)
     return checkpoint_of(number, split.test, found.test, found.of_test)
 
@@ -86,13 +88,12 @@ def checkpoint_of(
     fitted: FittedScoreMap | FittedVectorMap | None,
 ) -> Checkpoint:
     """Return the `checkpoint` of rows that were evaluated at a fitted temperature."""
-    refuse_rows(rows, "series")
     maps = fitted.maps if isinstance(fitted, FoldedVectorMap) else (fitted,)
     found = [one.temperature for one in maps if isinstance(one, FittedTemperature)]
     if len(found) < len(maps):
         raise CalibrationInputError("calibrator", type(fitted).__name__, "a temperature")
     before, after = (
-        mean_entropy(side.probabilities)
+        mean_entropy(side.probabilities, sample_weight=rows.weights)
         for side in sides_of(rows, result, fitted)
         if side.probabilities is not None
     )
@@ -108,6 +109,7 @@ def checkpoint_of(
         ece=_both(result, "ece"),
         ks_error=_both(result, "ks_error"),
         classwise_ece=_both(result, "classwise_ece"),
+        weights=rows.weights,
     )
 
 

@@ -8,24 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.cumulative import cumulative_curves, curves_of
-from calibcore.data import EventScores, with_design
+from calibcore.cumulative import curves_of
 from calibcore.errors import CalibrationInputError
-from calibcore.inference.draws import tally_of
-from calibcore.inference.groups import GroupGaps, stays_off
+from calibcore.inference.groups import LEAST_CLUSTERS, GroupGaps, clusters_in, stays_off
 from calibcore.inference.multiple_testing import gap_p_values, holm
 from calibcore.reliability import binomial_interval
 from calibcore.results import result_class
+from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Hits, Labels
-from calibcore.weights import (
-    Design,
-    RowWeights,
-    SampleWeight,
-    cluster_numbers,
-    repeats,
-    shares_of,
-    weights_of,
-)
+from calibcore.weights import RowDesign, SampleWeight, design_of, sampling_weights
 
 LEAST_ROWS = 30
 """A slice with fewer rows is shown, but not evaluated."""
@@ -153,7 +144,7 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
     *,
     n_slices: int,
     sample_weight: SampleWeight = None,
-    clusters: ArrayLike | None = None,
+    clusters: object | None = None,
     least: int = LEAST_ROWS,
     evaluate: bool = True,
 ) -> SliceScreen:
@@ -169,12 +160,11 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
         Slice of each row, from 0.
     n_slices : int
         Number of slices; some may have no rows.
-    sample_weight : array_like or RowWeights, shape (n_samples,), optional
-        Of the rows: see `calibcore.weights`.
-    clusters : array_like of int, shape (n_samples,), optional
-        Whom each row belongs to.
+    sample_weight, clusters : array_like, shape (n_samples,), optional
+        As for `calibcore.cumulative.cumulative_curves`.
     least : int, default 30
-        Slices with fewer rows are not evaluated.
+        Slices with fewer rows are not evaluated, nor are those with rows of fewer than five
+        clusters.
     evaluate : bool, default True
         Whether any is. If the slices were made with the truth in hand, such as the true class, a
         perfectly calibrated model looks miscalibrated in them too, and no p-value means anything.
@@ -192,8 +182,8 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
     -----
     Slice k is `calibcore.cumulative.cumulative_curves` of its rows. P-values as in
     `calibcore.inference.screen_classes`: that of its curves, and adjusted the larger of it and a
-    tail corrected for skew; of rows with sampling weights or clusters, that of the slice's curves.
-    The slices are as given before any label was seen.
+    tail corrected for skew. Of clusters, the larger of it and what gaps give that are drawn as the
+    clusters' own vary. The slices are as given before any label was seen.
 
     References
     ----------
@@ -206,71 +196,42 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
     ([-0.1, 0.9, nan], [False, True, False])
     """
     checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
+    told = design_of(sample_weight, clusters, checked_scores.size)
+    checked_scores, checked_hits = told.of(checked_scores), told.of(checked_hits)
     least = validation.whole_number(least, "least", least=0)
-    weights = weights_of(sample_weight, checked_scores.size)
-    if weights is not None and weights.counts:
-        each = repeats(weights)
-        given = checked_scores[each], checked_hits[each], np.asarray(places)[each]
-        whose = None if clusters is None else np.asarray(clusters)[each]
-        return screen_slices(
-            *given, n_slices=n_slices, clusters=whose, least=least, evaluate=evaluate
-        )
-    if weights is not None or clusters is not None:
-        event = with_design(
-            EventScores(checked_scores, checked_hits), sample_weight=weights, clusters=clusters
-        )
-        return _screen_of_design(event, places, n_slices, least, evaluate=evaluate)
-    members = _members(places, checked_scores.size, n_slices)
+    members = _members(told.of(places), checked_scores.size, n_slices)
     rows = np.array([chosen.size for chosen in members])
-    mean_score, gap, variance, skew = np.full((4, n_slices), np.nan)
+    enough = rows >= max(least, 1)
+    if told.clusters is not None:
+        enough &= clusters_in(told.of(places), told.clusters, n_slices) >= LEAST_CLUSTERS
+    mean_score, gap, variance, skew, of_units = np.full((5, n_slices), np.nan)
     for k, chosen in enumerate(members):
         if chosen.size == 0:
             continue
-        of_slice = checked_scores[chosen]
-        curves = cumulative_curves(of_slice, checked_hits[chosen])
+        counted = _tally_of(checked_scores, checked_hits, told, chosen, by_unit=bool(enough[k]))
+        curves = curves_of(counted)
         mean_score[k], gap[k] = curves.cum_score[-1], curves.ks_error
-        spread = of_slice * (1 - of_slice)
-        variance[k], skew[k] = spread.sum(), spread @ np.abs(1 - 2 * of_slice)
+        variance[k], skew[k] = curves.null_cumulants
+        of_units[k] = curves.ks_p_value if told.clusters is not None and enough[k] else 0.0
     p_value, adjusted = np.full((2, n_slices), np.nan)
-    enough = rows >= max(least, 1)
     if evaluate and enough.any():
-        p_value[enough], careful = gap_p_values(
-            gap[enough], rows[enough], variance[enough], skew[enough]
-        )
-        adjusted[enough] = holm(careful)
-    shares = slice_shares(checked_hits, places, n_slices=n_slices)
+        found, careful = gap_p_values(gap[enough], rows[enough], variance[enough], skew[enough])
+        p_value[enough] = np.maximum(found, of_units[enough])
+        adjusted[enough] = holm(np.maximum(careful, of_units[enough]))
+    shares = _shares_of(checked_hits, members, told)
     remains = np.zeros(n_slices, dtype=np.bool_)
     return SliceScreen(rows, mean_score, shares, gap, p_value, adjusted, least, remains)
 
 
-def _screen_of_design(
-    event: EventScores, places: ArrayLike, n_slices: int, least: int, *, evaluate: bool
-) -> SliceScreen:
-    members = _members(places, event.n_samples, n_slices)
-    rows = np.array([chosen.size for chosen in members])
-    mean_score, gap, p_value, adjusted = np.full((4, n_slices), np.nan)
-    enough = rows >= max(least, 1)
-    for k, chosen in enumerate(members):
-        if chosen.size == 0:
-            continue
-        part = event.rows(chosen)
-        alone = part.clusters is not None and np.unique(part.clusters).size < 2
-        if alone:  # nothing tells how clusters differ
-            object.__setattr__(part, "clusters", None)
-            enough[k] = False
-        curves = curves_of(tally_of(part))
-        mean_score[k], gap[k] = curves.cum_score[-1], curves.ks_error
-        p_value[k] = curves.ks_p_value
-    p_value[~enough] = np.nan
-    if evaluate and enough.any():
-        adjusted[enough] = holm(p_value[enough])
-    else:
-        p_value[:] = np.nan
-    shares = slice_shares(
-        event.hits, places, n_slices=n_slices, sample_weight=event.weights, clusters=event.clusters
-    )
-    remains = np.zeros(n_slices, dtype=np.bool_)
-    return SliceScreen(rows, mean_score, shares, gap, p_value, adjusted, least, remains)
+def _tally_of(
+    scores: Floats, flags: NDArray[Any], told: RowDesign, chosen: Places, *, by_unit: bool = True
+) -> Tally:
+    """Count some of the rows by score, with what they stand for."""
+    weights = None if told.weights is None else sampling_weights(told.weights[chosen])
+    clusters = None
+    if told.clusters is not None and by_unit:
+        clusters = np.unique(told.clusters[chosen], return_inverse=True)[1]
+    return tally(scores[chosen], flags[chosen], sample_weight=weights, clusters=clusters)
 
 
 def slice_shares(
@@ -279,7 +240,7 @@ def slice_shares(
     *,
     n_slices: int,
     sample_weight: SampleWeight = None,
-    clusters: ArrayLike | None = None,
+    clusters: object | None = None,
 ) -> SliceShares:
     """Return the share of the rows of each slice that are flagged.
 
@@ -293,6 +254,8 @@ def slice_shares(
     Returns
     -------
     SliceShares
+        The interval, of weighted rows and of clusters, is of as many rows drawn one by one as would
+        tell the share as well (`calibcore.reliability.binned_reliability`).
 
     Raises
     ------
@@ -307,42 +270,24 @@ def slice_shares(
     flagged = validation.real_array(flags, "flags")
     if flagged.ndim != 1 or not np.isin(flagged, (0, 1)).all():
         raise CalibrationInputError("flags", "other values than 0 and 1", "0 or 1 for each row")
-    members = _members(places, flagged.size, n_slices)
-    weights = weights_of(sample_weight, flagged.size)
-    if weights is None and clusters is None:
-        rows = np.array([chosen.size for chosen in members], dtype=np.float64)
-        found = np.array([flagged[chosen].sum() for chosen in members])
-    else:
-        rows, found = _rows_alike(flagged, members, weights, clusters)
+    told = design_of(sample_weight, clusters, flagged.size)
+    flagged = told.of(flagged)
+    return _shares_of(flagged, _members(told.of(places), flagged.size, n_slices), told)
+
+
+def _shares_of(flagged: NDArray[Any], members: list[Places], told: RowDesign) -> SliceShares:
+    rows = np.array([chosen.size for chosen in members], dtype=np.float64)
+    found = np.array([flagged[chosen].sum() for chosen in members], dtype=np.float64)
+    if told.tells:
+        alike = np.zeros(flagged.size)
+        for k, chosen in enumerate(members):
+            if chosen.size:
+                counted = _tally_of(alike, flagged, told, chosen)
+                rows[k] = counted.rows_alike
+                found[k] = rows[k] * float(counted.hits[0] / counted.counts[0])
     low, high = binomial_interval(found, rows)
     with np.errstate(invalid="ignore"):  # a slice without rows has no share: 0 / 0 is NaN
         return SliceShares(found / rows, low, high)
-
-
-def _rows_alike(
-    flags: NDArray[Any],
-    members: list[Places],
-    weights: RowWeights | None,
-    clusters: ArrayLike | None,
-) -> tuple[Floats, Floats]:
-    """Return how many rows drawn one by one tell each share as well, and the flagged of them."""
-    own = np.ones(flags.size) if weights is None else weights.values
-    counts = weights is not None and weights.counts
-    values = own if counts else shares_of(own)
-    numbers = None if clusters is None else cluster_numbers(clusters, flags.size)
-    rows, share = np.zeros(len(members)), np.zeros(len(members))
-    for k, chosen in enumerate(members):
-        part = chosen[values[chosen] > 0]
-        if not part.size:
-            continue
-        happened, each = flags[part].astype(np.float64), values[part]
-        share[k] = each @ happened / each.sum()
-        whose = None if numbers is None else np.unique(numbers[part], return_inverse=True)[1]
-        start = np.zeros(1, dtype=np.intp)
-        design = Design(np.zeros(part.size), happened, each, start, whose)
-        seen = design.rows_alike(share[k : k + 1], start)[0]
-        rows[k] = each.sum() if counts and whose is None else seen
-    return rows, share * rows
 
 
 def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:

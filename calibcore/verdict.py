@@ -233,7 +233,13 @@ def verdict_of(
     places = np.where(rows.groups < 0, len(grouping.names), rows.groups)
 
     def tested(side: Side) -> GroupGaps:
-        return group_gaps(side.event.scores, side.event.hits, [places])
+        return group_gaps(
+            side.event.scores,
+            side.event.hits,
+            [places],
+            sample_weight=side.event.weights,
+            clusters=side.event.clusters,
+        )
 
     gaps = tested(result.before)
     of_groups = _groups(gaps, grouping)

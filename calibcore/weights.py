@@ -140,8 +140,15 @@ def _numbers(values: ArrayLike) -> Floats:
         text = "weights that are missing, infinite or below 0"
         raise CalibrationInputError("sample_weight", text, "numbers from 0")
     if not array.any():
-        raise CalibrationInputError("sample_weight", "weights of 0 alone", "at least one above 0")
+        raise CalibrationInputError(
+            "sample_weight", "weights that are all zero", "at least one above 0"
+        )
     return array
+
+
+def weights_named(weights: RowWeights | None) -> dict[str, RowWeights]:
+    """Name weights only where there are some: a map of one's own need not know of them."""
+    return {} if weights is None else {"sample_weight": weights}
 
 
 def shares_of(weights: Floats) -> Floats:
@@ -256,6 +263,83 @@ def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) 
     order = np.lexsort((values, happened, given + 0.0))
     order = order[values[order] > 0]
     return EventRows(given[order] + 0.0, happened[order], values[order])
+
+
+class RowDesign(NamedTuple):
+    """What rows stand for and whom they belong to, checked."""
+
+    chosen: NDArray[np.intp] | None
+    """Rows that count: those of frequency weights so often; None where each counts once."""
+    weights: Floats | None
+    """Sampling weights of the chosen ones, of mean 1; shape (n_chosen,)."""
+    clusters: Labels | None
+    """Of the chosen ones, from 0; shape (n_chosen,)."""
+
+    @property
+    def tells(self) -> bool:
+        """Whether rows are anything but equal ones drawn one by one."""
+        return self.weights is not None or self.clusters is not None
+
+    def of(self, values: ArrayLike) -> NDArray[Any]:
+        """Return the values of the chosen rows; what is not one a row stays as it is."""
+        array = np.asarray(values)
+        if self.chosen is None or array.ndim == 0 or len(array) <= self.chosen.max():
+            return array
+        return array[self.chosen]
+
+
+def design_of(sample_weight: SampleWeight, clusters: object | None, n_rows: int) -> RowDesign:
+    """Check weights and clusters of so many rows.
+
+    Raises
+    ------
+    CalibrationInputError
+        As `weights_of` and `cluster_numbers`.
+
+    Examples
+    --------
+    >>> design_of(frequency_weights([2, 0, 1]), ["a", "b", "b"], 3).of([5, 6, 7]).tolist()
+    [5, 5, 7]
+    """
+    weights = weights_of(sample_weight, n_rows)
+    numbers = None if clusters is None else cluster_numbers(clusters, n_rows)
+    if weights is None:
+        return RowDesign(None, None, numbers)
+    if weights.counts:
+        chosen, values = repeats(weights), None
+    else:
+        chosen = np.flatnonzero(weights.values > 0)
+        values = shares_of(weights.values)[chosen]
+    if numbers is not None:
+        numbers = np.unique(numbers[chosen], return_inverse=True)[1]
+    return RowDesign(chosen, values, numbers)
+
+
+def mean_error(values: Floats, weights: Floats | None, clusters: Labels | None) -> float:
+    """Return the standard error of the mean of one value a row, by linearisation.
+
+    Of clusters, as uncertain as Student's t of so many makes it, in units of 1.96. ``weights``: of
+    mean 1. NaN of a single row, or rows of a single cluster.
+
+    Examples
+    --------
+    >>> mean_error(np.array([0.0, 1.0, 1.0, 0.0]), None, None).__round__(4)
+    0.2887
+    """
+    from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - a tenth of a second to import
+
+    n_rows = values.size
+    each = np.ones(n_rows) if weights is None else weights
+    sums = np.asarray(each * (values - float(each @ values) / float(each.sum())))
+    times = 1.0
+    if clusters is not None:
+        sums = np.asarray(np.bincount(np.unique(clusters, return_inverse=True)[1], sums))
+    if sums.size < 2:
+        return math.nan
+    if clusters is not None:
+        times = float(stdtrit(sums.size - 1, 0.975) / ndtri(0.975))
+    variance = float(sums @ sums) * sums.size / (sums.size - 1)
+    return math.sqrt(variance) / float(each.sum()) * times
 
 
 def effective_size(sample_weight: ArrayLike) -> float:

@@ -5,12 +5,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from calibcore.data import is_designed
 from calibcore.errors import CalibrationInputError
 from dashboard import leave_working_folder, stage, style
 from dashboard.compute.files import settle_imports
 from dashboard.scene import Scene
-from dashboard.texts.design import NOT_FOR_THEM
 from dashboard.views.calibrators import page as compare
 from dashboard.views.data_needed import page as efficiency
 from dashboard.views.decisions import page as decisions
@@ -24,7 +22,6 @@ from dashboard.views.overview import page as overview
 from dashboard.views.reliability import page as reliability
 from dashboard.views.subgroups import page as slices
 from dashboard.widgets import address, downloads, links, report
-from dashboard.widgets.headline import show_subject
 
 Show = Callable[[Scene], None]
 
@@ -40,9 +37,6 @@ PAGES: tuple[tuple[str, str, Show], ...] = (
     ("Subgroups", "slices", slices.show),
     ("Models", "models", models.show),
 )
-
-# What has no form for rows that are weighted or belong together.
-_OF_EQUAL_ROWS = (efficiency.show, models.show)
 
 # The same of the pages that teach, which need no data; the first one leads to the others.
 LEARN: tuple[tuple[str, str, Callable[[], None]], ...] = (
@@ -69,11 +63,7 @@ def main() -> None:
             if scene is not None:
                 downloads.describe(scene)
                 report.offer(scene)
-                if show in _OF_EQUAL_ROWS and is_designed(scene.rows):
-                    show_subject(scene)
-                    st.info(NOT_FOR_THEM, icon=":material/info:")
-                else:
-                    show(scene)
+                show(scene)
 
         return draw
 

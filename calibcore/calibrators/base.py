@@ -24,7 +24,7 @@ from calibcore import validation
 from calibcore.calibrators.descriptions import Description, Recipe
 from calibcore.errors import CalibrationInputError
 from calibcore.validation import Floats
-from calibcore.weights import SampleWeight, repeats, weights_of
+from calibcore.weights import RowWeights, SampleWeight, repeats, shares_of, weights_of
 
 _ROUNDING = 1e-9
 
@@ -306,7 +306,8 @@ class SlowVectorMap(VectorMap):
 
 WEIGHING = (
     "frequency_weights(...), or a calibrator that weighs rows: Platt scaling, beta calibration,"
-    " isotonic regression, histogram binning, the spline, or temperature scaling by NLL"
+    " isotonic regression, histogram binning, the spline, their lifts to all classes and by group,"
+    " or temperature scaling by NLL"
 )
 """What is wanted where a calibrator has no form for sampling weights."""
 
@@ -333,6 +334,26 @@ def repeated(
     if len(truth) != len(rows):
         return rows, truth  # refused by whoever fits them
     return rows[chosen], truth[chosen]
+
+
+def weighed_rows(
+    calibrator: object, inputs: ArrayLike, outcomes: ArrayLike, sample_weight: SampleWeight
+) -> tuple[ArrayLike, ArrayLike, RowWeights | None]:
+    """Repeat rows as `repeated`; keep sampling weights, without the rows of weight 0.
+
+    Raises
+    ------
+    CalibrationInputError
+        Weights that are none.
+    """
+    rows = None if sample_weight is None else validation.array_of(inputs, "rows")
+    weights = None if rows is None else weights_of(sample_weight, len(rows))
+    if rows is None or weights is None or weights.counts:
+        return *repeated(calibrator, inputs, outcomes, sample_weight), None
+    truth, some = validation.array_of(outcomes, "outcomes"), weights.values > 0
+    if len(truth) != len(rows):
+        return rows, truth, None  # refused by whoever fits them
+    return rows[some], truth[some], RowWeights(shares_of(weights.values[some]), "sampling")
 
 
 def from_json(text: str) -> Fitted:

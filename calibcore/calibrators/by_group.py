@@ -18,7 +18,7 @@ from calibcore.calibrators.base import (
     Lengths,
     Rules,
     ScoreMap,
-    repeated,
+    weighed_rows,
 )
 from calibcore.calibrators.descriptions import Recipe
 from calibcore.calibrators.lifts import check_score_map
@@ -38,7 +38,7 @@ from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
-from calibcore.weights import SampleWeight
+from calibcore.weights import SampleWeight, weights_named
 
 STRONGEST, WEAKEST = 1e6, 0.1
 """Ends of the path of penalties: groups differ by 0.001 or by 3 in log-odds, or so."""
@@ -186,20 +186,21 @@ class ByGroup(GroupMap):
         sample_weight: SampleWeight = None,
     ) -> FittedByGroup:
         if groups is not None and sample_weight is not None:
-            groups = repeated(self, np.asarray(scores), groups, sample_weight)[1]
-        scores, hits = repeated(self, scores, hits, sample_weight)
+            groups = weighed_rows(self, np.asarray(scores), groups, sample_weight)[1]
+        scores, hits, weights = weighed_rows(self, scores, hits, sample_weight)
         checked, outcomes = validation.scores_and_hits(scores, hits)
-        of_all = self.score_map.fit(checked, outcomes)
+        of_all = self.score_map.fit(checked, outcomes, **weights_named(weights))
         known = np.zeros(checked.size, np.int64)
         if groups is not None:
             known = validation.groups(groups, n_rows=checked.size)
         names, place = np.unique(known, return_inverse=True)
         odds = log_odds(of_all.predict(checked))
-        middle, spread = _usual(odds)
-        rows = _Rows(odds, (odds - middle) / spread, outcomes.astype(np.float64), place)
+        each = np.ones(checked.size) if weights is None else weights.values
+        middle, spread = _usual(odds, each)
+        rows = _Rows(odds, (odds - middle) / spread, outcomes.astype(np.float64), place, each)
         penalty, added = self.penalty, np.zeros((2, names.size))
         if penalty is None:
-            ordered = rows.part(np.lexsort((place, outcomes, checked)))
+            ordered = rows.part(np.lexsort((each, place, outcomes, checked)))
             penalty = STRONGEST if groups is None else _chosen(ordered, names.size)
         if groups is not None:
             added = _fit(rows, names.size, penalty, added, _EXACT)
@@ -219,10 +220,10 @@ def _reversed(n_reversed: int, n_groups: int) -> tuple[str, ...]:
     return (said,)
 
 
-def _usual(odds: Floats) -> tuple[float, float]:
+def _usual(odds: Floats, each: Floats) -> tuple[float, float]:
     """Return mean and standard deviation of log-odds, by what rows tell; 1 where all agree."""
     chance = sigmoid(odds)
-    weight = chance * (1 - chance)
+    weight = each * chance * (1 - chance)
     middle = float(np.average(odds, weights=weight))
     spread = math.sqrt(float(np.average((odds - middle) ** 2, weights=weight)))
     return middle, spread if spread > SMALLEST_SPAN * max(1.0, abs(middle)) else 1.0
@@ -232,16 +233,17 @@ def _usual(odds: Floats) -> tuple[float, float]:
 
 
 class _Rows(NamedTuple):
-    """Log-odds by the map of all, the same in units of their spread, hits, and the group."""
+    """Log-odds by the map of all, the same in units of their spread, hits, group, and weight."""
 
     odds: Floats
     unit: Floats
     hits: Floats
     place: NDArray[np.intp]
+    weight: Floats
 
     def part(self, chosen: NDArray[np.bool_ | np.intp]) -> "_Rows":
-        odds, unit, hits, place = self
-        return _Rows(odds[chosen], unit[chosen], hits[chosen], place[chosen])
+        odds, unit, hits, place, weight = self
+        return _Rows(odds[chosen], unit[chosen], hits[chosen], place[chosen], weight[chosen])
 
 
 class _Point(NamedTuple):
@@ -315,7 +317,8 @@ def _moved(rows: _Rows, added: Floats) -> Floats:
 
 def _nll(rows: _Rows, added: Floats) -> Floats:
     odds = _moved(rows, added)
-    return np.asarray(np.log1p(np.exp(-np.abs(odds))) + np.maximum(odds, 0) - rows.hits * odds)
+    nll = np.log1p(np.exp(-np.abs(odds))) + np.maximum(odds, 0) - rows.hits * odds
+    return np.asarray(rows.weight * nll)
 
 
 def _evaluate(rows: _Rows, added: Floats, pull: Floats) -> _Point:
@@ -328,7 +331,8 @@ def _evaluate(rows: _Rows, added: Floats, pull: Floats) -> _Point:
     weight = least * share
 
     def summed(values: Floats) -> Floats:
-        return np.asarray(np.bincount(rows.place, values, pull.size), dtype=np.float64)
+        weighted = rows.weight * values
+        return np.asarray(np.bincount(rows.place, weighted, pull.size), dtype=np.float64)
 
     loss = summed(each) + pull * (added**2).sum(axis=0) / 2
     gradient = np.stack([summed(left), summed(left * rows.unit)]) - pull * added

@@ -1045,4 +1045,5 @@ GAUSSIAN_PROCESS = Method(
     preserves_accuracy=False,
     fits=Fits("curves", 1),
     cost=Cost((18_000, 12_000, 7_000), fixed=2.5e8),
+    weighs=False,
 )

@@ -21,7 +21,7 @@ from calibcore.calibrators.base import (
     ScoreMap,
     SlowVectorMap,
     VectorMap,
-    repeated,
+    weighed_rows,
 )
 from calibcore.calibrators.descriptions import SOFTMAX, Recipe
 from calibcore.data import LogitSet
@@ -30,7 +30,7 @@ from calibcore.ordering import sort_together
 from calibcore.probabilities import softmax, sum_columns
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
-from calibcore.weights import SampleWeight
+from calibcore.weights import RowWeights, SampleWeight, sampling_weights, weights_named
 
 # What a lift says of the maps it is made of ---------------------------------------------------
 
@@ -140,17 +140,25 @@ class Lift(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedLift:
-        logits, labels = repeated(self, logits, labels, sample_weight)
+        logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         return self.fit_probabilities(
-            lambda some: softmax(rows.logits[some]), rows.n_classes, rows.labels, progress
+            lambda some: softmax(rows.logits[some]), rows.n_classes, rows.labels, progress, weights
         )
 
     @abstractmethod
     def fit_probabilities(
-        self, part: Part, n_classes: int, labels: Labels, progress: Progress | None = None
+        self,
+        part: Part,
+        n_classes: int,
+        labels: Labels,
+        progress: Progress | None = None,
+        weights: RowWeights | None = None,
     ) -> FittedLift:
-        """Fit on checked class probabilities, of which ``part`` gives some rows at a time."""
+        """Fit on checked class probabilities, of which ``part`` gives some rows at a time.
+
+        ``weights``: sampling weights of the rows.
+        """
 
 
 def _columns(
@@ -176,12 +184,17 @@ def _columns(
 
 
 def _fit_columns(
-    score_map: ScoreMap, part: Part, own: Labels, sizes: tuple[int, int], progress: Progress | None
+    score_map: ScoreMap,
+    part: Part,
+    own: Labels,
+    sizes: tuple[int, int],
+    told: tuple[Progress | None, RowWeights | None],
 ) -> tuple[FittedScoreMap, ...]:
     """Fit a map on each of the first columns, which a row hits where that column is its own."""
-    n_classes, n_columns = sizes
+    (n_classes, n_columns), (progress, weights) = sizes, told
     columns = _columns(part, (own.size, n_classes), n_columns, progress)
-    return tuple(score_map.fit(column, own == number) for number, column in columns)
+    weighed = weights_named(weights)
+    return tuple(score_map.fit(column, own == number, **weighed) for number, column in columns)
 
 
 def _replace_columns(table: Floats, maps: Sequence[FittedScoreMap]) -> None:
@@ -316,10 +329,17 @@ class OneVsRest(Lift):
         check_score_map(self.score_map)
 
     def fit_probabilities(
-        self, part: Part, n_classes: int, labels: Labels, progress: Progress | None = None
+        self,
+        part: Part,
+        n_classes: int,
+        labels: Labels,
+        progress: Progress | None = None,
+        weights: RowWeights | None = None,
     ) -> FittedOneVsRest:
         """Fit on checked class probabilities."""
-        maps = _fit_columns(self.score_map, part, labels, (n_classes, n_classes), progress)
+        maps = _fit_columns(
+            self.score_map, part, labels, (n_classes, n_classes), (progress, weights)
+        )
         present = np.bincount(labels, minlength=n_classes) > 0
         said = absent(n_classes, np.flatnonzero(~present).tolist())
         said += gathered("Class", maps, np.flatnonzero(present).tolist())
@@ -427,7 +447,12 @@ class PerRank(Lift):
             validation.whole_number(self.n_ranks, "n_ranks", least=1)
 
     def fit_probabilities(
-        self, part: Part, n_classes: int, labels: Labels, progress: Progress | None = None
+        self,
+        part: Part,
+        n_classes: int,
+        labels: Labels,
+        progress: Progress | None = None,
+        weights: RowWeights | None = None,
     ) -> FittedPerRank:
         """Fit on checked class probabilities."""
         n_ranks = n_classes if self.n_ranks is None else self.n_ranks
@@ -442,7 +467,9 @@ class PerRank(Lift):
             true_rank[rows] = (order == labels[rows, np.newaxis]).argmax(axis=1)
             return table
 
-        maps = _fit_columns(self.score_map, ranked, true_rank, (n_classes, n_ranks), progress)
+        maps = _fit_columns(
+            self.score_map, ranked, true_rank, (n_classes, n_ranks), (progress, weights)
+        )
         said = gathered("Rank", [maps[0], *maps], range(1, n_ranks + 1))
         return FittedPerRank(maps, warnings=said)
 
@@ -460,12 +487,19 @@ def _check_strictness(value: float) -> None:
 
 
 def _fit_pooled(
-    score_map: ScoreMap, probabilities: Floats, labels: Labels, progress: Progress | None = None
+    score_map: ScoreMap,
+    probabilities: Floats,
+    labels: Labels,
+    progress: Progress | None = None,
+    weights: RowWeights | None = None,
 ) -> FittedScoreMap:
     """Fit on all entries of a table, which is overwritten."""
     table = np.zeros(probabilities.shape, dtype=np.int8)
     table[np.arange(len(labels)), labels] = 1
     scores, hits = probabilities.reshape(-1), table.reshape(-1)
+    if weights is not None:
+        each = sampling_weights(np.repeat(weights.values, probabilities.shape[1]))
+        return score_map.fit(scores, hits.view(np.bool_), sample_weight=each)
     # Sorted here, in place, as a score map would sort a copy of a table that fills the memory.
     sort_together(scores, hits)
     tell(progress, _SHARE_SORTED)
@@ -567,13 +601,14 @@ class PooledClasses(Lift):
         n_classes: int,
         labels: Labels,
         progress: Progress | None = None,
+        weights: RowWeights | None = None,
     ) -> FittedPooledClasses:
         """Fit on checked class probabilities."""
         table = np.empty((labels.size, n_classes))
         for rows in tall_blocks(*table.shape):
             table[rows] = part(rows)
             tell(progress, _SHARE_READ * min(rows.stop / labels.size, 1.0))
-        fitted = _fit_pooled(self.score_map, table, labels, progress)
+        fitted = _fit_pooled(self.score_map, table, labels, progress, weights)
         return FittedPooledClasses(fitted, self.strictness, warnings=fitted.warnings)
 
 
@@ -642,9 +677,10 @@ class PooledScores:
         self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedPooledScores:
         """Fit on the logits and labels of the calibration set, as `PooledClasses.fit`."""
-        logits, labels = repeated(self, logits, labels, sample_weight)
+        logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
-        fitted = _fit_pooled(self.score_map, softmax(rows.logits), rows.labels)
+        table = softmax(rows.logits)
+        fitted = _fit_pooled(self.score_map, table, rows.labels, weights=weights)
         return FittedPooledScores(fitted, self.strictness, warnings=fitted.warnings)
 
 
@@ -734,9 +770,9 @@ class Chain(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedChain:
-        logits, labels = repeated(self, logits, labels, sample_weight)
+        logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
-        first = _fit(self.first, rows, _half(progress, 0.0))
+        first = _fit(self.first, rows, _half(progress, 0.0), weights)
         second: FittedVectorMap
         if isinstance(self.second, Lift):
             second = self.second.fit_probabilities(
@@ -744,10 +780,11 @@ class Chain(SlowVectorMap):
                 rows.n_classes,
                 rows.labels,
                 _half(progress, 0.5),
+                weights,
             )
         else:
             calibrated = LogitSet(_as_logits(first.predict_proba(rows.logits)), rows.labels)
-            second = _fit(self.second, calibrated, _half(progress, 0.5))
+            second = _fit(self.second, calibrated, _half(progress, 0.5), weights)
         return FittedChain(first, second, warnings=first.warnings + second.warnings)
 
 
@@ -757,7 +794,10 @@ def _half(progress: Progress | None, start: float) -> Progress | None:
     return lambda share: progress(start + share / 2)
 
 
-def _fit(calibrator: VectorMap, rows: LogitSet, progress: Progress | None) -> FittedVectorMap:
+def _fit(
+    calibrator: VectorMap, rows: LogitSet, progress: Progress | None, weights: RowWeights | None
+) -> FittedVectorMap:
+    weighed = weights_named(weights)
     if isinstance(calibrator, SlowVectorMap):
-        return calibrator.fit(rows.logits, rows.labels, progress=progress)
-    return calibrator.fit(rows.logits, rows.labels)
+        return calibrator.fit(rows.logits, rows.labels, progress=progress, **weighed)
+    return calibrator.fit(rows.logits, rows.labels, **weighed)

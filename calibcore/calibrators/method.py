@@ -207,7 +207,7 @@ class Method:
     options: tuple[Option, ...] = ()
     costs: Mapping[str, Cost] = field(default_factory=dict)
     knows_groups: bool = False
-    weighs: bool = False
+    weighs: bool = True
 
     def make(self, **chosen: int | str | bool) -> Calibrator:
         """Make the calibrator with the chosen options, and the default of every other."""

@@ -14,15 +14,8 @@ from calibcore.cumulative import expected_steps, rare_tail
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.omnibus import N_DRAWS, recalibrated
 from calibcore.results import result_class
-from calibcore.validation import Floats
-from calibcore.weights import (
-    RowWeights,
-    SampleWeight,
-    cluster_numbers,
-    repeats,
-    shares_of,
-    weights_of,
-)
+from calibcore.validation import Floats, Hits, Labels
+from calibcore.weights import RowDesign, SampleWeight, design_of
 
 Places = NDArray[np.intp]
 
@@ -36,18 +29,35 @@ class Grouping:
     of_row: Places
 
 
-def groups_of(given: ArrayLike, n_rows: int, least: int) -> Grouping:
-    """Choose the groups with enough rows, but not one that holds all."""
+def groups_of(
+    given: ArrayLike, n_rows: int, least: int, clusters: Labels | None = None
+) -> Grouping:
+    """Choose the groups with enough rows, and enough clusters, but not one that holds all."""
     where = validation.real_array(given, "groupings")
     if where.shape != (n_rows,) or where.dtype.kind not in "biu" or where.min() < 0:
         found = f"shape {where.shape}, type {where.dtype}"
         wanted = f"a whole number from 0 for each of {n_rows:,} rows"
         raise CalibrationInputError("groupings", found, wanted)
     counts = np.bincount(where)
-    chosen = np.flatnonzero((counts >= max(least, 1)) & (counts < n_rows))
+    enough = counts >= max(least, 1)
+    if clusters is not None:
+        enough &= clusters_in(where, clusters, counts.size) >= LEAST_CLUSTERS
+    chosen = np.flatnonzero(enough & (counts < n_rows))
     renamed = np.full(counts.size, -1)
     renamed[chosen] = np.arange(chosen.size)
     return Grouping(chosen, counts[chosen], renamed[where])
+
+
+def clusters_in(places: ArrayLike, clusters: Labels, n_groups: int) -> Places:
+    """Count the clusters of which each group has rows, shape (n_groups,).
+
+    Examples
+    --------
+    >>> clusters_in([0, 0, 1, 1], np.array([4, 5, 5, 5]), 3).tolist()
+    [2, 1, 0]
+    """
+    pairs = np.unique(np.stack([np.asarray(places, dtype=np.int64), clusters]), axis=1)
+    return np.bincount(pairs[0], minlength=n_groups)
 
 
 class Sums:
@@ -100,6 +110,9 @@ class Sums:
 LEAST_ROWS = 30
 """A group with fewer rows is not tested."""
 
+LEAST_CLUSTERS = 5
+"""A group with rows of fewer clusters is not tested: they do not show how clusters differ."""
+
 _MOST_ROWS = 20_000
 """Up to so many rows labels are drawn; beyond, sums of groups are normal but for their skewness."""
 
@@ -111,9 +124,6 @@ _MOST_PAIRS = 1 << 27
 
 _CELLS = 1 << 22
 """Labels drawn at a time."""
-
-_MOST_UNITS = 4096
-"""Clusters, or rows, of which sums are drawn."""
 
 _SKEWED = 100.0
 """Steps of the gap (see `calibcore.cumulative.expected_steps`) below which a sum is not normal."""
@@ -226,7 +236,7 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     groupings: Sequence[ArrayLike],
     *,
     sample_weight: SampleWeight = None,
-    clusters: ArrayLike | None = None,
+    clusters: object | None = None,
     least: int = LEAST_ROWS,
     n_draws: int = N_DRAWS,
     seed: int = 0,
@@ -243,10 +253,11 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
         Group of each row, from 0, in each of several groupings that were made without the hits.
     sample_weight : array_like or RowWeights, shape (n_samples,), optional
         Of the rows: see `calibcore.weights`.
-    clusters : array_like of int, shape (n_samples,), optional
-        Whom each row belongs to.
+    clusters : array_like, shape (n_samples,), optional
+        Whom each row belongs to, such as a patient.
     least : int, default 30
-        Smaller groups are not tested, nor is one that holds all rows.
+        Smaller groups are not tested, nor is one that holds all rows, or rows of fewer than five
+        clusters.
     n_draws : int, default 1000
         Sets of labels drawn from the scores; at least 20.
     seed : int, default 0
@@ -276,17 +287,18 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     many rows as would have the group's null variance at its mean score; so one leaves out 0 where
     the adjusted p-value is below 5%.
 
-    Of rows with sampling weights or clusters, a group's sum of weighted gaps is compared with
-    Student's t of its units (clusters, or rows): the variance is that of the units' own sums, but
-    not less than the null variance; sums are drawn by multiplying those of each unit by one normal
-    number, the same for all groups.
-
     A fault of the whole score shows in many groups. ``beyond`` is the mean gap after a logistic
     recalibration of the whole: an offset, the score's log-odds, and polynomials of degree 0 to 5
     in the share of variance up to the score. They are smooth, so a group that is a range of scores
     keeps what is its own, and need not be monotone, as nobody will use the map. Sums are corrected
     for the fit (efficient score), and compared with what labels drawn from the recalibrated scores
     give.
+
+    Of weighted rows and of clusters, sums are of weighted gaps, and their variance is how the sums
+    of the units differ (clusters, or rows), by linearisation, not less than if rows were drawn one
+    by one and scores were true; their p-value by itself is Student's of as many units as the group
+    has rows of, less one. Adjusted p-values follow from normal sums with the covariance of the
+    units'.
 
     References
     ----------
@@ -300,9 +312,11 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     ([0.25, -0.25], [True, True], 0)
     """
     given, seen = validation.scores_and_hits(scores, hits)
+    told = design_of(sample_weight, clusters, given.size)
+    given, seen = told.of(given), told.of(seen)
     least = validation.whole_number(least, "least", least=0)
     validation.whole_number(n_draws, "n_draws", least=20)
-    tested = [groups_of(one, given.size, least) for one in groupings]
+    tested = [groups_of(told.of(one), given.size, least, told.clusters) for one in groupings]
     grouping = np.repeat(np.arange(len(tested)), [one.names.size for one in tested])
     if not grouping.size:
         none, empty, no = np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.bool_)
@@ -312,28 +326,24 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     place = np.concatenate([one.names for one in tested])
     rows = np.concatenate([one.rows for one in tested])
     kept = [one for one in tested if one.names.size]
-    rng, sums = np.random.default_rng(seed), Sums(kept, given.size)
-    weights = weights_of(sample_weight, given.size)
-    if weights is not None and weights.counts:
-        each = repeats(weights)
-        return group_gaps(
-            given[each], seen[each], [np.asarray(one)[each] for one in groupings],
-            clusters=None if clusters is None else np.asarray(clusters)[each],
-            least=least, n_draws=n_draws, seed=seed,
-        )  # fmt: skip
-    if weights is not None or clusters is not None:
-        units = _Units.of(given.size, weights, clusters)
-        found = _gaps_of_units(sums, given, seen.astype(np.float64), units, (rng, n_draws))
-        no = np.zeros(rows.size, dtype=np.bool_)
-        return GroupGaps(grouping, place, rows, *found, n_draws, seed, no)
-    mean_score, frequency = sums.of(given) / rows, sums.of(seen.astype(np.float64)) / rows
-    raw = _joint(sums, given, seen, None, (rng, n_draws))
-    true, powers = recalibrated(given, seen)
-    rest = _joint(sums, true, seen, powers, (rng, n_draws))
-    variance = sums.of(given * (1 - given))
-    low, high = _wilson(frequency, rows, mean_score * (1 - mean_score), variance, raw.reach)
+    draws, sums = (np.random.default_rng(seed), n_draws), Sums(kept, given.size)
+    each = np.ones(given.size) if told.weights is None else told.weights
+    total = sums.of(each)
+    mean_score, frequency = sums.of(each * given) / total, sums.of(each * seen) / total
+    true, powers = recalibrated(given, seen, told)
+    if told.tells:
+        raw = _joint_of_units(sums, given, seen, None, draws, told)
+        rest = _joint_of_units(sums, true, seen, powers, draws, told)
+    else:
+        raw = _joint(sums, given, seen, None, draws)
+        rest = _joint(sums, true, seen, powers, draws)
+    alike = np.full_like(raw.spread, np.nan)
+    np.divide(mean_score * (1 - mean_score) * total**2, raw.spread, out=alike, where=raw.spread > 0)
+    # Rows drawn one by one are as many as they are at least: scores that differ tell more.
+    alike = np.where(np.isnan(alike), rows, alike if told.tells else np.maximum(alike, rows))
+    low, high = _wilson(frequency, alike, raw.reach)
     ends = mean_score - high, mean_score - low
-    beyond = rest.sums / rows
+    beyond = rest.sums / total
     return GroupGaps(
         grouping,
         place,
@@ -350,109 +360,17 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     )
 
 
-# Rows that are weighted, or belong together ---------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Units:
-    """What was drawn: clusters, or rows; and the weight of each row, of mean 1.
-
-    Very many are put together at random, which leaves the variance of their sums as it is.
-    """
-
-    weights: Floats
-    of_row: Places
-
-    @classmethod
-    def of(cls, n_rows: int, weights: RowWeights | None, clusters: ArrayLike | None) -> "_Units":
-        """Check the clusters; without any, each row is a unit."""
-        values = np.ones(n_rows) if weights is None else shares_of(weights.values)
-        units = np.arange(n_rows) if clusters is None else cluster_numbers(clusters, n_rows)
-        n_units = int(units.max()) + 1
-        if n_units > _MOST_UNITS:
-            units = np.random.default_rng(0).permutation(n_units)[units] % _MOST_UNITS
-        return cls(values, units)
-
-    @cached_property
-    def members(self) -> Any:
-        """Which rows are in each unit: a sparse array of shape (n_units, n_samples)."""
-        from scipy.sparse import csr_array  # noqa: PLC0415 - a tenth of a second to import
-
-        shape = int(self.of_row.max()) + 1, self.of_row.size
-        return csr_array((np.ones(shape[1]), (self.of_row, np.arange(shape[1]))), shape=shape)
-
-
-def _gaps_of_units(
-    sums: Sums,
-    scores: Floats,
-    hits: Floats,
-    units: _Units,
-    draws: tuple[np.random.Generator, int],
-) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats]:
-    """Return what `GroupGaps` has from the mean scores to the p-values of what is beyond."""
-    weights = units.weights
-    total = sums.of(weights)
-    mean_score, frequency = sums.of(weights * scores) / total, sums.of(weights * hits) / total
-    raw, spread, reach = _joint_of_units(sums, scores, hits, None, units, draws)
-    true, powers = recalibrated(scores, hits, RowWeights(weights, "sampling"))
-    rest, _, _ = _joint_of_units(sums, true, hits, powers, units, draws)
-    half, gap = reach * np.sqrt(spread) / total, mean_score - frequency
-    beyond = sums.of(weights * (true - hits)) / total
-    return mean_score, frequency, gap - half, gap + half, raw, beyond, rest
-
-
-def _joint_of_units(
-    sums: Sums,
-    true: Floats,
-    hits: Floats,
-    nuisance: Floats | None,
-    units: _Units,
-    draws: tuple[np.random.Generator, int],
-) -> tuple[Floats, Floats, Floats]:
-    """Return adjusted p-values, the variance of the sums, and the reach, of each group."""
-    from scipy.special import ndtr, ndtri, stdtr, stdtrit  # noqa: PLC0415 - a tenth of a second
-
-    gaps = units.weights * (true - hits)
-    members = sums.members.T.astype(np.float64)
-    of_units = (units.members.multiply(gaps) @ members).toarray()
-    null = sums.of(np.square(units.weights) * true * (1 - true))
-    if nuisance is not None:
-        slopes = nuisance * (units.weights * true * (1 - true))[:, np.newaxis]
-        of_groups = np.stack([sums.of(column) for column in slopes.T], axis=1)
-        taken = of_groups @ np.linalg.pinv(nuisance.T @ slopes, hermitian=True)
-        of_units = of_units - (units.members @ (nuisance * gaps[:, np.newaxis])) @ taken.T
-    seen = of_units.sum(axis=0)
-    n_units = ((units.members @ members) > 0).sum(axis=0)
-    spread = np.maximum(np.square(of_units - of_units.mean(axis=0)).sum(axis=0), null)
-    freedom, deviation = np.maximum(n_units - 1, 1), np.sqrt(spread)
-    scaled = np.divide(np.abs(seen), deviation, out=np.zeros_like(seen), where=deviation > 0)
-    p_values = np.where(n_units > 1, 2 * stdtr(freedom, -scaled), 1.0)
-    p_values[(deviation == 0) & (np.abs(seen) > _NOTHING)] = 0.0
-    rng, n_draws = draws
-    least, step = [np.array([p_values.min()])], max(1, _CELLS // len(of_units))
-    own = np.sqrt(np.square(of_units - of_units.mean(axis=0)).sum(axis=0))
-    for start in range(0, n_draws, step):
-        times = rng.standard_normal((min(step, n_draws - start), len(of_units)))
-        times -= times.mean(axis=1, keepdims=True)
-        drawn = np.abs(times @ of_units)
-        drawn = np.divide(drawn, own, out=np.zeros_like(drawn), where=own > 0)
-        least.append(2 * ndtr(-drawn).min(axis=1))
-    adjusted, critical = adjusted_by(p_values, np.sort(np.concatenate(least)))
-    critical = min(max(critical, 1e-300), 1.0)
-    reach = np.where(n_units > 1, -stdtrit(freedom, critical / 2), -ndtri(critical / 2))
-    return adjusted, spread, reach * (1 + _NOTHING)
-
-
 @dataclass(frozen=True, eq=False)
 class _Joint:
     """What labels drawn give for all groups: the sums seen, adjusted, and the critical value.
 
-    ``reach`` is in null standard deviations, of each group.
+    ``reach`` is in null standard deviations, of each group, and ``spread`` their squares.
     """
 
     sums: Floats
     adjusted: Floats
     reach: Floats
+    spread: Floats
 
 
 def _joint(
@@ -507,7 +425,101 @@ def _joint(
             labels = (rng.random(size) < true[:, np.newaxis]).astype(np.float32)
             found.append(sum_p_values(gaps(labels), spread, skew, fixed).min(axis=0))
     adjusted, critical = adjusted_by(p_values[:, 0], np.sort(np.concatenate(found)))
-    return _Joint(seen[:, 0], adjusted, _reach(spread, skew, fixed, critical))
+    return _Joint(seen[:, 0], adjusted, _reach(spread, skew, fixed, critical), spread)
+
+
+def _joint_of_units(
+    sums: Sums,
+    true: Floats,
+    hits: Hits,
+    nuisance: Floats | None,
+    draws: tuple[np.random.Generator, int],
+    told: RowDesign,
+) -> _Joint:
+    """Compare the weighted sums of ``true - hits`` with how those of the units differ."""
+    from scipy.special import erfc, stdtr, stdtrit  # noqa: PLC0415 - slow to import
+
+    units = _Units(sums, true, hits, nuisance, told)
+    spread, freedom = units.spread, np.maximum(units.counts - 1, 1)
+    deviation = np.sqrt(spread)
+    some = deviation > 0
+    scaled = np.divide(np.abs(units.sums), deviation, out=np.zeros_like(deviation), where=some)
+    alone = sum_p_values(units.sums[:, np.newaxis], units.null, units.skew, units.fixed)[:, 0]
+    p_values = np.where(some, np.maximum(2 * stdtr(freedom, -scaled), alone), alone)
+    rng, n_draws = draws
+    varied = np.diagonal(units.products).copy()
+    few = varied.size <= _MOST_GROUPS
+    drawn = _normal(rng, varied, units.products if few else None, n_draws)
+    unit = np.sqrt(np.where(varied > 0, varied, 1.0))[:, np.newaxis]
+    least = erfc(np.abs(drawn / unit) / np.sqrt(2))
+    least[~some] = 1.0
+    least = np.sort(np.append(least.min(axis=0), p_values.min()))
+    adjusted, critical = adjusted_by(p_values, least)
+    reach = np.abs(stdtrit(freedom, min(max(critical, 1e-300), 1.0) / 2))
+    in_null = _reach(units.null, units.skew, units.fixed, critical) * np.sqrt(units.null)
+    reach = np.maximum(reach, np.divide(in_null, deviation, out=reach.copy(), where=some))
+    return _Joint(units.sums, adjusted, reach, spread)
+
+
+class _Units:
+    """Weighted sums of the gaps of each group, and of each unit's part of them.
+
+    Parameters are those of `_joint_of_units`; all that is kept has shape (n_groups,).
+    """
+
+    def __init__(
+        self, sums: Sums, true: Floats, hits: Hits, nuisance: Floats | None, told: RowDesign
+    ) -> None:
+        from scipy.sparse import csr_array  # noqa: PLC0415 - a tenth of a second to import
+
+        n_rows = sums.n_rows
+        each = np.ones(n_rows) if told.weights is None else told.weights
+        numbers = np.arange(n_rows) if told.clusters is None else told.clusters
+        off, variance = each * (true - hits), true * (1 - true)
+        square = each**2 * variance
+        members = sums.members.astype(np.float64)
+        shape = n_rows, int(numbers.max()) + 1
+        by_unit = csr_array((off, (np.arange(n_rows), numbers)), shape=shape)
+        parts = members @ by_unit
+        touched = members @ csr_array((np.ones(n_rows), (np.arange(n_rows), numbers)), shape=shape)
+        self.counts = np.diff(touched.indptr).astype(np.float64)
+        """Units of which each group has rows."""
+        self.sums, self.null = sums.of(off), sums.of(square)
+        self.skew = sums.of(each * square * np.abs(1 - 2 * true))
+        self.fixed = self.null == 0
+        self.products = (parts @ parts.T).toarray()
+        """Sums over the units of the products of two groups' parts; shape (n_groups, n_groups)."""
+        left = np.ones(self.null.size, dtype=np.bool_)
+        if nuisance is not None:
+            left = self._take(sums, nuisance, (each * variance, square, off), parts, by_unit)
+        own = np.diagonal(self.products) - self.sums**2 / self.counts
+        own *= self.counts / np.maximum(self.counts - 1, 1)
+        self.spread = np.where(left, np.maximum(own, self.null), 0.0)
+        """Variance of each group's sum, not less than ``null``, that of rows drawn one by one."""
+
+    def _take(
+        self,
+        sums: Sums,
+        nuisance: Floats,
+        of_rows: tuple[Floats, Floats, Floats],
+        parts: Any,
+        by_unit: Any,
+    ) -> NDArray[np.bool_]:
+        """Take out of the sums what was fitted to the hits; return where something is left."""
+        variance, square, off = of_rows
+        weighted, squared = nuisance * variance[:, np.newaxis], nuisance * square[:, np.newaxis]
+        of_groups = np.stack([sums.of(column) for column in weighted.T], axis=1)
+        taken = of_groups @ np.linalg.pinv(nuisance.T @ weighted, hermitian=True)
+        along = by_unit.T @ nuisance
+        self.sums = self.sums - taken @ (nuisance.T @ off)
+        cross = (parts @ along) @ taken.T
+        self.products = self.products - cross - cross.T + taken @ (along.T @ along) @ taken.T
+        both = np.stack([sums.of(column) for column in squared.T], axis=1)
+        null = self.null - 2 * np.einsum("gk,gk->g", taken, both)
+        null += np.einsum("gk,kl,gl->g", taken, nuisance.T @ squared, taken)
+        left = np.asarray(null > 1e-6 * self.null)
+        self.null = np.where(left, null, 0.0)
+        return left
 
 
 def adjusted_by(p_values: Floats, least: Floats) -> tuple[Floats, float]:
@@ -597,12 +609,9 @@ def _reach(spread: Floats, skew: Floats, fixed: NDArray[np.bool_], critical: flo
     return np.asarray(found * (1 + _NOTHING))  # the sum that is critical ends its interval at 0
 
 
-def _wilson(
-    frequency: Floats, rows: Places, homogeneous: Floats, variance: Floats, reach: Floats
-) -> tuple[Floats, Floats]:
+def _wilson(frequency: Floats, rows: Floats, reach: Floats) -> tuple[Floats, Floats]:
     """Return an interval of the true frequency, of rows as many as have the null variance."""
-    alike = np.divide(homogeneous * rows, variance, out=np.ones_like(variance), where=variance > 0)
-    square = reach**2 / (rows * np.maximum(alike, 1.0))
+    square = reach**2 / rows
     middle = (frequency + square / 2) / (1 + square)
     inside = np.maximum(square * frequency * (1 - frequency) + square**2 / 4, 0)
     half = np.sqrt(inside) / (1 + square)

@@ -12,7 +12,7 @@ from calibcore.inference.draws import grouped, redrawn
 from calibcore.results import find, result_class
 from calibcore.tally import Tally, counted_rows, tally
 from calibcore.validation import Floats
-from calibcore.weights import SampleWeight
+from calibcore.weights import RowDesign, SampleWeight
 
 N_DRAWS = 1000
 """Sets of labels that are drawn from the scores."""
@@ -288,7 +288,7 @@ _RIDGE = 0.1
 
 
 def recalibrated(
-    scores: Floats, hits: ArrayLike, sample_weight: SampleWeight = None
+    scores: Floats, hits: ArrayLike, told: RowDesign | None = None
 ) -> tuple[Floats, Floats]:
     """Return the scores after a smooth recalibration of the whole, and what it was fitted by.
 
@@ -296,8 +296,8 @@ def recalibrated(
     ----------
     scores, hits : ndarray, shape (n_samples,)
         Of an event, checked.
-    sample_weight : array_like or RowWeights, shape (n_samples,), optional
-        Of the rows.
+    told : RowDesign, optional
+        What they stand for.
 
     Returns
     -------
@@ -308,7 +308,8 @@ def recalibrated(
     """
     from scipy.special import expit  # noqa: PLC0415 - a tenth of a second to import
 
-    counted = tally(scores, hits, sample_weight=sample_weight)
+    weights = None if told is None else told.weights
+    counted = tally(scores, hits, sample_weight=weights)
     place = np.searchsorted(counted.scores, scores)
     variance = counted.counts * counted.scores * (1 - counted.scores)
     moving = variance > 0

@@ -11,6 +11,7 @@ from calibcore.cumulative import CumulativeCurves, cumulative_curves
 from calibcore.metrics.proper import nll
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import short_repr
+from calibcore.weights import SampleWeight, row_mean
 
 CLOSE = 1e-4
 """Share by which entropy and NLL may differ: the fit of a temperature stops before the last digit.
@@ -157,13 +158,15 @@ def entropy_is_nll(
     return EntropyIsNll(entropy, loss) if abs(entropy - loss) <= close * loss else None
 
 
-def mean_entropy(probabilities: ArrayLike) -> float:
+def mean_entropy(probabilities: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the mean entropy of rows of probabilities: how uncertain they say they are.
 
     Parameters
     ----------
     probabilities : array_like of float, shape (n_samples, n_classes)
         Rows that sum to 1 (y_prob).
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
 
     Returns
     -------
@@ -184,8 +187,9 @@ def mean_entropy(probabilities: ArrayLike) -> float:
     >>> mean_entropy([[0.5, 0.5], [1.0, 0.0]]) * 2  # ln 2
     0.6931471805599453
     """
-    table, total = validation.probabilities(probabilities), 0.0
+    table = validation.probabilities(probabilities)
+    found = np.empty(len(table))
     for rows in row_blocks(*table.shape):
         block = table[rows]
-        total -= float(np.einsum("ij,ij->", block, np.log(np.maximum(block, PROBABILITY_FLOOR))))
-    return total / len(table) + 0.0
+        found[rows] = np.einsum("ij,ij->i", block, np.log(np.maximum(block, PROBABILITY_FLOOR)))
+    return 0.0 - row_mean(found, sample_weight)

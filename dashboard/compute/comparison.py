@@ -359,6 +359,7 @@ def advice_of(
             found[key] = of_rows
 
     without = _losses(scene, None, dealt, measure, NO_METHOD)
+    rows = rows_evaluated(scene, NO_METHOD, "crossed")
 
     def improves(key: str) -> bool:
         if without is not None and _surely_no_better(found[key] - without):
@@ -368,11 +369,11 @@ def advice_of(
         if closer.fits != "unknown":
             return closer.find(measure.key).mark == "better"
         # Fits that are too slow to be repeated are allowed for as between two calibrators.
-        return without is not None and lead(found[key], without, dealt.n_folds).high < 0
+        return without is not None and lead(found[key], without, dealt.n_folds, rows).high < 0
 
     order = {key: place for place, key in enumerate(SIMPLEST_FIRST)}
     simplest = sorted(found, key=lambda key: order.get(method_of(key), len(order)))
-    return advise(found, improves, simplest, dealt.n_folds)
+    return advise(found, improves, simplest, dealt.n_folds, rows)
 
 
 def _surely_no_better(change: Floats) -> bool:

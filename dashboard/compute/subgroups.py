@@ -195,7 +195,7 @@ def find_drift(scene: Scene, by: str = "") -> DriftResults | None:
 
 def _find_drift(scene: Scene) -> list[DriftResults]:
     evaluated = scene.evaluated
-    if is_designed(scene.rows):  # there is no test of drift of such rows
+    if is_designed(scene.rows):  # `drift_test` is of rows drawn one by one
         return []
     dated = [one for one in find_groups(scene).slicings if one.in_time]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from calibcore.calibrators.base import Progress
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, is_designed
 from calibcore.events import TopR
 from calibcore.inference import Inference
 from dashboard.compute.advice import classes_of, steps_of
@@ -40,7 +40,7 @@ from dashboard.texts import opening as imports
 from dashboard.texts import report as words
 from dashboard.texts import verdict as verdict_words
 from dashboard.texts.advice import HEADING
-from dashboard.texts.design import design_line
+from dashboard.texts.design import NO_DRIFT, design_line
 from dashboard.texts.limits import power_sentence, rounded_note
 from dashboard.texts.measures import listed
 from dashboard.texts.methods import method_name
@@ -338,7 +338,7 @@ def _limits(scene: Scene, request: ReportRequest) -> Section:
     if not find_groups(scene).slicings:
         looked.append(words.NO_GROUPS)
     if find_drift(scene) is None:
-        looked.append(words.NO_DATES)
+        looked.append(NO_DRIFT if is_designed(scene.rows) else words.NO_DATES)
     looked += upload.missing
     power = power_sentence(scene.evaluated.before, scene.evaluated.n_samples, expert=scene.expert)
     return section(

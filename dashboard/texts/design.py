@@ -12,16 +12,8 @@ from dashboard.readers.upload import Rows
 from dashboard.scene import Scene
 from dashboard.texts.numbers import percent
 
-NOT_FOR_THEM = (
-    "This page is for rows that were drawn one by one, each counting once. These have sampling"
-    " weights or belong together, so nothing is computed here."
-)
+NO_DRIFT = "Drift is not tested where rows have sampling weights or belong together."
 NO_CURVES = "Curves and their bands are for rows drawn one by one, so scores are shown in bins."
-NO_SELECTION = (
-    "What is kept at a wanted accuracy is not computed for rows with sampling weights or that"
-    " belong together. Choose one class as the event to see what acting on its score comes to."
-)
-NO_DRIFT = "Drift is not tested for rows with sampling weights or that belong together."
 
 
 def design_line(scene: Scene) -> str:

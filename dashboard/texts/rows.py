@@ -56,9 +56,9 @@ def rows() -> str:
     return _called.get()
 
 
-def rows_of(n_rows: int) -> str:
+def rows_of(n_rows: float) -> str:
     """Write a number of rows; of one, whose name is not known, as of a row."""
-    return "1 row" if n_rows == 1 else f"{n_rows:,} {rows()}"
+    return "1 row" if n_rows == 1 else f"{n_rows:,.0f} {rows()}"
 
 
 def say_rows(text: str) -> str:

@@ -60,19 +60,24 @@ def test_both_roles_are_proposed_and_one_click_takes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["overview", "reliability", "ks", "maps", "decisions", "compare", "slices"]
+    "path",
+    [
+        "overview",
+        "reliability",
+        "ks",
+        "maps",
+        "decisions",
+        "compare",
+        "slices",
+        "efficiency",
+        "models",
+    ],
 )
 def test_pages_count_the_weights_and_the_patients(path: str) -> None:
     page = open_upload(visits(), path=path, roles=BOTH, method="platt")
     assert not page.exception
     assert not page.error
     assert not [one.value for one in page.warning if "independent" in one.value]
-
-
-@pytest.mark.parametrize("path", ["efficiency", "models"])
-def test_a_page_without_a_form_for_them_says_so(path: str) -> None:
-    page = open_upload(visits(), path=path, roles=BOTH, method="platt")
-    assert any("so nothing is computed here" in one.value for one in page.info)
 
 
 def test_numbers_of_rows_are_rows_on_every_page() -> None:

@@ -10,13 +10,14 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from calibcore import CalibrationInputError
-from calibcore.calibrators import CATALOGUE, IsotonicCalibration, SplineCalibration
+from calibcore.calibrators import CATALOGUE, IsotonicCalibration, PlattScaling, SplineCalibration
 from calibcore.estimators import CalibratedClassifier
 from calibcore.metrics import ks_error
 from tests.marks import first_and_long
@@ -24,7 +25,13 @@ from tests.marks import first_and_long
 
 @pytest.mark.parametrize("method", first_and_long(["one_vs_rest", "temperature"]))
 def test_it_keeps_scikit_learn_s_rules(method: str) -> None:
-    checked = check_estimator(CalibratedClassifier(method=method), on_skip=None)
+    # An array is of sampling weights, of which Platt's smoothed targets know no number of rows.
+    names = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+    known = dict.fromkeys(
+        names if method == "one_vs_rest" else [], "sampling weights count no rows"
+    )
+    made = CalibratedClassifier(method=method)
+    checked = check_estimator(made, on_skip=None, expected_failed_checks=known)
     assert len(checked) > 50
 
 
@@ -92,3 +99,22 @@ def test_what_does_not_fit_is_refused(method: str, n_classes: int) -> None:
 def test_an_estimator_without_probabilities_is_named() -> None:
     with pytest.raises(CalibrationInputError, match=r"LinearSVC, which has no predict_proba"):
         CalibratedClassifier(LinearSVC()).fit([[0.0], [1.0]] * 10, [0, 1] * 10)
+
+
+def test_weights_reach_estimator_and_calibrator() -> None:
+    rng = np.random.default_rng(0)
+    x, weights = rng.normal(size=(300, 2)), rng.gamma(2.0, 1.0, 300)
+    y = (x[:, 0] + rng.normal(size=300) > 0).astype(int)
+    base = LogisticRegression().fit(x, y)
+    made = CalibratedClassifier(base, method="platt", cv="prefit").fit(x, y, sample_weight=weights)
+    known = base.predict_proba(x)[:, 1]
+    wanted = PlattScaling().fit(known, y, sample_weight=weights)
+    assert made.predict_proba(x)[:, 1].tolist() == wanted.predict(known).tolist()
+    folded = CalibratedClassifier(method="platt").fit(x, y, sample_weight=weights)
+    alone = LogisticRegression().fit(x, y, sample_weight=weights)
+    np.testing.assert_allclose(folded.estimator_.coef_, alone.coef_)
+    equal = CalibratedClassifier(method="platt").fit(x, y, sample_weight=np.ones(300))
+    plain = CalibratedClassifier(method="platt").fit(x, y)
+    np.testing.assert_allclose(equal.predict_proba(x), plain.predict_proba(x), atol=1e-8)
+    with pytest.raises(CalibrationInputError, match="whose fit takes none"):
+        CalibratedClassifier(KNeighborsClassifier()).fit(x, y, sample_weight=weights)

@@ -11,18 +11,14 @@ from scipy.stats import t
 from calibcore import EventScores, LogitSet, Split, audit
 from calibcore.auditing import AuditResult
 from calibcore.calibrators import PlattScaling
-from calibcore.comparison import cross_fit
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import with_design
-from calibcore.decisions import at_cutoff, decision_curve
-from calibcore.drift import compare_pairs
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass
 from calibcore.inference import off_ranges, omnibus_test
 from calibcore.inference.draws import tally_of
 from calibcore.metrics import METRICS, Options, event_brier, nll
 from calibcore.reliability import binned_reliability, null_band
-from calibcore.selective import risk_coverage
 from calibcore.splits import cross_split, deal_folds, split_rows
 from calibcore.weights import frequency_weights, repeats, sampling_weights
 
@@ -303,14 +299,6 @@ CLUSTERED = with_design(EventScores(SCORES, HITS), clusters=CLUSTERS)
 @pytest.mark.parametrize(
     "call",
     [
-        lambda rows: at_cutoff(rows, 0.5),
-        lambda rows: decision_curve(rows, [0.2, 0.5]),
-        risk_coverage,
-        lambda rows: compare_pairs(rows, EventScores(SCORES, HITS)),
-        lambda rows: cross_fit(
-            rows, event=OneClass(1), calibrator=PlattScaling(), fold=deal_folds(rows)
-        ),
-        lambda rows: audit(rows, calibrator="platt", groups=np.arange(N) % 2),
         lambda rows: audit(rows).report("x.html"),
         lambda rows: audit(rows).test.before.corp,
         lambda rows: audit(rows).test.before.smooth,

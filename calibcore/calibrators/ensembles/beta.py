@@ -514,4 +514,5 @@ BETA_ENSEMBLE = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 7),
     cost=Cost((9_500, 4_500, 1_100)),
+    weighs=False,
 )

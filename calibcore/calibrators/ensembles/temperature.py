@@ -722,7 +722,6 @@ TEMPERATURE = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 1),
     cost=Cost((60, 35, 13)),
-    weighs=True,
 )
 
 ENSEMBLE_TEMPERATURE = Method(
@@ -739,4 +738,5 @@ ENSEMBLE_TEMPERATURE = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 3),
     cost=Cost((190, 65, 18)),
+    weighs=False,
 )

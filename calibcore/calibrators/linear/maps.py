@@ -456,6 +456,7 @@ VECTOR = Method(
     preserves_accuracy=False,
     fits=Fits("numbers", per_class=2),
     cost=Cost((270, 130, 200)),
+    weighs=False,
 )
 
 MATRIX = Method(
@@ -473,6 +474,7 @@ MATRIX = Method(
     fits=Fits("numbers", per_class=1, per_pair=1),
     cost=Cost((430, 6_000, 16_000), few=(430, 6_000, 30_000), matrices=_TABLES, spread=12),
     costs={"odir": Cost((230, 4_800, 5_500), searched=(20_000, 34_000, 400_000), matrices=_TABLES)},
+    weighs=False,
 )
 
 DIRICHLET = Method(
@@ -491,6 +493,7 @@ DIRICHLET = Method(
     costs={
         "odir": Cost((280, 3_800, 27_000), searched=(15_000, 38_000, 870_000), matrices=_TABLES)
     },
+    weighs=False,
 )
 
 STRUCTURED_VECTOR = Method(
@@ -505,6 +508,7 @@ STRUCTURED_VECTOR = Method(
     preserves_accuracy=False,
     fits=Fits("numbers", 1, per_class=2),
     cost=Cost((230, 155, 170)),
+    weighs=False,
 )
 
 STRUCTURED_MATRIX = Method(
@@ -519,4 +523,5 @@ STRUCTURED_MATRIX = Method(
     preserves_accuracy=False,
     fits=Fits("numbers", 1, per_class=1, per_pair=1),
     cost=Cost((480, 630, 1_500), matrices=_TABLES),
+    weighs=False,
 )

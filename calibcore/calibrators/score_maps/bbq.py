@@ -247,4 +247,5 @@ BAYESIAN_BINNING = Method(
     preserves_accuracy=True,
     fits=Fits("curves", 1),
     cost=Cost((30, 10, 3)),
+    weighs=False,
 )

@@ -233,5 +233,4 @@ BETA = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 3),
     cost=Cost((30, 10, 3)),
-    weighs=True,
 )

@@ -110,5 +110,4 @@ CENTRED_ISOTONIC = Method(
     preserves_accuracy=True,
     fits=Fits("curves", 1),
     cost=Cost((70, 24, 7)),
-    weighs=True,
 )

@@ -194,5 +194,4 @@ HISTOGRAM = Method(
     preserves_accuracy=True,
     fits=Fits("curves", 1),
     cost=Cost((30, 10, 3)),
-    weighs=True,
 )

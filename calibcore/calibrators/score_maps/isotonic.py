@@ -239,5 +239,4 @@ ISOTONIC = Method(
     preserves_accuracy=True,
     fits=Fits("curves", 1),
     cost=Cost((30, 10, 3)),
-    weighs=True,
 )

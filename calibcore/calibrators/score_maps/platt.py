@@ -404,5 +404,4 @@ PLATT = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 2),
     cost=Cost((30, 10, 3)),
-    weighs=True,
 )

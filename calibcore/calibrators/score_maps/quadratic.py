@@ -143,5 +143,4 @@ QUADRATIC = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 3),
     cost=Cost((45, 15, 4.5)),
-    weighs=True,
 )

@@ -272,5 +272,4 @@ SPLINE = Method(
     preserves_accuracy=True,
     fits=Fits("curves", 1),
     cost=Cost((25, 25, 8)),
-    weighs=True,
 )

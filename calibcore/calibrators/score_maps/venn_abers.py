@@ -219,4 +219,5 @@ VENN_ABERS = Method(
     preserves_accuracy=True,
     fits=Fits("curves", 2),
     cost=Cost((30, 10, 3)),
+    weighs=False,
 )

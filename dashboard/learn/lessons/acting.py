@@ -131,9 +131,9 @@ def _acted(event: EventScores, cutoff: float, ratio: int) -> Acted:
     )
 
 
-def total(found: AtCutoff, ratio: int) -> int:
+def total(found: AtCutoff, ratio: int) -> float:
     """Return what all patients cost, in unnecessary visits."""
-    return round(found.in_vain + ratio * found.missed)
+    return found.in_vain + ratio * found.missed
 
 
 # What is said -------------------------------------------------------------------------------

@@ -4,8 +4,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibcore.data import EventScores, is_designed
-from calibcore.decisions import AtCutoff, at_cutoff, at_cutoff_by_group, decision_curve
+from calibcore.data import EventScores
+from calibcore.decisions import (
+    AtCutoff,
+    at_cutoff,
+    at_cutoff_by_group,
+    decision_curve,
+    weights_in,
+)
 from calibcore.events import TopR
 from calibcore.selective import (
     HeldAccuracy,
@@ -23,7 +29,6 @@ from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.texts.classes import shortened
-from dashboard.texts.design import NO_SELECTION
 from dashboard.texts.rows import rows_of, say_rows
 from dashboard.texts.subgroups import PREDICTED, SCORES, TRUE
 from dashboard.texts.tiles import commonest_class
@@ -55,8 +60,6 @@ class Choices:
 def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
     """Return the page: of one event what its cut-off comes to, of predictions what is kept."""
     if isinstance(scene.settings.event, TopR):
-        if is_designed(scene.rows):
-            return (Sentences("acting", (NO_SELECTION,)),)
         return _kept_blocks(scene, choices.accuracy)
     sides = sides_of(scene)
     event = sides["Before"]
@@ -220,19 +223,20 @@ def cutoff_lines(
     sides, lines = sides_of(scene), []
     if costs is not None:
         lines.append(words.cost_sentence(dict(zip(sides, cutoffs, strict=True)), costs))
-    own = (
-        as_many(sides["Before"], round(cutoffs[-1].called))
-        if "After" in sides and not is_designed(scene.rows)
-        else None
-    )
+    own = as_many(sides["Before"], cutoffs[-1].called) if "After" in sides else None
     if own is not None:
         lines.append(words.as_many_sentence(own))
     return lines
 
 
-def as_many(event: EventScores, called: int) -> AtCutoff | None:
+def as_many(event: EventScores, called: float) -> AtCutoff | None:
     """Return the cut-off by which other scores of the rows flag as many; None for none flagged."""
-    return at_cutoff(event, float(np.sort(event.scores)[-called])) if called else None
+    if not called:
+        return None
+    weights, order = weights_in(event), np.argsort(-event.scores, kind="stable")
+    flagged = np.cumsum(np.ones(order.size) if weights is None else weights[order])
+    last = min(int(np.searchsorted(flagged, called - 1e-9)), order.size - 1)
+    return at_cutoff(event, float(event.scores[order[last]]))
 
 
 def groupings_of(scene: Scene) -> list[str]:

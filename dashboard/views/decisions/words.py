@@ -77,8 +77,8 @@ def sentence(found: AtCutoff, *, side: str) -> str:
         return f"{text}, and all {found.n_events:,.0f} events missed."
     right = percent(found.right / found.called, found.called)
     return (
-        f"{text}; {right} of them have the event. {found.missed:,.0f} of"
-        f" {found.n_events:,.0f} events are missed."
+        f"{text}; {right} of them have the event. {found.missed:,.0f} of {found.n_events:,.0f}"
+        " events are missed."
     )
 
 
@@ -138,7 +138,7 @@ def as_many_sentence(own: AtCutoff) -> str:
     right = percent(own.right / own.called, own.called)
     return (
         f"This cut-off is of calibrated scores. In the file's own scores (before calibration), a"
-        f" cut-off of {100 * own.cutoff:.3g}% flags as many: {rows_of(round(own.called))}; {right}"
+        f" cut-off of {100 * own.cutoff:.3g}% flags as many: {rows_of(own.called)}; {right}"
         f" of them have the event, {own.missed:,.0f} of {own.n_events:,.0f} events are missed."
     )
 
@@ -223,9 +223,9 @@ def reference_sentence(cutoff: AtCutoff) -> str:
     share = percent(events / n, n)
     chance = round(cutoff.called * events / n)
     return (
-        f"Without a model: flagging all {n:,} rows makes {n - events:,.0f} false alarms ({share}"
-        f" are events), flagging none misses {events:,.0f} events, flagging {cutoff.called:,.0f}"
-        f" rows at random finds about {chance:,}."
+        f"Without a model: flagging all {n:,} rows makes {n - events:,} false alarms ({share} are"
+        f" events), flagging none misses {events:,} events, flagging {cutoff.called:,} rows at"
+        f" random finds about {chance:,}."
     )
 
 
@@ -289,7 +289,7 @@ def own_sentence(at: AtCutoff) -> str:
     n, right = at.n_samples, percent(at.right / at.called, at.called)
     return (
         f"In the file's own scores (before calibration) the threshold is {100 * at.cutoff:.3g}%: it"
-        f" keeps {at.called:,.0f} of {n:,} rows ({percent(at.called / n, n)}), {right} correct."
+        f" keeps {at.called:,} of {n:,} rows ({percent(at.called / n, n)}), {right} correct."
     )
 
 

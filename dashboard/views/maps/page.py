@@ -8,7 +8,7 @@ import streamlit as st
 
 from calibcore.calibrators.descriptions import Listed
 from calibcore.curves import KnotSweep, TemperatureSweep
-from calibcore.data import LogitSet, is_designed
+from calibcore.data import LogitSet
 from calibcore.events import OneClass
 from dashboard.compute.fits import fit_seconds
 from dashboard.compute.split import slicing_of
@@ -78,8 +78,7 @@ def show(scene: Scene) -> None:
     _show_triangle(scene)
     show_fitted(scene)
     take_home.show(scene)
-    if not is_designed(scene.rows):  # which have no sweeps
-        show_manual(scene)
+    show_manual(scene)
 
 
 def _curves_of_groups(scene: Scene) -> list[NamedCurve]:

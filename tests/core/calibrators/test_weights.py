@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 
 from calibcore.calibrators import CATALOGUE, Method
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, GroupMap, ScoreMap
-from calibcore.calibrators.lifts import PooledScores
+from calibcore.calibrators.by_group import ByGroup
+from calibcore.calibrators.lifts import Chain, OneVsRest, PerRank, PooledClasses, PooledScores
 from calibcore.calibrators.score_maps.beta import BetaCalibration
 from calibcore.calibrators.score_maps.centred import CentredIsotonicCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning
@@ -188,3 +189,29 @@ def test_pooled_scores_repeat_rows_too() -> None:
     pooled, rows = PooledScores(IsotonicCalibration()), repeats(COUNTS)
     weighted = pooled.fit(LOGITS, LABELS, sample_weight=COUNTS).predict(ASKED)
     assert weighted.tolist() == pooled.fit(LOGITS[rows], LABELS[rows]).predict(ASKED).tolist()
+
+
+@pytest.mark.parametrize("kind", [OneVsRest, PerRank, PooledClasses])
+def test_lifts_of_whole_sampling_weights_fit_as_repeated_rows_do(kind: Any) -> None:
+    lift, rows = kind(IsotonicCalibration()), repeats(COUNTS)
+    weighted = lift.fit(LOGITS, LABELS, sample_weight=COUNTS.values).predict_proba(LOGITS)
+    again = lift.fit(LOGITS[rows], LABELS[rows]).predict_proba(LOGITS)
+    np.testing.assert_allclose(weighted, again, atol=1e-9)
+    chain = Chain(TemperatureScaling(), lift)
+    weighted = chain.fit(LOGITS, LABELS, sample_weight=COUNTS.values).predict_proba(LOGITS)
+    again = chain.fit(LOGITS[rows], LABELS[rows]).predict_proba(LOGITS)
+    np.testing.assert_allclose(weighted, again, atol=1e-7)
+
+
+def test_groups_of_whole_sampling_weights_fit_as_repeated_rows_do() -> None:
+    # A penalty counts against the rows, whose weights have a mean of 1 over those that count.
+    rows, some = repeats(COUNTS), int((COUNTS.values > 0).sum())
+    weighted = ByGroup(PlattScaling(), penalty=3.0)
+    again = ByGroup(PlattScaling(), penalty=3.0 * rows.size / some)
+    one = weighted.fit(SCORES, HITS, GROUPS, sample_weight=COUNTS.values)
+    other = again.fit(SCORES[rows], HITS[rows], GROUPS[rows])
+    for group in (0, 1):
+        asked = np.full(ASKED.size, group)
+        np.testing.assert_allclose(
+            one.predict(ASKED, asked), other.predict(ASKED, asked), atol=1e-8
+        )
