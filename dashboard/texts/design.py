@@ -8,6 +8,7 @@ from calibcore.calibrators.score_maps.offset import FittedOffset
 from calibcore.data import EventScores, is_designed
 from calibcore.prevalence import PriorShift
 from calibcore.weights import effective_size
+from dashboard.readers.records import Design
 from dashboard.readers.upload import Rows
 from dashboard.scene import Scene
 from dashboard.texts.numbers import percent
@@ -20,26 +21,24 @@ def design_line(scene: Scene) -> str:
     """Return what the rows stand for and how far that counts; empty of rows that count once."""
     if scene.result.prior_shift is not None:
         return prior_line(scene.rows, scene.result.prior_shift)
-    rows, raw = scene.rows, next(iter(scene.upload.contents.sets.values()))
-    design = raw.design
-    if design is None:
-        return ""
+    rows, raw = scene.rows, next(iter(scene.upload.contents.sets.values()), None)
+    design = Design() if raw is None or raw.design is None else raw.design
     said = []
     if design.counts:
         said.append(f'"{design.weight_name}" counts equal rows')
     if rows.weights is not None:
         size = effective_size(rows.weights.values)
-        said.append(
-            f'weighted by "{design.weight_name}": worth {size:,.0f} rows drawn with equal chances'
-        )
+        by = f' by "{design.weight_name}"' if design.weight_name else ""
+        said.append(f"weighted{by}: worth {size:,.0f} rows drawn with equal chances")
     if rows.clusters is not None:
         n_clusters = np.unique(rows.clusters).size
-        said.append(f'rows of {n_clusters:,} "{design.cluster_name}" belong together')
+        name = f'"{design.cluster_name}"' if design.cluster_name else "clusters"
+        said.append(f"rows of {n_clusters:,} {name} belong together")
     if is_designed(rows):
         n_alike = rows.n_samples / _effect(scene)
         said.append(f"the mean gap is as uncertain as that of {n_alike:,.0f} rows drawn one by one")
     text = "; ".join(said)
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{text[:1].upper()}{text[1:]}." if said else ""
 
 
 def _effect(scene: Scene) -> float:
