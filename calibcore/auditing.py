@@ -19,7 +19,7 @@ import numpy as np
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.score_maps.offset import FittedScoreChain
-from calibcore.data import EventScores, LogitSet, refuse_rows
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, Comparisons, SetResult, Side, evaluate, sides_of
 from calibcore.events import Event, OneClass, TopR
@@ -299,7 +299,7 @@ class AuditResult:
         ------
         CalibrationInputError
             Another ending; a calibrator that is not of the catalogue; no dashboard installed; a
-            title and so on that is no text; rows with sampling weights or clusters.
+            title and so on that is no text.
         OSError
             A place that cannot be written to.
 
@@ -307,8 +307,6 @@ class AuditResult:
         -----
         Whatever is installed for the entry point `REPORT` writes it; the core itself draws nothing.
         """
-        if self.asked is not None:
-            refuse_rows(self.asked.split.test, "a report")
         writers = list(entry_points(group=REPORT))
         if not writers:
             raise CalibrationInputError("report", "no dashboard", "the package fractile installed")

@@ -13,7 +13,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from calibcore.validation import Floats
-from dashboard.compute.files import row_numbers
+from dashboard.compute.files import plain_split, row_numbers
 from dashboard.compute.split import slicing_of
 from dashboard.readers import Options, Upload
 from dashboard.readers.records import RawSet
@@ -35,6 +35,7 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
     if shift is not None and scene.result.asked is None:  # `calibcore.audit` has put it there
         moved = shift.moved
         fitted = FittedScoreChain(moved, fitted) if isinstance(fitted, FittedScoreMap) else moved
+        rows = plain_split(scene.upload, settings).calibration
     if fitted is None:
         return None
     digest, result = scene.upload.digest, scene.result

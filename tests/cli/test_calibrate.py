@@ -12,13 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 from numpy.testing import assert_allclose, assert_array_equal
 
-from calibcore import LogitSet, Split
+from calibcore import LogitSet, Split, audit
 from calibcore.calibrators import (
     ByGroup,
     GaussianProcessCalibration,
     PlattScaling,
     TemperatureScaling,
 )
+from calibcore.calibrators.base import FittedScoreMap
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli.main import main
 from dashboard.compute.cache import forget
@@ -399,3 +400,20 @@ def test_groups_that_are_missing_are_said_in_one_sentence(
     none = run("fit", old, "--calibrator", "by_group", "--out", kept)
     assert none.exit_code == 2
     assert none.stderr.startswith("Error: Group: none. Expected one of ward, ")
+
+
+def test_a_stated_share_goes_home_with_the_calibrator(tmp_path: Path) -> None:
+    data, kept, out = (tmp_path / name for name in ("cases.csv", "kept.json", "out.csv"))
+    rng = np.random.default_rng(4)
+    risk = rng.random(400).round(4)
+    ill = (rng.random(400) < risk).astype(int)
+    rows = [f"{p},{y}" for p, y in zip(risk.tolist(), ill.tolist(), strict=True)]
+    data.write_text("\n".join(["risk,ill", *rows]), encoding="utf-8")
+    for command in (
+        ["fit", str(data), "--prevalence", "0.05", "--calibrator", "platt", "--out", str(kept)],
+        ["calibrate", str(data), "--with", str(kept), "--out", str(out)],
+    ):
+        assert CliRunner().invoke(main, command, catch_exceptions=False).exit_code == 0
+    fitted = audit(risk, ill, prevalence=0.05, calibrator="platt").fitted
+    assert isinstance(fitted, FittedScoreMap)
+    np.testing.assert_allclose(pd.read_csv(out)["calibrated"], fitted.predict(risk), atol=1e-12)
