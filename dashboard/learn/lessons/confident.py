@@ -184,6 +184,7 @@ LESSON = Lesson(
     terms={
         "Score": "the probability that the network gives to a class; of a prediction, the largest"
         " of its class probabilities.",
+        "NLL": "mean of \u2212ln of the score of the true class; confident mistakes cost most.",
         "Accuracy": "the share of predictions that are correct.",
         "Temperature": "a number that divides all outputs (logits) before they become scores.",
     },

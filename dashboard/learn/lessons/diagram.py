@@ -317,6 +317,8 @@ LESSON = Lesson(
     " `calibcore.reliability.binned_reliability`; Guo 2017, section 2.",
     terms={
         "Row": "one prediction with its score.",
+        "Observed frequency": "the share of rows with the event; here the event is that the"
+        " prediction is correct.",
         "Bin": "a range of scores, whose rows are counted together.",
         "95% CI": "95% confidence interval: about 95% of such intervals hold the true frequency.",
     },

@@ -349,10 +349,9 @@ LESSON = Lesson(
     play="added",
     minutes=7,
     title="Adding up instead of binning",
-    question=f"{FEW} predictions, **ten from each tenth** of the scores above 40%, lowest score"
-    " first."
-    " One total adds up the scores, another counts the correct ones. Where are the two **farthest"
-    " apart**?",
+    question=f"{FEW} predictions, **ten each** with scores of 40\u201350%, 50\u201360% and so on,"
+    " lowest score first. One total adds up the scores, another counts the correct predictions."
+    " Where are the two **farthest apart**?",
     guess=ChoiceGuess(
         {
             "lowest": "At the lowest scores",
