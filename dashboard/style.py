@@ -98,6 +98,9 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   .st-key-lab_numbers { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1rem; }
   [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }
   .st-key-own_keys { display: none; }
+  .st-key-ks_head { gap: 0.5rem; }
+  .st-key-answer { flex-wrap: nowrap; }
+  .st-key-answer > :first-child { flex: 0 1 auto; min-width: 0; }
   :is(.st-key-tiles, [class*="st-key-pictures_6"]) [data-testid="stColumn"] {
     min-width: calc(50% - 0.5rem); flex: 1 1 40%;
   }
@@ -134,6 +137,13 @@ def apply() -> None:
     """Add the rules to the page."""
     st.html(_RULES)
     st.html(f"<style>:root {{ {_COLOURS[st.context.theme.type or 'light']} }}</style>")
+
+
+def name_on_phones(title: str) -> None:
+    """Write the page's name into the bar above where that is too narrow to list the pages."""
+    place = "position: absolute; left: 4rem; top: 1rem; font-weight: 600; font-size: 1.125rem;"
+    rule = f"[data-testid=\"stHeader\"]::after {{ content: '{title}'; {place} }}"
+    st.html(f"<style>@media (max-width: 767px) {{ {rule} }}</style>")
 
 
 def hide_on_phones(prefix: str) -> None:

@@ -430,7 +430,7 @@ def _show(
     if answer is None:
         _say(sent)
         return
-    with answer.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with answer.container(horizontal=True, vertical_alignment="center", gap="medium", key="answer"):
         st.markdown(_guessed(lesson, left, sent), width="content")
         if not lesson.guess_each_draw:  # what was shown cannot be guessed
             st.button(

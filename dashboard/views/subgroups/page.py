@@ -137,7 +137,7 @@ def _choose_side(results: SubgroupResults) -> bool:
         "Order",
         words.ORDERS,
         key="slices_order",
-        default="before",
+        default="after",
         required=True,
         label_visibility="collapsed",
     )
