@@ -64,6 +64,11 @@ def find(n_rows: int) -> Result:
     return Result(rows, heights, binned_reliability(rows.scores, rows.hits, n_bins=N_BINS))
 
 
+def rows_until(n: int) -> int:
+    """Return how many rows are in their bins when that of the question first holds so many."""
+    return next(k for k in range(1, N_ROWS + 1) if find(k).counted(ASKED)[1] == n)
+
+
 def show(state: State) -> Shown:
     """Show the rows in their bins, and the bars that come of them."""
     if not state.revealed:
