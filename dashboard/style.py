@@ -89,6 +89,14 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :last-child { flex: none; }
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :first-child { flex: 0 1 auto; }
 }
+/* Beside the panel of a small screen, two columns are too narrow for what stands in them. */
+@media (max-width: 1199px) {
+  [class*="st-key-narrow_"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
+    flex-direction: column;
+  }
+  [class*="st-key-narrow_"] [data-testid="stColumn"] { width: 100%; flex: none; }
+  .st-key-contest_table table.measures :is(th, td):nth-child(n+2) { padding-right: 0.3rem; }
+}
 @media (prefers-reduced-motion: reduce) { .play { display: none; } }
 @media (max-width: 640px) {
   [class*="st-key-qr_"] { display: none; }

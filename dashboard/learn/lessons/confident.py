@@ -142,7 +142,7 @@ def _probabilities(
     colours[here] = palette.frequency
     return pictures.bars(
         found, places, palette.score, 0.7, orientation="h", text=shown, textposition="outside",
-        textfont={"size": 14, "color": colours}, cliponaxis=False,
+        textfont={"size": 14, "color": colours}, constraintext="none", cliponaxis=False,
     )  # fmt: skip
 
 

@@ -141,7 +141,11 @@ def show(state: State) -> Shown:
 def _answer() -> str:
     curves = _counted("few")[0]
     n_widest, score = round(curves.ks_fractile * FEW), float(curves.score[curves.ks_index])
-    return f"after {n_widest} of {FEW} rows, at a score of {percent(score, FEW)}"
+    where = {"lowest": "at the lowest scores: ", "highest": "at the highest scores: "}
+    return (
+        f"{where.get(_right(), '')}after {n_widest} of {FEW} rows, at a score of"
+        f" {percent(score, FEW)}"
+    )
 
 
 def _right() -> str:

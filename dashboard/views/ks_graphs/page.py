@@ -234,7 +234,9 @@ def _show_gap(one: _Side, suffix: str, shown: _Shown, palette: Palette) -> None:
 def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palette) -> None:
     note = words.band_note(one.side, expert=shown.expert)
     marks = {} if shown.fractile is None else mark_rows(one.side, shown.fractile, palette)
-    for column, letter in zip(st.columns(2, gap="small"), pair, strict=True):
+    key = f"narrow_{one.name}_{pair}{suffix.replace(' ', '_')}"
+    columns = st.container(key=key).columns(2, gap="small")
+    for column, letter in zip(columns, pair, strict=True):
         figure, _ = drawing.PANELS[letter]
         key = f"{one.name} {letter}{suffix}"
         with column:
