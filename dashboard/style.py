@@ -97,12 +97,12 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   [class*="st-key-narrow_"] [data-testid="stColumn"] { width: 100%; flex: none; }
   .st-key-contest_table table.measures :is(th, td):nth-child(n+2) { padding-right: 0.3rem; }
 }
+[data-testid="stMain"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; }
 @media (prefers-reduced-motion: reduce) { .play { display: none; } }
 @media (max-width: 640px) {
   [class*="st-key-qr_"] { display: none; }
   [data-testid="stMain"] pre code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
   [class*="st-key-card_"] img { width: 72px; }
-  [data-testid="stMain"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; }
   .st-key-lab_numbers { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1rem; }
   [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }
   .st-key-own_keys { display: none; }

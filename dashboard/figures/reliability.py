@@ -500,6 +500,6 @@ def _name(name: str, number: str, palette: Palette) -> dict[str, Any]:
         "yanchor": "bottom",
         "yshift": 1,
         "text": name,
-        "font": {"size": 13, "color": palette.neutral},
+        "font": {"size": 14, "color": palette.neutral},
         "showarrow": False,
     }
