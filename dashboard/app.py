@@ -73,6 +73,7 @@ def main() -> None:
     page = st.navigation([*pages.values(), *teaching.values(), named], position="top")
     with st.container(key="page_name"):
         st.header(page.title, anchor=False)
+    style.name_on_phones(page.title)
     if page in teaching.values():
         page.run()
         return

@@ -89,15 +89,26 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :last-child { flex: none; }
   .st-key-next_steps [data-testid="stHorizontalBlock"] > :first-child { flex: 0 1 auto; }
 }
+/* Beside the panel of a small screen, two columns are too narrow for what stands in them. */
+@media (max-width: 1199px) {
+  [class*="st-key-narrow_"] > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
+    flex-direction: column;
+  }
+  [class*="st-key-narrow_"] [data-testid="stColumn"] { width: 100%; flex: none; }
+  .st-key-contest_table table.measures :is(th, td):nth-child(n+2) { padding-right: 0.3rem; }
+}
+[data-testid="stMain"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; }
 @media (prefers-reduced-motion: reduce) { .play { display: none; } }
 @media (max-width: 640px) {
   [class*="st-key-qr_"] { display: none; }
   [data-testid="stMain"] pre code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
   [class*="st-key-card_"] img { width: 72px; }
-  [data-testid="stMain"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; }
   .st-key-lab_numbers { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1rem; }
   [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }
   .st-key-own_keys { display: none; }
+  .st-key-ks_head { gap: 0.5rem; }
+  .st-key-answer { flex-wrap: nowrap; }
+  .st-key-answer > :first-child { flex: 0 1 auto; min-width: 0; }
   :is(.st-key-tiles, [class*="st-key-pictures_6"]) [data-testid="stColumn"] {
     min-width: calc(50% - 0.5rem); flex: 1 1 40%;
   }
@@ -134,6 +145,13 @@ def apply() -> None:
     """Add the rules to the page."""
     st.html(_RULES)
     st.html(f"<style>:root {{ {_COLOURS[st.context.theme.type or 'light']} }}</style>")
+
+
+def name_on_phones(title: str) -> None:
+    """Write the page's name into the bar above where that is too narrow to list the pages."""
+    place = "position: absolute; left: 4rem; top: 1rem; font-weight: 600; font-size: 1.125rem;"
+    rule = f"[data-testid=\"stHeader\"]::after {{ content: '{title}'; {place} }}"
+    st.html(f"<style>@media (max-width: 767px) {{ {rule} }}</style>")
 
 
 def hide_on_phones(prefix: str) -> None:

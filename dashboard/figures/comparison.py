@@ -278,6 +278,6 @@ def _add_far(
             xshift=-7 if right else 7,
             borderpad=0,
             bgcolor=behind,
-            font={"size": 13, "color": look.colour},
+            font={"size": 14, "color": look.colour},
             showarrow=False,
         )

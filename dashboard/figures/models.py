@@ -181,7 +181,7 @@ def _add_lines(
                 xanchor="center" if beyond else "left",
                 yanchor="bottom" if beyond else "middle",
                 xshift=0 if beyond else 3,
-                font={"size": 13, "color": palette.neutral},
+                font={"size": 14, "color": palette.neutral},
                 showarrow=False,
             )
 
@@ -336,7 +336,7 @@ def _name_lines(
             xanchor="right",
             yanchor="bottom" if above else "top",
             yshift=6 if above else -6,
-            font={"size": 13, "color": (palette.text, palette.neutral)[place]},
+            font={"size": 14, "color": (palette.text, palette.neutral)[place]},
         )
 
 

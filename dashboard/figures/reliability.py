@@ -126,6 +126,7 @@ def name_above(figure: Sketch, *names: tuple[str, str, str]) -> None:
         y=1,
         xanchor="left",
         yanchor="bottom",
+        xshift=-54,  # below the title, so that it fits where pictures are narrow
         yshift=5,
         text="\u2002 ".join(
             f'<span style="color:{colour}">{sign} {name}</span>' for sign, name, colour in names
@@ -499,6 +500,6 @@ def _name(name: str, number: str, palette: Palette) -> dict[str, Any]:
         "yanchor": "bottom",
         "yshift": 1,
         "text": name,
-        "font": {"size": 13, "color": palette.neutral},
+        "font": {"size": 14, "color": palette.neutral},
         "showarrow": False,
     }

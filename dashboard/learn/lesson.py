@@ -186,6 +186,10 @@ class Lesson:
     """Label of the button that draws `MANY` times; "" where only the last draw counts."""
     terms: Mapping[str, str] = field(default_factory=dict)
     """Words that stand here first."""
+    draw_open: str = ""
+    """Label of the button that draws again and shows the answer at once, where each draw is a new
+    thing to be guessed; "" for none.
+    """
     play: str = ""
     """Name of the control that a play button moves through all its steps, or `DRAW` where it draws
     again; "" for no such button.

@@ -150,7 +150,7 @@ def _readable(figure: go.Figure) -> go.Figure:
         axis.tickfont = {"size": 13}
     figure.layout.title.update(text=_of_answers(figure.layout.title.text), font={"size": 14})
     for note in figure.layout.annotations:
-        note.font = {"size": 13}
+        note.font = {"size": 14}
     for trace in figure.data:
         if trace.hovertemplate:
             trace.hovertemplate = _of_answers(trace.hovertemplate)

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+from calibcore.reliability.bins import binomial_interval
 from dashboard.learn.binomial import chances_of, share_within, usual_range
+from dashboard.learn.lessons.diagram import ASKED, find, rows_until
+from dashboard.texts.numbers import percent, span
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,23 @@ def _spread() -> str:
     return f"{low} to {high} in {share_within(chances)} of groups"
 
 
+FEW = 3
+"""Rows of a bin that say hardly anything of it."""
+
+
+def _few() -> str:
+    """Return the interval of the bar in the second lesson, when its bin holds `FEW` rows."""
+    correct, n_rows = find(rows_until(FEW)).counted(ASKED)
+    low, high = (percent(float(end), n_rows) for end in binomial_interval(correct, n_rows))
+    return span(low, high)
+
+
 PLAN: tuple[Step, ...] = (
     Step(
         3,
         "A well-calibrated model gives each of 100 people a risk of 80%. How many will have the"
         " event?",
-        "Hands for 70, 75, 80, 85. Hand out the first link meanwhile.",
+        "Hands for 70, 75, 80, 85. Meanwhile, hand out the link below.",
         "Keep your number; you draw your own 100 people now.",
     ),
     Step(
@@ -54,21 +68,23 @@ PLAN: tuple[Step, ...] = (
     Step(
         5,
         "Ten predictions have a score of 80 to 90%. How high is their bar?",
-        "Guess, show the answer; then the slider from 1 to 60, slowly.",
-        "A bar is a share of rows. With three rows it says hardly anything: see its interval.",
+        "Guess, show the answer; then the slider from 1 to 60. Stop at"
+        f" {rows_until(FEW)}: three rows.",
+        f"A bar is a share of rows. With three it says hardly anything: its interval is {_few()}.",
         "diagram",
     ),
     Step(
         5,
         "What is the ECE of the same 100 rows with 100 bins?",
-        "Half of the class sets 5 bins, half 100; both call out theirs.",
+        "Guess, show the answer. Then half of the class sets 5 bins, half 100; both call out"
+        " theirs.",
         "Nothing changed but the ruler. An ECE needs its bins, its rows, and what luck would show.",
         "bins",
     ),
     Step(
         7,
         "One total adds up scores, one counts correct predictions. Where are they farthest apart?",
-        "Walk through the 60 rows; then all 10,000.",
+        "Guess, show the answer. Play the 60 rows; then all 10,000.",
         "The gap grows while scores are too high. Its widest point is the KS error; it has luck,"
         " too.",
         "ks",
@@ -76,7 +92,7 @@ PLAN: tuple[Step, ...] = (
     Step(
         7,
         "Five pictures are luck, one is a miscalibrated network. Which?",
-        "All guess with 100 rows, hands; then with 10,000.",
+        "All guess with 100 rows, hands; then with 10,000. Then play: other draws.",
         "With few rows, luck looks like miscalibration, and miscalibration like luck.",
         "luck",
     ),
@@ -89,8 +105,8 @@ PLAN: tuple[Step, ...] = (
     ),
     Step(
         4,
-        "Whom would you hire: base rate, network, or the one who exaggerates?",
-        "Guess the lowest ECE; then the slider.",
+        "Base rate, network, or the one who exaggerates: whose ECE is lowest? Whom do you hire?",
+        "Guess, show the answer; hands for the second question. Then the slider.",
         "The base rate is calibrated and of no use. Proper scores count both.",
         "useful",
     ),

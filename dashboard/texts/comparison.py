@@ -15,7 +15,7 @@ from calibcore.evaluation import Comparison
 from calibcore.inference import Finding, Interval
 from calibcore.metrics import Measure
 from dashboard.settings import NO_METHOD
-from dashboard.texts.measures import MARKS
+from dashboard.texts.measures import MARKS, spelled_out
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     amount,
@@ -178,13 +178,14 @@ def conclusion(
     value, where = _value(winner, measure, "crossed"), _where(n_folds, expert=expert)
     if _gain(winner, measure, "crossed") == 0:
         which = f"calibrator{_KEEPING if keeping else ''}"
-        return f"No {which} improves on uncalibrated scores in {where}: {measure.name} {value}."
+        of = spelled_out(measure.name)
+        return f"No {which} improves on uncalibrated scores in {where}: {of} {value}."
     names = _few([method_name(one.key) for one in (winner, *level)])
     before = _before(winner, measure, "crossed")
     each = " each" if level else ""
     lead = {"lower": "Lowest", "higher": "Highest"}.get(measure.better, "Nearest to ideal")
-    of = _OF_THOSE if keeping else ""
-    return f"{lead} {measure.name} in {where}{of}: {names}, {value}{each} (uncalibrated {before})."
+    named = f"{spelled_out(measure.name)} in {where}{_OF_THOSE if keeping else ''}"
+    return f"{lead} {named}: {names}, {value}{each} (uncalibrated {before})."
 
 
 _KEEPING = " that keeps predicted classes"
@@ -212,7 +213,8 @@ def advice(
     before = _before(best, measure, "crossed")
     if found.advised is None:
         which = f"No calibrator{_KEEPING if keeping else ''}"
-        text = f"{which} clearly improves on uncalibrated scores in {where}: {measure.name}"
+        text = f"{which} clearly improves on uncalibrated scores in {where}:"
+        text = f"{text} {spelled_out(measure.name)}"
         if _gain(best, measure, "crossed") <= 0:
             return f"{text} {before}."
         value = _value(best, measure, "crossed")
@@ -224,6 +226,15 @@ def advice(
         of = _OF_THOSE if keeping else ""
         return f"Best in {where}{of}: {name}, {figures}."
     return f"Use {name}: {figures} in {where}."
+
+
+ADVISED = "\u2713\u00a0advised"
+"""Beside the name of the calibrator that is advised."""
+
+
+def marked(name: str, *, advised: bool) -> str:
+    """Return the name of a calibrator in the picture, marked where it is advised."""
+    return f"{name} {ADVISED}" if advised else name
 
 
 def use(method: str) -> str:
@@ -241,7 +252,7 @@ def figures_of(one: Contestant, measure: Measure) -> str:
     if measure.unit in {"nats", "squared"} and measure.better == "lower" and was and now:
         share = 1 - now / was
         less = f", {percent(share, one.crossed.n_samples)} less" if share > 0 else ""
-    return f"{measure.name} {value} (uncalibrated {before}{less})"
+    return f"{spelled_out(measure.name)} {value} (uncalibrated {before}{less})"
 
 
 def level(found: Advice) -> str:

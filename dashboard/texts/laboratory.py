@@ -9,6 +9,7 @@ from calibcore.metrics.measure import Unit
 from calibcore.synthetic import CalibratorAgainstTruth, EstimatorStudy, Redraws, Truth
 from dashboard.learn.laboratory import N_BINS, N_DRAWS, Chosen, Result, preset_of
 from dashboard.samples import Sample
+from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import MINUS, amount, p_words, percent, pp
 
@@ -110,7 +111,7 @@ def conclusion(result: Result) -> str:
         seen = "detect it" if shown else "do not detect it"
         truth = f"True mean error {distance}; these {n_rows:,} rows {seen}."
     return (
-        f"**{text}** (KS error {percent(ks[0], n_rows)}, {p_value}). {truth}"
+        f"**{text}**: {spelled_out('KS error')} {percent(ks[0], n_rows)}, {p_value}. {truth}"
         f" True KS error: {percent(ks[1], n_rows)}."
     )
 

@@ -33,6 +33,14 @@ GROUPS = {
 }
 """Headings of the full list, by the group of the measure."""
 
+SPELLED = {
+    "NLL": "log loss",
+    "ECE": "binned calibration error",
+    "KDE-ECE": "kernel-smoothed calibration error",
+    "KS error": "largest cumulative gap",
+}
+"""What abbreviations stand for where they are met first."""
+
 TESTED_ONLY = {m.key for m in METRICS if m.is_tested_only}
 """Keys of the measures without intervals."""
 
@@ -54,6 +62,23 @@ MARKS: dict[Mark, tuple[str, str]] = {
     "moved": ("\u25c7", "changed, not clearly better"),
 }
 """Sign and words of each mark."""
+
+
+def spelled_out(name: str) -> str:
+    """Return the name of a measure with what its abbreviation stands for, inside a sentence.
+
+    Examples
+    --------
+    >>> spelled_out("NLL of the event")
+    'NLL (log loss) of the event'
+    >>> spelled_out("Brier score")
+    'Brier score'
+    """
+    for short, words in SPELLED.items():
+        after = name.removeprefix(short)
+        if after != name and after[:1] in {"", " ", ","}:
+            return f"{short} ({words}){after}"
+    return name
 
 
 ABOVE, BELOW = "estimate above it: noise inflates it", "estimate below it: the CI corrects its bias"

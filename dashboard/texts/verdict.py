@@ -28,6 +28,7 @@ from dashboard.texts.badges import (
     shape,
 )
 from dashboard.texts.events import EventWords
+from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     adds_up,
@@ -48,6 +49,9 @@ LABELS_ALONE = (
     "This file holds labels alone. Add the file with their logits or class probabilities in the"
     " panel on the left."
 )
+KS = spelled_out("KS error")
+"""In a headline."""
+
 NOT_FITTED = "Until then, all pages show uncalibrated scores."
 LOOKING_CLOSER = "Computing the 95% confidence intervals"
 NEXT_STEP = "Change the file or the settings on the left, or choose another file or an example."
@@ -105,7 +109,7 @@ def verdict(
     if finding.direction == "both":  # which has no mean gap for its size
         now = percent(curves.ks_error, n_samples)
         was = now if before is None else percent(before.curves.ks_error, n_samples)
-        size = f"KS error {now}" if was == now else f"KS error {was} \u2192 {now}"
+        size = f"{KS} {now}" if was == now else f"{KS} {was} \u2192 {now}"
         means = size if shown.startswith(RIGHT) else f"{means}, {size}"
     tested = ""
     if expert:

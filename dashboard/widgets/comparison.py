@@ -13,8 +13,11 @@ from dashboard.texts.rows import say_rows
 from dashboard.widgets import address
 
 
-def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> None:
-    """Show what is known of the best, of those that are level, and of the test set."""
+def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> str:
+    """Show what is known of the best, of those that are level, and of the test set.
+
+    Return the key of the calibrator that is advised; "" for none.
+    """
     with st.spinner(words.TESTING):
         conclusion = conclusion_of(scene, picks, among, dealt)
     if conclusion.head:
@@ -32,6 +35,7 @@ def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> N
         st.warning(say_rows(words.SAME_DATA), icon=":material/warning:")
     elif scene.chosen == "calibration":
         st.info(words.BOTH_SETS, icon=":material/info:")
+    return conclusion.advised
 
 
 def show_recommended(scene: Scene) -> None:

@@ -165,7 +165,9 @@ def compared(page: AppTest) -> dict[str, list[str]]:
     (table,) = [p.proto.body for p in found if "measures all-columns few'" in p.proto.body]
     lines = re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table)
     return {
-        unescape(name): [re.sub("<.*?>", "", cell) for cell in re.findall("<td>(.*?)</td>", cells)]
+        unescape(name.partition("<small>")[0]): [
+            re.sub("<.*?>", "", cell) for cell in re.findall("<td>(.*?)</td>", cells)
+        ]
         for name, cells in lines
     }
 

@@ -34,6 +34,7 @@ from dashboard.tables import (
 )
 from dashboard.texts import comparison as words
 from dashboard.texts.comparison import half_note
+from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
 from dashboard.views.calibrators.page import MEASURES
 from tests.app.pages import (
@@ -76,7 +77,9 @@ def method_rows(page: AppTest) -> dict[str, list[tuple[str, str]]]:
         for line in re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table)
     ]
     return {
-        unescape(name): re.findall("<td>(.*?)(?:<div>test (.*?)</div>)?</td>", cells)[:-1]
+        unescape(name.partition("<small>")[0]): re.findall(
+            "<td>(.*?)(?:<div>test (.*?)</div>)?</td>", cells
+        )[:-1]
         for name, cells in lines
     }
 
@@ -160,7 +163,7 @@ def test_the_address_chooses_calibrators_measures_and_the_ranking() -> None:
 
 def test_the_conclusion_holds_what_the_table_shows() -> None:
     page = open_page("compare", sample=SAMPLE)
-    rows, measure = method_rows(page), named("event_nll").name
+    rows, measure = method_rows(page), re.escape(spelled_out(named("event_nll").name))
     (sentence,) = [str(one.value) for one in page.subheader if "cross-validation" in str(one.value)]
     found = re.fullmatch(
         rf"Use (.+): {measure} ([\d.]+) \(uncalibrated ([\d.]+), ([\d.]+)% less\) in"
@@ -197,7 +200,9 @@ def test_the_conclusion_holds_what_the_table_shows() -> None:
     by_ks = open_page("compare", sample=SAMPLE, by="ks_error")
     (sentence,) = [str(one.value) for one in by_ks.subheader if "cross-val" in str(one.value)]
     first, value = next((name, plain(row[0][0])) for name, row in method_rows(by_ks).items())
-    assert sentence.startswith(f"Lowest KS error in cross-validation: {first}, {value} (")
+    assert sentence.startswith(
+        f"Lowest KS error (largest cumulative gap) in cross-validation: {first}, {value} ("
+    )
     assert words.NOT_TESTED in " ".join(bodies(by_ks))
 
 
@@ -206,7 +211,7 @@ def test_the_headline_is_no_other_than_its_table() -> None:
     asked = "temperature,vector,one_vs_rest_histogram,one_vs_rest_isotonic"
     page = open_page("compare", sample=SAMPLE, by="ece", methods=asked)
     rows = {name: [plain(side) for side in row[0]] for name, row in method_rows(page).items()}
-    name, number = "Temperature scaling", named("ece").name
+    name, number = "Temperature scaling", spelled_out(named("ece").name)
     value, before = rows[name][0], rows[NOTHING][0]
     assert page.subheader[0].value == (
         f"Lowest {number} in cross-validation of those that keep predicted classes: {name},"
@@ -470,7 +475,9 @@ def test_one_recommendation_on_all_pages_is_one_click_away(rng: np.random.Genera
     file = "\n".join(["risk,died", *lines]).encode()
     page = open_upload(("risk.csv", file), resamples="200", score_learners="beta")
     (said,) = [text for text in bodies(page) if re.match(r"\*\*Use (?!the)", text)]
-    named = re.match(r"\*\*Use (.*?)\.\*\* (NLL of the event [\d.]+ \(uncalibrated [^)]+\))", said)
+    named = re.match(
+        r"\*\*Use (.*?)\.\*\* (NLL \(log loss\) of the event [\d.]+ \(uncalibrated [^)]+\))", said
+    )
     assert named is not None, said
     name, figures = named.groups()
     assert name != "Spline"  # which the pages open with

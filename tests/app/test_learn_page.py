@@ -91,6 +91,19 @@ def test_skipping_shows_the_answer_as_well(lesson: Lesson) -> None:
     assert page.button(key=f"lock_{lesson.key}")
 
 
+def test_six_others_are_shown_with_their_answer() -> None:
+    page = open_lesson(lesson="luck")
+    assert "open_luck" not in [one.key for one in page.button]
+    page.button(key="skip_luck").click().run()
+    page.button(key="open_luck").click().run()
+    lesson = find("luck")
+    assert lesson is not None
+    assert lesson.show(start_of(lesson, draws=2)).sentence in shown(page)
+    hidden = open_lesson(lesson="luck", answers="hidden")
+    hidden.button(key="skip_luck").click().run()
+    assert "open_luck" not in [one.key for one in hidden.button]
+
+
 @every_lesson
 def test_the_check_says_what_is_right_and_why(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key, answers="shown")
@@ -157,7 +170,7 @@ def test_parts_are_left_out_by_the_link() -> None:
     assert not page.radio
     assert not page.expander
     assert not page.get("link_button")
-    assert [one.key for one in page.button] == ["draw_bins", "again_bins"]
+    assert [one.key for one in page.button] == ["again_bins", "draw_bins"]
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,11 @@ def test_samples_of_the_same_rows_are_compared() -> None:
     for title, (before, after) in errors.items():
         assert rows[title][0].split() == [f"{100 * before:.1f}%", f"{100 * after:.1f}%"]
     best = min(errors, key=lambda title: errors[title][0])
-    assert page.subheader[0].value.startswith(f"Lowest KS error before: {escape_markdown(best)} (")
+    assert (
+        page.subheader[0]
+        .value.partition(". Lowest")[2]
+        .startswith(f" KS error before calibration: {escape_markdown(best)} (")
+    )
     assert len(charts(page)) == 2 + len(FASHION)
     assert all(len(chart.alt) > 20 for chart in charts(page))
     page.multiselect(key="beside_seen").set_value([FASHION[2].name]).run()

@@ -181,6 +181,20 @@ def test_play_moves_the_slider_and_stops(open_page: OpenPage) -> None:
     expect(page.locator(".play")).to_be_hidden()
 
 
+def test_play_draws_line_ups_and_keeps_the_answer_shown(open_page: OpenPage) -> None:
+    page = open_page("learn?lesson=luck")
+    settle(page)
+    expect(page.get_by_role("button", name=words.PLAY)).to_have_count(0)
+    click(page.get_by_role("button", name=words.SKIP))
+    page.get_by_role("button", name=words.PLAY).click()
+    page.wait_for_url(re.compile(r"draw=3"))
+    page.get_by_role("button", name=words.STOP_PLAYING).click()
+    settle(page)
+    (drawn,) = re.findall(r"draw=(\d+)", page.url)
+    lesson = next(one for one in LESSONS if one.key == "luck")
+    assert plain(lesson.show(start_of(lesson, draws=int(drawn))).sentence) in seen(page)
+
+
 @pytest.mark.parametrize("path", ["learn?lesson=ks&answers=shown", "laboratory"])
 def test_pictures_for_slides_hold_captions_and_address(
     open_page: OpenPage, path: str, tmp_path: Path

@@ -146,7 +146,8 @@ def _calibrators(page: Page) -> None:
     # 18. Which calibrator do we take, and is it clearly the best?
     said = text_of(page)
     # By group, as one ward is wrong: maps of the score alone come to no less than 0.44.
-    best = r"Best in cross-validation: By group, NLL of the event 0\.43\d \(uncalibrated 0\.44\d\)"
+    named = r"Best in cross-validation: By group, NLL \(log loss\) of the event"
+    best = rf"{named} 0\.43\d \(uncalibrated 0\.44\d\)"
     assert re.search(best, said)
     assert "Not clearly different:" not in said
 

@@ -35,6 +35,7 @@ from dashboard.figures import DARK, LIGHT
 from dashboard.figures.comparison import CROSSED, TEST, _axis, dot_plot
 from dashboard.settings import NO_METHOD
 from dashboard.texts import comparison as words
+from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
 from tests.figures.conftest import Keep
 from tests.figures.made import MINUS, Figure, pct, texts, trace
@@ -228,6 +229,9 @@ def made(key: str, crossed: tuple[float, float], test: tuple[float, float]) -> C
     return Contestant(key, *standings)
 
 
+NLL = "NLL (log loss) of the event"
+"""As sentences call it."""
+
 NOTHING = made(NO_METHOD, (0.5, 0.5), (0.6, 0.6))
 GOOD = made("temperature", (0.5, 0.3), (0.6, 0.45))
 LUCKY = made("isotonic", (0.5, 0.4), (0.6, 0.42))
@@ -237,7 +241,7 @@ BAD = made("histogram", (0.5, 0.9), (0.6, 0.9))
 def test_the_best_is_named_with_the_uncalibrated_value() -> None:
     shown = [NOTHING, LUCKY, GOOD]
     picks = picks_of(shown, "event_nll")
-    name = picks.measure.name
+    name = NLL
     assert words.conclusion(picks, 5, expert=False) == (
         f"Lowest {name} in cross-validation: Temperature scaling, 0.300 (uncalibrated 0.500)."
     )
@@ -260,7 +264,7 @@ def test_best_is_said_of_a_clear_lead_alone() -> None:
     def said(found: Advice, *, expert: bool = False) -> tuple[str, str]:
         return words.advice(found, shown, measure, 5, expert=expert), words.level(found)
 
-    figures = f"{measure.name} 0.300 (uncalibrated 0.500, 40.0% less)"
+    figures = f"{NLL} 0.300 (uncalibrated 0.500, 40.0% less)"
     assert said(Advice("temperature", "temperature", ())) == (
         f"Best in cross-validation: Temperature scaling, {figures}.", "",
     )  # fmt: skip
@@ -273,7 +277,7 @@ def test_best_is_said_of_a_clear_lead_alone() -> None:
     )
     assert said(Advice("temperature", "beta", ("temperature", "isotonic")), expert=True) == (
         (
-            f"Use Beta calibration: {measure.name} 0.305 (uncalibrated 0.500, 39.0% less) in 5-fold"
+            f"Use Beta calibration: {NLL} 0.305 (uncalibrated 0.500, 39.0% less) in 5-fold"
             " cross-validation."
         ),
         (
@@ -286,10 +290,10 @@ def test_best_is_said_of_a_clear_lead_alone() -> None:
     )
     assert said(Advice("temperature", None, ("beta",))) == (
         ("No calibrator clearly improves on uncalibrated scores in cross-validation:"
-        f" {measure.name} 0.500, at best 0.300 (Temperature scaling)."), "",
+        f" {NLL} 0.500, at best 0.300 (Temperature scaling)."), "",
     )  # fmt: skip
     shown.append(made("spline", (0.5, 0.51), (0.6, 0.6)))
-    assert said(Advice("spline", None, ()))[0].endswith(f": {measure.name} 0.500.")
+    assert said(Advice("spline", None, ()))[0].endswith(f": {NLL} 0.500.")
 
 
 def test_what_gets_worse_and_what_changes_classes_is_said() -> None:
@@ -320,7 +324,7 @@ def test_what_gets_worse_and_what_changes_classes_is_said() -> None:
 def test_a_lead_among_those_that_keep_predicted_classes_says_so() -> None:
     # As in a table by ECE: temperature 2.5%, with lower ones below it that change classes.
     shown = [NOTHING, GOOD, LUCKY]
-    picks, name = picks_of(shown, "event_nll"), named("event_nll").name
+    picks, name = picks_of(shown, "event_nll"), NLL
     lower = made("vector", (0.5, 0.2), (0.6, 0.41))
     lowest = made("matrix", (0.5, 0.1), (0.6, 0.5))
     higher = made("dirichlet", (0.5, 0.301), (0.6, 0.421))
@@ -364,8 +368,7 @@ def test_the_same_choice_and_no_calibrator_at_all_are_said() -> None:
     shown = [NOTHING, BAD]
     nothing = picks_of(shown, "event_nll")
     assert words.conclusion(nothing, 5, expert=False) == (
-        "No calibrator improves on uncalibrated scores in cross-validation:"
-        f" {nothing.measure.name} 0.500."
+        f"No calibrator improves on uncalibrated scores in cross-validation: {NLL} 0.500."
     )
     said = words.on_test(nothing, shown, same_data=False)
     assert said == "Test set: uncalibrated 0.600. No other is better there."
@@ -380,8 +383,7 @@ def test_a_lead_that_cannot_be_read_off_is_not_called_one() -> None:
     shown = [NOTHING, level]
     found = picks_of(shown, "event_nll")
     assert words.conclusion(found, 5, expert=False) == (
-        "No calibrator improves on uncalibrated scores in cross-validation:"
-        f" {found.measure.name} 0.500."
+        f"No calibrator improves on uncalibrated scores in cross-validation: {NLL} 0.500."
     )
     said = words.on_test(found, shown, same_data=False)
     assert said == "Test set: uncalibrated 0.600. No other is better there."
@@ -406,8 +408,7 @@ def test_calibrators_that_are_level_in_the_digits_shown_are_named_together() -> 
         picks = picks_of(shown, "event_nll")
         assert words.level_with(picks, shown) == level
         assert words.conclusion(picks, 5, level, expert=False) == (
-            f"Lowest {picks.measure.name} in cross-validation: {named_}, 0.300 each"
-            " (uncalibrated 0.500)."
+            f"Lowest {NLL} in cross-validation: {named_}, 0.300 each (uncalibrated 0.500)."
         )
     said = words.on_test(picks_of(every, "event_nll"), every, rivals, same_data=False)
     assert said.startswith("Test set: 0.450 for Temperature scaling (uncalibrated 0.600). ")
@@ -441,7 +442,7 @@ def test_sentences_of_real_comparisons_hold_their_numbers(contestants: list[Cont
             assert caption.startswith(f"{measure.name} does not rank calibrators.")
             continue
         said = words.conclusion(found, 5, expert=False)
-        assert measure.name in said
+        assert spelled_out(measure.name) in said
         improves = not said.startswith("No calibrator improves")
         assert (method_name(found.winner.key) in said) == improves
         test = words.on_test(found, contestants, same_data=False)

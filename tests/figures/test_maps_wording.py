@@ -18,6 +18,9 @@ from tests.figures.made import MINUS, pct
 
 # Maps -----------------------------------------------------------------------------------------
 
+ECE = "ECE (binned calibration error)"
+"""As headlines call it."""
+
 
 def moved(lowered: int, raised: int, n_rows: int = 1_000) -> Movement:
     return Movement(n_rows, lowered, raised, -0.0412, 0.0498, 0.712, 0.55)
@@ -160,19 +163,19 @@ HUNGRY = curve("isotonic", {50: 0.09, 200: 0.02, 800: 0.01})
 def test_one_that_leads_from_few_to_all() -> None:
     said = efficiency.conclusion(found(NOTHING, STEADY), "ece", 5_000)
     assert said == (
-        f"Temperature scaling has the lowest ECE at every size shown: {pct('3.0')} with 50"
+        f"Temperature scaling has the lowest {ECE} at every size shown: {pct('3.0')} with 50"
         f" calibration rows, {pct('2.0')} with 800. About 150 rows (95% CI 150\u2013150) keep"
         " 90% of its gain over uncalibrated scores."
     )
     dip = curve("beta", {50: 0.09, 200: 0.01, 800: 0.03})
     said = efficiency.conclusion(found(NOTHING, STEADY, dip), "ece", 5_000)
-    assert said.startswith("Temperature scaling has the lowest ECE at both ends: ")
+    assert said.startswith(f"Temperature scaling has the lowest {ECE} at both ends: ")
 
 
 def test_one_that_overtakes() -> None:
     said = efficiency.conclusion(found(NOTHING, STEADY, HUNGRY), "ece", 5_000)
     assert said == (
-        f"Lowest ECE: Temperature scaling with 50 calibration rows ({pct('3.0')}), Isotonic"
+        f"Lowest {ECE}: Temperature scaling with 50 calibration rows ({pct('3.0')}), Isotonic"
         f" regression of the event from 200 rows on ({pct('1.0')} with 800). More than 800"
         " rows may still help."
     )
@@ -184,13 +187,13 @@ def test_one_that_overtakes() -> None:
 def test_uncalibrated_scores_can_be_best() -> None:
     said = efficiency.conclusion(found(NOTHING, HUNGRY), "ece", 5_000)
     assert said.startswith(
-        f"Lowest ECE: Uncalibrated with 50 calibration rows ({pct('5.0')}), Isotonic"
+        f"Lowest {ECE}: Uncalibrated with 50 calibration rows ({pct('5.0')}), Isotonic"
         " regression of the event from 200 rows on"
     )
     bad = curve("isotonic", {50: 0.09, 200: 0.08, 800: 0.07})
     said = efficiency.conclusion(found(NOTHING, bad), "ece", 5_000)
     assert said == (
-        f"No calibrator beats uncalibrated scores: ECE {pct('5.0')} with 50 calibration rows,"
+        f"No calibrator beats uncalibrated scores: {ECE} {pct('5.0')} with 50 calibration rows,"
         f" {pct('5.0')} with 800."
     )
     luck = curve("isotonic", {50: 0.04, 200: 0.08, 800: 0.07})
@@ -198,14 +201,14 @@ def test_uncalibrated_scores_can_be_best() -> None:
     assert said.endswith(f", Uncalibrated from 200 rows on ({pct('5.0')} with 800).")
     middle = curve("isotonic", {50: 0.09, 200: 0.01, 800: 0.07})
     said = efficiency.conclusion(found(NOTHING, middle), "ece", 5_000)
-    assert said.startswith("Uncalibrated scores have the lowest ECE at both ends: ")
+    assert said.startswith(f"Uncalibrated scores have the lowest {ECE} at both ends: ")
 
 
 def test_what_is_half_done_is_told_as_far_as_it_goes() -> None:
     part = curve("temperature", {50: 0.03})
     alone = LearningCurves((part,), Plan((50, 200)))
     said = efficiency.conclusion(alone, "ece", 100)
-    assert said == f"Lowest ECE: Temperature scaling ({pct('3.0')} with 50 calibration rows)."
+    assert said == f"Lowest {ECE}: Temperature scaling ({pct('3.0')} with 50 calibration rows)."
     assert efficiency.conclusion(LearningCurves((), Plan((50,))), "ece", 100) == (
         "ECE is not available for these calibrators."
     )

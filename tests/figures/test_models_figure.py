@@ -109,14 +109,14 @@ def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
     said = words.conclusion(NAMES, found, "temperature", expert=False)
     assert int(np.argmin(errors)) == 0
     best = f"({pct(f'{100 * errors[0]:.1f}')})"
-    assert said.startswith(f"Lowest KS error before: plain {best}. ")
+    assert said.endswith(f"pp. Lowest KS error before calibration: plain {best}.")
     low, high = f"{100 * min(left):.1f}", f"{100 * max(left):.1f}"
-    n_found = sum(one.after.omnibus.p_value < 0.05 for one in found)
-    still = f"miscalibration still detected in {n_found} of 3" if n_found else "none detected"
-    assert f"After Temperature scaling: KS errors {low}\u2013{high}%, {still}; " in said
+    assert [one.after.omnibus.p_value < 0.05 for one in found] == [True] * 3
+    still = "miscalibration still detected in all 3 models"
+    assert said.startswith(f"After Temperature scaling: {still}, KS errors {low}\u2013{high}%; ")
     rights = [one.compare("accuracy").after or 0.0 for one in found]
     apart = 100 * (max(rights) - min(rights))
-    assert said.endswith(f"accuracies differ by up to {apart:.1f} pp.")
+    assert f"; accuracies differ by up to {apart:.1f} pp. " in said
     assert "p <" not in said
     p_value = found[0].before.curves.ks_p_value
     assert p_words(p_value) in words.conclusion(NAMES, found, "temperature", expert=True)
@@ -134,7 +134,15 @@ def test_of_equal_models_none_is_the_best() -> None:
     one = evaluated()[0]
     said = words.conclusion(("a", "b"), [one, one], "temperature", expert=False)
     error = pct(f"{100 * one.before.curves.ks_error:.1f}")
-    assert said.startswith(f"Lowest KS error before: a and b ({error} each).")
+    assert said.endswith(f"Lowest KS error before calibration: a and b ({error} each).")
+    assert "miscalibration still detected in both models" in said
+
+
+def test_the_headline_names_the_models_that_are_still_off() -> None:
+    assert words.still_off([], 3) == "no miscalibration detected"
+    assert words.still_off(["a", "b"], 3).endswith("still detected in a and b (2 of 3)")
+    assert words.still_off(["a", "b", "c"], 4).endswith("still detected in 3 of 4 models")
+    assert words.still_off(["a", "b", "c"], 3).endswith("still detected in all 3 models")
 
 
 def test_a_difference_is_written_with_its_interval() -> None:

@@ -124,7 +124,7 @@ def test_the_conclusion_names_the_worst_and_counts_the_others() -> None:
     before, after = screens()
     error = f"{100 * before.ks_error[1]:.1f}"  # subgroups are sorted by it
     assert error != f"{100 * before.mean_gap[1]:.1f}"
-    counted = "Miscalibrated subgroups: 2 of 3 before, 0 after (adjusted for 3 tests)."
+    counted = "Miscalibrated subgroups: none of 3 after, 2 before (adjusted for 3 tests)."
     assert conclusion((before, after)) == (
         r"Worst by light before calibration: light \= \<b\>night\</b\> \$x\$, overconfident, KS"
         f" error {pct(error)}. {counted}"
@@ -215,9 +215,13 @@ def test_the_table_holds_the_numbers_of_the_result() -> None:
 
 def test_the_caption_counts_the_intervals_that_include_0() -> None:
     before, after = screens()
-    covering = int(((before.gap_low <= 0) & (before.gap_high >= 0))[before.rows > 0].sum())
+    was, now = (
+        int(((one.gap_low <= 0) & (one.gap_high >= 0))[before.rows > 0].sum())
+        for one in (before, after)
+    )
+    assert was < now
     said = words.dots_caption(before, after)
-    assert said.endswith(f"{covering} of 4 intervals include 0 before calibration.")
+    assert said.endswith(f"{now} of 4 intervals include 0 after calibration, {was} before.")
     assert words.dots_caption(before, None).endswith("include 0.")
 
 

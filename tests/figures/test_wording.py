@@ -98,7 +98,8 @@ def test_scores_too_high_here_and_too_low_there() -> None:
         "violet",
     )
     assert found.sentence == (
-        "Over- and underconfident, right on average, but too extreme: KS error 10.0%."
+        "Over- and underconfident, right on average, but too extreme: KS error (largest"
+        " cumulative gap) 10.0%."
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.learn import plan
 from dashboard.learn.exercises import Exercise, exercises, sheet
-from dashboard.learn.lessons import find
+from dashboard.learn.lessons import diagram, find
 from dashboard.texts import learn as teachers
 
 SEEDS = range(20)
@@ -198,4 +198,12 @@ def test_the_plan_opens_lessons_and_holds_acting_on_a_score() -> None:
     (first,) = [step for step in plan.PLAN if step.lesson == "eighty"]
     assert first.address == "learn?lesson=eighty&seat=ask"  # each draws for oneself
     assert "72 to 88 in 96.7% of groups" in first.say
+    # Two of the first three rows of the bin are correct: Wilson's interval by hand.
+    n, share, z = 3, 2 / 3, 1.959964
+    middle, half = share + z**2 / (2 * n), z * (share * (1 - share) / n + (z / (2 * n)) ** 2) ** 0.5
+    low, high = (100 * (middle + side * half) / (1 + z**2 / n) for side in (-1, 1))
+    (second,) = [step for step in plan.PLAN if step.lesson == "diagram"]
+    assert f"interval is {low:.1f}\u2013{high:.1f}%." in second.say
+    assert [diagram.find(k).counted(diagram.ASKED) for k in (11, 12)] == [(2, 2), (2, 3)]
+    assert "Stop at 12: three rows." in second.do
     assert "1 / (1 + 9) = 10%" in next(s.say for s in plan.PLAN if s.lesson == "acting")

@@ -103,6 +103,19 @@ def test_the_widest_gap_is_marked_once_it_is_passed() -> None:
         assert any("KS error" in name for name in names) is passed
 
 
+def test_the_answer_is_where_a_loop_finds_the_widest_gap() -> None:
+    total, gaps = 0.0, list[float]()
+    for score, hit in ordered("few"):
+        total += score - hit
+        gaps.append(abs(total))
+    place = gaps.index(max(gaps))
+    assert (place + 1) / ks.FEW > 2 / 3
+    last = f"{100 * ordered('few')[place][0]:.1f}%"
+    assert ks.show(start_of(ks.LESSON)).answer == (
+        f"at the highest scores: after {place + 1} of 60 rows, at a score of {last}"
+    )
+
+
 def test_before_the_answer_the_rows_are_seen_and_no_total() -> None:
     (picture,) = ks.show(start_of(ks.LESSON, revealed=False)).pictures
     right, wrong = picture.figure.data

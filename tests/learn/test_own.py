@@ -176,7 +176,10 @@ def test_the_verdict_is_that_of_the_ks_error(given_answers: list[Answer], said: 
 def test_luck_is_said_before_the_answers_and_independently_of_them() -> None:
     wrong, right = (own.result_of(own.scores_of(same(80, n))) for n in (0, 20))
     assert words.band(wrong) == words.band(right)
-    assert "KS error of up to **20.0%** in at least 95% of cases" in words.band(right)
+    assert (
+        "KS error (largest cumulative gap) of up to **20.0%** in at least 95% of cases"
+        in words.band(right)
+    )
     assert "With 100 such answers: up to 9.0%" in words.band(right)
 
 

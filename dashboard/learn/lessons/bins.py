@@ -111,7 +111,7 @@ def _diagram(table: BinTable, palette: Palette) -> Picture:
 
 
 def _sweep(found: Result, place: int, palette: Palette) -> Picture:
-    top = 1.25 * max(float(found.ece.max()), float(found.perfect.max()))
+    top = 1.6 * max(float(found.ece.max()), float(found.perfect.max()), found.ks)
     figure = pictures.picture(
         "ECE by number of bins",
         [
@@ -122,15 +122,11 @@ def _sweep(found: Result, place: int, palette: Palette) -> Picture:
         ],
         x=pictures.number_axis("Bins", 0, 104),
         y=pictures.percent_axis("Error", top),
-        names=pictures.names_at_end(
-            [
-                ("ECE", float(found.ece[-1]), palette.score),
-                ("KS error", found.ks, palette.text),
-                ("ECE if perfectly calibrated", float(found.perfect[-1]), palette.neutral),
-            ],
-            x=100,
-            high=top,
-        ),
+        names=[
+            pictures.label("\u2501 ECE", 2, 0.88 * top, palette.score),
+            pictures.label("\u2508 ECE if perfectly calibrated", 2, 0.78 * top, palette.neutral),
+            pictures.label("- - KS error", 2, 0.68 * top, palette.text),
+        ],
     )
     return Picture(
         "sweep",
@@ -179,8 +175,8 @@ LESSON = Lesson(
     " of the first example.",
     draw="Draw 100 other rows",
     terms={
-        "ECE": "Expected calibration error: in each bin of scores, the distance between mean score"
+        "ECE": "expected calibration error: in each bin of scores, the distance between mean score"
         " and observed frequency, averaged over the rows.",
-        "KS error": "Largest gap between cumulative scores and cumulative outcomes.",
+        "KS error": "an error that needs no bins; the next lesson shows it.",
     },
 )

@@ -142,7 +142,7 @@ def _probabilities(
     colours[here] = palette.frequency
     return pictures.bars(
         found, places, palette.score, 0.7, orientation="h", text=shown, textposition="outside",
-        textfont={"size": 14, "color": colours}, cliponaxis=False,
+        textfont={"size": 14, "color": colours}, constraintext="none", cliponaxis=False,
     )  # fmt: skip
 
 
@@ -184,6 +184,7 @@ LESSON = Lesson(
     terms={
         "Score": "the probability that the network gives to a class; of a prediction, the largest"
         " of its class probabilities.",
+        "NLL": "mean of \u2212ln of the score of the true class; confident mistakes cost most.",
         "Accuracy": "the share of predictions that are correct.",
         "Temperature": "a number that divides all outputs (logits) before they become scores.",
     },

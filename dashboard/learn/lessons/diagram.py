@@ -64,6 +64,11 @@ def find(n_rows: int) -> Result:
     return Result(rows, heights, binned_reliability(rows.scores, rows.hits, n_bins=N_BINS))
 
 
+def rows_until(n: int) -> int:
+    """Return how many rows are in their bins when that of the question first holds so many."""
+    return next(k for k in range(1, N_ROWS + 1) if find(k).counted(ASKED)[1] == n)
+
+
 def show(state: State) -> Shown:
     """Show the rows in their bins, and the bars that come of them."""
     if not state.revealed:
@@ -317,6 +322,8 @@ LESSON = Lesson(
     " `calibcore.reliability.binned_reliability`; Guo 2017, section 2.",
     terms={
         "Row": "one prediction with its score.",
+        "Observed frequency": "the share of rows with the event; here the event is that the"
+        " prediction is correct.",
         "Bin": "a range of scores, whose rows are counted together.",
         "95% CI": "95% confidence interval: about 95% of such intervals hold the true frequency.",
     },

@@ -197,7 +197,8 @@ LESSON = Lesson(
         ),
     ),
     show=show,
-    takeaway="A score of 80% is about many: of 100 such people, about 80 have the event.",
+    takeaway="Calibrated: of many people with a score of 80%, about 80% have the event; not 80 of"
+    " every 100.",
     check=_check(),
     link=lambda _: Link(
         "reliability", {"sample": "perfect_synthetic", "method": "none", "bins": "10"}
@@ -209,6 +210,7 @@ LESSON = Lesson(
     draw_many="Draw 100 groups",
     play=DRAW,
     terms={
+        "Well-calibrated": "its scores can be taken at their word.",
         "Score": "the probability that a model gives to an event; for a patient also called risk.",
         "Event": "what the score is about: it happens or it does not.",
     },

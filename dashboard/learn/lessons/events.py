@@ -337,8 +337,9 @@ LESSON = Lesson(
     " no class changes its place in a row. One row: drawn from those with several scores to see.",
     draw="Draw another row",
     terms={
-        "Overconfident": "The mean score is above the observed frequency: scores too high."
+        "Overconfident": "the mean score is above the observed frequency: scores too high."
         " Underconfident: below it.",
-        "KS error": "Largest gap between cumulative scores and cumulative outcomes.",
+        "Top-2 set": "the two most probable classes; the event: one of them is the true one.",
+        "KS error": "largest gap between cumulative scores and cumulative outcomes.",
     },
 )

@@ -308,9 +308,9 @@ LESSON = Lesson(
     f" drawn from the calibration set of {data.NETWORK_NAME}. Other rows: its test set.",
     draw="Draw other calibration rows",
     terms={
-        "Calibrator": "A map, fitted on some rows, that adjusts scores to observed frequencies.",
-        "Temperature scaling": "All logits are divided by one number.",
-        "Isotonic regression": "Scores are replaced by observed frequencies, in increasing steps.",
-        "Brier score": "Mean squared distance between score and outcome.",
+        "Calibrator": "a map, fitted on some rows, that adjusts scores to observed frequencies.",
+        "Temperature scaling": "all outputs (logits) are divided by one number.",
+        "Isotonic regression": "scores are replaced by observed frequencies, in increasing steps.",
+        "Brier score": "mean squared distance between score and outcome.",
     },
 )

@@ -241,8 +241,8 @@ def _question() -> str:
     return (
         f"A model's risks are **{error:.1f} percentage points** too high on average (mean risk"
         f" {percent(float(scores.mean()), 1)}). With {int(FIRST):,} patients a Hosmer-Lemeshow test"
-        " rarely rejects it. In how many of 100 samples does it with"
-        f" **{int(ASKED):,} patients**?"
+        " rarely rejects the model. How many of 100 samples of"
+        f" **{int(ASKED):,} patients** does it reject?"
     )
 
 
@@ -280,7 +280,8 @@ LESSON = Lesson(
     f" {MINUS}{-CENTRE:g} and a standard deviation of {SPREAD:g}, the same in each sample;"
     f" outcomes drawn by NumPy. Slightly too high: true log-odds lower by {OFF:g}.",
     terms={
-        "Hosmer-Lemeshow test": "compares observed and expected events in ten groups of the risk.",
+        "Hosmer-Lemeshow test": "compares observed and expected events in ten groups of the risk;"
+        f" it rejects where p is below {LEVEL:g}.",
         "p-value": "how often luck alone makes so large a difference.",
     },
 )

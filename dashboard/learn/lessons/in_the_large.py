@@ -160,26 +160,26 @@ def _curve(result: Result, palette: Palette) -> Picture:
     curve = result.curve
     points = thin(curve.score, curve.frequency)
     grid = np.linspace(0.01, 0.99, 99)
-    truth = pictures.line(grid, result.truth.curve(grid), palette.text)
+    truth = pictures.line(grid, result.truth.curve(grid), palette.neutral)
     figure = pictures.picture(
         "Flexible calibration curve",
         [
             pictures.diagonal(palette),
-            {**truth, "line": {**truth["line"], "width": 6}, "opacity": 0.3},
+            {**truth, "line": {**truth["line"], "width": 6}, "opacity": 0.5},
             pictures.line(curve.score[points], curve.frequency[points], palette.frequency),
         ],
         x=pictures.percent_axis("Score (risk)"),
         y=pictures.percent_axis("Observed frequency"),
         names=[
             pictures.label("\u2501 observed, smoothed", 0.02, 0.9, palette.frequency),
-            pictures.label("\u2501 truth (wide, pale)", 0.02, 0.8, palette.text),
+            pictures.label("\u2501 truth", 0.02, 0.8, palette.neutral),
         ],
     )
     return Picture(
         "curve",
         figure,
-        "Below the dotted line, scores are too high; above it, too low. The curve is a spline with"
-        " 6 knots.",
+        "Wide: the truth. Where it is below the dotted line, scores are too high; above it, too"
+        " low. Thin: a spline with 6 knots.",
     )
 
 
@@ -271,5 +271,6 @@ LESSON = Lesson(
         "O/E": "observed events divided by expected ones, the sum of the risks.",
         "Calibration slope": "factor on the log-odds that fits best: below 1, risks are too"
         " extreme.",
+        "Log-odds": "logarithm of risk / (1 \u2212 risk).",
     },
 )  # fmt: skip

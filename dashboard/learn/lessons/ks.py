@@ -141,7 +141,11 @@ def show(state: State) -> Shown:
 def _answer() -> str:
     curves = _counted("few")[0]
     n_widest, score = round(curves.ks_fractile * FEW), float(curves.score[curves.ks_index])
-    return f"after {n_widest} of {FEW} rows, at a score of {percent(score, FEW)}"
+    where = {"lowest": "at the lowest scores: ", "highest": "at the highest scores: "}
+    return (
+        f"{where.get(_right(), '')}after {n_widest} of {FEW} rows, at a score of"
+        f" {percent(score, FEW)}"
+    )
 
 
 def _right() -> str:
@@ -349,10 +353,9 @@ LESSON = Lesson(
     play="added",
     minutes=7,
     title="Adding up instead of binning",
-    question=f"{FEW} predictions, **ten from each tenth** of the scores above 40%, lowest score"
-    " first."
-    " One total adds up the scores, another counts the correct ones. Where are the two **farthest"
-    " apart**?",
+    question=f"{FEW} predictions, **ten each** with scores of 40\u201350%, 50\u201360% and so on,"
+    " lowest score first. One total adds up the scores, another counts the correct predictions."
+    " Where are the two **farthest apart**?",
     guess=ChoiceGuess(
         {
             "lowest": "At the lowest scores",

@@ -16,7 +16,17 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    DRAW,
+    Check,
+    ChoiceGuess,
+    Lesson,
+    Link,
+    Picture,
+    Shown,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import of_100, p_words, percent
 
 KEY = "luck"
@@ -259,8 +269,8 @@ LESSON = Lesson(
     key=KEY,
     minutes=7,
     title="Miscalibrated or luck?",
-    question="Five of these pictures are luck: outcomes drawn from the scores, so perfectly"
-    " calibrated. One is a real network, which is **miscalibrated**. Which?",
+    question="Five of these pictures are luck alone: their outcomes are drawn as if the scores were"
+    " the true probabilities. One is a real network, which is **miscalibrated**. Which?",
     guess=ChoiceGuess({str(k): str(k) for k in range(1, N_PICTURES + 1)}),
     controls=(Steps("rows", "Rows in each picture", {str(n): f"{n:,}" for n in ROWS}, "100"),),
     show=show,
@@ -286,6 +296,8 @@ LESSON = Lesson(
     f" few are expected to be wrong). How often: {REPEATS} further line-ups, of rows drawn with"
     " repetition. Network: the example trained with focal loss, test set.",
     draw="Draw six others",
+    draw_open="Six others, with the answer",
+    play=DRAW,
     terms={
         "Gap": "cumulative score minus cumulative outcomes; the KS error is the widest.",
         "p-value": "how often luck alone shows a KS error at least as large.",

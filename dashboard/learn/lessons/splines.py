@@ -316,11 +316,12 @@ LESSON = Lesson(
     f" predictions of {NETWORK_NAME}; other rows: its test set.",
     draw="Draw other calibration rows",
     terms={
-        "Cumulative outcomes": "Correct predictions up to a row, lowest score first, divided by all"
+        "Fractile": "share of the rows up to a score, lowest first: the axis below.",
+        "Cumulative outcomes": "correct predictions up to a row, lowest score first, divided by all"
         " rows.",
-        "Spline": "A smooth curve made of pieces (cubic polynomials).",
-        "Knots": "Points, evenly spaced over the rows, where its pieces meet.",
-        "NLL": "Mean negative log-likelihood of the outcomes, correct or not; confident mistakes"
+        "Spline": "a smooth curve made of pieces (cubic polynomials).",
+        "Knots": "points, evenly spaced over the rows, where its pieces meet.",
+        "NLL": "mean negative log-likelihood of the outcomes, correct or not; confident mistakes"
         " cost much.",
     },
 )  # fmt: skip

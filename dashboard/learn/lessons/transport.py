@@ -244,5 +244,7 @@ LESSON = Lesson(
     terms={
         "Prevalence": "share of the patients who have the event.",
         "Log-odds": "logarithm of risk / (1 \u2212 risk).",
+        "Offset": "a number added to the log-odds of every risk.",
+        "AUROC": "how often a patient with the event has a higher risk than one without.",
     },
 )

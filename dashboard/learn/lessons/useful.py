@@ -151,7 +151,7 @@ def _spread(palette: Palette) -> Picture:
     """Show how the scores of each forecaster are spread, and nothing of the outcomes."""
     order = np.argsort(forecaster(NETWORK).rows.scores)
     some = order[np.linspace(0, order.size - 1, N_DOTS).astype(int)]
-    aside = 0.56 * (np.arange(N_DOTS) * 0.618 % 1 - 0.5)  # so that equal scores are seen
+    aside = 0.4 * (np.arange(N_DOTS) * 0.618 % 1 - 0.5)  # so that equal scores are seen
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     for line, factor in enumerate(THREE):
         up = 2 - line

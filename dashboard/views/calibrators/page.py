@@ -79,12 +79,13 @@ def show(scene: Scene) -> None:
     found = _run(scene, keys, dealt, working, [top, body])
     contestants = ranked(found.contestants, measure, "crossed")
     picks = pick(contestants, measure) if len(contestants) > 1 else None
+    advised = ""
     with top.container():
         if picks is not None:
-            contest_conclusion.show(scene, picks, contestants, dealt)
+            advised = contest_conclusion.show(scene, picks, contestants, dealt)
     with body.container():
         if contestants:
-            shown = _Shown(found, contestants, picks, measure, dealt)
+            shown = _Shown(found, contestants, picks, measure, dealt, advised)
             _show_found(scene, shown, intervals=intervals and scene.n_resamples > 0)
         else:
             _show_refused(found)
@@ -216,6 +217,8 @@ class _Shown:
     """By which they are ranked."""
     dealt: Dealt
     """The folds."""
+    advised: str
+    """Key of the calibrator that is advised; "" for none."""
 
 
 def _show_refused(results: ComparisonResults) -> None:
@@ -245,7 +248,7 @@ def _show_found(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
 def _show_dots(scene: Scene, shown: _Shown, findings: Findings) -> None:
     changes = {place: one.change for place, one in findings.items() if one.change is not None}
     among, measure = shown.contestants, shown.measure
-    names = [method_name(one.key) for one in among]
+    names = [words.marked(method_name(one.key), advised=one.key == shown.advised) for one in among]
     figure = dot_plot(among, names, measure, scene.palette, changes)
     ranks = shown.picks is not None
     caption = words.dots_caption(measure, among, ranks=ranks, intervals=bool(changes))
@@ -273,7 +276,8 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
     columns = choose_columns_on_phones("contest")
     seconds = _seconds(scene, shown.contestants)
     with st.container(key="contest_table"):
-        st.html(_table(contest_table(shown.contestants, measures, seconds), columns))
+        advised = method_name(shown.advised) if shown.advised else ""
+        st.html(_table(contest_table(shown.contestants, measures, seconds), columns, advised))
     one, dealt = shown.contestants[0], shown.dealt
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
     n_test = one.test.n_samples if len(sides_shown(shown.contestants)) > 1 else None
@@ -325,12 +329,18 @@ def _show_diagrams(scene: Scene, shown: _Shown) -> None:
     st.markdown(f":small[{words.diagrams_note(where)}]")
 
 
-def _table(shown: ContestTable, columns: str) -> str:
-    """Return the table, the best in bold and the second best underlined."""
+def _table(shown: ContestTable, columns: str, advised: str) -> str:
+    """Return the table, the best in bold, the second best underlined, the ``advised`` marked."""
     return table(
         f"measures {columns}",
         [cell(name) for name in ("Calibrator", *shown.columns)],
-        [(cell(name), *(_cell(*sides) for sides in cells)) for name, cells in shown.rows],
+        [
+            (
+                cell(name, words.ADVISED if name == advised else ""),
+                *(_cell(*sides) for sides in cells),
+            )
+            for name, cells in shown.rows
+        ],
     )
 
 

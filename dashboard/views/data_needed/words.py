@@ -10,6 +10,7 @@ from calibcore.data_needed import LearningCurves, Step
 from calibcore.metrics import METRICS
 from calibcore.metrics.measure import Unit
 from dashboard.settings import NO_METHOD
+from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import amount, ci, span
 from dashboard.texts.rows import rows_of, say_rows, says_rows
@@ -107,9 +108,9 @@ def conclusion(curves: LearningCurves, measure: str, n_test: int) -> str:
     ``curves``: the curves, uncalibrated among them. ``measure``: by which calibrators are compared.
     ``n_test``: rows of the test set.
     """
-    best, name = curves.best(measure), SHORT_MEASURES[measure]
+    best, name = curves.best(measure), spelled_out(SHORT_MEASURES[measure])
     if not best:
-        return f"{name} is not available for these calibrators."
+        return f"{SHORT_MEASURES[measure]} is not available for these calibrators."
     (few, first), (full, last) = best[0], best[-1]
     early = shown(measure, _mean(curves, first, measure, 0), n_test)
     late = shown(measure, _mean(curves, last, measure, -1), n_test)

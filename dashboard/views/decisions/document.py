@@ -126,9 +126,11 @@ def _kept_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
     all_rows = [words.all_rows_sentence(areas, scene.evaluated.after.event)]
     if scene.settings.event == TopR(1):
         all_rows.append(commonest_class(scene.evaluated))
+    headline, *more = words.selection_lines(selections, wanted)
     return (
-        Sentences("acting", tuple(words.selection_lines(selections, wanted)), headline=True),
+        Sentences("acting", (headline,), headline=True),
         Pictures("kept", (Picture("decisions kept", say_rows(words.KEPT_CAPTION), figure),)),
+        Sentences("held", tuple(more)),
         Sentences("all rows", tuple(text for text in all_rows if text)),
     )
 

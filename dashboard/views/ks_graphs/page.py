@@ -195,11 +195,14 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     sides = [_Side(*one) for one in zip(*both, strict=True)]
     number = suffix.replace(" ", "_")
     # Row by row, so that before and after stand at one height whatever is longer.
-    for place, one in zip(graph.two_sides(f"heads{number}"), sides, strict=True):
-        with place:
-            _show_head(one.name, one.side, shown)
+    if shown.fractile is not None:
+        for place, one in zip(graph.two_sides(f"heads{number}"), sides, strict=True):
+            with place:
+                _show_head(one.name, one.side, shown)
     for place, one in zip(graph.two_sides(f"gaps{number}"), sides, strict=True):
         with place:
+            if shown.fractile is None:
+                _show_head(one.name, one.side, shown)
             _show_gap(one, suffix, shown, scene.palette)
     for first in range(0, len(shown.letters), 2):
         pair = shown.letters[first : first + 2]
@@ -231,7 +234,9 @@ def _show_gap(one: _Side, suffix: str, shown: _Shown, palette: Palette) -> None:
 def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palette) -> None:
     note = words.band_note(one.side, expert=shown.expert)
     marks = {} if shown.fractile is None else mark_rows(one.side, shown.fractile, palette)
-    for column, letter in zip(st.columns(2, gap="small"), pair, strict=True):
+    key = f"narrow_{one.name}_{pair}{suffix.replace(' ', '_')}"
+    columns = st.container(key=key).columns(2, gap="small")
+    for column, letter in zip(columns, pair, strict=True):
         figure, _ = drawing.PANELS[letter]
         key = f"{one.name} {letter}{suffix}"
         with column:

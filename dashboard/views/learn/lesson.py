@@ -258,6 +258,7 @@ def show_lesson(lesson: Lesson, held: Class) -> None:
         left.revealed = True
     with st.container(key=f"lesson_{held.size}", gap="xsmall"):
         st.markdown(lesson.question)
+        answer = st.container()  # below the question: a phone shows no more beside the picture
         revealed = left.revealed and held.answers != "hidden"
         if not revealed:
             _show_terms(lesson)
@@ -266,8 +267,8 @@ def show_lesson(lesson: Lesson, held: Class) -> None:
             _ask(lesson, left, held, place)
         if revealed or lesson.guess_each_draw:
             with place:
-                _show_controls(lesson, left)
-        _show(lesson, left, held, revealed=revealed)
+                _show_controls(lesson, left, revealed=revealed)
+        _show(lesson, left, held, answer if revealed else None)
     write(lesson, held)
 
 
@@ -342,7 +343,7 @@ def _guess_again(lesson: Lesson, left: Memory) -> None:
     st.session_state.pop(_guess_key(lesson), None)
 
 
-def _show_controls(lesson: Lesson, left: Memory) -> None:
+def _show_controls(lesson: Lesson, left: Memory, *, revealed: bool) -> None:
     """Show the interaction."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         for control in lesson.controls:
@@ -357,7 +358,15 @@ def _show_controls(lesson: Lesson, left: Memory) -> None:
                 shortcut="D",
                 disabled=left.draws >= MOST_DRAWS,
             )
-        if lesson.play and left.revealed:
+        if lesson.draw_open and revealed:
+            st.button(
+                lesson.draw_open,
+                key=f"open_{lesson.key}",
+                on_click=_draw_open,
+                args=(lesson, left),
+                disabled=left.draws >= MOST_DRAWS,
+            )
+        if lesson.play and revealed:
             _show_play(lesson)
         if lesson.draw_many:
             st.button(
@@ -372,7 +381,7 @@ def _show_controls(lesson: Lesson, left: Memory) -> None:
 def _show_play(lesson: Lesson) -> None:
     """Show the button that moves a control, or draws, step by step."""
     if lesson.play == DRAW:
-        offer_play(words.PLAY, words.STOP_PLAYING, button=lesson.draw)
+        offer_play(words.PLAY, words.STOP_PLAYING, button=lesson.draw_open or lesson.draw)
         return
     (moved,) = (one for one in lesson.controls if one.name == lesson.play)
     offer_play(words.PLAY, words.STOP_PLAYING, slider=moved.label)
@@ -402,17 +411,26 @@ def _draw(lesson: Lesson, left: Memory, n: int = 1) -> None:
         _guess_again(lesson, left)
 
 
-def _show(lesson: Lesson, left: Memory, held: Class, *, revealed: bool) -> None:
-    """Show the pictures, and what they say; of the answer the most important first."""
-    state = State(
-        left.chosen, held.seed, seat_of(held), left.draws, revealed, left.guess, style.palette()
-    )
+def _draw_open(lesson: Lesson, left: Memory) -> None:
+    _draw(lesson, left)
+    _reveal(left, None)
+
+
+def _show(
+    lesson: Lesson, left: Memory, held: Class, answer: st.delta_generator.DeltaGenerator | None
+) -> None:
+    """Show the pictures, and what they say; of the answer the most important first.
+
+    ``answer``: place of the answer; None before it is shown.
+    """
+    seat, revealed = seat_of(held), answer is not None
+    state = State(left.chosen, held.seed, seat, left.draws, revealed, left.guess, style.palette())
     sent = shown_of(lesson, state, held.size)
     _show_pictures(lesson, sent.pictures)
-    if not revealed:
+    if answer is None:
         _say(sent)
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with answer.container(horizontal=True, vertical_alignment="center", gap="medium", key="answer"):
         st.markdown(_guessed(lesson, left, sent), width="content")
         if not lesson.guess_each_draw:  # what was shown cannot be guessed
             st.button(

@@ -9,6 +9,7 @@ from dashboard.learn.garments import png_of
 from dashboard.learn.own import CERTAIN, LETTERS, N_MORE, Answer, Collected, Result
 from dashboard.learn.questions import N_QUESTIONS, Question
 from dashboard.texts.badges import NOT_DETECTED, Badge, finding
+from dashboard.texts.measures import spelled_out
 from dashboard.texts.numbers import INFINITY, detected_points, escape_markdown, p_words, percent, pp
 
 TITLE = "Your own calibration"
@@ -132,9 +133,9 @@ def band(found: Result) -> str:
     """Say how large the KS error of so many perfectly calibrated answers may be."""
     n, curves = found.n_answers, found.side.curves
     return (
-        f"**First, luck.** {n} perfectly calibrated answers with these confidences have a KS error"
-        f" of up to **{percent(curves.ks_null_95, n)}** in at least 95% of cases. With"
-        f" {N_MORE * n} such answers: up to {percent(found.limit_of_more, n)}."
+        f"**First, luck.** {n} perfectly calibrated answers with these confidences have a"
+        f" {spelled_out('KS error')} of up to **{percent(curves.ks_null_95, n)}** in at least 95%"
+        f" of cases. With {N_MORE * n} such answers: up to {percent(found.limit_of_more, n)}."
     )
 
 

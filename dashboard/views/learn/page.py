@@ -107,18 +107,24 @@ def _show_head(lesson: Lesson, held: address.Class) -> None:
         st.subheader(words.lesson_name(place + 1, lesson.title), anchor=False, width="content")
         if "lessons" in held.hide:
             return
-        for label, icon, other in (
-            (words.BEFORE, ":material/chevron_left:", place - 1),
-            (words.ALL, ":material/apps:", None),
-            (words.NEXT, ":material/chevron_right:", place + 1),
-        ):
-            inside = other is not None and 0 <= other < len(LESSONS)
-            st.button(
-                label,
-                icon=icon,
-                type="tertiary",
-                disabled=other is not None and not inside,
-                on_click=_open,
-                args=(LESSONS[other].key if other is not None and inside else None,),
-                key=f"to_{label}",
-            )
+        with st.container(horizontal=True, gap="small", width="content"):
+            _show_ways(place)
+
+
+def _show_ways(place: int) -> None:
+    """Show the ways to the lesson before, the list, and the next lesson; on one line."""
+    for label, icon, other in (
+        (words.BEFORE, ":material/chevron_left:", place - 1),
+        (words.ALL, ":material/apps:", None),
+        (words.NEXT, ":material/chevron_right:", place + 1),
+    ):
+        inside = other is not None and 0 <= other < len(LESSONS)
+        st.button(
+            label,
+            icon=icon,
+            type="tertiary",
+            disabled=other is not None and not inside,
+            on_click=_open,
+            args=(LESSONS[other].key if other is not None and inside else None,),
+            key=f"to_{label}",
+        )

@@ -49,8 +49,11 @@ from dashboard.widgets.headline import show_subject
 from dashboard.widgets.long_work import LongWork, ResultPlace
 from dashboard.widgets.tables import cell, coloured, table
 
-MEASURES = ("ks_error", "ece", "event_nll", "event_brier", "miscalibration", "discrimination")
-"""Measures of the table unless others are chosen, by key."""
+MEASURES = ("ks_error", "ece", "event_nll", "event_brier", "miscalibration")
+"""Measures of the table unless others are chosen, by key.
+
+Of discrimination the picture shows one: at equal uncertainty, whose order may be another.
+"""
 
 A_LINE = 3
 """Pictures on a line."""

@@ -12,7 +12,7 @@ from calibcore.verdict import DETECTION_LEVEL
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import OPTIONS
-from dashboard.texts.measures import MARKS
+from dashboard.texts.measures import MARKS, SPELLED
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     amount,
@@ -90,7 +90,7 @@ def refused(name: str, error: CalibrationInputError) -> str:
 def conclusion(
     names: Sequence[str], results: Sequence[SetResult], method: str, *, expert: bool
 ) -> str:
-    """Return which model has the lowest KS error before, and what remains after calibration.
+    """Return what remains after calibration, then which model has the lowest KS error before.
 
     It is not called best: whether a difference is clear is said by the differences.
 
@@ -103,26 +103,54 @@ def conclusion(
     best = [k for k, text in enumerate(texts) if text == least]
     shown = _listed([escape_markdown(shortened(names[k])) for k in best])
     p_value = f", {p_words(before[best[0]].ks_p_value)}" if expert and len(best) == 1 else ""
-    when = "" if method == NO_METHOD else " before"
+    when = "" if method == NO_METHOD else " before calibration"
     each = " each" if len(best) > 1 else ""
     first = f"Lowest KS error{when}: {shown} ({least}{each}{p_value})."
-    return f"{first} {_after(results, method)}".rstrip()
+    return f"{_after(names, results, method)} {first}".lstrip()
 
 
-def _after(results: Sequence[SetResult], method: str) -> str:
+NAMED = 2
+"""Models that the headline names at most."""
+
+
+def _after(names: Sequence[str], results: Sequence[SetResult], method: str) -> str:
+    """Return which models are still off after calibration, and how far."""
     if method == NO_METHOD:
         return ""
     rows, after = results[0].n_samples, [one.after.curves for one in results]
     low, high = (percent(end(one.ks_error for one in after), rows) for end in (min, max))
     errors = f"KS error {low} each" if low == high else f"KS errors {span(low, high)}"
-    total = sum(one.after.omnibus.p_value < DETECTION_LEVEL for one in results)
-    left = f"miscalibration still detected in {total} of {len(after)}"
-    text = f"After {method_name(method)}: {errors}, {left if total else 'none detected'}"
+    off = [
+        escape_markdown(shortened(name))
+        for name, one in zip(names, results, strict=True)
+        if one.after.omnibus.p_value < DETECTION_LEVEL
+    ]
+    text = f"After {method_name(method)}: {still_off(off, len(after))}, {errors}"
     rights = [one.compare("accuracy").after for one in results]
     known = [right for right in rights if right is not None]
     if len(known) < len(rights):
         return f"{text}."
     return f"{text}; accuracies differ by up to {pp(max(known) - min(known), rows)}."
+
+
+def still_off(off: Sequence[str], n_models: int) -> str:
+    """Return in which models miscalibration is still detected, by name where they are few.
+
+    Examples
+    --------
+    >>> still_off(["a"], 3)
+    'miscalibration still detected in a (1 of 3)'
+    >>> still_off(["a", "b"], 2)
+    'miscalibration still detected in both models'
+    """
+    if not off:
+        return "no miscalibration detected"
+    which = f"{len(off)} of {n_models} models"
+    if len(off) == n_models:
+        which = "both models" if n_models == 2 else f"all {n_models} models"
+    elif len(off) <= NAMED:
+        which = f"{_listed(off)} ({len(off)} of {n_models})"
+    return f"miscalibration still detected in {which}"
 
 
 def certain_note(
@@ -223,7 +251,7 @@ def plane_caption(plane: Plane, names: Sequence[str], *, calibrated: bool) -> st
 def errors_caption(*, calibrated: bool) -> str:
     """Return how the picture of KS errors is read."""
     moved = " Each line leads from before to after calibration." if calibrated else ""
-    return f"Further left is better calibrated.{moved}"
+    return f"Further left is better calibrated.{moved} KS error: {SPELLED['KS error']}."
 
 
 def plane_help(plane: Plane, *, expert: bool) -> str:

@@ -137,7 +137,7 @@ def _choose_side(results: SubgroupResults) -> bool:
         "Order",
         words.ORDERS,
         key="slices_order",
-        default="before",
+        default="after",
         required=True,
         label_visibility="collapsed",
     )
@@ -185,9 +185,11 @@ def _columns(scene: Scene) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 def _show_slices(scene: Scene, results: SubgroupResults, first: SliceScreen, shown: Places) -> None:
     slicing, after = results.slicing, _after(results)
-    left, right = _columns(scene)
     if slicing.in_time:
         left, right = st.container(), st.container()
+    else:
+        with st.container(key="narrow_slices"):
+            left, right = _columns(scene)
     with left:
         figure = draw_slices(scene, results, shown)
         caption = words.dots_caption(results.before, after)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calibcore.subgroups import JointScreen, SliceScreen, SliceShares
 from calibcore.verdict import DETECTION_LEVEL
@@ -23,10 +23,10 @@ BY_HELP = (
 )
 OPEN, OPEN_PLACE = "Filter all pages to", "Choose a subgroup"
 OPEN_HELP = "Only subgroups with rows in both sets are listed."
-ORDERS = {"before": "Worst before", "after": "Worst after"}
+ORDERS = {"after": "Worst after", "before": "Worst before"}
 HEAD = ("Subgroup", "Mean gap (pp)", "KS error", "Accuracy")
 PICTURE = "Subgroups"
-BOTH_SIDES = "before and after"
+BOTH_SIDES, STILL = "before and after", "still"
 ALL_GROUPINGS = "All groupings together:"
 NO_CLASSES = (
     "This file has one score per row and no class probabilities, so rows cannot be grouped by"
@@ -69,7 +69,8 @@ def conclusion(
     n_tested = int(before.evaluated.sum())
     if not n_tested:
         return _not_tested(before, worst, name)
-    counts = [int(screen.off(DETECTION_LEVEL).sum()) for screen in screens if screen is not None]
+    # What is there now comes first.
+    counts = [int(one.off(DETECTION_LEVEL).sum()) for one in (after, before) if one is not None]
     if not any(counts):
         which = "the only subgroup" if n_tested == 1 else f"any of {n_tested:,} subgroups"
         enough = f" with enough {rows()}" if n_tested == 1 else ""
@@ -116,14 +117,14 @@ def _adjusted(screen: SliceScreen, n_tested: int, *, expert: bool) -> str:
 @says_rows
 def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
     """Return how many subgroups are miscalibrated, on each side."""
-    sides = zip(counts, (" before", " after") if len(counts) > 1 else ("",), strict=True)
+    sides = zip(counts, (" after", " before") if len(counts) > 1 else ("",), strict=True)
     if n_tested == 1:
         lines = [
             f"{'miscalibrated' if count else 'no miscalibration detected'}{side}"
             for count, side in sides
         ]
         return f"The only subgroup with enough rows: {', '.join(lines)}."
-    first, *then = [f"{count:,}{{of}}{side}" for count, side in sides]
+    first, *then = [f"{f'{count:,}' if count else 'none'}{{of}}{side}" for count, side in sides]
     numbers = ", ".join(
         [first.format(of=f" of {n_tested:,}"), *(one.format(of="") for one in then)]
     )
@@ -201,12 +202,20 @@ def slice_rows(
     are of a prediction, rather than of a class or a risk.
     """
     before, after = screens
+
+    def sides(k: int) -> tuple[OneSide, OneSide | None]:
+        was = _side(before, k, prediction=prediction, briefly=after is not None)
+        now = None if after is None else _side(after, k, prediction=prediction)
+        if now is not None and now.verdict.startswith(f"{was.verdict}, "):
+            now = replace(now, verdict=f"{STILL}{now.verdict.removeprefix(was.verdict)}")
+        return was, now
+
     return [
         SliceRow(
             name=shown[k],
             rows=rows_of(int(before.rows[k])),
-            before=_side(before, k, prediction=prediction),
-            after=None if after is None else _side(after, k, prediction=prediction),
+            before=sides(k)[0],
+            after=sides(k)[1],
             right=_right(right, k, int(before.rows[k])),
             right_interval=_right_interval(right[0], k, int(before.rows[k])),
         )
@@ -214,7 +223,8 @@ def slice_rows(
     ]
 
 
-def _side(screen: SliceScreen, k: int, *, prediction: bool) -> OneSide:
+def _side(screen: SliceScreen, k: int, *, prediction: bool, briefly: bool = False) -> OneSide:
+    """Return one side; of one that is past, ``briefly``, not how it compares with other rows."""
     rows, adjusted = int(screen.rows[k]), float(screen.adjusted[k])
     low, high, gap = (
         pp(float(value[k]), rows, signed=True).removesuffix(" pp")
@@ -224,7 +234,7 @@ def _side(screen: SliceScreen, k: int, *, prediction: bool) -> OneSide:
         percent(float(screen.ks_error[k]), rows),
         gap,
         span(low, high),
-        *_verdict(screen, k, prediction=prediction),
+        *_verdict(screen, k, prediction=prediction, briefly=briefly),
         "" if math.isnan(adjusted) else p_words(adjusted),
     )
 
@@ -232,7 +242,9 @@ def _side(screen: SliceScreen, k: int, *, prediction: bool) -> OneSide:
 _KINDS = {"too high": "over", "too low": "under", "both": "over", "none": "none"}
 
 
-def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str, str]:
+def _verdict(
+    screen: SliceScreen, k: int, *, prediction: bool, briefly: bool
+) -> tuple[str, str, str]:
     """Return a sign, a word and a kind for what is found of a subgroup."""
     if not screen.evaluated[k]:
         few = f"too few {rows()}"
@@ -240,7 +252,8 @@ def _verdict(screen: SliceScreen, k: int, *, prediction: bool) -> tuple[str, str
     found = _found(screen, k, prediction=prediction)
     none, word = found.direction == "none", found.in_sentence
     if isinstance(screen, JointScreen):
-        word = "no mean gap detected" if none else f"{word}, {_compared(screen, k)}"
+        compared = "" if briefly else f", {_compared(screen, k)}"
+        word = "no mean gap detected" if none else f"{word}{compared}"
     elif none:
         word = "not detected"
     return found.icon, word.removeprefix("scores "), _KINDS[found.direction]
@@ -277,8 +290,8 @@ def about(screen: SliceScreen, *, expert: bool) -> str:
         return (
             f"{text} The mean gap is tested, as on Overview: findings are adjusted for"
             f" {screen.n_tests:,} subgroups of all columns{how}, and their 95% CIs hold for all"
-            ' subgroups at once. "Like other rows": not shown to differ from other rows with such'
-            " scores."
+            ' subgroups at once. "About as much as the rest": not shown to differ from other rows'
+            " with such scores."
         )
     text += " Each 95% CI is of one subgroup by itself."
     n_tested = int(screen.evaluated.sum())
@@ -313,10 +326,13 @@ def table_note(screen: SliceScreen, n_shown: int, *, by: str, worst_first: bool 
 
 def dots_caption(screen: SliceScreen, after: SliceScreen | None) -> str:
     """Return what the dots show here."""
-    covering = (screen.gap_low <= 0) & (screen.gap_high >= 0)
-    covered, filled = int(covering[screen.rows > 0].sum()), int((screen.rows > 0).sum())
-    when = "" if after is None else " before calibration"
-    return f"Mean gap with 95% CI. {covered:,} of {filled:,} intervals include 0{when}."
+    filled = screen.rows > 0
+    was, now = (
+        int(((one.gap_low <= 0) & (one.gap_high >= 0))[filled].sum())
+        for one in (screen, screen if after is None else after)
+    )
+    when = "" if after is None else f" after calibration, {was:,} before"
+    return f"Mean gap with 95% CI. {now:,} of {filled.sum():,} intervals include 0{when}."
 
 
 def worst_caption(shown: Sequence[str], screen: SliceScreen) -> str:
