@@ -1,6 +1,9 @@
 """Sorting rows by score, which every cumulative quantity begins with."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
 from calibcore.validation import Floats, Hits
@@ -83,3 +86,26 @@ def block_ends(sorted_scores: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp
     last = np.ones(sorted_scores.size, dtype=np.bool_)
     np.not_equal(sorted_scores[1:], sorted_scores[:-1], out=last[:-1])
     return np.flatnonzero(last)
+
+
+def order_of_rows(scores: Floats, *others: NDArray[Any]) -> NDArray[np.intp]:
+    """Order rows by score; those of equal scores by other values, the first of these first.
+
+    As `numpy.lexsort` does, in half of the time or less where few scores are equal.
+
+    Examples
+    --------
+    >>> order_of_rows(np.array([0.5, 0.2, 0.5]), np.array([1, 0, 0])).tolist()
+    [1, 2, 0]
+    """
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    same = ordered[1:] == ordered[:-1]
+    if not same.any():
+        return order
+    if np.count_nonzero(same) > same.size // 8:
+        return np.lexsort((*others[::-1], scores))
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    rows = order[tied]
+    order[tied] = rows[np.lexsort((*(one[rows] for one in others[::-1]), scores[rows]))]
+    return order

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.score_maps.offset import FittedOffset
@@ -11,7 +12,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass
 from calibcore.results import result_class
 from calibcore.splits import Split
-from calibcore.weights import Prior, RowWeights
+from calibcore.weights import Prior, RowWeights, SampleWeight, row_mean
 
 
 @result_class
@@ -95,6 +96,69 @@ def _event_rows(rows: LogitSet | EventScores, event: Event) -> EventScores:
         )
         raise CalibrationInputError("event", repr(event), wanted)
     return like(event.outcomes(rows.probabilities, rows.labels), rows)
+
+
+def estimated_prevalence(
+    scores: ArrayLike, among_rows: float, *, sample_weight: SampleWeight = None
+) -> float:
+    """Estimate the share of the event where scores are used, from rows without outcomes.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Of rows where scores are used, in [0, 1]: calibrated for rows of which the event has the
+        share ``among_rows``.
+    among_rows : float
+        That share, strictly between 0 and 1.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
+
+    Returns
+    -------
+    float
+        From 0 to 1, for ``audit(prevalence=)``.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores or weights out of range, a share that is none, all scores equal to it.
+
+    Notes
+    -----
+    The share of the highest likelihood, at which the mean of the moved scores is the share itself:
+    what the EM algorithm of Saerens et al. tends to, found by bisection, as the likelihood is
+    concave. It is assumed that the share alone differs (label shift: rows with the event are like
+    those with it elsewhere, and rows without likewise) and that scores were calibrated. It is as
+    wrong as these.
+
+    References
+    ----------
+    Saerens, Latinne, Decaestecker, *Adjusting the outputs of a classifier to new a priori
+    probabilities*, Neural Computation 2002.
+
+    Examples
+    --------
+    >>> round(estimated_prevalence([0.2] * 75 + [0.8] * 25, 0.5), 4)
+    0.0833
+    """
+    given = validation.scores(scores)
+    if not isinstance(among_rows, float | np.floating) or not 0 < among_rows < 1:
+        raise CalibrationInputError("among_rows", repr(among_rows), "a share between 0 and 1")
+    if (given == among_rows).all():
+        wanted = "scores that differ from it, without which nothing is known"
+        raise CalibrationInputError("scores", "the share among the rows alone", wanted)
+    of_event, of_others = given / among_rows, (1 - given) / (1 - among_rows)
+
+    def slope(share: float) -> float:
+        with np.errstate(divide="ignore"):
+            each = (of_event - of_others) / (share * of_event + (1 - share) * of_others)
+        return row_mean(each, sample_weight)
+
+    low, high = 0.0, 1.0
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    return (low + high) / 2
 
 
 def _share(rows: EventScores) -> float:

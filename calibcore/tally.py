@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.ordering import block_ends, sort_by_score
+from calibcore.ordering import block_ends, order_of_rows, sort_by_score
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
@@ -291,8 +291,8 @@ def _weighted(
         values = np.ones(scores.size)
     else:
         values = weights.values if counts else shares_of(weights.values)
-    keys = values, hits, scores + 0.0
-    order = np.lexsort(keys if clusters is None else (clusters, *keys))
+    told = (hits, values) if clusters is None else (hits, values, clusters)
+    order = order_of_rows(scores + 0.0, *told)
     order = order[values[order] > 0]
     ordered, ordered_hits, own = scores[order] + 0.0, hits[order].astype(np.float64), values[order]
     ends = block_ends(ordered)

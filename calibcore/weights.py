@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
-from calibcore.ordering import sort_by_score
+from calibcore.ordering import order_of_rows, sort_by_score
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
 
@@ -260,7 +260,7 @@ def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) 
         rows = repeats(weights)
         return EventRows(*sort_by_score(given[rows], happened[rows]), None)
     values = shares_of(weights.values)
-    order = np.lexsort((values, happened, given + 0.0))
+    order = order_of_rows(given + 0.0, happened, values)
     order = order[values[order] > 0]
     return EventRows(given[order] + 0.0, happened[order], values[order])
 

@@ -14,6 +14,7 @@ from calibcore.data import with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
 from calibcore.inference.draws import redrawn, tally_of
+from calibcore.prevalence import estimated_prevalence
 from calibcore.weights import frequency_weights
 
 SCORES = np.array([0.9, 0.5, 0.5, 0.1])
@@ -184,3 +185,36 @@ def test_an_offset_by_hand() -> None:
     assert fitted.predict([0.0, 0.2, 0.5, 1.0]).tolist() == pytest.approx([0, 0.5, 0.8, 1])
     assert FittedOffset(-800.0).predict([0.5]).tolist() == pytest.approx([0.0])
     assert "raised by 1.39" in fitted.describe().sentence
+
+
+# From rows without outcomes -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_estimated_share_is_where_the_algorithm_of_saerens_ends(*, weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.beta(2, 3, 500).tolist()
+    weights = rng.gamma(2, 1, 500).tolist() if weighted else [1.0] * 500
+    share = 0.4
+    for _ in range(5000):
+        moved = [share / 0.4 * s / (share / 0.4 * s + (1 - share) / 0.6 * (1 - s)) for s in scores]
+        share = math.fsum(w * m for w, m in zip(weights, moved, strict=True)) / math.fsum(weights)
+    found = estimated_prevalence(scores, 0.4, sample_weight=weights if weighted else None)
+    assert found == pytest.approx(share, abs=1e-9)
+
+
+def test_an_estimated_share_is_near_the_true_one() -> None:
+    rng = np.random.default_rng(1)
+    hits = rng.random(40_000) < 0.1
+    logits = rng.normal(np.where(hits, 1.0, -1.0), 1.0)  # as 1 / (1 + exp(-2 x)) of half events
+    found = estimated_prevalence(1 / (1 + np.exp(-2 * logits)), 0.5)
+    assert found == pytest.approx(hits.mean(), abs=0.006)
+
+
+def test_shares_at_the_ends_and_what_cannot_be_estimated() -> None:
+    assert estimated_prevalence([0.1, 0.2], 0.5) == pytest.approx(0.0, abs=1e-9)
+    assert estimated_prevalence([0.9, 1.0], 0.5) == pytest.approx(1.0, abs=1e-9)
+    with pytest.raises(CalibrationInputError, match="without which nothing is known"):
+        estimated_prevalence([0.5, 0.5], 0.5)
+    with pytest.raises(CalibrationInputError, match="among_rows"):
+        estimated_prevalence([0.1, 0.2], 1.0)
