@@ -16,8 +16,8 @@ from dashboard.texts.rows import rows_of, say_rows
 ROW, NAME_WIDTH, NAME_SIGNS = 50, 150, 22
 """Pixels of a row, as in the table next to it, and of the names; signs of a name on a line."""
 
-TOP = 34
-"""Pixels above the first row, as in the table."""
+TOP, BOTTOM = 34, 52
+"""Pixels above the first row, as in the table, and below the last, as the axis needs."""
 
 _MOST_SIGNS = 2 * NAME_SIGNS
 
@@ -40,8 +40,8 @@ def slice_plot(
     _add_gaps(figure, screens, names, order, palette, ("x", "y"))
     return figure.figure(
         base_layout(_title(after)),
-        height=TOP + 44 + ROW * order.size,
-        margin={"l": NAME_WIDTH, "r": 16, "t": TOP, "b": 44},
+        height=TOP + BOTTOM + ROW * order.size,
+        margin={"l": NAME_WIDTH, "r": 16, "t": TOP, "b": BOTTOM},
         xaxis=_gap_axis(screens, order, palette),
         yaxis=_name_axis([_short(names[k]) for k in order], palette),
         shapes=[_no_gap(palette)],

@@ -21,7 +21,8 @@ def test_the_three_fashion_networks_are_compared(
 ) -> None:
     page = open_page("models?resamples=0", width=width, scheme=scheme)
     expect(page.locator("table.models tbody tr")).to_have_count(3)
-    heading = re.compile("^Lowest KS error before: Fashion CNN, label smoothing 0.05 [(]")
+    best = "Fashion CNN, label smoothing 0.05 [(]"
+    heading = re.compile(f"Lowest KS error before calibration: {best}")
     expect(page.get_by_role("heading", name=heading)).to_be_visible()
     expect(page.get_by_role("figure")).to_have_count(4)
     settle(page)
