@@ -337,11 +337,7 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     else:
         raw = _joint(sums, given, seen, None, draws)
         rest = _joint(sums, true, seen, powers, draws)
-    alike = np.full_like(raw.spread, np.nan)
-    np.divide(mean_score * (1 - mean_score) * total**2, raw.spread, out=alike, where=raw.spread > 0)
-    # Rows drawn one by one are as many as they are at least: scores that differ tell more.
-    alike = np.where(np.isnan(alike), rows, alike if told.tells else np.maximum(alike, rows))
-    low, high = _wilson(frequency, alike, raw.reach)
+    low, high = _interval(sums, raw, (mean_score, frequency, total), told)
     ends = mean_score - high, mean_score - low
     beyond = rest.sums / total
     return GroupGaps(
@@ -607,6 +603,21 @@ def _reach(spread: Floats, skew: Floats, fixed: NDArray[np.bool_], critical: flo
         low, high = np.where(nearer, middle, low), np.where(nearer, high, middle)
     found = np.divide(high, deviation, out=np.full_like(high, normal), where=deviation > 0)
     return np.asarray(found * (1 + _NOTHING))  # the sum that is critical ends its interval at 0
+
+
+def _interval(
+    sums: Sums, found: _Joint, means: tuple[Floats, Floats, Floats], told: RowDesign
+) -> tuple[Floats, Floats]:
+    """Return the interval of each group's true frequency.
+
+    ``means``: mean score, frequency and sum of weights.
+    """
+    mean_score, frequency, total = means
+    rows = np.concatenate([one.rows for one in sums.groupings]).astype(np.float64)
+    alike, some = rows.copy(), found.spread > 0
+    np.divide(mean_score * (1 - mean_score) * total**2, found.spread, out=alike, where=some)
+    # Rows drawn one by one are as many as they are at least: scores that differ tell more.
+    return _wilson(frequency, alike if told.tells else np.maximum(alike, rows), found.reach)
 
 
 def _wilson(frequency: Floats, rows: Floats, reach: Floats) -> tuple[Floats, Floats]:
