@@ -319,10 +319,7 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     tested = [groups_of(told.of(one), given.size, least, told.clusters) for one in groupings]
     grouping = np.repeat(np.arange(len(tested)), [one.names.size for one in tested])
     if not grouping.size:
-        none, empty, no = np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.bool_)
-        return GroupGaps(
-            empty, empty, empty, none, none, none, none, none, none, none, n_draws, seed, no
-        )
+        return _no_groups(n_draws, seed)
     place = np.concatenate([one.names for one in tested])
     rows = np.concatenate([one.rows for one in tested])
     kept = [one for one in tested if one.names.size]
@@ -603,6 +600,13 @@ def _reach(spread: Floats, skew: Floats, fixed: NDArray[np.bool_], critical: flo
         low, high = np.where(nearer, middle, low), np.where(nearer, high, middle)
     found = np.divide(high, deviation, out=np.full_like(high, normal), where=deviation > 0)
     return np.asarray(found * (1 + _NOTHING))  # the sum that is critical ends its interval at 0
+
+
+def _no_groups(n_draws: int, seed: int) -> GroupGaps:
+    none, empty, no = np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.bool_)
+    return GroupGaps(
+        empty, empty, empty, none, none, none, none, none, none, none, n_draws, seed, no
+    )
 
 
 def _interval(
