@@ -215,8 +215,8 @@ def compare_batches(
     changes above some size matter, what such pairs differ by is compared with what is seen less
     that size: the chance to reject a true change of that size is at most the level. Intervals are
     percentiles over resamples of each batch by itself. Of weighted rows and of clusters, units are
-    drawn (clusters, or rows with their weights); what a new frequency explains is then not told
-    apart.
+    drawn (clusters, or rows with their weights); what a new frequency explains is then not
+    separated.
 
     Examples
     --------

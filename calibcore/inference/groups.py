@@ -319,10 +319,7 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     tested = [groups_of(told.of(one), given.size, least, told.clusters) for one in groupings]
     grouping = np.repeat(np.arange(len(tested)), [one.names.size for one in tested])
     if not grouping.size:
-        none, empty, no = np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.bool_)
-        return GroupGaps(
-            empty, empty, empty, none, none, none, none, none, none, none, n_draws, seed, no
-        )
+        return _no_groups(n_draws, seed)
     place = np.concatenate([one.names for one in tested])
     rows = np.concatenate([one.rows for one in tested])
     kept = [one for one in tested if one.names.size]
@@ -337,11 +334,7 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     else:
         raw = _joint(sums, given, seen, None, draws)
         rest = _joint(sums, true, seen, powers, draws)
-    alike = np.full_like(raw.spread, np.nan)
-    np.divide(mean_score * (1 - mean_score) * total**2, raw.spread, out=alike, where=raw.spread > 0)
-    # Rows drawn one by one are as many as they are at least: scores that differ tell more.
-    alike = np.where(np.isnan(alike), rows, alike if told.tells else np.maximum(alike, rows))
-    low, high = _wilson(frequency, alike, raw.reach)
+    low, high = _interval(sums, raw, (mean_score, frequency, total), told)
     ends = mean_score - high, mean_score - low
     beyond = rest.sums / total
     return GroupGaps(
@@ -607,6 +600,28 @@ def _reach(spread: Floats, skew: Floats, fixed: NDArray[np.bool_], critical: flo
         low, high = np.where(nearer, middle, low), np.where(nearer, high, middle)
     found = np.divide(high, deviation, out=np.full_like(high, normal), where=deviation > 0)
     return np.asarray(found * (1 + _NOTHING))  # the sum that is critical ends its interval at 0
+
+
+def _no_groups(n_draws: int, seed: int) -> GroupGaps:
+    none, empty, no = np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.bool_)
+    return GroupGaps(
+        empty, empty, empty, none, none, none, none, none, none, none, n_draws, seed, no
+    )
+
+
+def _interval(
+    sums: Sums, found: _Joint, means: tuple[Floats, Floats, Floats], told: RowDesign
+) -> tuple[Floats, Floats]:
+    """Return the interval of each group's true frequency.
+
+    ``means``: mean score, frequency and sum of weights.
+    """
+    mean_score, frequency, total = means
+    rows = np.concatenate([one.rows for one in sums.groupings]).astype(np.float64)
+    alike, some = rows.copy(), found.spread > 0
+    np.divide(mean_score * (1 - mean_score) * total**2, found.spread, out=alike, where=some)
+    # Rows drawn one by one are as many as they are at least: scores that differ tell more.
+    return _wilson(frequency, alike if told.tells else np.maximum(alike, rows), found.reach)
 
 
 def _wilson(frequency: Floats, rows: Floats, reach: Floats) -> tuple[Floats, Floats]:
