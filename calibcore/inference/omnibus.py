@@ -305,7 +305,9 @@ def recalibrated(scores: Floats, hits: ArrayLike) -> tuple[Floats, Floats]:
     from scipy.special import expit  # noqa: PLC0415 - a tenth of a second to import
 
     counted = tally(scores, hits)
-    place = np.searchsorted(counted.scores, scores)
+    order = np.argsort(scores)  # in order, a search takes a fifth of the time
+    place = np.empty_like(order)
+    place[order] = np.searchsorted(counted.scores, scores[order])
     variance = counted.counts * counted.scores * (1 - counted.scores)
     moving = variance > 0
     frequency, powers = counted.scores.copy(), np.zeros((counted.scores.size, ORDER + 1))

@@ -278,7 +278,7 @@ def says_the_same(one: Feature, other: Feature) -> bool:
 
 def spread(n_rows: int, most: int) -> NDArray[np.intp]:
     """Return rows that are spread evenly over a table."""
-    return np.unique(np.linspace(0, max(n_rows - 1, 0), min(n_rows, most)).astype(np.intp))
+    return np.linspace(0, max(n_rows - 1, 0), min(n_rows, most)).astype(np.intp)
 
 
 def features_of(table: Table) -> list[Feature]:
