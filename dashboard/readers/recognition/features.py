@@ -343,10 +343,8 @@ def _of_numbers(
 def _is_whole(values: NDArray[Any], rows: NDArray[np.intp]) -> bool:
     if values.dtype.kind != "f":
         return True
-    some = values[rows[rows < len(values)]]
-    if not (np.isfinite(some).all() and (some == np.rint(some)).all()):
-        return False
-    return bool(np.isfinite(values).all() and (values == np.rint(values)).all())
+    parts = values[rows[rows < len(values)]], values
+    return all(bool(np.isfinite(v).all() and (v == np.rint(v)).all()) for v in parts)
 
 
 def _count_kinds(
