@@ -141,7 +141,7 @@ async def _keep_within_memory() -> None:
             for files in list(uploads().file_storage.values())
             for file in list(files.values())
         )
-        cache.bound(max(budget() - brought, 0))
+        await asyncio.to_thread(cache.bound, max(budget() - brought, 0))
         await asyncio.to_thread(sweep if left else give_back)
 
 

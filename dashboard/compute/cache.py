@@ -149,7 +149,7 @@ class _Store:
         self._holders: Counter[int] = Counter()  # results by what they hold
         self._of_kind: Counter[str] = Counter()
         self._bytes = 0
-        self._most = budget()
+        self._most, self._weighed_at = budget(), 0.0
         self._lock = threading.RLock()
 
     def has(self, kind: str, key: object) -> bool:
@@ -180,10 +180,11 @@ class _Store:
     def bound(self, most: int) -> None:
         """Keep at most so many bytes from now, of results as they have grown in use."""
         with self._lock:
-            self._most = most
+            since, self._weighed_at, self._most = self._weighed_at, time.monotonic(), most
             for entry in self._entries.values():
-                self._unweigh(entry)
-                self._weigh(entry)
+                if entry.used >= since:
+                    self._unweigh(entry)
+                    self._weigh(entry)
             self._make_room()
 
     def visitors(self) -> set[str]:
