@@ -129,8 +129,6 @@ class Side:
         The same, counted by score.
     curves : CumulativeCurves
         Graphs (a) and (b), and the KS error.
-    frequency : FrequencyCurve or None
-        Graphs (c) and (d); None where there are fewer rows than knots.
     binned : BinnedReliability
         Reliability diagram: equal-width bins with Wilson intervals.
 
@@ -143,7 +141,6 @@ class Side:
     event: EventScores
     counted: Tally
     curves: CumulativeCurves
-    frequency: FrequencyCurve | None
     binned: BinnedReliability
 
     @property
@@ -172,14 +169,19 @@ class Side:
         return null_band(self.curves)
 
     @cached_property
+    def frequency(self) -> FrequencyCurve | None:
+        """Graphs (c) and (d); None where there are fewer rows than knots."""
+        enough = self.event.n_samples >= GRAPH_KNOTS
+        return self.counted.once(_frequency_of, self.event) if enough else None
+
+    @cached_property
     def frequency_null(self) -> SplineNullBand | None:
         """Band under perfect calibration of graphs (c) and (d); None where they are.
 
         None also of rows with sampling weights or clusters.
         """
-        if self.frequency is None or self.counted.design is not None:
-            return None
-        return self.counted.once(_frequency_null_of)
+        few = self.event.n_samples < GRAPH_KNOTS or self.counted.design is not None
+        return None if few else self.counted.once(_frequency_null_of)
 
     @cached_property
     def corp(self) -> CorpReliability:
@@ -379,19 +381,20 @@ def _auroc_of(counted: Tally) -> inference.Interval:
     return rank_interval(counted, 0.95)
 
 
+def _frequency_of(_: Tally, event: EventScores) -> FrequencyCurve:
+    rows = event.scores, event.hits
+    return spline_frequency(*rows, n_knots=GRAPH_KNOTS, sample_weight=event.weights)
+
+
 def _frequency_null_of(counted: Tally) -> SplineNullBand:
     return spline_null_band(curves_of(counted), n_knots=GRAPH_KNOTS)
 
 
 def _side(event: EventScores, options: Options) -> Side:
-    rows, weights = (event.scores, event.hits), event.weights
-    counted, enough = tally_of(event), event.n_samples >= GRAPH_KNOTS
+    counted = tally_of(event)
     return Side(
         event=event,
         counted=counted,
         curves=curves_of(counted),
-        frequency=spline_frequency(*rows, n_knots=GRAPH_KNOTS, sample_weight=weights)
-        if enough
-        else None,
         binned=binned_of(counted, n_bins=options.n_bins),
     )

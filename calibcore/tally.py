@@ -1,6 +1,6 @@
 """Rows counted by score: what every measure of one event is computed from."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import field, replace
 from typing import Any, TypeVar
 
@@ -116,7 +116,7 @@ class Tally:
                 self.scores[part], self.counts[..., part], self.hits[..., part], self.n_samples
             )
 
-    def once(self, make: Callable[..., Result], *options: int | str) -> Result:
+    def once(self, make: Callable[..., Result], *options: Hashable) -> Result:
         """Return ``make(tally, *options)``, computed once, for measures that share it.
 
         ``make``: a named function. ``*options``: passed on to it.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from calibcore.calibrators import Choice, Method, Switch, WholeNumber
@@ -110,13 +111,20 @@ def _choose_sample() -> Source:
 def _upload_files() -> Source:
     files = _bring_files(_FILES, imports.UPLOADER, f"{imports.UPLOADER_HELP} {imports.endings()}")
     if files and st.button("Forget my data", width="stretch"):
-        forget()
+        _forget()
         for key in ("digests", BROUGHT, _FILES, _MODELS, _kept(_FILES), _kept(_MODELS)):
             st.session_state.pop(key, None)
         st.session_state["uploads_forgotten"] += 1
         st.rerun()
     st.session_state[BROUGHT] = files
     return Source(files)
+
+
+def _forget() -> None:
+    """Drop what is made of the files, and the files themselves, which the uploader would leave."""
+    forget()
+    if (context := get_script_run_ctx()) is not None:
+        context.uploaded_file_mgr.remove_session_files(context.session_id)
 
 
 def remove_file(source: SourceFile) -> None:
@@ -211,7 +219,7 @@ def _digest(file: UploadedFile) -> str:
     """Hash a file once, not in every run of the page."""
     digests: dict[str, str] = st.session_state.setdefault("digests", {})
     if file.file_id not in digests:
-        digests[file.file_id] = hashlib.sha256(file.getbuffer()).hexdigest()
+        digests[file.file_id] = hashlib.sha256(file.getvalue()).hexdigest()
     return digests[file.file_id]
 
 

@@ -1,5 +1,9 @@
-"""The server: which hosts it answers, what answers forbid a browser, uploads in memory alone."""
+"""The server: whom it answers, what answers forbid a browser, what stays in memory and how long."""
 
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -9,9 +13,14 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
+from streamlit.runtime import Runtime, get_instance
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.starlette import App
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from dashboard.compute import cache
+from dashboard.compute.memory import budget, give_back, sweep
 from dashboard.readers.limits import MAX_UPLOAD
 
 HEADERS = {
@@ -70,4 +79,80 @@ def _is_own(origin: str | None) -> bool:
     return origin in named or is_host_allowed(urlsplit(origin).netloc)
 
 
-app = App(Path(__file__).with_name("app.py"), middleware=[Middleware(Guard)])
+# Memory ---------------------------------------------------------------------------------------
+
+
+AWAY = 40.0
+"""Seconds after which a visitor whose tab has closed or lost its connection has left."""
+
+LOOK = 10.0
+"""Seconds between two looks at who is there."""
+
+
+def uploads() -> MemoryUploadedFileManager:
+    """Return where the files lie that visitors have brought."""
+    manager = get_instance().uploaded_file_mgr
+    if not isinstance(manager, MemoryUploadedFileManager):
+        raise TypeError(manager)
+    return manager
+
+
+def visitor() -> str | None:
+    """Return the session of this run if it has brought files; None of any other thread."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None or not Runtime.exists():
+        return None
+    return context.session_id if uploads().file_storage.get(context.session_id) else None
+
+
+class Presence:
+    """Notes since when visitors are away, and ends the sessions of those who have left."""
+
+    def __init__(self) -> None:
+        self._away_since: dict[str, float] = {}
+
+    def look(self, now: float) -> bool:
+        """Free what belongs to visitors who have left; return whether there were any.
+
+        ``now``: seconds on the clock that the last looks had.
+        """
+        runtime = get_instance()
+        with_data = {*list(uploads().file_storage), *cache.visitors()}
+        self._away_since = {
+            one: self._away_since.get(one, now)
+            for one in with_data
+            if not runtime.is_active_session(one)
+        }
+        left = [one for one, since in self._away_since.items() if now - since >= AWAY]
+        for one in left:
+            runtime.close_session(one)
+            uploads().remove_session_files(one)
+            cache.leave(one)
+        return bool(left)
+
+
+async def _keep_within_memory() -> None:
+    presence = Presence()
+    while True:
+        await asyncio.sleep(LOOK)
+        left = presence.look(time.monotonic())
+        brought = sum(
+            len(file.data)
+            for files in list(uploads().file_storage.values())
+            for file in list(files.values())
+        )
+        await asyncio.to_thread(cache.bound, max(budget() - brought, 0))
+        await asyncio.to_thread(sweep if left else give_back)
+
+
+@asynccontextmanager
+async def _serving(_: App) -> AsyncIterator[None]:
+    cache.who_visits = visitor
+    task = asyncio.create_task(_keep_within_memory())
+    yield
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+app = App(Path(__file__).with_name("app.py"), lifespan=_serving, middleware=[Middleware(Guard)])

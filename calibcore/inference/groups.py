@@ -70,18 +70,24 @@ class Sums:
     def of(self, values: Floats) -> Floats:
         """Return the sum over each group, shape (n_groups,)."""
         found = [
-            np.bincount(one.of_row + 1, values, minlength=one.names.size + 1)[1:]
-            for one in self.groupings
+            np.bincount(counted, values, minlength=one.names.size + 1)[1:]
+            for one, counted in zip(self.groupings, self._counted, strict=True)
         ]
         return np.concatenate(found)
 
+    @cached_property
+    def _counted(self) -> list[Places]:
+        """Each row's group in each grouping, counted from 1; 0 for none."""
+        return [one.of_row + 1 for one in self.groupings]
+
     def covariance(self, variance: Floats) -> Floats:
         """Return the covariance of the groups' sums, shape (n_groups, n_groups)."""
-        found = np.zeros((self.ends[-1], self.ends[-1]))
+        found = np.diag(self.of(variance))  # groups of one grouping share no rows
         for k, first in enumerate(self.groupings):
-            for m, second in enumerate(self.groupings[: k + 1]):
+            for m, second in enumerate(self.groupings[:k]):
                 shape = first.names.size + 1, second.names.size + 1
-                both = (first.of_row + 1) * shape[1] + second.of_row + 1
+                both = self._counted[k] * shape[1]
+                both += self._counted[m]
                 sums = np.bincount(both, variance, minlength=shape[0] * shape[1])
                 here, there = (slice(*self.ends[j : j + 2]) for j in (k, m))
                 found[here, there] = sums.reshape(shape)[1:, 1:]
@@ -101,6 +107,8 @@ class Sums:
 
     def of_labels(self, labels: NDArray[np.float32]) -> Floats:
         """Return the hits of each group in several sets of labels, shape (n_groups, n_draws)."""
+        if labels.shape[1] == 1:
+            return self.of(labels[:, 0].astype(np.float64))[:, np.newaxis]
         return np.asarray(self.members @ labels, dtype=np.float64)  # exact up to 2 ** 24 rows
 
 

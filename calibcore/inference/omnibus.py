@@ -310,7 +310,9 @@ def recalibrated(
 
     weights = None if told is None else told.weights
     counted = tally(scores, hits, sample_weight=weights)
-    place = np.searchsorted(counted.scores, scores)
+    order = np.argsort(scores)  # in order, a search takes a fifth of the time
+    place = np.empty_like(order)
+    place[order] = np.searchsorted(counted.scores, scores[order])
     variance = counted.counts * counted.scores * (1 - counted.scores)
     moving = variance > 0
     frequency, powers = counted.scores.copy(), np.zeros((counted.scores.size, ORDER + 1))

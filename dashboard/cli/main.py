@@ -41,7 +41,11 @@ _EXAMPLES = {
         "  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
         "  fractile check march.csv --against audit.json\n"
     ),
-    "serve": ("\b\nExample:\n  fractile serve -- --server.port 9000 --server.headless true\n"),
+    "serve": (
+        "\b\nExamples:\n"
+        "  fractile serve --memory 4GB\n"
+        "  fractile serve -- --server.port 9000 --server.headless true\n"
+    ),
     "class": (
         "\b\n"
         "Example, while the dashboard runs in another window:\n"
@@ -116,10 +120,31 @@ def main(context: click.Context) -> None:
         _serve(())
 
 
+def _check_memory(_: click.Context, __: click.Parameter, size: str | None) -> str | None:
+    from dashboard.compute.memory import bytes_of  # noqa: PLC0415 - for this command alone
+
+    if size is not None:
+        try:
+            bytes_of(size)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    return size
+
+
 @main.command(context_settings={"ignore_unknown_options": True}, epilog=_EXAMPLES["serve"])
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=_check_memory,
+    help="Most for files and results, such as 4GB; a quarter of the machine's by default.",
+)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
-def serve(options: tuple[str, ...]) -> None:
+def serve(memory: str | None, options: tuple[str, ...]) -> None:
     """Open the dashboard; OPTIONS after -- are Streamlit's."""
+    from dashboard.compute.memory import MEMORY  # noqa: PLC0415 - for this command alone
+
+    if memory is not None:
+        os.environ[MEMORY] = memory
     _serve(options)
 
 

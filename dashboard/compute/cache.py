@@ -1,21 +1,21 @@
 """What is computed once and kept, keyed by the digest of the bytes and the settings.
 
-Arrays are never part of a key. What is kept is shared between sessions and never changed; the
-oldest goes first, by kind and by the bytes of all. Long work runs in a thread of its own, so that a
-click elsewhere does not end it.
+Arrays are never part of a key. What is kept is shared between visitors and never changed; the
+oldest goes first, by kind and by the bytes of all, and what is made of a visitor's own files goes
+with the last who brought them. Long work runs in a thread of its own, so that a click elsewhere
+does not end it.
 """
 
 import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, is_dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numpy as np
-import psutil
-
 from calibcore.calibrators.base import Progress
+from dashboard.compute.memory import budget, sizes_of
 from dashboard.readers import Upload
 from dashboard.settings import Settings
 
@@ -24,6 +24,19 @@ GRACE = 5.0
 
 POLL = 0.05
 """Seconds between two looks at how far it is."""
+
+
+def who_visits() -> str | None:
+    """Return the visitor whose run this is, if files are theirs; the server has its own way."""
+    return None
+
+
+_WORKS_FOR: ContextVar[str | None] = ContextVar("works for", default=None)
+"""The visitor for whom a thread works that is no run of theirs."""
+
+
+def _visitor() -> str | None:
+    return _WORKS_FOR.get() or who_visits()
 
 
 class _LeftAloneError(BaseException):
@@ -41,9 +54,13 @@ class _Work:
 
     def start(self, do: Callable[[Progress], None], at_end: Callable[[], object]) -> None:
         """Run it in a thread, and then what follows its end."""
-        threading.Thread(target=self._run, args=(do, at_end), daemon=True).start()
+        args = do, at_end, _visitor()
+        threading.Thread(target=self._run, args=args, daemon=True).start()
 
-    def _run(self, do: Callable[[Progress], None], at_end: Callable[[], object]) -> None:
+    def _run(
+        self, do: Callable[[Progress], None], at_end: Callable[[], object], whose: str | None
+    ) -> None:
+        _WORKS_FOR.set(whose)
         try:
             do(self._note)
         except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
@@ -95,10 +112,7 @@ def see_through(key: object, do: Callable[[Progress], None], progress: Progress)
 MOST_RESULTS = 64
 """Results kept in memory, of each kind."""
 
-MOST_BYTES = max(2 << 30, psutil.virtual_memory().total // 4)
-"""Bytes of the arrays of all results, beyond which the oldest go."""
-
-IN_USE = 120.0
+IN_USE = 30.0
 """Seconds for which a result that was asked for stays, however many bytes there are."""
 
 Key = tuple[str, str, str, str]
@@ -117,12 +131,13 @@ def key_of(upload: Upload, settings: Settings) -> Key:
 
 @dataclass
 class _Entry:
-    """A result, when it was last asked for, and the arrays that it holds."""
+    """A result, when it was last asked for, the bytes by identity that it holds, and for whom."""
 
     made: Any
     used: float
-    arrays: Mapping[int, int]
-    """Bytes by identity."""
+    sizes: Mapping[int, int]
+    visitors: set[str | None]
+    """Who asked for it; None where no files are of the visitor's own."""
 
 
 class _Store:
@@ -130,9 +145,10 @@ class _Store:
 
     def __init__(self) -> None:
         self._entries: OrderedDict[tuple[str, object], _Entry] = OrderedDict()
-        self._holders: Counter[int] = Counter()  # results by the array that they hold
+        self._holders: Counter[int] = Counter()  # results by what they hold
         self._of_kind: Counter[str] = Counter()
         self._bytes = 0
+        self._most, self._weighed_at = budget(), 0.0
         self._lock = threading.RLock()
 
     def has(self, kind: str, key: object) -> bool:
@@ -144,35 +160,46 @@ class _Store:
         with self._lock:
             entry = self._entries[kind, key]
             entry.used = time.monotonic()
+            entry.visitors.add(_visitor())
             self._entries.move_to_end((kind, key))
             return entry.made
 
-    def put(self, kind: str, key: object, made: object, most: int) -> None:
+    def put(self, kind: str, key: object, made: object, most: int, whose: str | None) -> None:
         """Keep a result; drop the oldest of its kind, and of all, that are too many."""
         with self._lock:
             if self.has(kind, key):
                 self._drop((kind, key))
-            arrays = arrays_of(made)
-            self._entries[kind, key] = _Entry(made, time.monotonic(), arrays)
+            self._entries[kind, key] = _Entry(made, time.monotonic(), {}, {whose})
             self._of_kind[kind] += 1
-            self._bytes += sum(size for of, size in arrays.items() if not self._holders[of])
-            self._holders.update(arrays.keys())
+            self._weigh(self._entries[kind, key])
             while self._of_kind[kind] > most:
                 self._drop(next(one for one in self._entries if one[0] == kind))
-            while self._bytes > MOST_BYTES:
-                place, oldest = next(iter(self._entries.items()))
-                if time.monotonic() - oldest.used < IN_USE:
-                    break
-                self._drop(place)
+            self._make_room()
 
-    def _drop(self, place: tuple[str, object]) -> None:
-        entry = self._entries.pop(place)
-        self._of_kind[place[0]] -= 1
-        for of, size in entry.arrays.items():
-            self._holders[of] -= 1
-            if not self._holders[of]:
-                del self._holders[of]
-                self._bytes -= size
+    def bound(self, most: int) -> None:
+        """Keep at most so many bytes from now, of results as they have grown in use."""
+        with self._lock:
+            since, self._weighed_at, self._most = self._weighed_at, time.monotonic(), most
+            for entry in self._entries.values():
+                if entry.used >= since:
+                    self._unweigh(entry)
+                    self._weigh(entry)
+            self._make_room()
+
+    def visitors(self) -> set[str]:
+        """Return whose files results are of."""
+        with self._lock:
+            every = (entry.visitors for entry in self._entries.values())
+            return {one for visitors in every for one in visitors if one is not None}
+
+    def leave(self, visitor: str, *, shared: bool) -> None:
+        """Drop the results of a visitor; those of others too only where ``shared``."""
+        with self._lock:
+            for place, entry in list(self._entries.items()):
+                if visitor in entry.visitors:
+                    entry.visitors.remove(visitor)
+                    if shared or not entry.visitors:
+                        self._drop(place)
 
     def clear(self) -> None:
         """Drop everything."""
@@ -180,42 +207,32 @@ class _Store:
             for place in list(self._entries):
                 self._drop(place)
 
+    def _make_room(self) -> None:
+        while self._bytes > self._most:
+            place, oldest = next(iter(self._entries.items()))
+            if time.monotonic() - oldest.used < IN_USE:
+                break
+            self._drop(place)
+
+    def _weigh(self, entry: _Entry) -> None:
+        entry.sizes = sizes_of(entry.made)
+        self._bytes += sum(size for of, size in entry.sizes.items() if not self._holders[of])
+        self._holders.update(entry.sizes.keys())
+
+    def _unweigh(self, entry: _Entry) -> None:
+        for of, size in entry.sizes.items():
+            self._holders[of] -= 1
+            if not self._holders[of]:
+                del self._holders[of]
+                self._bytes -= size
+
+    def _drop(self, place: tuple[str, object]) -> None:
+        entry = self._entries.pop(place)
+        self._of_kind[place[0]] -= 1
+        self._unweigh(entry)
+
 
 _STORE = _Store()
-
-_LONG = 1000
-"""Items of a list or a mapping up to which each is looked into."""
-
-
-def arrays_of(made: object) -> dict[int, int]:
-    """Return the bytes of the arrays that a result holds, by their identity.
-
-    Examples
-    --------
-    >>> table = np.zeros((10, 2))
-    >>> sum(arrays_of([table, {"first": table[:5]}]).values())
-    160
-    """
-    numbers: dict[int, int] = {}
-    seen: set[int] = set()
-    waiting = [made]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, np.ndarray):
-            while isinstance(one.base, np.ndarray):
-                one = one.base
-            numbers[id(one)] = one.nbytes
-        elif id(one) not in seen:
-            seen.add(id(one))
-            if is_dataclass(one):
-                waiting += vars(one).values() if hasattr(one, "__dict__") else ()
-            elif isinstance(one, Mapping) and len(one) <= _LONG:
-                waiting += one.values()
-            elif isinstance(one, tuple | list) and len(one) <= _LONG:
-                waiting += one
-            elif isinstance(one, bytes):
-                numbers[id(one)] = len(one)
-    return numbers
 
 
 def is_known(kind: str, key: object) -> bool:
@@ -236,7 +253,7 @@ def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST
         result: Result = _STORE.take(kind, key)
     except KeyError:
         result = make()
-        _STORE.put(kind, key, result, most)
+        _STORE.put(kind, key, result, most, _visitor())
     return result
 
 
@@ -251,7 +268,7 @@ def once_going_on(
     """
 
     def do(report: Progress) -> None:
-        _STORE.put(kind, key, make(report), MOST_RESULTS)
+        _STORE.put(kind, key, make(report), MOST_RESULTS, _visitor())
 
     while True:
         try:
@@ -264,9 +281,32 @@ def once_going_on(
 
 def keeper(kind: str, key: object) -> Callable[[object], None]:
     """Return what keeps a result that is made elsewhere, perhaps in another thread."""
-    return lambda made: _STORE.put(kind, key, made, MOST_RESULTS)
+    whose = _visitor()
+    return lambda made: _STORE.put(kind, key, made, MOST_RESULTS, whose)
 
 
 def forget() -> None:
-    """Drop every file and result that is kept in memory."""
-    _STORE.clear()
+    """Drop what is made of the files of the visitor whose run this is, for others with them too.
+
+    Where the visitor has none, or is not known, everything goes.
+    """
+    whose = _visitor()
+    if whose is None:
+        _STORE.clear()
+    else:
+        _STORE.leave(whose, shared=True)
+
+
+def leave(visitor: str) -> None:
+    """Drop what is made of a visitor's files, and of nobody else's who is here."""
+    _STORE.leave(visitor, shared=False)
+
+
+def visitors() -> set[str]:
+    """Return the visitors of whose files results are kept."""
+    return _STORE.visitors()
+
+
+def bound(most: int) -> None:
+    """Keep at most so many bytes of results from now; the oldest go first."""
+    _STORE.bound(most)

@@ -8,9 +8,7 @@ No step looks back, and no file runs code, whatever its ending says.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
-
-import numpy as np
+from typing import Unpack
 
 from dashboard.readers.formats import FORMATS, ending_of, parse
 from dashboard.readers.interpret import interpret
@@ -22,7 +20,6 @@ from dashboard.readers.upload import Upload
 
 __all__ = [
     "FORMATS",
-    "REFUSAL",
     "FileError",
     "Options",
     "Parsed",
@@ -34,8 +31,6 @@ __all__ = [
     "read",
     "understand",
 ]
-
-REFUSAL = FileError
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,26 +86,3 @@ def digest_of(digests: Sequence[str]) -> str:
     if len(digests) == 1:
         return digests[0]
     return hashlib.sha256("".join(digests).encode("ascii")).hexdigest()
-
-
-def check_adapter(name: str, data: bytes) -> Upload:
-    """Read a file as the corpus of hostile files wants it."""
-    return read(name, data)
-
-
-def warnings_of(upload: Upload) -> tuple[str, ...]:
-    """List what a careful tool would warn of."""
-    return upload.repairs + upload.doubts + upload.missing
-
-
-def arrays_of(upload: Upload) -> dict[str, np.ndarray[Any, Any]]:
-    """Return the numbers for comparison with the truth."""
-    if upload.piece is not None:
-        parts = {"logits": upload.piece.table, "labels": upload.piece.labels}
-        return {key: array for key, array in parts.items() if array is not None}
-    first: Any = next(iter(upload.sets.values()))
-    if not hasattr(first, "logits"):
-        return {}
-    key = "probs" if upload.values_kind == "probabilities" else "logits"
-    table = first.probabilities if key == "probs" else first.logits
-    return {key: table, "labels": first.labels}

@@ -547,7 +547,7 @@ def under(columns: Sequence[Column]) -> Column:
     )  # fmt: skip
 
 
-def _texts_of(column: Column) -> tuple[Array, tuple[str, ...]]:
+def _texts_of(column: Column) -> tuple[Array, Sequence[str]]:
     """Return cells as texts, numbers in their shortest form and blank where there are none."""
     if column.texts is not None:
         return column.values, column.texts

@@ -29,13 +29,13 @@ def preview_of(contents: Contents) -> Preview:
     if raw.table is not None:
         table = raw.table[:, np.newaxis] if raw.table.ndim == 1 else raw.table
         names = raw.headings or raw.class_names or ()
-        for k, column in enumerate(_first(table).T[:_CLASSES]):
+        for k, column in enumerate(table[:_ROWS].T[:_CLASSES]):
             name = names[k] if k < len(names) else f"class {k if raw.table.ndim > 1 else 1}"
             shown.append((name, "class", column.tolist()))
     if raw.labels is not None:
         shown.append(("label", "label", _labels(raw)))
     for column in raw.columns[:_COLUMNS]:
-        values = _first(column.values).tolist()
+        values = column.values[:_ROWS].tolist()
         texts = column.categories
         cells = values if texts is None else [texts[code] for code in values]
         shown.append((column.name, "slice", cells))
@@ -112,9 +112,12 @@ def besides_prediction(
 
 
 def _one_to_one(first: Array, second: Array) -> bool:
+    n_kinds = int(np.count_nonzero(np.bincount(second)))
+    if len(np.unique(first[:1000])) > n_kinds:  # as of most numbers
+        return False
     kinds, places = np.unique(first, return_inverse=True)
     pairs = places.astype(np.int64) * (second.max() + 1) + second
-    return 1 < len(kinds) == len(np.unique(second)) == len(np.unique(pairs))
+    return 1 < len(kinds) == n_kinds == len(np.unique(pairs))
 
 
 def _alike(parts: Mapping[Role, SliceColumn]) -> dict[Role, SliceColumn]:
@@ -134,12 +137,8 @@ def _alike(parts: Mapping[Role, SliceColumn]) -> dict[Role, SliceColumn]:
     }
 
 
-def _first(values: Array) -> Array:
-    return values[:_ROWS]
-
-
 def _labels(raw: RawSet) -> list[object]:
-    values = _first(np.atleast_1d(np.asarray(raw.labels)))
+    values = np.atleast_1d(np.asarray(raw.labels))[:_ROWS]
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if raw.label_texts is not None and values.ndim == 1:

@@ -4,8 +4,9 @@ bytes -> formats (in the worker) -> `Table` | `Arrays` -> recognition -> `Readin
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
@@ -48,6 +49,30 @@ ROLES: tuple[ColumnRole, ...] = get_args(ColumnRole)
 
 
 @dataclass(frozen=True, eq=False)
+class Texts(Sequence[str]):
+    """Many texts as Arrow holds them, which takes a third of what those of Python would."""
+
+    raw: NDArray[np.uint8]  # of all, in UTF-8
+    ends: NDArray[np.int32]  # of each, behind the start of the first
+
+    def __len__(self) -> int:  # noqa: D105 - as of every sequence
+        return len(self.ends) - 1
+
+    def __getitem__(self, place: Any) -> Any:  # noqa: D105 - the same
+        if isinstance(place, slice):
+            return tuple(map(self.__getitem__, range(len(self))[place]))
+        start, end = self.ends[range(len(self))[place] :][:2]
+        return self.raw[start:end].tobytes().decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:  # noqa: D105 - the same
+        for at in range(0, len(self), 4096):
+            ends = self.ends[at : at + 4097].tolist()
+            block = self.raw[ends[0] : ends[-1]].tobytes()
+            for start, end in pairwise(ends):
+                yield str(block[start - ends[0] : end - ends[0]], "utf-8", "replace")
+
+
+@dataclass(frozen=True, eq=False)
 class Odd:
     """Cells of a column of numbers that are no numbers."""
 
@@ -67,7 +92,7 @@ class Column:
 
     name: str  # as the file has it, "" where it has none; parts of nested names joined by dots
     values: NDArray[Any]
-    texts: tuple[str, ...] | None = None  # the different ones by their first rows, "" for a blank
+    texts: Sequence[str] | None = None  # the different ones by their first rows, "" for a blank
     odd: Odd | None = None  # cells that are no numbers, where most are
     percents: int = 0  # cells with a percent sign, which is dropped without dividing the number
     commas: int = 0  # cells with a decimal comma

@@ -366,11 +366,11 @@ def _values(columns: Sequence[Column], said: _Sentences) -> Array:
     if not columns:
         raise FileError("columns", "no scores", "a column of scores")
     dtype = np.result_type(np.float16, *(column.values.dtype for column in columns))
-    table = np.column_stack([column.values.astype(dtype, copy=False) for column in columns])
+    parts = [column.values.astype(dtype, copy=False) for column in columns]
+    table = np.column_stack(parts) if len(parts) > 1 else np.atleast_2d(parts[0].T).T  # no copy
     with_signs = [column for column in columns if column.percents]
     if with_signs:
-        mixed = (c for c in (*with_signs, *columns) if c.percents < len(table))
-        odd = next(mixed, None)
+        odd = next((c for c in (*with_signs, *columns) if c.percents < len(table)), None)
         if odd is not None:
             text = f"{odd.percents:,} of {len(table):,} cells with a percent sign"
             raise FileError(f"column {quoted(odd.name)}", text, "the sign in all cells or in none")

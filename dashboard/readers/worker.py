@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from math import prod
@@ -26,7 +26,7 @@ from dashboard.readers.limits import (
     set_limits,
     system_bounds_memory,
 )
-from dashboard.readers.records import Arrays, Column, Odd, Parsed, Table
+from dashboard.readers.records import Arrays, Column, Odd, Parsed, Table, Texts
 from dashboard.readers.refusal import FileError, PassingError
 
 __all__ = ["WORKERS", "parse_apart"]
@@ -35,9 +35,10 @@ __all__ = ["WORKERS", "parse_apart"]
 # What the worker answers: a line of JSON, then the bytes of arrays, checked when it is opened ---
 
 
-_KINDS = {kind.__name__: kind for kind in (Table, Arrays, Column, Odd)}
-_TYPES = frozenset({"|b1", "|i1", "|u1", *(f"<{k}{n}" for k in "iu" for n in (2, 4, 8)),
-                    "<f2", "<f4", "<f8"})  # fmt: skip
+_KINDS = {kind.__name__: kind for kind in (Table, Arrays, Column, Odd, Texts)}
+_TYPES = {code: np.dtype(code) for code in (
+    "|b1", "|i1", "|u1", *(f"<{k}{n}" for k in "iu" for n in (2, 4, 8)), "<f2", "<f4", "<f8")
+}  # fmt: skip
 _LENGTH = struct.Struct("<Q")
 _MOST_HEAD = 1 << 30
 _BLOCK = 1 << 24
@@ -82,9 +83,8 @@ def write_parsed(out: IO[bytes], parsed: Parsed) -> None:
 
 def _blocks(array: Array) -> Iterator[slice]:
     """Part an array so that no large copy is made of one that does not lie in order."""
-    step = max(1, _BLOCK // max(1, array.nbytes // max(1, len(array))))
-    step = len(array) if array.flags.c_contiguous else step
-    yield from (slice(start, start + step) for start in range(0, len(array), max(1, step)))
+    step = max(1, len(array) if array.flags.c_contiguous else _BLOCK * len(array) // array.nbytes)
+    yield from (slice(start, start + step) for start in range(0, len(array), step))
 
 
 def write_refusal(out: IO[bytes], error: FileError) -> None:
@@ -107,16 +107,10 @@ def read_parsed(read: Read, most: int) -> Parsed:
 
 
 def _opened(head: Mapping[str, Any], read: Read, most: int) -> Any:
-    shapes = [(np.dtype(_known(code)), tuple(map(int, shape))) for code, shape in head["arrays"]]
+    shapes = [(_TYPES[code], tuple(map(int, shape))) for code, shape in head["arrays"]]
     if sum(dtype.itemsize * prod(shape) for dtype, shape in shapes) > most:
         raise ValueError(most)
     return _built(head["parsed"], [_array(read, dtype, shape) for dtype, shape in shapes])
-
-
-def _known(code: str) -> str:
-    if code not in _TYPES:
-        raise ValueError(code)
-    return code
 
 
 def _array(read: Read, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
@@ -186,7 +180,15 @@ def _check_table(table: Table) -> None:
         raise ValueError(table.among.shape)
 
 
-def _check_codes(codes: Array, texts: tuple[str, ...]) -> None:
+def _check_texts(texts: Texts) -> None:
+    """Raise if a text does not lie within the bytes."""
+    raw, ends = texts.raw, texts.ends
+    typed = raw.dtype == np.uint8 and ends.dtype == np.int32 and raw.ndim == ends.ndim == 1
+    if not (typed and ends.size) or (np.diff(ends, prepend=0, append=len(raw)) < 0).any():
+        raise ValueError(ends[:3])
+
+
+def _check_codes(codes: Array, texts: Sequence[str]) -> None:
     """Raise if a code stands for no text."""
     if not codes.size:
         return
@@ -195,7 +197,7 @@ def _check_codes(codes: Array, texts: tuple[str, ...]) -> None:
 
 
 _CHECKS: Mapping[str, Callable[[Any], None]] = {
-    "Odd": _check_odd, "Column": _check_column, "Table": _check_table,
+    "Odd": _check_odd, "Column": _check_column, "Table": _check_table, "Texts": _check_texts,
 }  # fmt: skip
 
 
@@ -419,8 +421,8 @@ def main() -> None:
     limits = Limits(**head["limits"])
     set_limits(limits)
     try:
-        data = sys.stdin.buffer.read(head["size"])
-        write_parsed(out, parse(head["name"], data, header=head["header"]))
+        parsed = parse(head["name"], sys.stdin.buffer.read(head["size"]), header=head["header"])
+        write_parsed(out, parsed)
     except FileError as error:
         write_refusal(out, error)
     except MemoryError:

@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import sys
+import time
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,13 @@ from urllib.parse import urlsplit
 import pytest
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartParser
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
+from benchmarks.visitors import logits, visit
+from dashboard import server
+from dashboard.compute import cache
+from dashboard.compute.cache import once
 from dashboard.readers.limits import MAX_UPLOAD
 from dashboard.server import HEADERS, HEALTH
 from tests.browser.server import running_dashboard
@@ -114,3 +121,59 @@ def test_an_upload_opens_no_file(most: int, monkeypatch: pytest.MonkeyPatch) -> 
         return after - before
 
     assert bool(asyncio.run(read())) is (most == 1 << 20)
+
+
+class Tabs:
+    """Which sessions are connected."""
+
+    def __init__(self, *active: str) -> None:
+        self.uploaded_file_mgr = MemoryUploadedFileManager("/upload")
+        self.active, self.closed = set(active), list[str]()
+
+    def is_active_session(self, session: str) -> bool:
+        return session in self.active
+
+    def close_session(self, session: str) -> None:
+        self.closed.append(session)
+
+
+def test_who_is_away_for_long_has_left_with_files_and_results(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tabs = Tabs("ann", "ben")
+    monkeypatch.setattr(server, "get_instance", lambda: tabs)
+    for session in ("ann", "ben"):
+        tabs.uploaded_file_mgr.add_file(session, UploadedFileRec("1", "a.csv", "text/csv", b"a"))
+        monkeypatch.setattr(cache, "who_visits", lambda session=session: session)
+        once("rows of visitors", session, lambda: 0)
+    presence = server.Presence()
+    assert not presence.look(0.0)
+    tabs.active = {"ben"}
+    assert not presence.look(10.0)
+    tabs.active = {"ann", "ben"}  # her connection was lost for a moment
+    assert not presence.look(20.0)
+    tabs.active = {"ben"}
+    assert not presence.look(30.0)
+    assert not presence.look(29.0 + server.AWAY)
+    assert presence.look(30.0 + server.AWAY)
+    assert (tabs.closed, set(tabs.uploaded_file_mgr.file_storage)) == (["ann"], {"ben"})
+    assert cache.visitors() == {"ben"}
+    cache.forget()
+
+
+def uploaded_bytes(address: str) -> float:
+    text = answer(urlsplit(address).netloc, "/_stcore/metrics").body.decode()
+    sizes = [line.split()[-1] for line in text.splitlines() if "UploadedFileManager" in line]
+    return sum(map(float, sizes))
+
+
+@pytest.mark.long
+def test_the_file_of_a_closed_tab_is_gone_within_a_minute() -> None:
+    with running_dashboard() as address:
+        data = logits(2_000_000, 0)
+        asyncio.run(visit(address, "logits.npz", data))
+        assert uploaded_bytes(address) == len(data)
+        until = time.monotonic() + 60
+        while uploaded_bytes(address) and time.monotonic() < until:
+            time.sleep(1)
+        assert uploaded_bytes(address) == 0

@@ -18,7 +18,7 @@ from calibcore.reliability import (
 from calibcore.splits import Split
 from tests.reference_reliability import isotonic
 
-LAZY = ("null", "frequency_null", "corp", "corp_outside", "smooth")
+LAZY = ("null", "frequency", "frequency_null", "corp", "corp_outside", "smooth")
 
 
 def draw(rng: np.random.Generator, n_samples: int, *, shift: float = 0.1) -> EventScores:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calibcore.data import EventScores, LogitSet
-from dashboard import readers
 from dashboard.readers import FileError, Upload, read
+from tests.readers import adapter
 from tests.readers.files import (
     GOOD,
     HEADER,
@@ -314,13 +314,13 @@ def test_two_sets_of_scores() -> None:
 
 
 def test_adapter_for_the_corpus() -> None:
-    labels = readers.check_adapter("a.npy", npy(LABELS))
-    assert list(readers.arrays_of(labels)) == ["labels"]
-    probs = readers.check_adapter("a.npz", npz(probs=PROBABILITIES * 100, labels=LABELS + 1))
-    assert list(readers.arrays_of(probs)) == ["probs", "labels"]
-    assert readers.warnings_of(probs) == probs.repairs + probs.doubts
+    labels = adapter.check_adapter("a.npy", npy(LABELS))
+    assert list(adapter.arrays_of(labels)) == ["labels"]
+    probs = adapter.check_adapter("a.npz", npz(probs=PROBABILITIES * 100, labels=LABELS + 1))
+    assert list(adapter.arrays_of(probs)) == ["probs", "labels"]
+    assert adapter.warnings_of(probs) == probs.repairs + probs.doubts
     assert len(probs.repairs) == 2
-    assert readers.arrays_of(read("a.csv", b"confidence,correct\n0.5,1\n")) == {}
+    assert adapter.arrays_of(read("a.csv", b"confidence,correct\n0.5,1\n")) == {}
 
 
 def test_latin_1_is_said() -> None:

@@ -15,7 +15,7 @@ if CORPUS.exists():
         report = tmp_path / "report.json"
         command = [
             sys.executable, str(CORPUS / "check.py"), str(CORPUS),
-            "dashboard.readers:check_adapter", "--json", str(report),
+            "tests.readers.adapter:check_adapter", "--json", str(report),
         ]  # fmt: skip
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         done = subprocess.run(

@@ -21,7 +21,7 @@ from benchmarks.any_files import seeds
 from dashboard.readers import parse
 from dashboard.readers import worker as process
 from dashboard.readers.limits import Limits, limits_for, system_bounds_memory
-from dashboard.readers.records import Arrays, Column, Odd, Parsed, Table
+from dashboard.readers.records import Arrays, Column, Odd, Parsed, Table, Texts
 from dashboard.readers.refusal import FileError
 from dashboard.readers.worker import parse_apart, read_parsed, write_parsed, write_refusal
 
@@ -102,6 +102,31 @@ def test_every_noun_comes_back_as_it_was(parsed: Parsed) -> None:
     assert _same(read_parsed(_reader(out.getvalue()), 1 << 20), parsed)
 
 
+def test_many_texts_come_back_as_arrow_had_them() -> None:
+    cells = [f"patient {k} \u00e9{'x' * (k % 7)}" for k in range(20_000)]
+    data = "\n".join(["id,score,y", *(f"{cell},0.5,{k % 2}" for k, cell in enumerate(cells))])
+    out = io.BytesIO()
+    write_parsed(out, parse("a.csv", data.encode()))
+    back = read_parsed(_reader(out.getvalue()), 1 << 21)
+    assert isinstance(back, Table)
+    texts = back.columns[0].texts
+    assert isinstance(texts, Texts)
+    assert (len(texts), [*texts]) == (20_000, cells)
+    assert (texts[-1], texts[4095], texts[3:9:2]) == (cells[-1], cells[4095], tuple(cells[3:9:2]))
+    assert np.array_equal(back.columns[0].values, np.arange(20_000))
+    with pytest.raises(IndexError):
+        texts[20_000]
+
+
+@pytest.mark.long
+def test_a_million_ids_of_their_own_are_read_within_the_memory_of_their_file() -> None:
+    rows = (f"{k:07d}a,v{k:x},0.5,{k % 2}" for k in range(1_000_000))
+    data = "\n".join(["id,visit,score,y", *rows]).encode()
+    table = parse_apart("a.csv", data)
+    assert isinstance(table, Table)
+    assert [len(column.texts or ()) for column in table.columns] == [1_000_000, 1_000_000, 0, 0]
+
+
 def test_an_array_out_of_order_comes_back_as_it_was() -> None:
     array = np.arange(24.0).reshape(4, 6).T[::2]
     out = io.BytesIO()
@@ -152,6 +177,18 @@ UNFIT: dict[str, Parsed] = {
     ),
     "more odd cells than codes": Arrays(
         (Column("p", THREE, odd=Odd(np.array([0, 1]), np.zeros(1, "i4"), ("",))),)
+    ),
+    "a text that ends beyond the bytes": Arrays(
+        (Column("p", np.zeros(1, "i4"), Texts(np.zeros(2, "u1"), np.array([0, 3], "i4"))),)
+    ),
+    "texts that end before they start": Arrays(
+        (Column("p", np.zeros(1, "i4"), Texts(np.zeros(2, "u1"), np.array([2, 1], "i4"))),)
+    ),
+    "ends of texts that are no whole numbers": Arrays(
+        (Column("p", np.zeros(1, "i4"), Texts(np.zeros(2, "u1"), np.array([0.0, 1.0]))),)
+    ),
+    "more codes than texts": Arrays(
+        (Column("p", np.ones(1, "i4"), Texts(np.zeros(2, "u1"), np.array([0, 1], "i4"))),)
     ),
     "an odd cell without a text": Arrays(
         (Column("p", THREE, odd=Odd(np.array([0]), np.ones(1, "i4"), ("",))),)

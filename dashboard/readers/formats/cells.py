@@ -1,6 +1,5 @@
 """Cells of one column, as texts or as numbers of a library's own type, made a `Column`."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dashboard.readers.records import Column, Odd
+from dashboard.readers.records import Column, Odd, Texts
 
 MAX_TEXTS = 1_000_000
 """Different texts of a column that is kept; more are names of rows, of no use to an audit."""
@@ -19,7 +18,7 @@ MISSING = frozenset(
 )
 """Texts, in small letters, that say of no column whether it holds numbers."""
 
-_SHARE = 0.8
+_SHARE, _FEW_TEXTS = 0.8, 10_000
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|infinity)$"
 _SPACES = r"[ \x{a0}\x{2009}\x{202f}'\x{2019}]"
 _SPACED = rf"^[+-]?[0-9]{{1,3}}(?:{_SPACES}[0-9]{{3}})+(?:[.,][0-9]+)?$"
@@ -67,9 +66,7 @@ def column_of_texts(
     numbers, percents, commas = _numbers(texts, counts, sure=decimal_comma)
     is_number = _mask(numbers.is_valid())
     if not says or counts[is_number & ~silent].sum() < _SHARE * says or _has_long(texts):
-        if len(texts) > MAX_TEXTS:
-            return Column(name, np.empty(0), unread=f"more than {MAX_TEXTS:,} different texts")
-        return Column(name, codes, tuple(texts.to_pylist()))
+        return _of_texts(name, codes, texts)
     values = numbers.to_numpy(zero_copy_only=False)[codes]
     odd = None if is_number.all() else _odd(codes, texts, ~is_number)
     n_percents, n_commas = (int(counts[marked & is_number].sum()) for marked in (percents, commas))
@@ -112,11 +109,17 @@ def column_of_dates(name: str, cells: pa.Array | pa.ChunkedArray) -> Column:
         whole = pc.all(pc.equal(local, days.cast(local.type))).as_py() is not False
         array = days if whole else array
     codes, texts = encoded(array.cast(pa.string()))
+    return _of_texts(name, codes, pc.replace_substring_regex(texts, r"\.0+(Z?)$", r"\1"))
+
+
+def _of_texts(name: str, codes: NDArray[np.int32], texts: pa.Array) -> Column:
+    """Keep different texts, many as Arrow has them."""
     if len(texts) > MAX_TEXTS:
         return Column(name, np.empty(0), unread=f"more than {MAX_TEXTS:,} different texts")
-    return Column(
-        name, codes, tuple(re.sub(r"\.0+(?=Z?$)", "", text) for text in texts.to_pylist())
-    )
+    if len(texts) <= _FEW_TEXTS:
+        return Column(name, codes, tuple(texts.to_pylist()))
+    ends, raw = (np.frombuffer(b, t) for b, t in zip(texts.buffers()[1:], "iB", strict=True))
+    return Column(name, codes, Texts(raw, ends[texts.offset :][: len(texts) + 1]))
 
 
 def _whole(cells: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -136,14 +139,15 @@ def encoded(
         cells = cells.dictionary_encode()
     if isinstance(cells, pa.ChunkedArray):
         cells = _whole(cells.unify_dictionaries())
-    places = cells.indices
-    texts = cells.dictionary.cast(pa.string())
-    if places.null_count:
+    places, texts, has_null = cells.indices, cells.dictionary.cast(pa.string()), cells.null_count
+    del cells  # of many texts each copy counts
+    if has_null:
         places = places.fill_null(len(texts))
         texts = pa.concat_arrays([texts, pa.array([""])])
-    trimmed = pc.utf8_trim_whitespace(texts).dictionary_encode()
+    n_texts, texts = len(texts), pc.utf8_trim_whitespace(texts)
+    trimmed = texts.dictionary_encode()
     codes = places.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
-    if len(trimmed.dictionary) == len(texts) and not cells.null_count:
+    if len(trimmed.dictionary) == n_texts and not has_null:
         return codes, trimmed.dictionary
     # A text without its blanks may be one that stands in another row.
     codes = trimmed.indices.to_numpy(zero_copy_only=False)[codes]

@@ -439,7 +439,7 @@ def _top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options)
         text = f"values outside 0 to 1 {rows.where(outside)}"
         raise FileError(place, text, "scores from 0 to 1, or percentages in every row")
     repairs += _moved(rows)
-    return np.clip(scores, 0.0, 1.0)
+    return scores if 0 <= rows.low <= rows.high <= 1 else np.clip(scores, 0.0, 1.0)
 
 
 # Probabilities to compute with ----------------------------------------------------------------

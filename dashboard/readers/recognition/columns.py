@@ -327,7 +327,7 @@ def one_hot(groups: Sequence[Scores], features: Sequence[Feature]) -> list[Score
     words = [
         f
         for f in features
-        if f.kind == "text" and {*f.texts} <= terms.YES | terms.NO and f.n_kinds == 2
+        if f.kind == "text" and f.n_kinds == 2 and {*f.texts} <= terms.YES | terms.NO
     ]
     marks = {f.place: f for f in (*words, *features) if f in words or f.is_decided}
     by_name = {folded(f.name): f for f in marks.values()}

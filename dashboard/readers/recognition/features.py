@@ -278,7 +278,7 @@ def says_the_same(one: Feature, other: Feature) -> bool:
 
 def spread(n_rows: int, most: int) -> NDArray[np.intp]:
     """Return rows that are spread evenly over a table."""
-    return np.unique(np.linspace(0, max(n_rows - 1, 0), min(n_rows, most)).astype(np.intp))
+    return np.linspace(0, max(n_rows - 1, 0), min(n_rows, most)).astype(np.intp)
 
 
 def features_of(table: Table) -> list[Feature]:
@@ -343,10 +343,8 @@ def _of_numbers(
 def _is_whole(values: NDArray[Any], rows: NDArray[np.intp]) -> bool:
     if values.dtype.kind != "f":
         return True
-    some = values[rows[rows < len(values)]]
-    if not (np.isfinite(some).all() and (some == np.rint(some)).all()):
-        return False
-    return bool(np.isfinite(values).all() and (values == np.rint(values)).all())
+    parts = values[rows[rows < len(values)]], values
+    return all(bool(np.isfinite(v).all() and (v == np.rint(v)).all()) for v in parts)
 
 
 def _count_kinds(
