@@ -126,9 +126,9 @@ def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> Non
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
     report = report_of(scene, ReportRequest(typed, Choices(cutoff, costs)), tell)
     if given["report"]:
-        _write(given["report"], html_of(report, brief=given["brief"]), "report")
+        write_out(given["report"], html_of(report, brief=given["brief"]), "report")
     if given["json"]:
-        _write(given["json"], json_of(report), "json")
+        write_out(given["json"], json_of(report), "json")
 
 
 def _onnx(file: CalibratorFile) -> bytes:
@@ -141,7 +141,8 @@ def _onnx(file: CalibratorFile) -> bytes:
     return written
 
 
-def _write(out: Path, held: str | bytes, option: str) -> None:
+def write_out(out: Path, held: str | bytes, option: str) -> None:
+    """Write a file that an option names, or say that it cannot be."""
     try:
         write_file(out, held)
     except OSError as error:
@@ -159,16 +160,16 @@ def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: P
         raise CalibrationInputError("calibrator", method, "one of the catalogue, to be fitted")
     match out.suffix.lower():
         case ".onnx":
-            _write(out, _onnx(kept), "out")
+            write_out(out, _onnx(kept), "out")
         case ".py":
-            _write(out, numpy_code(kept), "out")
+            write_out(out, numpy_code(kept), "out")
         case ".xlsx":
             name, words = method_name(method), scene.event_words
             in_percent = upload.in_percent
             book = workbook_of(kept, name, words.plain, in_percent=in_percent)
-            _write(out, book, "out")
+            write_out(out, book, "out")
         case _:
-            _write(out, kept.to_json(), "out")
+            write_out(out, kept.to_json(), "out")
     return f"{out}: {method_name(method)}, fitted on {kept.n_rows:,} rows"
 
 
@@ -181,7 +182,7 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
     files: Sequence[Path] = reading["files"]
     upload = rows_for(kept, options_of(reading), lambda options: read_paths(files, options))
     frame = calibrated_rows(upload, kept)
-    _write(out, frame_bytes(frame, out.suffix.lower()), "out")
+    write_out(out, frame_bytes(frame, out.suffix.lower()), "out")
     return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, kept))])
 
 

@@ -18,7 +18,7 @@ from dashboard.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 
-COMMANDS = ("audit", "fit", "calibrate", "check")
+COMMANDS = ("audit", "fit", "calibrate", "check", "compare")
 
 MAY_HOLD = ("--fail-if", "check ")
 """Examples whose code tells what was found: 0 or 1."""
