@@ -159,6 +159,12 @@ def measure_class(
 
 
 def _serve(options: Sequence[str]) -> None:
+    from dashboard.logs import level_named  # noqa: PLC0415 - with the core, for this command
+
+    try:
+        level_named()
+    except CalibrationInputError as error:
+        raise click.UsageError(str(error)) from error
     # Of several fits at once, those with threads waiting for each other take ten times as long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from streamlit.web import cli  # noqa: PLC0415 - half a second, not for whoever imports this

@@ -6,8 +6,9 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import IO
 
 
 def _free_port() -> int:
@@ -17,7 +18,11 @@ def _free_port() -> int:
 
 
 @contextmanager
-def running_dashboard() -> Iterator[str]:
+def running_dashboard(
+    variables: Mapping[str, str] | None = None,
+    *options: str,
+    stderr: IO[str] | None = None,
+) -> Iterator[str]:
     """Start the ``fractile`` command as a user would, and give its address."""
     port = _free_port()
     command = [
@@ -28,10 +33,12 @@ def running_dashboard() -> Iterator[str]:
         "--",
         f"--server.port={port}",
         "--server.headless=true",
+        *options,
     ]
     # Streamlit behaves otherwise under a test runner's variable.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-    with subprocess.Popen(command, env=environment) as process:
+    environment |= variables or {}
+    with subprocess.Popen(command, env=environment, stderr=stderr) as process:
         address = f"http://127.0.0.1:{port}"
         try:
             _wait_until_healthy(address, process)

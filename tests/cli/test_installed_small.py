@@ -1,5 +1,6 @@
 """The wheel without its extra: the library on numpy and scipy, and a command that says so."""
 
+import re
 import subprocess
 import sys
 import venv
@@ -60,12 +61,12 @@ def test_the_library_works_and_says_what_it_lacks(binaries: Path, tmp_path: Path
         "table: no pandas. Expected pandas to be installed.",
         "[]",
     ]
-    listed = [binaries / "python", "-m", "pip", "list", "--format", "freeze"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "--python", str(binaries / "python"), *listed[3:]],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    names = {line.partition("==")[0] for line in done.stdout.split()} - {"pip", "setuptools"}
+    pip = [sys.executable, "-m", "pip", "--python", str(binaries / "python")]
+    done = subprocess.run([*pip, "freeze", "--all"], capture_output=True, text=True, check=True)
+    names = {re.split("==| @", line)[0] for line in done.stdout.splitlines()} - {
+        "pip",
+        "setuptools",
+    }
     assert names == {"fractile", "numpy", "scipy"}
 
 

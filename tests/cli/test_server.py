@@ -2,17 +2,24 @@
 
 import asyncio
 import http.client
+import re
 import sys
-from collections.abc import AsyncGenerator, Iterator
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
+from click.testing import CliRunner
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartParser
 
+from calibcore import audit
+from calibcore.calibrators import PlattScaling
+from dashboard.cli.main import main
+from dashboard.logs import LEVEL
 from dashboard.readers.limits import MAX_UPLOAD
 from dashboard.server import HEADERS, HEALTH
 from tests.browser.server import running_dashboard
@@ -114,3 +121,50 @@ def test_an_upload_opens_no_file(most: int, monkeypatch: pytest.MonkeyPatch) -> 
         return after - before
 
     assert bool(asyncio.run(read())) is (most == 1 << 20)
+
+
+HIDDEN = "b0b-hidden"
+
+
+def lines_logged(level: str | None, act: Callable[[str], None]) -> list[str]:
+    """Return what a server with a level writes while something is done with it."""
+    with tempfile.TemporaryFile("w+") as held:
+        with running_dashboard({} if level is None else {LEVEL: level}, stderr=held) as address:
+            act(urlsplit(address).netloc)
+        held.seek(0)
+        return [line for line in held if line.count(" request=") == 1]
+
+
+def test_requests_are_logged_by_number_without_what_they_hold() -> None:
+    def act(place: str) -> None:
+        found = answer(place, f"/slices?class={HIDDEN}", X_Request_ID="proxy-7")
+        assert found.headers["x-request-id"] == "proxy-7"
+        answer(place, f"/_stcore/upload_file/{HIDDEN}/{HIDDEN}", Cookie=HIDDEN)
+        made = answer(place, "/", X_Request_ID="two words\tand more").headers["x-request-id"]
+        assert re.fullmatch("[0-9a-f]{12}", made)
+
+    lines = lines_logged("info", act)
+    assert any("request=proxy-7 session=- GET /slices status=200 mil" in line for line in lines)
+    assert any("GET /_stcore/upload_file status=" in line for line in lines)
+    assert not any(HIDDEN in line or "two words" in line or HEALTH in line for line in lines)
+
+
+def test_nothing_is_logged_unless_it_is_asked_for() -> None:
+    assert lines_logged(None, lambda place: answer(place, "/") and None) == []
+
+
+def test_no_such_level_is_said_before_the_server_starts() -> None:
+    found = CliRunner().invoke(main, ["serve"], env={LEVEL: "loud"})
+    assert found.exit_code == 2
+    assert "FRACTILE_LOG: 'loud'. Expected debug, info, warning or error." in found.output
+
+
+def test_a_fit_is_logged_by_name_rows_and_time(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "calibcore"):
+        audit([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 1, 1] * 25, calibrator=PlattScaling())
+    pattern = r"fit calibrator=PlattScaling rows=(\d+) seconds=\d+\.\d{3}"
+    found = [re.fullmatch(pattern, one) for one in caplog.messages]
+    rows = [int(one[1]) for one in found if one]
+    assert len(rows) == len(found)
+    assert rows.count(100) == 1
+    assert sum(100 - count for count in rows) == 100  # each row is left out once
