@@ -75,7 +75,7 @@ class Guard:
             LOG.log(level, line, method, route(scope["path"]), status, passed)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
-        if scope["type"] == "websocket" and not _is_own(headers.get("origin")):
+        if scope["type"] == "websocket" and not _is_own(headers.get("origin"), headers.get("host")):
             await send({"type": "websocket.close", "code": 1008})
         elif (
             scope["type"] == "http"
@@ -93,16 +93,20 @@ def _base() -> str:
     return f"/{path}" if path else ""
 
 
-def _is_own(origin: str | None) -> bool:
-    """Return whether a page of this origin may connect.
+def _is_own(origin: str | None, host: str | None) -> bool:
+    """Return whether a page of this origin may connect to this host, which Streamlit checks.
 
-    Those that Streamlit would know are left to it; of others it would ask an address outside for
-    its own.
+    Those that Streamlit would know at once are left to it; of others it would ask an address
+    outside for its own.
     """
     if origin is None or not config.get_option("server.enableCORS"):
         return True
+    page = urlsplit(origin)
     named = config.get_option("server.corsAllowedOrigins") or ()
-    return origin in named or is_host_allowed(urlsplit(origin).netloc)
+    return origin in named or page.netloc == host or page.hostname in _HERE
+
+
+_HERE = "localhost", "127.0.0.1"
 
 
 def _session() -> str:

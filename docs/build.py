@@ -36,7 +36,7 @@ SERVED = ROOT / "dashboard" / "static" / "docs"
 
 KEPT = (
     "browser", "python", "teaching", "decisions", "validation", "agreement", "methods", "speed",
-    "security", "papers", "sources", "files",
+    "security", "service", "papers", "sources", "files",
 )  # fmt: skip
 """Pages that are written by hand, or by other targets."""
 
