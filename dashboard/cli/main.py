@@ -441,7 +441,8 @@ def check(**given: Any) -> None:
     type=Written(".json", ".py", ".onnx", ".xlsx"),
     help="File to write: .json, .py, .onnx or .xlsx.",
 )
-def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
+@click.option("--model", default="", help="Name and version of the model, for the file.")
+def fit(calibrator: str, group: str | None, out: Path, model: str, **reading: Any) -> None:
     """Fit a calibrator and keep it as a file.
 
     It is fitted on all rows of the calibration set of FILES, or of their only set. The file says
@@ -451,7 +452,7 @@ def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
     """
     from dashboard.cli.terminal import fit_files  # noqa: PLC0415 - takes a second
 
-    click.echo(_done(lambda: fit_files(reading, calibrator, group, out)))
+    click.echo(_done(lambda: fit_files(reading, calibrator, group, out, model)))
 
 
 @main.command(epilog=_EXAMPLES["calibrate"])

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -150,7 +151,9 @@ def write_out(out: Path, held: str | bytes, option: str) -> None:
         raise CalibrationInputError(option, f"{out}{why}", "a place to write to") from error
 
 
-def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: Path) -> str:
+def fit_files(
+    reading: Mapping[str, Any], method: str, group: str | None, out: Path, model: str
+) -> str:
     """Fit a calibrator, write its file, and say so."""
     upload = read_paths(reading["files"], options_of(reading))
     event = event_of(upload, reading["event"])
@@ -158,6 +161,7 @@ def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: P
     kept = calibrator_file(scene)
     if kept is None:
         raise CalibrationInputError("calibrator", method, "one of the catalogue, to be fitted")
+    kept = replace(kept, model=model)
     match out.suffix.lower():
         case ".onnx":
             write_out(out, _onnx(kept), "out")
