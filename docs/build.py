@@ -146,6 +146,9 @@ def write_pages(folder: Path) -> None:
         made[name] = (ROOT / "benchmarks" / f"{name}.md").read_text("utf-8")
     for name, text in made.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    (folder / "service").mkdir(exist_ok=True)
+    for name in ("nginx.conf", "Containerfile", "compose.yaml", "fractile.service"):
+        shutil.copy(ROOT / "docs" / "service" / name, folder / "service" / name)
 
 
 def main() -> None:
