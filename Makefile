@@ -8,7 +8,7 @@ DCURVES := .venv-dcurves
 DOCS := .venv-docs
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods generated clean
+.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods generated wheel clean
 
 help:
 	@echo "make run          start the dashboard with a sample open"
@@ -18,6 +18,7 @@ help:
 	@echo "make screenshots  draw the README's picture and the pages in light, dark, wide and narrow"
 	@echo "make docs         build the site of the documentation, which the glossary links"
 	@echo "make generated    write the list of the papers and the schema of saved calibrators again"
+	@echo "make wheel        build dist/fractile-VERSION-py3-none-any.whl, to install elsewhere"
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
 	@echo "make agreement    write docs/agreement.md from what the peers found"
@@ -31,7 +32,7 @@ $(VENV)/python:
 	@touch $@
 
 $(VENV)/run: pyproject.toml constraints.txt | $(VENV)/python
-	$(PIP) --editable .
+	$(PIP) --editable ".[dashboard]"
 	@touch $@
 
 $(VENV)/test: pyproject.toml constraints.txt | $(VENV)/python
@@ -108,8 +109,11 @@ generated: $(VENV)/run
 	$(BIN)/python docs/papers.py
 	$(BIN)/python docs/schemas.py
 
+wheel: $(VENV)/run
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
 methods: $(VENV)/run
 	$(BIN)/python -m benchmarks.methods
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(DCURVES) $(DOCS)
+	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS)

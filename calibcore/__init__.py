@@ -1,5 +1,6 @@
 """Fractile's core: calibration mathematics on numpy and scipy alone."""
 
+import logging
 from importlib.metadata import version
 
 from calibcore.auditing import AuditResult, audit
@@ -11,6 +12,9 @@ from calibcore.samples import load_sample
 from calibcore.splits import Split, split_rows
 
 __version__ = version("fractile")
+
+# Quiet unless the program that imports it says otherwise, as libraries are.
+logging.getLogger("calibcore").addHandler(logging.NullHandler())
 
 __all__ = [
     "AuditResult",

@@ -315,10 +315,17 @@ class AuditResult:
             if not isinstance(text, str):
                 raise CalibrationInputError(field, repr(text), "a text")
         with _own(writers[0].module.partition(".")[0]):
-            writers[0].load()(self, path, page=page, compare=compare, progress=progress, **typed)
+            try:
+                write = writers[0].load()
+            except ModuleNotFoundError as error:
+                wanted = "fractile with its extra dashboard, which has what draws it"
+                raise CalibrationInputError("report", f"no {error.name}", wanted) from error
+            write(self, path, page=page, compare=compare, progress=progress, **typed)
 
-    def _repr_html_(self) -> str:
-        """Show the measures as a table in a notebook."""
+    def _repr_html_(self) -> str | None:
+        """Show the measures as a table in a notebook, where pandas is installed."""
+        if find_spec("pandas") is None:
+            return None
         return self.to_frame().to_html(float_format="{:.4g}".format, na_rep="\u2013")
 
 

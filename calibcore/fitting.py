@@ -1,5 +1,7 @@
 """A calibrator fitted to an event on one set: once, or fold by fold."""
 
+import logging
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,6 +27,8 @@ from calibcore.results import result_class
 from calibcore.splits import Folds, refuse_cut_clusters
 from calibcore.validation import Floats, Labels
 from calibcore.weights import weights_named
+
+_LOG = logging.getLogger("calibcore")
 
 
 @result_class
@@ -66,6 +70,19 @@ def fit(
     """Fit a calibrator on one set, perhaps near a fit to most of it; None without calibrator."""
     if calibrator is None:
         return None
+    begun = time.perf_counter()
+    fitted = _fitted(calibrator, calibration, progress, near)
+    name, n_rows = type(calibrator).__name__, calibration.rows.n_samples
+    _LOG.info("fit calibrator=%s rows=%d seconds=%.3f", name, n_rows, time.perf_counter() - begun)
+    return fitted
+
+
+def _fitted(
+    calibrator: Calibrator,
+    calibration: Prepared,
+    progress: Progress | None,
+    near: FittedScoreMap | FittedVectorMap | None,
+) -> FittedScoreMap | FittedVectorMap:
     if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
         raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
     event, weighed = calibration.event, weights_named(calibration.rows.weights)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.inference import Inference, Interval, Uncertainty
 
@@ -18,7 +19,12 @@ def measures_frame(evaluated: SetResult, intervals: Inference | None = None) -> 
     ends, the 95% limit under perfect calibration on each side, and the change in a word. NaN where
     something is not defined. Shares are shares, not percent.
     """
-    from pandas import DataFrame, Index  # noqa: PLC0415 - half a second, for notebooks alone
+    try:
+        from pandas import DataFrame, Index  # noqa: PLC0415 - half a second, for notebooks alone
+    except ModuleNotFoundError as error:
+        raise CalibrationInputError(
+            "table", f"no {error.name}", "pandas to be installed"
+        ) from error
 
     rows = []
     for one in evaluated.comparisons:

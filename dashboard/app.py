@@ -21,7 +21,7 @@ from dashboard.views.models import page as models
 from dashboard.views.overview import page as overview
 from dashboard.views.reliability import page as reliability
 from dashboard.views.subgroups import page as slices
-from dashboard.widgets import address, downloads, links, report
+from dashboard.widgets import address, downloads, links, report, sign_in
 
 Show = Callable[[Scene], None]
 
@@ -56,6 +56,9 @@ def main() -> None:
     address.remember_asked()
     address.follow()
     style.apply()
+    if sign_in.is_needed():
+        sign_in.show()
+        return
     scene: Scene | None = None
 
     def page_of(show: Show) -> Callable[[], None]:
@@ -81,6 +84,7 @@ def main() -> None:
     try:
         scene = stage.prepare(page.title, first=page.title == PAGES[0][0])
         page.run()
+        sign_in.offer_to_leave()
         with unusable:
             address.show_unusable()
     except CalibrationInputError as error:

@@ -1,6 +1,8 @@
 """The server: whom it answers, what answers forbid a browser, what stays in memory and how long."""
 
 import asyncio
+import logging
+import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -21,6 +23,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dashboard.compute import cache
 from dashboard.compute.memory import budget, give_back, sweep
+from dashboard.logs import LOG, REQUEST, begin, request_id, route
 from dashboard.readers.limits import MAX_UPLOAD
 
 HEADERS = {
@@ -36,6 +39,11 @@ HEADERS = {
 HEALTH = "/_stcore/health"
 """Answered whatever the host, as those that ask know the address alone; it says ``ok``."""
 
+REQUEST_ID = "X-Request-ID"
+"""Taken from a proxy, or made; of every answer and every line of the log."""
+
+_METHOD = re.compile(r"[^A-Za-z]")
+
 # Starlette writes larger parts of a form to a temporary file.
 MultiPartParser.spool_max_size = MAX_UPLOAD + 1
 
@@ -48,35 +56,64 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        headers = Headers(scope=scope) if scope["type"] in {"http", "websocket"} else Headers()
+        if scope["type"] not in {"http", "websocket"}:
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        number, begun, status = request_id(headers.get(REQUEST_ID)), time.monotonic(), 0
+        REQUEST.set(number)
 
         async def send_on(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "websocket.accept":
+                status = 101
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                status = message["status"]
+                MutableHeaders(scope=message).update({**HEADERS, REQUEST_ID: number})
             await send(message)
 
-        if scope["type"] == "websocket" and not _is_own(headers.get("origin")):
+        try:
+            await self._answer(scope, receive, send_on, headers)
+        finally:
+            line = "%s %s status=%d milliseconds=%.0f"
+            level = logging.DEBUG if scope["path"].endswith(HEALTH) else logging.INFO
+            method = _METHOD.sub("?", scope.get("method", "connection"))[:10]
+            passed = 1000 * (time.monotonic() - begun)
+            LOG.log(level, line, method, route(scope["path"]), status, passed)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
+        if scope["type"] == "websocket" and not _is_own(headers.get("origin"), headers.get("host")):
             await send({"type": "websocket.close", "code": 1008})
         elif (
             scope["type"] == "http"
-            and scope["path"] != HEALTH
+            and scope["path"].removeprefix(_base()) != HEALTH
             and not is_host_allowed(headers.get("host"))
         ):
-            await PlainTextResponse("Not this host.", 421)(scope, receive, send_on)
+            await PlainTextResponse("Not this host.", 421)(scope, receive, send)
         else:
-            await self.app(scope, receive, send_on)
+            await self.app(scope, receive, send)
 
 
-def _is_own(origin: str | None) -> bool:
-    """Return whether a page of this origin may connect.
+def _base() -> str:
+    """Return the path at which the pages are served behind a proxy."""
+    path = str(config.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
 
-    Those that Streamlit would know are left to it; of others it would ask an address outside for
-    its own.
+
+def _is_own(origin: str | None, host: str | None) -> bool:
+    """Return whether a page of this origin may connect to this host, which Streamlit checks.
+
+    Those that Streamlit would know at once are left to it; of others it would ask an address
+    outside for its own.
     """
     if origin is None or not config.get_option("server.enableCORS"):
         return True
+    page = urlsplit(origin)
     named = config.get_option("server.corsAllowedOrigins") or ()
-    return origin in named or is_host_allowed(urlsplit(origin).netloc)
+    return origin in named or page.netloc == host or page.hostname in _HERE
+
+
+_HERE = "localhost", "127.0.0.1"
 
 
 # Memory ---------------------------------------------------------------------------------------
@@ -155,4 +192,11 @@ async def _serving(_: App) -> AsyncIterator[None]:
         await task
 
 
+def _session() -> str:
+    """Return the number of the session whose page is drawn, if any is."""
+    running = get_script_run_ctx(suppress_warning=True)
+    return running.session_id if running is not None else ""
+
+
+begin(_session)
 app = App(Path(__file__).with_name("app.py"), lifespan=_serving, middleware=[Middleware(Guard)])

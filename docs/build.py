@@ -36,7 +36,7 @@ SERVED = ROOT / "dashboard" / "static" / "docs"
 
 KEPT = (
     "browser", "python", "teaching", "decisions", "validation", "agreement", "methods", "speed",
-    "security", "papers", "sources", "files",
+    "security", "service", "papers", "sources", "files",
 )  # fmt: skip
 """Pages that are written by hand, or by other targets."""
 
@@ -146,6 +146,9 @@ def write_pages(folder: Path) -> None:
         made[name] = (ROOT / "benchmarks" / f"{name}.md").read_text("utf-8")
     for name, text in made.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    (folder / "service").mkdir(exist_ok=True)
+    for name in ("nginx.conf", "Containerfile", "compose.yaml", "fractile.service"):
+        shutil.copy(ROOT / "docs" / "service" / name, folder / "service" / name)
 
 
 def main() -> None:

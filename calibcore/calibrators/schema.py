@@ -29,6 +29,7 @@ def json_schema() -> dict[str, Any]:
     kinds = fitted_kinds()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:fractile:calibrator-map:1",
         "title": "Fitted calibrator",
         "oneOf": [{"$ref": f"#/$defs/{name}"} for name in sorted(kinds)],
         "$defs": {name: _object(name, kinds[name]) for name in sorted(kinds)},

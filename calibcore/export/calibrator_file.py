@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any, Literal, TypeVar, cast, get_args
 
@@ -127,6 +128,15 @@ class CalibratorFile:
         `apply` wants shares all the same.
     column : str
         The column of scores in the file that it was fitted on; "" where none is named.
+    date : str
+        When it was fitted, such as "2026-03-31", by UTC; "" where it is not known.
+    model : str
+        Name and version of the model whose scores it corrects; "" where none is given.
+
+    Notes
+    -----
+    Written, it has a checksum too: SHA-256 of its contents as JSON without it, keys sorted, no
+    blanks. One whose contents are others is refused; one without is read.
 
     Examples
     --------
@@ -150,9 +160,13 @@ class CalibratorFile:
     groups: Grouping | None = None
     percent_column: str = ""
     column: str = ""
+    date: str = ""
+    model: str = ""
 
     @classmethod
-    def of(cls, result: AuditResult, *, data: str | None = None) -> "CalibratorFile":
+    def of(
+        cls, result: AuditResult, *, data: str | None = None, model: str = ""
+    ) -> "CalibratorFile":
         """Take home what an audit has fitted.
 
         Parameters
@@ -161,6 +175,8 @@ class CalibratorFile:
             Of `calibcore.audit`, with a calibrator.
         data : str, optional
             SHA-256 of the file that was audited; by default of the rows fitted on.
+        model : str, default ""
+            Name and version of the model whose scores it corrects.
 
         Raises
         ------
@@ -171,6 +187,7 @@ class CalibratorFile:
         if asked is None or fitted is None:
             raise CalibrationInputError("result", "no fitted calibrator", "an audit of one")
         made = cls.about(asked.split.calibration, fitted, asked.event, result, data=data)
+        made = replace(made, model=model)
         return replace(made, groups=asked.grouping) if made.needs_groups else made
 
     @classmethod
@@ -198,6 +215,7 @@ class CalibratorFile:
             figures,
             version("fractile"),
             0.0 if fewer is fitted else ACCURACY,
+            date=datetime.now(UTC).date().isoformat(),
         )
 
     def to_json(self) -> str:
@@ -210,6 +228,7 @@ class CalibratorFile:
             key: [_finite(value) for value in sides] for key, sides in self.figures.items()
         }
         content["fitted"] = json.loads(self.fitted.to_json())
+        content["checksum"] = _checksum(content)
         return json.dumps(content, allow_nan=False)
 
     @classmethod
@@ -219,7 +238,8 @@ class CalibratorFile:
         Raises
         ------
         CalibrationInputError
-            No such file, one of a newer format, or a map that is none.
+            No such file, one of a newer format, a map that is none, or contents that are not those
+            of the checksum.
         """
         try:
             content = json.loads(text)
@@ -244,6 +264,9 @@ class CalibratorFile:
             if not np.isin(fitted.groups, np.arange(named)).all():
                 wanted = "one for every fitted group"
                 raise CalibrationInputError("groups", f"{named} names", wanted)
+        if "checksum" in content and content["checksum"] != _checksum(content):
+            found = "another than that of the contents"
+            raise CalibrationInputError("checksum", found, "the file as it was written")
         return made
 
     @property
@@ -380,6 +403,12 @@ class CalibratorFile:
         return self.event.outcomes(table.probabilities, none).scores
 
 
+def _checksum(content: Mapping[str, object]) -> str:
+    rest = {name: value for name, value in content.items() if name != "checksum"}
+    written = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(written.encode("ascii")).hexdigest()
+
+
 def _digest(rows: LogitSet | EventScores) -> str:
     arrays = (rows.given, rows.labels) if isinstance(rows, LogitSet) else (rows.scores, rows.hits)
     made = hashlib.sha256()
@@ -467,4 +496,6 @@ _PLAIN: dict[str, type] = {
     "accuracy": float,
     "percent_column": str,
     "column": str,
+    "date": str,
+    "model": str,
 }

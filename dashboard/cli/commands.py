@@ -69,10 +69,15 @@ class WithKeys(click.Command):
         own = {option.name for option in self.params}
         keys: dict[str, list[str]] = {
             "calibrator": [one.key for one in CATALOGUE],
+            "calibrators": [one.key for one in CATALOGUE],
             "columns": list(ROLES),
             "fail_if": [SUBGROUP, *(one.key for one in METRICS)],
+            "measure": [one.key for one in METRICS],
         }
-        heads = {"calibrator": "Calibrators", "columns": "Roles", "fail_if": "Figures"}
+        heads = {
+            "calibrator": "Calibrators", "calibrators": "Calibrators", "columns": "Roles",
+            "fail_if": "Figures", "measure": "Measures",
+        }  # fmt: skip
         with formatter.section("Keys"):
             formatter.write_dl([
                 (heads[name], ", ".join(known)) for name, known in keys.items() if name in own
@@ -106,6 +111,14 @@ def resamples(ctx: click.Context, param: click.Parameter, value: int) -> int:
 
 
 _FEWEST_RESAMPLES = 20
+
+
+def splits(ctx: click.Context, param: click.Parameter, value: int) -> int:
+    """Check how many random splits are asked for: one has no spread."""
+    del ctx, param
+    if value == 1:
+        raise click.BadParameter("1. Expected 0, or from 2 to 1000.")
+    return value
 
 
 def named_files(

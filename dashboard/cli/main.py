@@ -26,6 +26,7 @@ from dashboard.cli.commands import (
     check_outputs,
     named_files,
     resamples,
+    splits,
 )
 
 Result = TypeVar("Result")
@@ -40,6 +41,7 @@ _EXAMPLES = {
         "  fractile fit predictions.csv --calibrator spline --out calibrator.json\n"
         "  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
         "  fractile check march.csv --against audit.json\n"
+        "  fractile compare resnet.npz densenet.npz\n"
     ),
     "serve": (
         "\b\nExamples:\n"
@@ -94,6 +96,14 @@ _EXAMPLES = {
         "  fractile check march.csv --against audit.json --min-change 1% --junit check.xml\n"
         "  fractile check rescored.csv --against january.csv\n"
         "  fractile check rescored.csv --against audit.json --audited january.csv\n"
+    ),
+    "compare": (
+        "\b\n"
+        "Examples:\n"
+        "  fractile compare predictions.csv\n"
+        "  fractile compare january.csv march.csv --calibrators platt,spline --resamples 1000\n"
+        "  fractile compare logits.npz --measure ece --splits 10 --json table.json\n"
+        "  fractile compare logits.npz --calibrators temperature --latex table.tex\n"
     ),
     "calibrate": (
         "\b\nExample:\n  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
@@ -174,6 +184,12 @@ def measure_class(
 
 
 def _serve(options: Sequence[str]) -> None:
+    from dashboard.logs import level_named  # noqa: PLC0415 - with the core, for this command
+
+    try:
+        level_named()
+    except CalibrationInputError as error:
+        raise click.UsageError(str(error)) from error
     # Of several fits at once, those with threads waiting for each other take ten times as long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from streamlit.web import cli  # noqa: PLC0415 - half a second, not for whoever imports this
@@ -337,6 +353,48 @@ def audit(
     sys.exit(HOLDS if held else 0)
 
 
+@main.command(cls=WithKeys, epilog=_EXAMPLES["compare"])
+@_reads_files
+@click.option(
+    "--calibrators",
+    metavar="KEYS",
+    multiple=True,
+    help="Such as temperature,spline; by default those that the page compares.",
+)
+@click.option(
+    "--measure", metavar="KEY", default="ks_error", show_default=True, help="What the cells show."
+)
+@click.option(
+    "--resamples",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, 10_000),
+    callback=resamples,
+    help="Draws of the rows for the 95% CI of each cell: 20 or more, or 0 for none.",
+)
+@click.option(
+    "--splits",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, 1_000),
+    callback=splits,
+    help="Random splits of all rows: mean and standard deviation; 0 for each file's own sets.",
+)
+@click.option("--json", metavar="JSON", type=Written(".json"), help="Write the table for programs.")
+@click.option("--markdown", metavar="MD", type=Written(".md"), help="Write it as Markdown.")
+@click.option("--latex", metavar="TEX", type=Written(".tex"), help="Write it as LaTeX.")
+def compare(**given: Any) -> None:
+    """Print a table of models by calibrators.
+
+    Each of FILES is a model with its own calibration and test set, or one set, cross-validated; the
+    models may be of other rows. Each calibrator is fitted to each. The table is that of the page
+    Models.
+    """
+    from dashboard.cli.compare import compare_files  # noqa: PLC0415 - takes a second
+
+    _done(lambda: compare_files(given))
+
+
 @main.command(epilog=_EXAMPLES["check"])
 @_reads_files
 @click.option(
@@ -422,7 +480,8 @@ def check(**given: Any) -> None:
     type=Written(".json", ".py", ".onnx", ".xlsx"),
     help="File to write: .json, .py, .onnx or .xlsx.",
 )
-def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
+@click.option("--model", default="", help="Name and version of the model, for the file.")
+def fit(calibrator: str, group: str | None, out: Path, model: str, **reading: Any) -> None:
     """Fit a calibrator and keep it as a file.
 
     It is fitted on all rows of the calibration set of FILES, or of their only set. The file says
@@ -432,7 +491,7 @@ def fit(calibrator: str, group: str | None, out: Path, **reading: Any) -> None:
     """
     from dashboard.cli.terminal import fit_files  # noqa: PLC0415 - takes a second
 
-    click.echo(_done(lambda: fit_files(reading, calibrator, group, out)))
+    click.echo(_done(lambda: fit_files(reading, calibrator, group, out, model)))
 
 
 @main.command(epilog=_EXAMPLES["calibrate"])

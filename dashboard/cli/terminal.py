@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -128,9 +129,9 @@ def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> Non
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
     report = report_of(scene, ReportRequest(typed, Choices(cutoff, costs)), tell)
     if given["report"]:
-        _write(given["report"], html_of(report, brief=given["brief"]), "report")
+        write_out(given["report"], html_of(report, brief=given["brief"]), "report")
     if given["json"]:
-        _write(given["json"], json_of(report), "json")
+        write_out(given["json"], json_of(report), "json")
 
 
 def _onnx(file: CalibratorFile) -> bytes:
@@ -143,7 +144,8 @@ def _onnx(file: CalibratorFile) -> bytes:
     return written
 
 
-def _write(out: Path, held: str | bytes, option: str) -> None:
+def write_out(out: Path, held: str | bytes, option: str) -> None:
+    """Write a file that an option names, or say that it cannot be."""
     try:
         write_file(out, held)
     except OSError as error:
@@ -151,7 +153,9 @@ def _write(out: Path, held: str | bytes, option: str) -> None:
         raise CalibrationInputError(option, f"{out}{why}", "a place to write to") from error
 
 
-def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: Path) -> str:
+def fit_files(
+    reading: Mapping[str, Any], method: str, group: str | None, out: Path, model: str
+) -> str:
     """Fit a calibrator, write its file, and say so."""
     upload = read_paths(reading["files"], options_of(reading))
     event = event_of(upload, reading["event"])
@@ -159,18 +163,19 @@ def fit_files(reading: Mapping[str, Any], method: str, group: str | None, out: P
     kept = calibrator_file(scene)
     if kept is None:
         raise CalibrationInputError("calibrator", method, "one of the catalogue, to be fitted")
+    kept = replace(kept, model=model)
     match out.suffix.lower():
         case ".onnx":
-            _write(out, _onnx(kept), "out")
+            write_out(out, _onnx(kept), "out")
         case ".py":
-            _write(out, numpy_code(kept), "out")
+            write_out(out, numpy_code(kept), "out")
         case ".xlsx":
             name, words = method_name(method), scene.event_words
             in_percent = upload.in_percent
             book = workbook_of(kept, name, words.plain, in_percent=in_percent)
-            _write(out, book, "out")
+            write_out(out, book, "out")
         case _:
-            _write(out, kept.to_json(), "out")
+            write_out(out, kept.to_json(), "out")
     return f"{out}: {method_name(method)}, fitted on {kept.n_rows:,} rows"
 
 
@@ -183,7 +188,7 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
     files: Sequence[Path] = reading["files"]
     upload = rows_for(kept, options_of(reading), lambda options: read_paths(files, options))
     frame = calibrated_rows(upload, kept)
-    _write(out, frame_bytes(frame, out.suffix.lower()), "out")
+    write_out(out, frame_bytes(frame, out.suffix.lower()), "out")
     return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, kept))])
 
 

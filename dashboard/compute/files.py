@@ -1,6 +1,7 @@
 """Files parsed once, understood once per choice of the user, and their rows split once."""
 
 import gc
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -13,7 +14,9 @@ from calibcore.splits import Split
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.periods import split_by_date
+from dashboard.logs import LOG
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
+from dashboard.readers.formats import FORMATS, ending_of
 from dashboard.readers.records import DEFAULTS, Array, Arrays, Column, RawEvent, RawSet, Role
 from dashboard.readers.records import Parsed as Held
 from dashboard.readers.refusal import PassingError, Question, visible
@@ -209,10 +212,16 @@ def _parse(source: SourceFile, options: Options) -> Held:
             # A click on anything, such as the cross beside the file, makes this call end the run.
             line.markdown(reading_apart(len(data), shown))
 
+    begun, outcome = time.monotonic(), "refused"
     try:
         with place.container(), st.spinner(READING):
-            return parse_apart(source.name, data, header=options.header, waiting=waiting)
+            read = parse_apart(source.name, data, header=options.header, waiting=waiting)
+            outcome = "read"
+            return read
     finally:
+        kind, seconds = ending_of(source.name), time.monotonic() - begun
+        kind = kind if kind in FORMATS else "unknown"
+        LOG.info("file kind=%s bytes=%d %s seconds=%.3f", kind, len(data), outcome, seconds)
         line.empty()
         place.empty()
 

@@ -25,7 +25,7 @@ _MUCH = 1_700
 
 
 def json_of(report: Report) -> str:
-    """Return a report as JSON, see ``docs/report.schema.json``."""
+    """Return a report as JSON, see ``dashboard/report/report.schema.json``."""
     return json.dumps(report.as_dict(), ensure_ascii=False, allow_nan=False, indent=1)
 
 

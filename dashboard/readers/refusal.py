@@ -43,12 +43,12 @@ def visible(text: str, limit: int = 200) -> str:
     """
     # Cut before looking at each character: a file may hold a name of a million of them.
     text = text[: 4 * limit]
-    texts = (
-        " " if char.isspace() else char
-        for place, char in enumerate(text)
+    # Most names are plain, of which a file may hold hundreds of thousands.
+    texts = text if text.isascii() and text.isprintable() else "".join(
+        " " if char.isspace() else char for place, char in enumerate(text)
         if char.isspace() or unicodedata.category(char)[0] != "C" or _joins(text, place)
-    )
-    line = " ".join("".join(texts).split())
+    )  # fmt: skip
+    line = " ".join(texts.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

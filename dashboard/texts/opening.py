@@ -40,6 +40,7 @@ def reading_apart(n_bytes: int, seconds: int) -> str:
 # Nothing there yet ---------------------------------------------------------------------------
 
 BRING = "Upload predictions"
+SIGN_IN_HEAD, SIGN_IN, SIGN_OUT = "Fractile", "Sign in", "Sign out"
 REMOVE = "Remove"
 UPLOADER = "Predictions with the true labels"
 UPLOADER_HELP = (

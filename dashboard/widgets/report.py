@@ -9,9 +9,10 @@ from dashboard.scene import Scene
 from dashboard.texts import report as words
 from dashboard.texts.rows import call_rows
 from dashboard.views.decisions.document import IN_USE, Choices
+from dashboard.widgets import sign_in
 from dashboard.widgets.downloads import file_name, offer_file
 
-_TRIED, _MADE = "settings_tried", "report_made"
+_TRIED, _MADE, _AUTHOR = "settings_tried", "report_made", "report_author"
 
 
 def offer(scene: Scene) -> None:
@@ -29,6 +30,8 @@ def offer(scene: Scene) -> None:
 def _show(scene: Scene) -> None:
     """Let the user name the report, make it, and save it."""
     call_rows(scene.rows_are)  # a run of this part alone begins here
+    if _AUTHOR not in st.session_state and sign_in.name():
+        st.session_state[_AUTHOR] = sign_in.name()
     typed = Typed(
         **{
             key: st.text_input(

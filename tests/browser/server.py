@@ -6,8 +6,9 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import IO
 
 
 def _free_port() -> int:
@@ -17,9 +18,15 @@ def _free_port() -> int:
 
 
 @contextmanager
-def running_dashboard() -> Iterator[str]:
+def running_dashboard(
+    variables: Mapping[str, str] | None = None,
+    *options: str,
+    stderr: IO[str] | None = None,
+    health: str = "/_stcore/health",
+) -> Iterator[str]:
     """Start the ``fractile`` command as a user would, and give its address."""
-    port = _free_port()
+    named = [one.partition("=")[2] for one in options if one.startswith("--server.port=")]
+    port = int(named[0]) if named else _free_port()
     command = [
         sys.executable,
         "-c",
@@ -28,25 +35,28 @@ def running_dashboard() -> Iterator[str]:
         "--",
         f"--server.port={port}",
         "--server.headless=true",
+        *options,
     ]
     # Streamlit behaves otherwise under a test runner's variable.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-    with subprocess.Popen(command, env=environment) as process:
+    environment |= variables or {}
+    with subprocess.Popen(command, env=environment, stderr=stderr) as process:
         address = f"http://127.0.0.1:{port}"
         try:
-            _wait_until_healthy(address, process)
+            wait_until_healthy(f"{address}{health}", process)
             yield address
         finally:
             process.terminate()
 
 
-def _wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
+def wait_until_healthy(address: str, process: subprocess.Popen[bytes]) -> None:
+    """Wait until an address answers; raise if its server ends or takes a minute."""
     for _ in range(600):
         if process.poll() is not None:
             break
         try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):  # noqa: S310 - own
+            with urllib.request.urlopen(address, timeout=5):  # noqa: S310 - own
                 return
         except OSError:
             time.sleep(0.1)
-    raise RuntimeError("the dashboard did not start")
+    raise RuntimeError(f"{address} did not start")

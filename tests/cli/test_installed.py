@@ -1,5 +1,6 @@
 """The command as installed from the wheel: every example of its help, in a folder of its own."""
 
+import json
 import os
 import re
 import shlex
@@ -18,7 +19,7 @@ from dashboard.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 
-COMMANDS = ("audit", "fit", "calibrate", "check")
+COMMANDS = ("audit", "fit", "calibrate", "check", "compare")
 
 MAY_HOLD = ("--fail-if", "check ")
 """Examples whose code tells what was found: 0 or 1."""
@@ -81,6 +82,10 @@ def test_it_is_the_wheel_that_runs(fractile: Path, folder: Path) -> None:
     found = run(fractile, folder, f"{fractile.parent / 'python'} -c '{code}'")
     assert found.stdout.count("site-packages") == 2
     assert str(ROOT) not in found.stdout
+    site = Path(found.stdout.split()[0]).parents[1]
+    for schema in site.rglob("*.schema.json"):
+        assert json.loads(schema.read_text("utf-8"))["$id"].startswith("urn:fractile:")
+    assert len([*site.rglob("*.schema.json")]) == 4
     version = run(fractile, folder, "fractile --version")
     assert re.fullmatch(r"fractile, version \d+\.\d+\.\d+\n", version.stdout)
 

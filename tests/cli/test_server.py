@@ -2,24 +2,32 @@
 
 import asyncio
 import http.client
+import re
 import sys
+import tempfile
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
+from click.testing import CliRunner
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartParser
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from benchmarks.visitors import logits, visit
+from calibcore import audit
+from calibcore.calibrators import PlattScaling
 from dashboard import server
+from dashboard.cli.main import main
 from dashboard.compute import cache
 from dashboard.compute.cache import once
+from dashboard.logs import LEVEL
 from dashboard.readers.limits import MAX_UPLOAD
 from dashboard.server import HEADERS, HEALTH
 from tests.browser.server import running_dashboard
@@ -73,9 +81,15 @@ def test_its_own_names_are_answered(place: str, host: str) -> None:
 
 @pytest.mark.parametrize(
     ("origin", "status"),
-    [("http://evil.example", 403), ("http://127.0.0.1:1", 101), ("null", 403)],
+    [
+        ("http://evil.example", 403),
+        ("http://127.0.0.1:1", 101),
+        ("null", 403),
+        ("http://[::1]:1", 403),
+    ],
 )
 def test_pages_of_other_origins_get_no_connection(place: str, origin: str, status: int) -> None:
+    """The last is a name of this computer, of another port; Streamlit would ask outside."""
     found = answer(
         place, "/_stcore/stream", Connection="Upgrade", Upgrade="websocket", Origin=origin,
         Sec_WebSocket_Version="13", Sec_WebSocket_Key="dGhlIHNhbXBsZSBub25jZQ==",
@@ -120,7 +134,8 @@ def test_an_upload_opens_no_file(most: int, monkeypatch: pytest.MonkeyPatch) -> 
         await form.close()
         return after - before
 
-    assert bool(asyncio.run(read())) is (most == 1 << 20)
+    with ThreadPoolExecutor(1) as elsewhere:  # a browser's tests leave a loop in this thread
+        assert bool(elsewhere.submit(asyncio.run, read()).result()) is (most == 1 << 20)
 
 
 class Tabs:
@@ -177,3 +192,50 @@ def test_the_file_of_a_closed_tab_is_gone_within_a_minute() -> None:
         while uploaded_bytes(address) and time.monotonic() < until:
             time.sleep(1)
         assert uploaded_bytes(address) == 0
+
+
+HIDDEN = "b0b-hidden"
+
+
+def lines_logged(level: str | None, act: Callable[[str], None]) -> list[str]:
+    """Return what a server with a level writes while something is done with it."""
+    with tempfile.TemporaryFile("w+") as held:
+        with running_dashboard({} if level is None else {LEVEL: level}, stderr=held) as address:
+            act(urlsplit(address).netloc)
+        held.seek(0)
+        return [line for line in held if line.count(" request=") == 1]
+
+
+def test_requests_are_logged_by_number_without_what_they_hold() -> None:
+    def act(place: str) -> None:
+        found = answer(place, f"/slices?class={HIDDEN}", X_Request_ID="proxy-7")
+        assert found.headers["x-request-id"] == "proxy-7"
+        answer(place, f"/_stcore/upload_file/{HIDDEN}/{HIDDEN}", Cookie=HIDDEN)
+        made = answer(place, "/", X_Request_ID="two words\tand more").headers["x-request-id"]
+        assert re.fullmatch("[0-9a-f]{12}", made)
+
+    lines = lines_logged("info", act)
+    assert any("request=proxy-7 session=- GET /slices status=200 mil" in line for line in lines)
+    assert any("GET /_stcore/upload_file status=" in line for line in lines)
+    assert not any(HIDDEN in line or "two words" in line or HEALTH in line for line in lines)
+
+
+def test_nothing_is_logged_unless_it_is_asked_for() -> None:
+    assert lines_logged(None, lambda place: answer(place, "/") and None) == []
+
+
+def test_no_such_level_is_said_before_the_server_starts() -> None:
+    found = CliRunner().invoke(main, ["serve"], env={LEVEL: "loud"})
+    assert found.exit_code == 2
+    assert "FRACTILE_LOG: 'loud'. Expected debug, info, warning or error." in found.output
+
+
+def test_a_fit_is_logged_by_name_rows_and_time(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "calibcore"):
+        audit([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 1, 1] * 25, calibrator=PlattScaling())
+    pattern = r"fit calibrator=PlattScaling rows=(\d+) seconds=\d+\.\d{3}"
+    found = [re.fullmatch(pattern, one) for one in caplog.messages]
+    rows = [int(one[1]) for one in found if one]
+    assert len(rows) == len(found)
+    assert rows.count(100) == 1
+    assert sum(100 - count for count in rows) == 100  # each row is left out once

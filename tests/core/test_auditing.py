@@ -136,7 +136,7 @@ def test_what_cannot_be_asked_is_said(rng: np.random.Generator) -> None:
 
 def test_a_notebook_shows_the_measures_as_a_table(rng: np.random.Generator) -> None:
     result = audit(*drawn(rng))
-    lines = re.findall(r"<tr>.*?</tr>", result._repr_html_(), re.DOTALL)
+    lines = re.findall(r"<tr>.*?</tr>", result._repr_html_() or "", re.DOTALL)
     (line,) = (one for one in lines if "<th>ks_error</th>" in one)
     assert f"<td>{result.test.compare('ks_error').before:.4g}</td>" in line
     (line,) = (one for one in lines if "<th>nll</th>" in one)

@@ -1,9 +1,11 @@
 """Calibrators as files: the same map in another process, and none where it does not belong."""
 
+import hashlib
 import json
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -227,11 +229,26 @@ def test_unknown_fields_are_passed_over_and_later_ones_have_defaults() -> None:
     content = json.loads(file_of("temperature").to_json())
     content["colour"] = "red"
     content["fitted"]["later"] = [1, 2]
-    del content["figures"], content["made_by"], content["fitted"]["warnings"]
+    del content["figures"], content["made_by"], content["fitted"]["warnings"], content["checksum"]
     read = CalibratorFile.from_json(json.dumps(content))
     assert read.figures == {}
     new = rows_of(60, 2)
     assert_array_equal(read.apply(new.logits), file_of("temperature").apply(new.logits))
+
+
+def test_a_file_says_its_day_and_model_and_that_it_is_whole() -> None:
+    kept = replace(file_of("temperature"), model="resnet 3.1")
+    assert date.fromisoformat(kept.date) <= datetime.now(UTC).date()
+    text = kept.to_json()
+    read = CalibratorFile.from_json(json.dumps(json.loads(text), indent=2))  # blanks do not matter
+    assert (read.model, read.date) == ("resnet 3.1", kept.date)
+    content = json.loads(text)
+    rest = {name: content[name] for name in sorted(content) if name != "checksum"}
+    written = json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()
+    assert content["checksum"] == hashlib.sha256(written).hexdigest()
+    content["fitted"]["temperature"] *= 2
+    with pytest.raises(CalibrationInputError, match="checksum: another than that of the contents"):
+        CalibratorFile.from_json(json.dumps(content))
 
 
 FIRST_FORMAT = """{"format": 1, "fitted": {"kind": "FittedPlatt", "warnings": [], "slope": 0.5,

@@ -299,10 +299,8 @@ CLUSTERED = with_design(EventScores(SCORES, HITS), clusters=CLUSTERS)
 @pytest.mark.parametrize(
     "call",
     [
-        lambda rows: audit(rows).report("x.html"),
         lambda rows: audit(rows).test.before.corp,
         lambda rows: audit(rows).test.before.smooth,
-        lambda rows: audit(rows).test.before.frequency_null,
     ],
 )
 def test_what_has_no_form_refuses(call: Callable[[EventScores], Any], rows: EventScores) -> None:

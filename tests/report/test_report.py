@@ -19,7 +19,7 @@ from calibcore.splits import Split
 from dashboard.compute.split import split_of
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers.records import Options
-from dashboard.report import Report, ReportRequest, Typed, html_of, json_of, report_of
+from dashboard.report import Report, ReportRequest, Typed, contents, html_of, json_of, report_of
 from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent
@@ -27,7 +27,7 @@ from dashboard.views.decisions.document import Choices
 from tests.hospital import discharges
 from tests.marks import first_and_long
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text("utf-8"))
+SCHEMA = json.loads(Path(contents.__file__).with_name("report.schema.json").read_text("utf-8"))
 
 HOSTILE = '<img src=x onerror="1">*_`$%\\'
 

@@ -381,17 +381,13 @@ def begins(words: Iterable[str], stems: tuple[str, ...]) -> bool:
     >>> begins(["kaufwahrscheinlichkeit"], SCORE_STEMS), begins(["ages"], ("age",))
     (True, False)
     """
-    return any(_begins(word, stems) for word in words)
+    long, inside = _longer(stems)
+    return any(w in stems or w.startswith(long) or any(s in w for s in inside) for w in words)
 
 
-@lru_cache(maxsize=50_000)
-def _begins(word: str, stems: tuple[str, ...]) -> bool:
-    return any(
-        word == stem
-        or (len(stem) > 3 and word.startswith(stem))
-        or (len(stem) >= _INSIDE and stem in word)
-        for stem in stems
-    )
+@lru_cache
+def _longer(stems: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(one for one in stems if len(one) >= least) for least in (4, _INSIDE))
 
 
 def missing_among(keys: Iterable[str]) -> frozenset[str]:

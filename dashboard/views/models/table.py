@@ -1,13 +1,11 @@
 """The table of several models by several calibrators, in the papers' form."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
 
 import streamlit as st
 
-from calibcore.comparison import can_rank
 from calibcore.metrics.measure import ChangeMeasure
 from dashboard import controls
 from dashboard.readers import Upload
@@ -15,17 +13,16 @@ from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.texts.classes import shortened
-from dashboard.texts.methods import method_name
 from dashboard.views.models import table_words as words
 from dashboard.views.models.as_printed import (
     LEVEL,
     PaperCell,
     PaperTable,
-    paper_cells,
     paper_csv,
     paper_latex,
     paper_markdown,
 )
+from dashboard.views.models.document import best_line, paper_table
 from dashboard.views.models.files import read_further
 from dashboard.views.models.results import check_piece, read_sample
 from dashboard.views.models.table_results import (
@@ -69,8 +66,8 @@ def show(scene: Scene) -> None:
     found, seconds = _computed(scene, models, keys, asked, [top, body])
     with body.container():
         _show_found(scene, found, seconds)
-    table = _written(scene, found)
-    sentence = _best(found, table)
+    table = paper_table(scene, found)
+    sentence = best_line(found, table)
     with top.container():
         if sentence:
             st.subheader(sentence, anchor=False)
@@ -191,53 +188,8 @@ def _known(
 # What is shown ------------------------------------------------------------------------------
 
 
-def _written(scene: Scene, found: ModelTable) -> PaperTable:
-    measure, rows = found.asked.measure, []
-    for place, model in enumerate(found.models):
-        cells = [found.cells.get((place, key)) for key in found.keys]
-        size = words.row_size(
-            model.n_fit,
-            model.n_test,
-            model.n_classes,
-            crossed=model.crossed,
-            again=found.asked.n_splits > 0,
-        )
-        written = paper_cells(cells, measure, model.n_test, pending=found.missing(place) > 0)
-        rows.append((model.name, size, written))
-    every = found.cells.values()
-    printed, printed_note = words.short_names(found.keys)
-    least = min((one.n_splits for one in every if one.value is not None), default=0)
-    note = words.note(
-        measure,
-        splits=(found.asked.n_splits, least),
-        crossed=any(one.crossed for one in found.models),
-        intervals=any(one.interval is not None for one in every),
-        level=any(one.level for one in every),
-        marked=can_rank(measure),
-    )
-    return PaperTable(
-        words.heading(measure, scene.event_words.plain),
-        tuple(method_name(key) for key in found.keys),
-        tuple(rows),
-        f"{note} {words.gain_note(measure, found.keys)}".rstrip(),
-        printed,
-        printed_note,
-    )
-
-
-def _best(found: ModelTable, table: PaperTable) -> str:
-    """Return which calibrators are best for how many models."""
-    wins: Counter[str] = Counter()
-    ranked = 0
-    for _, _, cells in table.rows:
-        best = [key for key, one in zip(found.keys, cells, strict=True) if one.place == "best"]
-        wins.update(best)
-        ranked += bool(best)
-    return words.best_sentence(list(wins.items()), ranked, found.asked.measure)
-
-
 def _show_found(scene: Scene, found: ModelTable, seconds: float) -> None:
-    table = _written(scene, found)
+    table = paper_table(scene, found)
     if set(found.keys) <= {NO_METHOD}:
         st.info(words.NO_COMPARISON, icon=":material/info:")
     st.text(table.heading)

@@ -58,6 +58,8 @@ _PRINTED = {
 }  # fmt: skip
 """As the papers head their columns, which are narrow; else as graphs name calibrators."""
 
+MARKS = "Bold: best of the row; underlined: second best"
+
 _UNITS: dict[Unit, str] = {"share": " (%)", "nats": " (nats)"}
 
 
@@ -198,7 +200,7 @@ def note(
         measure.better, "nearest to ideal is better"
     )
     if marked:
-        lines.append(f"Bold: best of the row; underlined: second best ({better}).")
+        lines.append(f"{MARKS} ({better}).")
     if level:
         lines.append("\u00b0: a perfectly calibrated model may well show this value.")
     return " ".join(lines)

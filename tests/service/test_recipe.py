@@ -1,0 +1,196 @@
+"""The recipe of docs/service as it is run: nginx, the container's commands, the ends of it."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from dashboard.logs import LEVEL
+from dashboard.readers.limits import MAX_UPLOAD
+from dashboard.server import HEADERS, HEALTH
+from tests.browser.chromium import ARGUMENTS, find_chromium
+from tests.browser.server import running_dashboard, wait_until_healthy
+from tests.service.recipe import FOLDER, NAME, free_port, lists_of, nginx, program
+
+ALLOWED = f"--server.allowedHosts={NAME}"
+
+CONTAINER = (FOLDER / "Containerfile").read_text("utf-8")
+
+linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or os.geteuid() != 0,
+    reason="mounts folders read-only, as Linux's root",
+)
+
+
+class Place(http.client.HTTPSConnection):
+    """A connection to nginx that names a host, whatever the address."""
+
+    def __init__(self, port: int, folder: Path, name: str = NAME) -> None:
+        self.known = ssl.create_default_context(cafile=folder / "audit.pem")
+        self.name = name
+        super().__init__("127.0.0.1", port, timeout=30, context=self.known)
+
+    def connect(self) -> None:
+        http.client.HTTPConnection.connect(self)
+        self.sock = self.known.wrap_socket(self.sock, server_hostname=self.name)
+
+
+def get(place: Place, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    with closing(place):
+        place.request("GET", path, headers={"Host": place.name} | headers)
+        found = place.getresponse()
+        body = b"" if found.status == 101 else found.read()
+        return found.status, {name.lower(): text for name, text in found.getheaders()}, body
+
+
+@pytest.mark.parametrize("base", ["", "/audit"])
+def test_nginx_serves_the_pages_by_tls_with_every_header(tmp_path: Path, base: str) -> None:
+    options = [ALLOWED, *([f"--server.baseUrlPath={base}"] if base else [])]
+    health = f"{base}{HEALTH}"
+    with (
+        running_dashboard(None, *options, health=health) as behind,
+        nginx(tmp_path, behind, base=base) as port,
+    ):
+        status, headers, body = get(Place(port, tmp_path), f"{base}/")
+        assert (status, b"Streamlit" in body) == (200, True)
+        assert {name: headers.get(name.lower()) for name in HEADERS} == HEADERS
+        assert headers["strict-transport-security"] == "max-age=31536000"
+        assert headers["server"] == "nginx"
+        assert len(headers["x-request-id"]) == 32  # nginx's own
+        with pytest.raises(ssl.SSLError):
+            get(Place(port, tmp_path, "other.example.org"), "/")
+        upgrade = {
+            "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        }  # fmt: skip
+        for origin, wanted in ((f"https://{NAME}", 101), ("https://evil.example", 403)):
+            found = get(Place(port, tmp_path), f"{base}/_stcore/stream", Origin=origin, **upgrade)
+            assert found[0] == wanted
+        place = Place(port, tmp_path)
+        with closing(place):
+            place.putrequest("POST", f"{base}/", skip_host=True)
+            place.putheader("Host", NAME)
+            place.putheader("Content-Length", str(MAX_UPLOAD + (2 << 20)))
+            place.endheaders()
+            assert place.getresponse().status == 413
+
+
+@pytest.mark.browser
+def test_an_upload_passes_nginx_without_a_file(browser: Browser, tmp_path: Path) -> None:
+    rows = "\n".join(f"{k % 1000 / 1000:.3f},{k % 3 == 0:d},{k:012d}" for k in range(150_000))
+    with (
+        (tmp_path / "log").open("w") as log,
+        running_dashboard({LEVEL: "info"}, ALLOWED, stderr=log) as behind,
+        nginx(tmp_path, behind) as port,
+    ):
+        own = browser.browser_type.launch(
+            executable_path=find_chromium(),
+            args=[*ARGUMENTS, f"--host-resolver-rules=MAP {NAME} 127.0.0.1"],
+        )
+        page = own.new_context(ignore_https_errors=True).new_page()
+        page.goto(f"https://{NAME}:{port}/?data=file&resamples=0&method=spline")
+        written = {folder: set(folder.iterdir()) for folder in tmp_path.glob("temporary_*")}
+        assert len(written) == 5
+        page.locator("input[type=file]").first.set_input_files(
+            {"name": "rows.csv", "mimeType": "text/csv",
+             "buffer": f"risk,outcome,case\n{rows}".encode()}
+        )  # fmt: skip
+        expect(page.get_by_text("150,000").first).to_be_visible()
+        assert not any(path.is_file() for path in tmp_path.glob("temporary_*/**/*"))
+        own.close()
+    lines = (tmp_path / "log").read_text("utf-8")
+    assert "external IP" not in lines
+    assert "rows.csv" not in lines
+    assert "risk" not in lines
+    pattern = r"session=([0-9a-f]{8}) file kind=\.csv bytes=\d+ read seconds="
+    assert len(re.findall(pattern, lines)) == 1
+    assert "session=- fit calibrator=SplineCalibration rows=" in lines
+
+
+@contextmanager
+def contained(*options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run the Containerfile's command as it would: its user, its environment, all read-only.
+
+    In a mount namespace of its own, whose root is read-only and whose /tmp is memory.
+    """
+    port, lists = free_port(), lists_of(CONTAINER)
+    variables = next(line for line in CONTAINER.splitlines() if line.startswith("ENV ")).split()[1:]
+    user = next(line for line in CONTAINER.splitlines() if line.startswith("USER ")).split()[1]
+    number = user.partition(":")[0]
+    command = Path(sys.executable).parent / lists["ENTRYPOINT"][0]
+    started = [
+        *map(str, [command, *lists["ENTRYPOINT"][1:]]), *lists["CMD"],
+        f"--server.port={port}", *options,
+    ]  # fmt: skip
+    mounts = (
+        "mount --make-rprivate / && mount -t tmpfs -o size=256m,mode=1777 tmpfs /tmp"
+        " && mount -o remount,bind,ro / && cd /"
+        f' && exec setpriv --reuid={number} --regid={number} --clear-groups --no-new-privs "$@"'
+    )
+    environment = {"PATH": os.environ["PATH"], **dict(one.split("=") for one in variables)}
+    with subprocess.Popen(
+        [program("unshare"), "-m", "sh", "-c", mounts, "sh", *started],
+        env=environment, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        try:
+            wait_until_healthy(f"http://127.0.0.1:{port}{HEALTH}", process)
+            yield f"http://127.0.0.1:{port}", process
+        finally:
+            process.kill()
+
+
+@linux
+def test_the_container_s_command_needs_no_root_no_home_and_no_disk() -> None:
+    with contained() as (address, process):
+        place = http.client.HTTPConnection(urlsplit(address).netloc, timeout=20)
+        with closing(place):
+            place.request("GET", "/", headers={"Host": NAME})
+            assert place.getresponse().status == 200
+        status = Path(f"/proc/{process.pid}/status").read_text("ascii")
+        (users,) = (line for line in status.splitlines() if line.startswith("Uid:"))
+        assert users.split()[1:] == ["10001"] * 4
+        (health,) = (lists_of(CONTAINER)["HEALTHCHECK"],)
+        port = str(urlsplit(address).port)
+        check = [sys.executable, *(word.replace("8501", port) for word in health[1:])]
+        assert subprocess.run(check, check=False).returncode == 0
+        before = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) in {0, -signal.SIGTERM, 143}
+        assert time.monotonic() - before < 15  # below the grace that the compose file gives
+        assert subprocess.run(check, check=False, capture_output=True).returncode != 0
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_systemd_takes_the_unit() -> None:
+    done = subprocess.run(
+        [program("systemd-analyze"), "verify", FOLDER / "fractile.service"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    others = [line for line in done.stderr.splitlines() if "is not executable" not in line]
+    assert others == []  # the program itself is not there
+
+
+def test_the_recipes_start_the_same_program() -> None:
+    compose = (FOLDER / "compose.yaml").read_text("utf-8")
+    unit = (FOLDER / "fractile.service").read_text("utf-8")
+    lists = lists_of(CONTAINER)
+    assert f"command: {json.dumps(lists['CMD'])}" in compose
+    assert " ".join([*lists["ENTRYPOINT"], *lists["CMD"]]) in unit
+    variables = next(line for line in CONTAINER.splitlines() if line.startswith("ENV "))
+    assert set(variables.split()[1:]) == set(
+        next(line for line in unit.splitlines() if line.startswith("Environment="))
+        .removeprefix("Environment=").split()
+    )  # fmt: skip
