@@ -1,30 +1,23 @@
 """Rows on a cluster become a summary: the engine reads and maps, the core counts and adds."""
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
+from pathlib import Path
 from typing import Any
 
 from calibcore.errors import CalibrationInputError
 from calibcore.summary import Summary
 
-_FAN_IN = 8
-"""Summaries that one task adds up, so that no worker holds many."""
+_FAN_IN = 8  # summaries that one task adds up
 
 
 def summarise_dask(frame: Any, score: str, outcome: str) -> Summary:
     """Count the rows of a Dask data frame by score, on whatever scheduler is in use.
 
     Partitions are counted where they are read and added up in a tree; progress, retries and
-    spilling are Dask's. No partition comes here, only their summary. Needs the extra ``dask``.
-
-    Parameters
-    ----------
-    frame : dask.dataframe.DataFrame
-        Of any number of partitions; no other columns than these two are computed.
-    score : str
-        Name of the column of scores, numbers in [0, 1].
-    outcome : str
-        Name of the column of outcomes: booleans, or 0 and 1.
+    spilling are Dask's. ``frame``: a dask.dataframe.DataFrame, of which no other columns than
+    ``score`` and ``outcome`` are computed. Needs the extra ``dask``.
 
     Raises
     ------
@@ -46,6 +39,33 @@ def summarise_dask(frame: Any, score: str, outcome: str) -> Summary:
     if summary is None:
         raise CalibrationInputError("frame", "no row", "a frame with rows")
     return summary
+
+
+def summarise_on(scheduler: str, paths: Sequence[Path], score: str, outcome: str) -> Summary:
+    """Count the rows of Parquet files on a Dask cluster, whose workers open them.
+
+    Raises
+    ------
+    CalibrationInputError
+        Dask is not installed, no cluster answers, or as `summarise_dask`.
+    """
+    try:
+        from dask.dataframe import read_parquet  # noqa: PLC0415 - of an extra
+        from distributed import Client  # noqa: PLC0415 - the same
+    except ImportError as error:
+        wanted = 'Dask to be installed: pip install "fractile[dask]"'
+        raise CalibrationInputError("scheduler", scheduler, wanted) from error
+    try:
+        client = Client(scheduler, timeout=10)
+    except (OSError, ValueError) as error:
+        wanted = "the address of a running Dask scheduler, such as tcp://10.0.0.5:8786"
+        raise CalibrationInputError("scheduler", scheduler, wanted) from error
+    with client:
+        try:
+            frame = read_parquet([str(path.resolve()) for path in paths])
+        except (OSError, ValueError) as error:
+            raise CalibrationInputError("files", str(error), "files of Parquet") from error
+        return summarise_dask(frame, score, outcome)
 
 
 def _counted(part: Any, score: str, outcome: str) -> Summary | None:

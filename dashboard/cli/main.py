@@ -96,6 +96,8 @@ _EXAMPLES = {
         "Examples:\n"
         "  fractile summarise 'logs/*.parquet' --score p --outcome y -o week.parquet\n"
         "  fractile audit week.parquet\n"
+        "  fractile summarise 'logs/*.parquet' --score p --outcome y -o week.parquet"
+        " --scheduler tcp://10.0.0.5:8786\n"
         "  fractile audit 'days/*.parquet' --fail-if \"ks_error>3%\"\n"
     ),
     "calibrate": (
@@ -404,7 +406,14 @@ def check(**given: Any) -> None:
     "--outcome", metavar="COLUMN", required=True, help="Whether it happened: 0, 1 or booleans."
 )
 @click.option("--out", "-o", required=True, type=Written(".parquet"), help="File to write.")
-def summarise(files: tuple[Path, ...], score: str, outcome: str, out: Path) -> None:
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Of a Dask cluster that counts, such as tcp://10.0.0.5:8786; its workers open the files.",
+)
+def summarise(
+    files: tuple[Path, ...], score: str, outcome: str, out: Path, scheduler: str | None
+) -> None:
     """Count the rows of Parquet FILES by score, and keep the counts as a small file.
 
     Files of any size are read a batch at a time. fractile audit takes the result, and adds several
@@ -412,7 +421,7 @@ def summarise(files: tuple[Path, ...], score: str, outcome: str, out: Path) -> N
     """
     from dashboard.cli.summaries import summarise_files  # noqa: PLC0415 - takes a second
 
-    click.echo(_done(lambda: summarise_files(files, score, outcome, out)))
+    click.echo(_done(lambda: summarise_files(files, (score, outcome), out, scheduler)))
 
 
 @main.command(cls=WithKeys, epilog=_EXAMPLES["fit"])

@@ -17,6 +17,7 @@ from calibcore.summary import Summary
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
 from dashboard.cli.terminal import table_cells
+from dashboard.engines import summarise_on
 from dashboard.summary_file import is_summary, read_summaries, summarise, write_summary
 from dashboard.texts.events import event_words
 from dashboard.texts.measures import listed
@@ -108,21 +109,30 @@ def _limits(summary: Summary) -> str:
     )
 
 
-def summarise_files(files: Sequence[Path], score: str, outcome: str, out: Path) -> str:
-    """Count the rows of files by score, write the summary, and say so."""
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    quiet, console = not sys.stderr.isatty(), Console(stderr=True)
-    with Bar(*columns, console=console, transient=True, disable=quiet) as progress:
-        task = progress.add_task("Counting", total=1.0)
-        summary = summarise(
-            files, score, outcome, lambda share: progress.update(task, completed=share)
-        )
+def summarise_files(
+    files: Sequence[Path], columns: tuple[str, str], out: Path, scheduler: str | None
+) -> str:
+    """Count the rows of files by score, here or on a cluster, write the summary, and say so.
+
+    ``columns``: of the score and of the outcome. ``scheduler``: address of a Dask cluster.
+    """
+    if scheduler is None:
+        summary = _here(files, columns)
+    else:
+        summary = summarise_on(scheduler, files, *columns)
     data = write_summary(summary)
     try:
         write_file(out, data)
     except OSError as error:
         raise CalibrationInputError("out", str(out), "a place to write to") from error
     kind = "distinct scores" if summary.is_exact else "cells of scores"
-    return (
-        f"{out}: {summary.n_samples:,} rows in {summary.scores.size:,} {kind}, {len(data):,} bytes"
-    )
+    size = f"{summary.scores.size:,} {kind}, {len(data):,} bytes"
+    return f"{out}: {summary.n_samples:,} rows in {size}"
+
+
+def _here(files: Sequence[Path], columns: tuple[str, str]) -> Summary:
+    shown = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    quiet, console = not sys.stderr.isatty(), Console(stderr=True)
+    with Bar(*shown, console=console, transient=True, disable=quiet) as progress:
+        task = progress.add_task("Counting", total=1.0)
+        return summarise(files, *columns, lambda share: progress.update(task, completed=share))

@@ -1,5 +1,6 @@
 """``fractile summarise`` and ``fractile audit`` of what it writes."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -178,6 +179,13 @@ def test_what_is_no_outcome_is_refused_by_file_and_row(
     found = summarised(tmp_path, "bad.parquet")
     assert (found.exit_code, said.lower() in found.stderr.lower()) == (2, True)
     assert not (tmp_path / "week.parquet").exists()
+
+
+@pytest.mark.skipif(find_spec("distributed") is not None, reason="Dask is installed")
+def test_a_cluster_without_dask_says_what_to_install(folder: Path) -> None:
+    columns = "--score", "p", "--outcome", "y", "-o", folder / "week.parquet"
+    found = run("summarise", folder / "logs", *columns, "--scheduler", "tcp://127.0.0.1:1")
+    assert (found.exit_code, 'pip install "fractile[dask]"' in found.stderr) == (2, True)
 
 
 def test_files_that_cannot_be_counted_are_refused(folder: Path) -> None:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner, Result
 
 from calibcore import CalibrationInputError, audit
 from calibcore.summary import Summary
+from dashboard.cli.main import main
 from dashboard.engines import summarise_dask
 
 distributed = pytest.importorskip("distributed", reason="is of the extra dask: make engines")
@@ -120,3 +122,25 @@ def test_what_is_no_score_or_outcome_is_refused_as_without_an_engine(
 def test_a_column_that_is_not_there_is_refused_at_once() -> None:
     with pytest.raises(CalibrationInputError, match="no column 'q'"):
         summarise_dask(frames.from_pandas(rows(), npartitions=2), "q", "y")
+
+
+def summarised(folder: Path, name: str, *more: str, column: str = "p") -> Result:
+    words = "summarise", str(folder / "*.parquet"), "--score", column, "--outcome", "y"
+    return CliRunner().invoke(main, [*words, "-o", str(folder / "out" / name), *more])
+
+
+def test_the_command_counts_on_a_cluster_what_it_counts_here(client: Any, shards: str) -> None:
+    folder = Path(shards).parent
+    (folder / "out").mkdir()
+    address = client.scheduler.address
+    here, there = summarised(folder, "a.parquet"), summarised(
+        folder, "b.parquet", "--scheduler", address
+    )  # fmt: skip
+    assert (here.exit_code, there.exit_code) == (0, 0), there.output
+    assert there.stdout == here.stdout.replace("a.parquet", "b.parquet")
+    one, other = ((folder / "out" / name).read_bytes() for name in ("a.parquet", "b.parquet"))
+    assert one == other
+    refused = summarised(folder, "c.parquet", "--scheduler", address, column="q")
+    assert (refused.exit_code, "no column 'q'" in refused.stderr) == (2, True)
+    refused = summarised(folder, "c.parquet", "--scheduler", "nowhere")
+    assert (refused.exit_code, "a running Dask scheduler" in refused.stderr) == (2, True)
