@@ -26,10 +26,9 @@ def summarise_dask(frame: Any, score: str, outcome: str) -> Summary:
     """
     from dask import delayed  # noqa: PLC0415 - of an extra
 
-    names = [str(name) for name in frame.columns]
     for field, column in {"score": score, "outcome": outcome}.items():
-        if column not in names:
-            wanted = f"one of the frame's columns: {', '.join(names[:20])}"
+        if column not in frame.columns:
+            wanted = f"one of the frame's columns: {', '.join(map(str, frame.columns[:20]))}"
             raise CalibrationInputError(field, f"no column {column!r}", wanted)
     count, combine = delayed(_counted, pure=True), delayed(_added, pure=True)
     parts = [count(part, score, outcome) for part in frame[[score, outcome]].to_delayed()]
