@@ -96,8 +96,6 @@ _EXAMPLES = {
         "Examples:\n"
         "  fractile summarise 'logs/*.parquet' --score p --outcome y -o week.parquet\n"
         "  fractile audit week.parquet\n"
-        "  fractile summarise 'logs/*.parquet' --score p --outcome y -o week.parquet"
-        " --scheduler tcp://10.0.0.5:8786\n"
         "  fractile audit 'days/*.parquet' --fail-if \"ks_error>3%\"\n"
     ),
     "calibrate": (

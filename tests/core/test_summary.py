@@ -13,8 +13,10 @@ from hypothesis import given, settings
 
 from calibcore import AuditResult, CalibrationInputError, audit
 from calibcore import summary as module
+from calibcore.drift import compare_batches
 from calibcore.metrics import METRICS, EventMeasure
 from calibcore.summary import N_CELLS, Summary, on_grid
+from calibcore.tally import tally
 from calibcore.weights import frequency_weights
 from tests.reference import ks_error as slow_ks_error
 
@@ -132,6 +134,14 @@ def test_parts_add_up_in_any_order(
     slow = slow_ks_error(scores.tolist(), hits.tolist())
     bound = whole.error_bounds["ks_error"]
     assert abs(whole.audit().test.compare("ks_error").before - slow) <= bound + 1e-12  # type: ignore[operator]
+
+
+def test_two_summaries_are_compared_as_their_rows_are() -> None:
+    old, new = drawn(2000, seed=1), drawn(1500, seed=2)
+    batches = [(Summary.of(*one).counted, tally(*one)) for one in (old, new)]
+    found, wanted = (compare_batches(*pair, n_draws=100) for pair in zip(*batches, strict=True))
+    assert [row.p_value for row in found.rows] == [row.p_value for row in wanted.rows]
+    assert [row.new for row in found.rows] == [row.new for row in wanted.rows]
 
 
 def test_counts_are_rows() -> None:
