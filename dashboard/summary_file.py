@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from calibcore.errors import CalibrationInputError
-from calibcore.summary import MOST_SCORES, Cells, Summary
+from calibcore.summary import MOST_SCORES, N_CELLS, Cells, Summary
 from dashboard.readers.refusal import visible
 
 VERSION = 1
@@ -102,7 +102,8 @@ def _of_table(table: pa.Table, n_rows: int) -> Summary:
     if "cell" not in arrays:
         return checked
     cells = Cells(*(arrays[column] for column in _CELLS))
-    if np.any(np.diff(cells.place, prepend=-1) <= 0) or cells.place.dtype != np.int64:
+    places = cells.place
+    if places.dtype != np.int64 or np.any(np.diff(places, prepend=-1, append=N_CELLS) <= 0):
         raise ValueError("cells in disorder")
     if not np.isfinite(cells.columns[1:]).all():
         raise ValueError("sums that are no numbers")

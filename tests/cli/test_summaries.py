@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from calibcore import CalibrationInputError, audit
-from calibcore.summary import Summary, on_grid
+from calibcore.summary import N_CELLS, Summary, on_grid
 from dashboard import summary_file
 from dashboard.cli.main import main
 from dashboard.summary_file import parse_summary, write_summary
@@ -162,6 +162,28 @@ def test_another_version_or_none_is_refused(data: bytes, said: str, tmp_path: Pa
     found = run("audit", path)
     assert found.exit_code == 2
     assert len(found.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("cell", N_CELLS, "cells in disorder"),
+        ("cell", 0, "cells in disorder"),
+        ("nll_total", np.nan, "sums that are no numbers"),
+        ("score", 1.5, "scores"),
+        ("events", 10**6, "more than rows"),
+    ],
+)
+def test_a_damaged_grid_is_refused(column: str, value: float, said: str) -> None:
+    table = pq.read_table(pa.BufferReader(write_summary(on_grid(Summary.of(*drawn())))))
+    values = table[column].to_numpy().copy()
+    values[-1] = value
+    sink = pa.BufferOutputStream()
+    place = table.column_names.index(column)
+    pq.write_table(table.set_column(place, column, pa.array(values)), sink)
+    with pytest.raises(CalibrationInputError, match="a damaged summary") as caught:
+        parse_summary(bytes(sink.getvalue()), "week.parquet")
+    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(
