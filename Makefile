@@ -6,9 +6,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 PEERS := .venv-peers
 DCURVES := .venv-dcurves
 DOCS := .venv-docs
+ENGINES := .venv-engines
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers agreement methods generated wheel clean
+.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers engines agreement methods generated wheel clean
 
 help:
 	@echo "make run          start the dashboard with a sample open"
@@ -21,6 +22,7 @@ help:
 	@echo "make wheel        build dist/fractile-VERSION-py3-none-any.whl, to install elsewhere"
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
+	@echo "make engines      count rows on a real cluster of two processes, which it installs"
 	@echo "make agreement    write docs/agreement.md from what the peers found"
 	@echo "make benchmark    time the core beside peer libraries and the physical floor"
 	@echo "make benchmark-calibrators  time every calibrator beside the libraries that do the same"
@@ -48,6 +50,11 @@ $(PEERS)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS_PIP) torch==2.13.0
 	$(PEERS_PIP) --editable ".[peers]"
+	@touch $@
+
+$(ENGINES)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(ENGINES)
+	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,dask]"
 	@touch $@
 
 # This peer needs a pandas before 3, so it has an environment of its own.
@@ -102,6 +109,9 @@ peers: $(PEERS)/installed $(DCURVES)/installed
 	$(PEERS)/bin/python -m tests.peers.run
 	$(DCURVES)/bin/python -m tests.peers.net_benefit
 
+engines: $(ENGINES)/installed
+	$(ENGINES)/bin/python -m pytest tests/engines
+
 agreement: $(VENV)/run
 	$(BIN)/python -m benchmarks.agreement
 
@@ -116,4 +126,4 @@ methods: $(VENV)/run
 	$(BIN)/python -m benchmarks.methods
 
 clean:
-	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS)
+	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS) $(ENGINES)

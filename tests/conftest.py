@@ -1,7 +1,9 @@
 """What every test can use: a seeded generator, hypothesis profiles, a folder for figures."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,3 +41,19 @@ def figures_folder(request: pytest.FixtureRequest) -> Path | None:
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Start one real Chromium for all tests of a process, as a second loop is refused."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - for those that use it
+
+    from tests.browser.chromium import ARGUMENTS, find_chromium  # noqa: PLC0415 - the same
+
+    path = find_chromium()
+    if path is None:
+        pytest.fail("No Chromium was found; run: python -m tests.browser.chromium")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield running
+        running.close()

@@ -105,6 +105,13 @@ _EXAMPLES = {
         "  fractile compare logits.npz --measure ece --splits 10 --json table.json\n"
         "  fractile compare logits.npz --calibrators temperature --latex table.tex\n"
     ),
+    "summarise": (
+        "\b\n"
+        "Examples:\n"
+        "  fractile summarise 'logs/*.parquet' --score p --outcome y -o week.parquet\n"
+        "  fractile audit week.parquet\n"
+        "  fractile audit 'days/*.parquet' --fail-if \"ks_error>3%\"\n"
+    ),
     "calibrate": (
         "\b\nExample:\n  fractile calibrate new.csv --with calibrator.json --out calibrated.csv\n"
     ),
@@ -347,9 +354,14 @@ def audit(
     any measure, and subgroup.gap, the largest mean gap of a subgroup that chance does not explain.
     A limit may be a percentage.
     """
+    from dashboard.cli.summaries import are_summaries, audit_summaries  # noqa: PLC0415 - the same
     from dashboard.cli.terminal import audit_files  # noqa: PLC0415 - takes a second
 
-    held = _done(lambda: audit_files(given, fail_if, full=full))
+    def work() -> bool:
+        of_kind = audit_summaries if are_summaries(given["files"]) else audit_files
+        return of_kind(given, fail_if, full=full)
+
+    held = _done(work)
     sys.exit(HOLDS if held else 0)
 
 
@@ -466,6 +478,31 @@ def check(**given: Any) -> None:
 
     changed = _done(lambda: check_files(given))
     sys.exit(HOLDS if changed else 0)
+
+
+@main.command(epilog=_EXAMPLES["summarise"])
+@click.argument("files", nargs=-1, required=True, type=_FILE, callback=named_files)
+@click.option("--score", metavar="COLUMN", required=True, help="The score of the event.")
+@click.option(
+    "--outcome", metavar="COLUMN", required=True, help="Whether it happened: 0, 1 or booleans."
+)
+@click.option("--out", "-o", required=True, type=Written(".parquet"), help="File to write.")
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Of a Dask cluster that counts, such as tcp://10.0.0.5:8786; its workers open the files.",
+)
+def summarise(
+    files: tuple[Path, ...], score: str, outcome: str, out: Path, scheduler: str | None
+) -> None:
+    """Count the rows of Parquet FILES by score, and keep the counts as a small file.
+
+    Files of any size are read a batch at a time. fractile audit takes the result, and adds several
+    up, such as a file for each day.
+    """
+    from dashboard.cli.summaries import summarise_files  # noqa: PLC0415 - takes a second
+
+    click.echo(_done(lambda: summarise_files(files, (score, outcome), out, scheduler)))
 
 
 @main.command(cls=WithKeys, epilog=_EXAMPLES["fit"])

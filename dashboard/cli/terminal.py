@@ -95,7 +95,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     console = Lines()
     _print_head(console, scene)
     both = scene.result.of_test is not None
-    console.table(*_table(measures_table(scene.evaluated, inference, measures, both=both)))
+    console.table(*table_cells(measures_table(scene.evaluated, inference, measures, both=both)))
     _print_notes(console, scene)
     figures = figures_of(scene) if conditions else {}
     holding = [one for one in conditions if one.holds(figures)]
@@ -297,7 +297,7 @@ def _decisions(scene: Scene) -> list[str]:
     return [" ".join(selection_lines(selections_of(scene, wanted), wanted))]
 
 
-def _table(block: Table) -> tuple[list[str], list[list[str]]]:
+def table_cells(block: Table) -> tuple[list[str], list[list[str]]]:
     """Return the heads and rows of a table, small print in brackets."""
     return [*block.columns], [[row.name, *map(_cell, row.cells)] for row in block.rows]
 

@@ -76,7 +76,7 @@ def sizes_of(made: object) -> dict[int, int]:
     Examples
     --------
     >>> table = np.zeros((10, 2))
-    >>> sum(sizes_of([table, {"first": table[:5]}]).values())
+    >>> sum(sizes_of([table, (table[:5],)]).values())
     160
     """
     sizes: dict[int, int] = {}

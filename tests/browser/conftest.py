@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.server import running_dashboard
 from tests.browser.settled import COUNT_ANSWERS
 
@@ -22,17 +21,6 @@ expect.set_options(timeout=60_000)
 def address() -> Iterator[str]:
     with running_dashboard() as url:
         yield url
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    path = find_chromium()
-    if path is None:
-        pytest.fail("No Chromium was found; run: python -m tests.browser.chromium")
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        yield running
-        running.close()
 
 
 @pytest.fixture

@@ -1,0 +1,143 @@
+"""Rows counted by score from files, and audited: ``python -m benchmarks.summaries``.
+
+Shards are drawn into a temporary folder. Each job runs in a process of its own, so that its memory
+is its own too, several times in turn; the least processor time counts. The floor is
+``numpy.argsort`` of as many scores; a bare pass adds up the column of scores, batch by batch.
+``--write`` puts the table into docs/speed.md.
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from pyarrow import parquet as pq
+
+from benchmarks import readme
+from calibcore import audit
+from dashboard.summary_file import read_summaries, summarise, write_summary
+
+_SHARD, _REPEAT = 10**6, 2
+
+
+def _drawn(seed: int, n_rows: int = _SHARD) -> tuple[np.ndarray, np.ndarray]:
+    """Draw rare events of an overconfident model, whose scores are all distinct."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(-2, 2, n_rows)
+    return 1 / (1 + np.exp(-logits)), rng.random(n_rows) < 1 / (1 + np.exp(-0.95 * logits))
+
+
+def _shards(folder: Path) -> list[Path]:
+    return sorted(folder.glob("shard*.parquet"))
+
+
+def _columns(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    table = pq.read_table(_shards(folder), columns=["p", "y"])
+    return table["p"].to_numpy(), table["y"].to_numpy()
+
+
+def _sort(folder: Path) -> Callable[[], object]:
+    scores, _ = _columns(folder)
+    return lambda: np.argsort(scores)
+
+
+def _pass(folder: Path) -> Callable[[], object]:
+    return lambda: sum(
+        pc.sum(batch["p"]).as_py()
+        for path in _shards(folder)
+        for batch in ds.dataset(path).to_batches(["p"], batch_readahead=1, fragment_readahead=1)
+    )
+
+
+def _summarise(folder: Path) -> Callable[[], object]:
+    def work() -> object:
+        summary = summarise(_shards(folder), "p", "y", lambda _: None)
+        return (folder / "summary").write_bytes(write_summary(summary))
+
+    return work
+
+
+def _audit_summary(folder: Path) -> Callable[[], object]:
+    return lambda: read_summaries([folder / "summary"]).audit().to_json()
+
+
+def _audit_rows(folder: Path) -> Callable[[], object]:
+    return lambda: audit(*_columns(folder)).to_json()
+
+
+JOBS = {
+    "argsort of the scores": _sort,
+    "bare pass that adds up the scores": _pass,
+    "`summarise`, two columns counted": _summarise,
+    "its file audited, all measures": _audit_summary,
+    "rows read and audited, all measures": _audit_rows,
+}
+
+
+def _run(name: str, folder: Path) -> tuple[float, float]:
+    """Run a job in a process of its own: seconds, and most megabytes that it held."""
+    command = [sys.executable, "-m", "benchmarks.summaries", "--job", name, "--folder", str(folder)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - own
+    seconds, peak = map(float, done.stdout.split())
+    return seconds, peak
+
+
+def _job(name: str, folder: Path) -> None:
+    work = JOBS[name](folder)
+    began = time.process_time()
+    work()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(time.process_time() - began, peak)
+
+
+def _table(sizes: list[int], most_audited: int) -> str:
+    found: dict[tuple[str, int], tuple[float, float]] = {}
+    for n_shards in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for k in range(n_shards):
+                scores, hits = _drawn(k)
+                columns = pa.table({"p": scores, "y": hits, "other": scores})
+                pq.write_table(columns, folder / f"shard{k:05}.parquet")
+            for job in list(JOBS) * _REPEAT:
+                if n_shards > most_audited and JOBS[job] in {_sort, _audit_rows}:
+                    continue
+                before = found.get((job, n_shards), (float("inf"), 0.0))
+                seconds, peak = _run(job, folder)
+                found[job, n_shards] = min(before[0], seconds), max(before[1], peak)
+    heads = [f"{n_shards * _SHARD:,} rows" for n_shards in sizes]
+    lines = [f"| Job | {' | '.join(heads)} |", f"| --- |{' ---: |' * len(heads)}"]
+    for job in JOBS:
+        cells = [found.get((job, n_shards)) for n_shards in sizes]
+        written = [f"{one[0]:.2f} s, {one[1]:,.0f} MB" if one else "\u2013" for one in cells]
+        lines.append(f"| {job} | {' | '.join(written)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shards", type=int, nargs="+", default=[1, 10, 100])
+    parser.add_argument("--most-audited", type=int, default=10, help="Shards in memory at once.")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--job", choices=JOBS)
+    parser.add_argument("--folder", type=Path)
+    given = parser.parse_args()
+    if given.job:
+        _job(given.job, given.folder)
+        return
+    table = _table(given.shards, given.most_audited)
+    print(table)
+    if given.write:
+        readme.replace("summaries", table + "\n", readme.SPEED)
+
+
+if __name__ == "__main__":
+    main()

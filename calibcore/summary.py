@@ -1,0 +1,451 @@
+"""Rows counted by score, to be added up over days, files and machines, and audited without them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibcore import validation
+from calibcore.auditing import AuditRequest, AuditResult
+from calibcore.cumulative import curves_of
+from calibcore.data import EventScores
+from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import Comparison, Comparisons, SetResult, Side
+from calibcore.events import OneClass
+from calibcore.metrics import EventMeasure, Measure, Options
+from calibcore.ordering import block_ends
+from calibcore.probabilities import PROBABILITY_FLOOR
+from calibcore.reliability import binned_of
+from calibcore.results import result_class
+from calibcore.splits import Split
+from calibcore.tally import Tally, tally
+from calibcore.validation import Floats, Hits
+from calibcore.weights import SampleWeight, weights_of
+
+Whole = NDArray[np.int64]
+
+MOST_SCORES = 1 << 20
+"""Distinct scores up to which a summary is exact."""
+
+N_CELLS = 1 << 18
+"""Cells of the grid of a summary of more; score 0 and score 1 have one of their own."""
+
+PER_UNIT = 1 << 12
+"""Cells per unit of log-odds, which they cover from -32 to 32; the outermost hold all beyond."""
+
+_FEW = 1 << 53
+"""Rows up to which float64 counts exactly."""
+
+
+@result_class
+class Cells:
+    """What a grid has besides rows and events, so that means over the rows stay exact.
+
+    Attributes
+    ----------
+    place : ndarray of int64, shape (n_blocks,)
+        Of each cell that has rows, ascending, from 0 to `N_CELLS` - 1.
+    score_total, event_score_total : ndarray of float64, shape (n_blocks,)
+        Sum of the scores of its rows, and of those with the event.
+    brier_total, nll_total : ndarray of float64, shape (n_blocks,)
+        Sum of what its rows add to `calibcore.metrics.event_brier` and `event_nll`.
+    """
+
+    place: Whole
+    score_total: Floats
+    event_score_total: Floats
+    brier_total: Floats
+    nll_total: Floats
+
+    @property
+    def columns(self) -> tuple[Whole, Floats, Floats, Floats, Floats]:
+        """All of them, in this order."""
+        scores = self.score_total, self.event_score_total
+        return self.place, *scores, self.brier_total, self.nll_total
+
+
+@result_class
+class Summary:
+    """How many rows, and how many with the event, there are at each score.
+
+    Summaries of parts of the rows add up to that of all of them: ``a + b``, in any order. It is
+    made by `of` or `of_counts`.
+
+    Attributes
+    ----------
+    scores : ndarray of float64, shape (n_blocks,)
+        Distinct scores in [0, 1], ascending; on a grid, the mean score of each cell.
+    rows, events : ndarray of int64, shape (n_blocks,)
+        Rows at each score, 1 or more, and those of them with the event.
+    cells : Cells or None
+        Of a grid; None while every distinct score is counted by itself.
+
+    Notes
+    -----
+    Up to `MOST_SCORES` distinct scores the summary is exact: every measure of an event is that of
+    the rows. Beyond that, scores are counted in cells of 1 / `PER_UNIT` in log-odds, whose scores
+    differ by 0.00006 at most, and `error_bounds` tells how far its measures may be from those of
+    the rows.
+
+    Examples
+    --------
+    >>> monday, tuesday = Summary.of([0.2, 0.6], [0, 1]), Summary.of([0.6], [0])
+    >>> week = monday + tuesday
+    >>> week.scores.tolist(), week.rows.tolist(), week.events.tolist()
+    ([0.2, 0.6], [1, 2], [0, 1])
+    >>> round(week.audit().test.compare("ks_error").before, 3)
+    0.133
+    """
+
+    scores: Floats
+    rows: Whole
+    events: Whole
+    cells: Cells | None = None
+
+    @classmethod
+    def of(
+        cls, scores: ArrayLike, outcomes: ArrayLike, sample_weight: SampleWeight = None
+    ) -> "Summary":
+        """Count rows by score.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_samples,)
+            Predicted probability of the event (y_prob), in [0, 1].
+        outcomes : array_like of {0, 1}, shape (n_samples,)
+            Whether the event happened (y_true of the event).
+        sample_weight : RowWeights, shape (n_samples,), optional
+            How many equal rows each stands for: `calibcore.weights.frequency_weights`.
+
+        Raises
+        ------
+        CalibrationInputError
+            Empty input, unequal lengths, NaN, values outside the stated range; sampling weights,
+            whose intervals and tests need the weight of each row.
+        """
+        weights = weights_of(sample_weight, validation.scores(scores).size)
+        if weights is not None and not weights.counts:
+            wanted = "frequency weights or none, as a summary keeps no weight of each row"
+            raise CalibrationInputError("sample_weight", "sampling weights", wanted)
+        counted = tally(scores, outcomes, sample_weight=weights)
+        counts, hits = counted.counts.astype(np.int64), counted.hits.astype(np.int64)
+        return _fitted(cls(counted.scores, counts, hits))
+
+    @classmethod
+    def of_counts(cls, scores: ArrayLike, rows: ArrayLike, events: ArrayLike) -> "Summary":
+        """Take rows that are counted by score already, as `summary_sql` counts them.
+
+        Parameters
+        ----------
+        scores : array_like of float, shape (n_groups,)
+            In [0, 1]; a score may come more than once.
+        rows, events : array_like of int, shape (n_groups,)
+            Rows at each score, 0 or more, and those of them with the event.
+
+        Raises
+        ------
+        CalibrationInputError
+            Values outside the stated range, unequal lengths, NaN, or no row at all.
+
+        Examples
+        --------
+        >>> Summary.of_counts([0.6, 0.2], [2, 1], [1, 0]).n_samples
+        3
+        """
+        checked = validation.scores(scores) + 0.0
+        counts = _whole(rows, "rows", checked.size)
+        hits = _whole(events, "events", checked.size)
+        if np.any(hits > counts):
+            raise CalibrationInputError("events", "more than rows", "at most as many as rows")
+        seen = counts > 0
+        if not seen.any():
+            raise CalibrationInputError("rows", "none at any score", "at least 1 row")
+        distinct, *sums = _added(checked[seen], counts[seen], hits[seen])
+        return _fitted(cls(distinct, sums[0], sums[1]))
+
+    def __add__(self, other: "Summary") -> "Summary":
+        """Summarise the rows of both."""
+        if not isinstance(other, Summary):
+            return NotImplemented
+        if self.cells is None and other.cells is None:
+            pairs = (self.scores, other.scores), *_counts(self, other)
+            scores, rows, events = _added(*map(np.concatenate, pairs))
+            return _fitted(Summary(scores, rows, events))
+        return _added_grids(on_grid(self), on_grid(other))
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(self.rows.sum())
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every distinct score is counted by itself."""
+        return self.cells is None
+
+    @property
+    def counted(self) -> Tally:
+        """What measures of an event take."""
+        counts = self.rows.astype(np.float64), self.events.astype(np.float64)
+        return Tally(self.scores, *counts, self.n_samples)
+
+    @property
+    def error_bounds(self) -> dict[str, float]:
+        """By how much measures may be from those of the rows, by their keys; all 0 while exact.
+
+        Others than these are of scores that are moved by less than 0.00006, without a proven bound.
+
+        Notes
+        -----
+        Along the rows of a cell the cumulative gap rises at misses, by U in all, and falls at hits,
+        by D in all. From one end of the cell it rises by U at most, and seen from the other end it
+        is above it by D at most: so it is beyond both ends by no more than min(U, D), from which
+        the KS error's bound, and twice that for Kuiper's. Pairs of a hit and a miss in one cell
+        count one half for the AUROC, and are worth 0 to 1.
+
+        Examples
+        --------
+        >>> Summary.of([0.2, 0.6], [0, 1]).error_bounds["ks_error"]
+        0.0
+        """
+        keys = "mean_score", "hit_rate", "mean_gap", "event_brier", "event_nll", "certain_misses"
+        bounds = dict.fromkeys((*keys, "observed_expected_ratio"), 0.0)
+        gap = pairs = 0.0
+        if self.cells is not None:
+            rises = self.cells.score_total - self.cells.event_score_total
+            falls = self.events - self.cells.event_score_total
+            gap = float(np.maximum(np.minimum(rises, falls), 0).max()) / self.n_samples
+            hits, misses = self.events.astype(np.float64), (self.rows - self.events) + 0.0
+            possible = hits.sum() * misses.sum()
+            pairs = float(hits @ misses / 2 / possible) if possible else 0.0
+        return bounds | {"ks_error": gap, "kuiper": 2 * gap, "auroc": pairs}
+
+    def audit(self, *, n_bins: int = 15) -> AuditResult:
+        """Say whether the probabilities can be believed, as `calibcore.audit` says it of the rows.
+
+        Parameters
+        ----------
+        n_bins : int, default 15
+            Bins of the reliability diagram and of the binned measures.
+
+        Returns
+        -------
+        AuditResult
+            Before calibration alone; measures of all classes are None.
+
+        Raises
+        ------
+        CalibrationInputError
+            Later, from whatever needs the rows themselves: intervals of measures, the spline of
+            graphs (c) and (d), reports, groups.
+        """
+        rows, options = _Rows(self.n_samples), Options(n_bins=n_bins)
+        counted = self.counted
+        side = Side(
+            event=rows,
+            counted=counted,
+            curves=curves_of(counted),
+            binned=binned_of(counted, n_bins=n_bins),
+        )
+        compared = Comparisons(_Compared(side, options, self._exact))
+        result = SetResult(side, side, compared, changed_decisions=0)
+        asked = AuditRequest(Split(rows, rows), OneClass(1), None, options)
+        return AuditResult(result, result, None, same_data=False, in_folds=True, asked=asked)
+
+    @property
+    def _exact(self) -> dict[str, float]:
+        """Return what a grid knows better than its scores tell."""
+        if self.cells is None:
+            return {}
+        totals = {"event_brier": self.cells.brier_total, "event_nll": self.cells.nll_total}
+        return {key: float(total.sum()) / self.n_samples for key, total in totals.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """What the measures of a summary are made of."""
+
+    side: Side
+    options: Options
+    exact: Mapping[str, float]
+
+    def __call__(self, measures: Sequence[Measure]) -> list[Comparison]:
+        values = map(self._value, measures)
+        return [Comparison(one, seen, seen) for one, seen in zip(measures, values, strict=True)]
+
+    def _value(self, measure: Measure) -> float | None:
+        if measure.key in self.exact:
+            return self.exact[measure.key]
+        if isinstance(measure, EventMeasure):
+            return float(measure.compute(self.side.counted, self.options))
+        return None
+
+
+class _Rows(EventScores):
+    """The rows of a summary, of which their number alone is known."""
+
+    def __init__(self, n_samples: int) -> None:
+        object.__setattr__(self, "_n_samples", n_samples)
+
+    @property
+    def n_samples(self) -> int:
+        n_samples: int = self.__dict__["_n_samples"]
+        return n_samples
+
+    @property
+    def scores(self) -> Floats:
+        _refuse()
+
+    @property
+    def hits(self) -> Hits:
+        _refuse()
+
+    @property
+    def rest(self) -> None:
+        return None
+
+    def __repr__(self) -> str:
+        return f"rows of a summary({self.n_samples})"
+
+
+def _refuse() -> NoReturn:
+    wanted = "the rows themselves, which intervals, reports, groups and calibrators need"
+    raise CalibrationInputError("rows", "a summary, which counts them by score", wanted)
+
+
+def on_grid(summary: Summary) -> Summary:
+    """Count the rows in the cells of the grid, where each distinct score was counted by itself.
+
+    Examples
+    --------
+    >>> on_grid(Summary.of([0.2, 0.2000001, 0.6], [0, 1, 1])).rows.tolist()
+    [2, 1]
+    """
+    if summary.cells is not None:
+        return summary
+    scores, rows, events = summary.scores, summary.rows, summary.events
+    misses, left = rows - events, 1 - scores
+    hit_nats, miss_nats = (-np.log(np.maximum(side, PROBABILITY_FLOOR)) for side in (scores, left))
+    places, *totals, of_rows, of_events = _added(
+        np.searchsorted(_tops(), scores).astype(np.int64),
+        rows * scores,
+        events * scores,
+        events * np.square(left) + misses * np.square(scores),
+        events * hit_nats + misses * miss_nats,
+        rows,
+        events,
+    )
+    return _of_cells(Cells(places, *totals), of_rows, of_events)
+
+
+def _fitted(summary: Summary) -> Summary:
+    """Keep distinct scores while they are few enough."""
+    return on_grid(summary) if summary.scores.size > MOST_SCORES else summary
+
+
+def _of_cells(cells: Cells, rows: Whole, events: Whole) -> Summary:
+    tops = _tops()
+    bottoms = np.nextafter(tops[np.maximum(cells.place - 1, 0)], 1)
+    bottoms[cells.place == 0] = 0.0
+    # A mean that is rounded out of its cell could be a certain score.
+    return Summary(
+        np.clip(cells.score_total / rows, bottoms, tops[cells.place]), rows, events, cells
+    )
+
+
+def _added_grids(one: Summary, other: Summary) -> Summary:
+    of_one, of_other = one.cells, other.cells
+    assert of_one is not None  # noqa: S101 - for the type
+    assert of_other is not None  # noqa: S101 - the same
+    pairs = *zip(of_one.columns, of_other.columns, strict=True), *_counts(one, other)
+    *columns, rows, events = _added(*map(np.concatenate, pairs))
+    return _of_cells(Cells(*columns), rows, events)
+
+
+def _counts(one: Summary, other: Summary) -> tuple[tuple[Whole, Whole], ...]:
+    return (one.rows, other.rows), (one.events, other.events)
+
+
+def _added(keys: NDArray[Any], *columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return the distinct keys, ascending, and for each the sums of the columns."""
+    order = np.argsort(keys, kind="stable")  # of two that are in order already, one pass
+    ordered = keys[order]
+    starts = np.concatenate([[0], block_ends(ordered)[:-1] + 1])
+    return ordered[starts], *(np.add.reduceat(column[order], starts) for column in columns)
+
+
+@lru_cache(maxsize=1)
+def _tops() -> Floats:
+    """Return the largest score of each cell, shape (N_CELLS,)."""
+    places = np.arange(N_CELLS)
+    tops = 1 / (1 + np.exp((N_CELLS // 2 - places) / PER_UNIT))
+    tops[0], tops[-2:] = 0.0, (np.nextafter(1.0, 0.0), 1.0)
+    tops.flags.writeable = False
+    return tops
+
+
+def _whole(values: ArrayLike, field: str, size: int) -> Whole:
+    """Check numbers of rows."""
+    array = validation.numbers(values, field)
+    if array.size != size:
+        found = f"{array.size:,} values"
+        raise CalibrationInputError(field, found, f"one for each of {size:,} scores")
+    if not np.all((array >= 0) & (array == np.floor(array)) & (array <= _FEW)):
+        raise CalibrationInputError(
+            field, "other values than whole numbers from 0", "a number of rows for each score"
+        )
+    return array.astype(np.int64)
+
+
+def summary_sql(table: str, score: str, outcome: str) -> str:
+    """Write the query whose rows `Summary.of_counts` takes, so that the data stay where they are.
+
+    Parameters
+    ----------
+    table : str
+        Name of the table, with those it is within before it, separated by dots.
+    score : str
+        Name of the column of scores, numbers in [0, 1].
+    outcome : str
+        Name of the column of outcomes: booleans, or whole numbers 0 and 1.
+
+    Returns
+    -------
+    str
+        SQL as in the standard, with names in double quotes; its columns are score, n_rows and
+        n_events. Scores without a value, and outcomes that are none, are left to
+        `Summary.of_counts`, which refuses them: n_events is then NULL.
+
+    Raises
+    ------
+    CalibrationInputError
+        An empty name.
+
+    Examples
+    --------
+    >>> print(summary_sql("logs.march", "p", "y"))
+    SELECT "p" AS score, COUNT(*) AS n_rows,
+      CASE WHEN COUNT(CASE WHEN CAST("y" AS INTEGER) IN (0, 1) THEN 1 END) = COUNT(*)
+      THEN SUM(CAST("y" AS INTEGER)) END AS n_events
+    FROM "logs"."march" GROUP BY "p"
+    """
+    names = {"table": table, "score": score, "outcome": outcome}
+    for field, name in names.items():
+        if not name or "" in name.split("."):
+            raise CalibrationInputError(field, repr(name), "a name")
+    source = ".".join(map(_quoted, table.split(".")))
+    said, value = _quoted(score), f"CAST({_quoted(outcome)} AS INTEGER)"
+    # A sum passes over what has no value.
+    return (
+        f"SELECT {said} AS score, COUNT(*) AS n_rows,\n"
+        f"  CASE WHEN COUNT(CASE WHEN {value} IN (0, 1) THEN 1 END) = COUNT(*)\n"
+        f"  THEN SUM({value}) END AS n_events\n"
+        f"FROM {source} GROUP BY {said}"
+    )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,138 @@
+"""Rows in many files become a summary, and summaries are audited without the rows."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from calibcore.errors import CalibrationInputError
+from calibcore.events import OneClass
+from calibcore.metrics import EventMeasure
+from calibcore.summary import Summary
+from dashboard.cli.commands import SUBGROUP, Condition
+from dashboard.cli.output import Lines, write_file
+from dashboard.cli.terminal import table_cells
+from dashboard.engines import summarise_on
+from dashboard.summary_file import is_summary, read_summaries, summarise, write_summary
+from dashboard.texts.events import event_words
+from dashboard.texts.measures import listed
+from dashboard.texts.numbers import percent, plain
+from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
+from dashboard.texts.verdict import both_sides_line
+from dashboard.views.overview.document import measures_table
+
+_SERVES = "files", "resamples"
+"""Options of an audit that a summary allows."""
+
+
+def are_summaries(files: Sequence[Path]) -> bool:
+    """Return whether files are summaries.
+
+    Raises
+    ------
+    CalibrationInputError
+        Some are, and some are not.
+    """
+    kinds = {is_summary(path) for path in files}
+    if len(kinds) > 1:
+        wanted = "summaries alone, or files of rows alone"
+        raise CalibrationInputError("files", "summaries beside files of rows", wanted)
+    return kinds == {True}
+
+
+def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool) -> bool:
+    """Add summaries up, evaluate and print them; return whether a condition holds.
+
+    Parameters are those of `dashboard.cli.terminal.audit_files`.
+
+    Raises
+    ------
+    CalibrationInputError
+        An option that needs the rows; what is no summary, or one of another version.
+    """
+    conditions = [Condition.parse(text) for text in fail_if]
+    _refuse_rows(given, conditions)
+    summary = read_summaries(given["files"])
+    result, event = summary.audit(), OneClass(1)
+    words = event_words(event, ("0", "1"), "outcome")
+    n_rows, n_events = summary.n_samples, int(summary.events.sum())
+    names = ", ".join(path.name for path in given["files"][:3])
+    more = len(given["files"]) - 3
+    heads = (
+        names + (f" and {more} more" if more > 0 else ""),
+        f"{words.plain}: {n_events:,} of {n_rows:,} ({percent(n_events / n_rows, n_rows)})",
+        f"summary of {n_rows:,} rows",
+    )
+    console = Lines()
+    console.print(escape(plain(" \u00b7 ".join(heads))), style="bold", soft_wrap=True)
+    line = both_sides_line(result, result.test, words, ranges=True)
+    console.print(escape(plain(line)), soft_wrap=True)
+    measures = [one for one in listed(full=full, event=event) if isinstance(one, EventMeasure)]
+    table = measures_table(result.test, None, measures, both=False, closer=False)
+    console.table(*table_cells(table))
+    notes = NOT_SEPARATION, in_the_nll(result.test, calibrated=False), _limits(summary)
+    for note in filter(None, notes):
+        console.print(note, soft_wrap=True)
+    figures = {one.measure.key: one.before for one in result.test.comparisons}
+    holding = [one for one in conditions if one.holds(figures)]
+    for one in holding:
+        console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)
+    return bool(holding)
+
+
+def _refuse_rows(given: Mapping[str, Any], conditions: Sequence[Condition]) -> None:
+    asked = (name for name, value in given.items() if value and name not in _SERVES)
+    option = next(asked, None)
+    if option is not None:
+        wanted = "none with a summary, which counts rows by score and does not keep them"
+        raise CalibrationInputError(option.replace("_", "-"), "an option for rows", wanted)
+    if any(one.name == SUBGROUP for one in conditions):
+        wanted = "the key of a measure, as a summary has no subgroups"
+        raise CalibrationInputError("condition", SUBGROUP, wanted)
+
+
+def _limits(summary: Summary) -> str:
+    """Return what a summary does not tell, and how far its figures may be from those of rows."""
+    unknown = "95% CIs and subgroups need the rows, which a summary does not keep."
+    if summary.is_exact:
+        return unknown
+    bounds = summary.error_bounds
+    return (
+        f"Scores are counted in {summary.scores.size:,} cells: the KS error of the rows is up to"
+        f" {100 * bounds['ks_error']:.1g} pp larger, and their AUROC within"
+        f" {bounds['auroc']:.1g}. {unknown}"
+    )
+
+
+def summarise_files(
+    files: Sequence[Path], columns: tuple[str, str], out: Path, scheduler: str | None
+) -> str:
+    """Count the rows of files by score, here or on a cluster, write the summary, and say so.
+
+    ``columns``: of the score and of the outcome. ``scheduler``: address of a Dask cluster.
+    """
+    if scheduler is None:
+        summary = _here(files, columns)
+    else:
+        summary = summarise_on(scheduler, files, *columns)
+    data = write_summary(summary)
+    try:
+        write_file(out, data)
+    except OSError as error:
+        raise CalibrationInputError("out", str(out), "a place to write to") from error
+    kind = "distinct scores" if summary.is_exact else "cells of scores"
+    size = f"{summary.scores.size:,} {kind}, {len(data):,} bytes"
+    return f"{out}: {summary.n_samples:,} rows in {size}"
+
+
+def _here(files: Sequence[Path], columns: tuple[str, str]) -> Summary:
+    shown = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    quiet, console = not sys.stderr.isatty(), Console(stderr=True)
+    with Bar(*shown, console=console, transient=True, disable=quiet) as progress:
+        task = progress.add_task("Counting", total=1.0)
+        return summarise(files, *columns, lambda share: progress.update(task, completed=share))

@@ -1,0 +1,223 @@
+"""``fractile summarise`` and ``fractile audit`` of what it writes."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from calibcore import CalibrationInputError, audit
+from calibcore.summary import N_CELLS, Summary, on_grid
+from dashboard import summary_file
+from dashboard.cli.main import main
+from dashboard.summary_file import parse_summary, write_summary
+from dashboard.texts.numbers import percent
+
+N = 6000
+
+
+def run(*words: str | Path) -> Result:
+    return CliRunner().invoke(main, [*map(str, words)], catch_exceptions=False)
+
+
+def drawn() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(4)
+    logits = rng.normal(-1, 2, N)
+    return 1 / (1 + np.exp(-logits)), rng.random(N) < 1 / (1 + np.exp(-0.7 * logits))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three shards, as loggers write them: the outcome is of another type in each."""
+    scores, hits = drawn()
+    kinds = (pa.bool_(), pa.int8(), pa.float32())
+    (tmp_path / "logs").mkdir()
+    for k, kind in enumerate(kinds):
+        columns = {
+            "p": scores[k::3],
+            "y": pa.array(hits[k::3].astype(np.int8)).cast(kind),
+            "note": pa.array(["text"] * len(scores[k::3])),
+        }
+        pq.write_table(pa.table(columns), tmp_path / "logs" / f"{k}.parquet", row_group_size=700)
+    return tmp_path
+
+
+def summarised(folder: Path, files: str = "logs/*.parquet", out: str = "week.parquet") -> Result:
+    columns = "--score", "p", "--outcome", "y"
+    return run("summarise", folder / files, *columns, "-o", folder / out)
+
+
+def test_shards_become_a_summary_that_says_what_the_rows_say(folder: Path) -> None:
+    done = summarised(folder)
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "6,000 rows in 6,000 distinct scores" in done.stdout
+    rows = audit(*drawn())
+    found = parse_summary((folder / "week.parquet").read_bytes(), "week.parquet")
+    assert found.audit().to_json() == Summary.of(*drawn()).audit().to_json()
+    printed = run("audit", folder / "week.parquet")
+    assert printed.exit_code == 0
+    hits = int(drawn()[1].sum())
+    assert printed.stdout.startswith(f"week.parquet · outcome = 1: {hits:,} of 6,000")
+    assert "Before: scores too" in printed.stdout
+    for key, name in (("ks_error", "KS error"), ("ece", "ECE, equal-width bins")):
+        value = rows.test.compare(key).before
+        assert value is not None
+        line = next(one for one in printed.stdout.splitlines() if one.startswith(f"{name} "))
+        assert line.split()[-1] == percent(value, N)
+    assert "95% CIs and subgroups need the rows" in printed.stdout
+
+
+def test_few_distinct_scores_are_pooled_on_the_way(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = summarised(folder).stdout
+    monkeypatch.setattr(summary_file, "_POOLED", 500)
+    monkeypatch.setattr(summary_file, "_BATCH", 100)
+    assert summarised(folder, out="again.parquet").stdout == whole.replace("week", "again")
+    week, again = ((folder / f"{name}.parquet").read_bytes() for name in ("week", "again"))
+    assert week == again
+
+
+def test_days_add_up_to_a_week(folder: Path) -> None:
+    summarised(folder)
+    for k in range(3):
+        summarised(folder, f"logs/{k}.parquet", f"day{k}.parquet")
+    days, week = run("audit", folder / "day*.parquet"), run("audit", folder / "week.parquet")
+    assert days.exit_code == 0
+    assert days.stdout.splitlines()[1:] == week.stdout.splitlines()[1:]
+
+
+def test_a_condition_decides_the_code(folder: Path) -> None:
+    summarised(folder)
+    found = run("audit", folder / "week.parquet", "--fail-if", "ks_error>1%")
+    assert (found.exit_code, "Fails: ks_error > 0.01" in found.stdout) == (1, True)
+    assert run("audit", folder / "week.parquet", "--fail-if", "ks_error>90%").exit_code == 0
+
+
+def test_a_grid_is_kept_and_says_what_it_costs(tmp_path: Path) -> None:
+    grid = on_grid(Summary.of(*drawn()))
+    path = tmp_path / "grid.parquet"
+    path.write_bytes(write_summary(grid))
+    again = parse_summary(path.read_bytes(), path.name)
+    assert again.audit().to_json() == grid.audit().to_json()
+    assert again.error_bounds == grid.error_bounds
+    printed = run("audit", path, "--all")
+    assert (printed.exit_code, "the KS error of the rows is up to" in printed.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--calibrator", "spline"), "calibrator: an option for rows."),
+        (("--weight", "w"), "weight: an option for rows."),
+        (("--json", "audit.json"), "json: an option for rows."),
+        (("--fail-if", "subgroup.gap>1%"), "condition: subgroup.gap."),
+    ],
+)
+def test_what_needs_the_rows_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(folder)
+    summarised(folder)
+    found = run("audit", folder / "week.parquet", *options)
+    assert found.exit_code == 2
+    assert said.lower() in found.stderr.lower()
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_summaries_beside_rows_are_refused(folder: Path) -> None:
+    summarised(folder)
+    found = run("audit", folder / "week.parquet", folder / "logs" / "0.parquet")
+    assert (found.exit_code, "summaries beside files of rows" in found.stderr) == (2, True)
+
+
+def changed(**metadata: str) -> bytes:
+    table = pq.read_table(pa.BufferReader(write_summary(Summary.of([0.2, 0.6], [0, 1]))))
+    key, told = "fractile.summary", metadata.get("told", '{"version": 1, "rows": 2}')
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.replace_schema_metadata({key: told}), sink)
+    return bytes(sink.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (changed(told='{"version": 2, "rows": 2}'), "a summary of version 2"),
+        (changed(told='{"version": 1, "rows": 3}'), "other numbers of rows than it tells"),
+        (changed(told="version 1"), "no summary"),
+        (changed(told="[1]"), "no summary"),
+        (b"PAR1 and no more", "no summary"),
+    ],
+)
+def test_another_version_or_none_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CalibrationInputError) as caught:
+        parse_summary(data, "week.parquet")
+    assert str(caught.value).startswith(f"week.parquet: {said}" if "other" not in said else "week")
+    assert said in str(caught.value)
+    path = tmp_path / "week.parquet"
+    path.write_bytes(data)
+    found = run("audit", path)
+    assert found.exit_code == 2
+    assert len(found.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("cell", N_CELLS, "cells in disorder"),
+        ("cell", 0, "cells in disorder"),
+        ("nll_total", np.nan, "sums that are no numbers"),
+        ("score", 1.5, "scores"),
+        ("events", 10**6, "more than rows"),
+    ],
+)
+def test_a_damaged_grid_is_refused(column: str, value: float, said: str) -> None:
+    table = pq.read_table(pa.BufferReader(write_summary(on_grid(Summary.of(*drawn())))))
+    values = table[column].to_numpy().copy()
+    values[-1] = value
+    sink = pa.BufferOutputStream()
+    place = table.column_names.index(column)
+    pq.write_table(table.set_column(place, column, pa.array(values)), sink)
+    with pytest.raises(CalibrationInputError, match="a damaged summary") as caught:
+        parse_summary(bytes(sink.getvalue()), "week.parquet")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (pa.array([1, 0, 2]), "outcome: values other than 0 and 1 in row 3 of bad.parquet, rows"),
+        (pa.array([1, None, 0]), "outcome: no value in bad.parquet, rows from 1 on"),
+        (pa.array(["yes", "no", "no"]), "outcome: string in column 'y' of bad.parquet"),
+    ],
+)
+def test_what_is_no_outcome_is_refused_by_file_and_row(
+    column: pa.Array, said: str, tmp_path: Path
+) -> None:
+    pq.write_table(pa.table({"p": [0.1, 0.2, 0.3], "y": column}), tmp_path / "bad.parquet")
+    found = summarised(tmp_path, "bad.parquet")
+    assert (found.exit_code, said.lower() in found.stderr.lower()) == (2, True)
+    assert not (tmp_path / "week.parquet").exists()
+
+
+@pytest.mark.skipif(find_spec("distributed") is not None, reason="Dask is installed")
+def test_a_cluster_without_dask_says_what_to_install(folder: Path) -> None:
+    columns = "--score", "p", "--outcome", "y", "-o", folder / "week.parquet"
+    found = run("summarise", folder / "logs", *columns, "--scheduler", "tcp://127.0.0.1:1")
+    assert (found.exit_code, 'pip install "fractile[dask]"' in found.stderr) == (2, True)
+
+
+def test_files_that_cannot_be_counted_are_refused(folder: Path) -> None:
+    columns = "--outcome", "y", "-o", folder / "week.parquet"
+    found = run("summarise", folder / "logs" / "0.parquet", "--score", "q", *columns)
+    assert (found.exit_code, "no column 'q' in 0.parquet" in found.stderr) == (2, True)
+    (folder / "a.parquet").write_text("text", encoding="utf-8")
+    found = run("summarise", folder / "a.parquet", "--score", "p", *columns)
+    assert (found.exit_code, "no Parquet file" in found.stderr) == (2, True)
+    pq.write_table(pa.table({"p": pa.array([], "double"), "y": pa.array([], "int8")}),
+                   folder / "a.parquet")  # fmt: skip
+    found = run("summarise", folder / "a.parquet", "--score", "p", *columns)
+    assert (found.exit_code, "no row in any" in found.stderr) == (2, True)

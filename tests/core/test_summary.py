@@ -1,0 +1,245 @@
+"""Summaries say what the rows say."""
+
+import copy
+import pickle
+from functools import reduce
+from operator import add
+
+import duckdb
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from calibcore import AuditResult, CalibrationInputError, audit
+from calibcore import summary as module
+from calibcore.drift import compare_batches
+from calibcore.metrics import METRICS, EventMeasure
+from calibcore.summary import N_CELLS, Summary, on_grid
+from calibcore.tally import tally
+from calibcore.weights import frequency_weights
+from tests.reference import ks_error as slow_ks_error
+
+KEYS = [one.key for one in METRICS if isinstance(one, EventMeasure)]
+
+
+def drawn(n: int, seed: int = 0, digits: int | None = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Overconfident scores, 0 and 1 among them."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(-1, 2, n)
+    hits = (rng.random(n) < 1 / (1 + np.exp(-0.7 * logits))).astype(int)
+    scores = 1 / (1 + np.exp(-logits))
+    scores[:3], hits[:3] = (0.0, 1.0, 1.0), (0, 1, 0)
+    return (scores if digits is None else scores.round(digits)), hits
+
+
+def values(result: AuditResult) -> dict[str, float | None]:
+    return {one.measure.key: one.before for one in result.test.comparisons}
+
+
+@pytest.mark.parametrize("digits", [2, None])
+def test_every_measure_and_the_verdict_are_those_of_the_rows(digits: int | None) -> None:
+    scores, hits = drawn(4000, digits=digits)
+    parts = [Summary.of(scores[k::7], hits[k::7]) for k in range(7)]
+    summary, rows = reduce(add, parts).audit(n_bins=12), audit(scores, hits, n_bins=12)
+    found, wanted = values(summary), values(rows)
+    assert found.keys() == wanted.keys()
+    for each in (found, wanted):
+        assert {key for key, value in each.items() if value is not None} == {*KEYS}
+    for key in KEYS:
+        assert found[key] == pytest.approx(wanted[key], rel=1e-12, abs=1e-12, nan_ok=True), key
+    assert repr(summary.verdict) == repr(rows.verdict)
+    assert summary.test.n_samples == 4000
+    assert summary.test.before.null.simultaneous == rows.test.before.null.simultaneous
+    np.testing.assert_array_equal(
+        summary.test.before.corp.frequency, rows.test.before.corp.frequency
+    )
+
+
+def test_the_grid_is_within_its_bounds() -> None:
+    scores, hits = drawn(30_000, digits=None)
+    scores[:12_000] = 1 / (1 + np.exp(-np.linspace(0.5, 0.5002, 12_000)))  # in one cell or two
+    hits[:12_000] = np.arange(12_000) < 5000
+    exact = Summary.of(scores, hits)
+    grid = on_grid(exact)
+    assert exact.is_exact
+    assert not grid.is_exact
+    found, wanted = values(grid.audit()), values(audit(scores, hits))
+    bounds = grid.error_bounds
+    for key, bound in bounds.items():
+        assert abs(found[key] - wanted[key]) <= bound + 1e-12, key  # type: ignore[operator]
+    assert wanted["ks_error"] - found["ks_error"] > bounds["ks_error"] / 20  # type: ignore[operator]
+    assert 0 < bounds["ks_error"] < 0.1
+    for key in ("miscalibration", "brier_skill", "calibration_slope", "ici", "smooth_ece"):
+        assert found[key] == pytest.approx(wanted[key], abs=1e-3), key
+
+
+def test_a_grid_moves_scores_little_and_keeps_certain_ones_apart() -> None:
+    scores = np.array([0.0, 5e-324, 1e-300, 1e-12, 0.5, 0.50001, 1 - 2**-53, 1.0])
+    grid = on_grid(Summary.of_counts(scores, [3] * 8, [1] * 8))
+    assert grid.scores[0] == 0
+    assert 0 < grid.scores[1] < 1e-14
+    assert grid.scores[-1] == 1
+    assert grid.scores[-2] < 1
+    assert np.all(np.diff(grid.scores) > 0)
+    fine = np.linspace(0, 1, 50_000)
+    cells = module._tops().searchsorted(fine)  # noqa: SLF001 - how far any score is moved
+    tops = module._tops()  # noqa: SLF001 - the same
+    assert (tops[cells] - tops[np.maximum(cells - 1, 0)]).max() < 6.2e-5
+
+
+def test_many_scores_go_to_the_grid_whatever_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_SCORES", 500)
+    scores, hits = drawn(2000, digits=None)
+    parts = [Summary.of(scores[k::5], hits[k::5]) for k in range(5)]
+    whole = Summary.of(scores, hits)
+    assert [one.is_exact for one in parts] == [True] * 5
+    for order in ([0, 1, 2, 3, 4], [4, 2, 0, 1, 3]):
+        summed = reduce(add, [parts[k] for k in order])
+        assert not summed.is_exact
+        assert summed.rows.tolist() == whole.rows.tolist()
+        np.testing.assert_allclose(summed.scores, whole.scores, rtol=1e-13)
+    assert whole.scores.size < N_CELLS
+    assert whole.audit().test.compare("event_nll").before == pytest.approx(
+        audit(scores, hits).test.compare("event_nll").before, rel=1e-12
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.9, 1.0]) | st.floats(0, 1), st.booleans()),
+        min_size=4,
+        max_size=40,
+    ),
+    cuts=st.lists(st.integers(1, 3), min_size=40, max_size=40),
+    grids=st.lists(st.booleans(), min_size=3, max_size=3),
+    order=st.permutations([0, 1, 2]),
+)
+def test_parts_add_up_in_any_order(
+    rows: list[tuple[float, bool]], cuts: list[int], grids: list[bool], order: list[int]
+) -> None:
+    scores, hits = np.array([one for one, _ in rows]), np.array([hit for _, hit in rows])
+    places = np.array([*range(3), *cuts])[: len(rows)] % 3
+    parts = [Summary.of(scores[places == k], hits[places == k]) for k in range(3)]
+    parts = [on_grid(one) if grid else one for one, grid in zip(parts, grids, strict=True)]
+    whole = Summary.of(scores, hits)
+    whole = on_grid(whole) if any(grids) else whole
+    first, second, third = (parts[k] for k in order)
+    for found in ((first + second) + third, first + (second + third)):
+        assert found.rows.tolist() == whole.rows.tolist()
+        assert found.events.tolist() == whole.events.tolist()
+        np.testing.assert_allclose(found.scores, whole.scores, rtol=1e-12)
+        assert found.n_samples == len(rows)
+    slow = slow_ks_error(scores.tolist(), hits.tolist())
+    bound = whole.error_bounds["ks_error"]
+    assert abs(whole.audit().test.compare("ks_error").before - slow) <= bound + 1e-12  # type: ignore[operator]
+
+
+def test_two_summaries_are_compared_as_their_rows_are() -> None:
+    old, new = drawn(2000, seed=1), drawn(1500, seed=2)
+    batches = [(Summary.of(*one).counted, tally(*one)) for one in (old, new)]
+    found, wanted = (compare_batches(*pair, n_draws=100) for pair in zip(*batches, strict=True))
+    assert [row.p_value for row in found.rows] == [row.p_value for row in wanted.rows]
+    assert [row.new for row in found.rows] == [row.new for row in wanted.rows]
+
+
+def test_counts_are_rows() -> None:
+    scores, hits = drawn(300, digits=1)
+    times = np.arange(300) % 4
+    weighted = Summary.of(scores, hits, frequency_weights(times))
+    repeated = Summary.of(np.repeat(scores, times), np.repeat(hits, times))
+    taken = Summary.of_counts(scores, times, times * hits)
+    for one in (weighted, taken):
+        assert one.scores.tolist() == repeated.scores.tolist()
+        assert one.rows.tolist() == repeated.rows.tolist()
+        assert one.events.tolist() == repeated.events.tolist()
+
+
+def test_billions_of_rows_are_audited() -> None:
+    found = Summary.of_counts([0.2, 0.6], [2_000_000_000] * 2, [400_000_000, 1_200_000_004]).audit()
+    assert found.test.n_samples == 4_000_000_000
+    assert found.test.compare("ks_error").before == pytest.approx(1e-9, rel=1e-6)
+    assert found.verdict.before.direction == "none"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: Summary.of([0.2], [0], [0.5]), "sample_weight: sampling weights"),
+        (lambda: Summary.of_counts([0.2], [1], [2]), "events: more than rows"),
+        (lambda: Summary.of_counts([0.2, 0.3], [1], [1]), "rows: 1 values"),
+        (lambda: Summary.of_counts([0.2], [1.5], [1]), "rows: other values than whole"),
+        (lambda: Summary.of_counts([0.2], [1], [np.nan]), "events: other values than whole"),
+        (lambda: Summary.of_counts([0.2], [0], [0]), "rows: none at any score"),
+        (lambda: Summary.of_counts([1.2], [1], [0]), "scores: "),
+        (lambda: Summary.of([0.2, 0.6], [0, 1]).audit().intervals(), "rows: a summary"),
+        (lambda: module.summary_sql("logs", "", "y"), "score: ''"),
+    ],
+)
+def test_refusals(call: object, said: str) -> None:
+    with pytest.raises(CalibrationInputError) as caught:
+        call()  # type: ignore[operator]
+    assert str(caught.value).startswith(said)
+
+
+QUERIES = {
+    "DOUBLE, BOOLEAN": ("p DOUBLE, y BOOLEAN", "p"),
+    "FLOAT, INTEGER": ("p FLOAT, y INTEGER", "p"),
+    "a name that needs quotes": ('"a ""b"" c" DOUBLE, y TINYINT', 'a "b" c'),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_duckdb_counts_rows_by_score(name: str) -> None:
+    columns, score = QUERIES[name]
+    scores, hits = drawn(2000)
+    with duckdb.connect() as base:
+        base.execute(f"CREATE SCHEMA logs; CREATE TABLE logs.march ({columns})")
+        base.executemany(
+            "INSERT INTO logs.march VALUES (?, ?)",
+            list(zip(scores[:500].tolist(), hits[:500].tolist(), strict=True)),
+        )
+        query = module.summary_sql("logs.march", score, "y")
+        counted = base.execute(query).fetchnumpy()
+        found = Summary.of_counts(counted["score"], counted["n_rows"], counted["n_events"])
+    said = scores[:500].astype(np.float32 if "FLOAT" in columns else np.float64)
+    wanted = Summary.of(said, hits[:500])
+    assert found.scores.tolist() == wanted.scores.tolist()
+    assert found.rows.tolist() == wanted.rows.tolist()
+    assert found.events.tolist() == wanted.events.tolist()
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ((0.5, None), "events: "),
+        ((0.5, 2), "events: "),
+        ((None, 1), "scores: "),
+        ((float("nan"), 1), "scores: "),
+    ],
+)
+def test_what_is_no_score_or_outcome_in_duckdb_is_refused(
+    row: tuple[object, ...], said: str
+) -> None:
+    with duckdb.connect() as base:
+        base.execute("CREATE TABLE logs (p DOUBLE, y INTEGER)")
+        base.executemany("INSERT INTO logs VALUES (?, ?)", [(0.5, 1), row])
+        counted = base.execute(module.summary_sql("logs", "p", "y")).fetchnumpy()
+    with pytest.raises(CalibrationInputError) as caught:
+        Summary.of_counts(counted["score"], counted["n_rows"], counted["n_events"])
+    assert str(caught.value).startswith(said)
+
+
+def test_what_is_no_summary_is_not_added() -> None:
+    with pytest.raises(TypeError):
+        Summary.of([0.2], [0]) + 1  # type: ignore[operator]
+
+
+def test_summaries_and_their_audits_are_copied() -> None:
+    summary = on_grid(Summary.of(*drawn(100)))
+    for again in (pickle.loads(pickle.dumps(summary)), copy.deepcopy(summary)):  # noqa: S301 - own
+        assert again.audit().to_json() == summary.audit().to_json()
+    held = summary.audit()
+    assert pickle.loads(pickle.dumps(held)).to_json() == held.to_json()  # noqa: S301 - own
+    assert "rows of a summary(100)" in repr(held.test.before.event)

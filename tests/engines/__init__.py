@@ -1,0 +1,1 @@
+"""Engines that count rows elsewhere, each a real one: `make engines`."""

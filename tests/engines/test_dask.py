@@ -1,0 +1,146 @@
+"""Rows are counted on a local cluster of two processes: `make engines`, which installs Dask."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from calibcore import CalibrationInputError, audit
+from calibcore.summary import Summary
+from dashboard.cli.main import main
+from dashboard.engines import summarise_dask
+
+distributed = pytest.importorskip("distributed", reason="is of the extra dask: make engines")
+frames = pytest.importorskip("dask.dataframe", reason="is of the extra dask: make engines")
+
+N, N_PARTS = 40_000, 20
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def rows() -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    logits = rng.normal(-1, 2, N)
+    hits = rng.random(N) < 1 / (1 + np.exp(-0.7 * logits))
+    scores = (1 / (1 + np.exp(-logits))).round(4)
+    return pd.DataFrame({"p": scores, "y": hits, "unused": ["text"] * N})
+
+
+@pytest.fixture
+def shards(tmp_path: Path) -> str:
+    table = rows()
+    for k in range(N_PARTS):
+        table.iloc[k::N_PARTS].to_parquet(tmp_path / f"{k:02}.parquet")
+    return str(tmp_path / "*.parquet")
+
+
+def same(one: Summary, other: Summary) -> bool:
+    pairs = zip(
+        (one.scores, one.rows, one.events), (other.scores, other.rows, other.events), strict=True
+    )
+    return all(np.array_equal(*pair) for pair in pairs)
+
+
+@pytest.mark.usefixtures("client")
+def test_shards_are_counted_by_two_processes(shards: str) -> None:
+    found = summarise_dask(frames.read_parquet(shards), "p", "y")
+    table = rows()
+    assert same(found, Summary.of(table["p"], table["y"]))
+    assert found.audit().test.compare("ks_error").before == pytest.approx(
+        audit(table["p"], table["y"]).test.compare("ks_error").before, rel=1e-12
+    )
+
+
+def counted_by(client: Any) -> set[int]:
+    return {pid for pid in client.run(os.getpid).values() if pid != os.getpid()}
+
+
+def dying_once(number: int, mark: str) -> pd.DataFrame:
+    """Give the rows of a partition; whoever first reads the tenth is killed."""
+    if number == 10 and not Path(mark).exists():
+        Path(mark).touch()
+        os._exit(1)
+    return rows().iloc[number::N_PARTS]
+
+
+def test_a_worker_killed_in_the_middle_changes_nothing(client: Any, tmp_path: Path) -> None:
+    before, mark = counted_by(client), tmp_path / "died"
+    assert len(before) == 2
+    frame = frames.from_map(
+        dying_once, range(N_PARTS), mark=str(mark), meta=rows().iloc[:0], enforce_metadata=False
+    )
+    found = summarise_dask(frame, "p", "y")
+    assert mark.exists()
+    assert same(found, Summary.of(rows()["p"], rows()["y"]))
+    client.wait_for_workers(2, timeout=30)
+    assert counted_by(client) != before
+
+
+@pytest.mark.usefixtures("client")
+def test_partitions_without_rows_count_none() -> None:
+    frame = frames.from_pandas(rows(), npartitions=5)
+    found = summarise_dask(frame[frame["p"] > 0.99], "p", "y")
+    kept = rows()[rows()["p"] > 0.99]
+    assert same(found, Summary.of(kept["p"], kept["y"]))
+    with pytest.raises(CalibrationInputError, match="no row"):
+        summarise_dask(frame[frame["p"] > 2], "p", "y")
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("y", None, "outcome: no value in column 'y'"),
+        ("p", 1.5, "scores: "),
+        ("y", 2, "hits: values other than 0 and 1"),
+    ],
+)
+def test_what_is_no_score_or_outcome_is_refused_as_without_an_engine(
+    column: str, value: float | None, said: str
+) -> None:
+    table = rows().astype({"y": "Int64"})
+    table.loc[N // 2, column] = value
+    with pytest.raises(CalibrationInputError) as caught:
+        summarise_dask(frames.from_pandas(table, npartitions=4), "p", "y")
+    assert str(caught.value).startswith(said)
+
+
+def test_a_column_that_is_not_there_is_refused_at_once() -> None:
+    with pytest.raises(CalibrationInputError, match="no column 'q'"):
+        summarise_dask(frames.from_pandas(rows(), npartitions=2), "q", "y")
+
+
+def summarised(folder: Path, name: str, *more: str, column: str = "p") -> Result:
+    words = "summarise", str(folder / "*.parquet"), "--score", column, "--outcome", "y"
+    return CliRunner().invoke(main, [*words, "-o", str(folder / "out" / name), *more])
+
+
+def test_the_command_counts_on_a_cluster_what_it_counts_here(client: Any, shards: str) -> None:
+    folder = Path(shards).parent
+    (folder / "out").mkdir()
+    address = client.scheduler.address
+    here, there = summarised(folder, "a.parquet"), summarised(
+        folder, "b.parquet", "--scheduler", address
+    )  # fmt: skip
+    assert (here.exit_code, there.exit_code) == (0, 0), there.output
+    assert there.stdout == here.stdout.replace("a.parquet", "b.parquet")
+    one, other = ((folder / "out" / name).read_bytes() for name in ("a.parquet", "b.parquet"))
+    assert one == other
+    refused = summarised(folder, "c.parquet", "--scheduler", address, column="q")
+    assert (refused.exit_code, "no column 'q'" in refused.stderr) == (2, True)
+    refused = summarised(folder, "c.parquet", "--scheduler", "nowhere")
+    assert (refused.exit_code, "a running Dask scheduler" in refused.stderr) == (2, True)
