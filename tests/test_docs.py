@@ -92,3 +92,24 @@ def test_every_page_of_the_site_is_written_and_named(site: dict[str, Any]) -> No
     named = set(re.findall(r"(\w+)\.md", config))
     assert {*site["KEPT"]} <= named
     assert all((DOCS / f"{name}.md").exists() for name in site["KEPT"])
+
+
+# Promises -----------------------------------------------------------------------------------
+
+_NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+
+
+def test_every_promise_of_safety_names_tests_that_hold_it() -> None:
+    page = (DOCS / "security.md").read_text("utf-8")
+    section = page.split("## What is promised\n")[1].split("\n## ")[0]
+    promises = re.split(r"(?m)^(?=\d+\. )", section)[1:]
+    assert len(promises) == 10
+    assert [one[:60] for one in promises if not _NAMED.search(one)] == []
+    everywhere = "".join(path.read_text("utf-8") for path in sorted(DOCS.glob("*.md")))
+    missing = [
+        f"{file}::{name}"
+        for file, name in _NAMED.findall(everywhere)
+        if not (path := DOCS.parent / file).exists()
+        or not re.search(rf"(?m)^ *def {name}\(", path.read_text("utf-8"))
+    ]
+    assert missing == []
