@@ -124,7 +124,7 @@ $(RELEASE)/installed:
 
 release: $(RELEASE)/installed
 	rm -rf dist $(SHIPPED)
-	$(RELEASE)/bin/python -m build --outdir dist .
+	$(RELEASE)/bin/python -m build --sdist --wheel --outdir dist .
 	$(PYTHON) -m venv $(SHIPPED)
 	$(SHIPPED)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		"$$(echo dist/fractile-*.whl)[dashboard,onnx,sign-in,sklearn]"
