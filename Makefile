@@ -7,9 +7,11 @@ PEERS := .venv-peers
 DCURVES := .venv-dcurves
 DOCS := .venv-docs
 ENGINES := .venv-engines
+RELEASE := .venv-release
+SHIPPED := .venv-shipped
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers engines agreement methods generated wheel clean
+.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers engines agreement methods generated wheel release clean
 
 help:
 	@echo "make run          start the dashboard with a sample open"
@@ -20,6 +22,7 @@ help:
 	@echo "make docs         build the site of the documentation, which the glossary links"
 	@echo "make generated    write the list of the papers and the schema of saved calibrators again"
 	@echo "make wheel        build dist/fractile-VERSION-py3-none-any.whl, to install elsewhere"
+	@echo "make release      build what a release has in dist/: wheel, sdist, SBOM, licences, hashed constraints, notes"
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
 	@echo "make engines      count rows on a real cluster of two processes, which it installs"
@@ -122,8 +125,32 @@ generated: $(VENV)/run
 wheel: $(VENV)/run
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
+# The tools of a release, and what is shipped: the wheel with every extra that a user may want.
+$(RELEASE)/installed:
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check build==1.6.1 cyclonedx-bom==7.5.0 \
+		pip-licenses==5.5.5 pip-tools==7.6.2
+	@touch $@
+
+release: $(RELEASE)/installed
+	rm -rf dist $(SHIPPED)
+	$(RELEASE)/bin/python -m build --sdist --wheel --outdir dist .
+	$(PYTHON) -m venv $(SHIPPED)
+	$(SHIPPED)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		"$$(echo dist/fractile-*.whl)[dashboard,onnx,sign-in,sklearn]"
+	$(SHIPPED)/bin/python -m pip uninstall --quiet --yes pip setuptools
+	$(RELEASE)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+		--output-file dist/sbom.cdx.json $(SHIPPED)
+	$(RELEASE)/bin/pip-licenses --python $(SHIPPED)/bin/python --from mixed --with-urls --format markdown \
+		--output-file dist/licences.md
+	$(RELEASE)/bin/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+		--no-annotate --extra dashboard --extra onnx --extra sign-in --extra sklearn --constraint constraints.txt \
+		--strip-extras --output-file dist/constraints-hashed.txt pyproject.toml
+	awk '/^## / && n++ { exit } n' CHANGELOG.md > dist/notes.md
+	rm -rf $(SHIPPED)
+
 methods: $(VENV)/run
 	$(BIN)/python -m benchmarks.methods
 
 clean:
-	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS) $(ENGINES)
+	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS) $(ENGINES) $(RELEASE) $(SHIPPED)

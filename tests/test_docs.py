@@ -4,6 +4,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -92,3 +93,53 @@ def test_every_page_of_the_site_is_written_and_named(site: dict[str, Any]) -> No
     named = set(re.findall(r"(\w+)\.md", config))
     assert {*site["KEPT"]} <= named
     assert all((DOCS / f"{name}.md").exists() for name in site["KEPT"])
+
+
+# Promises -----------------------------------------------------------------------------------
+
+_NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+
+
+def test_every_promise_of_safety_names_tests_that_hold_it() -> None:
+    page = (DOCS / "security.md").read_text("utf-8")
+    section = page.split("## What is promised\n")[1].split("\n## ")[0]
+    promises = re.split(r"(?m)^(?=\d+\. )", section)[1:]
+    assert len(promises) == 10
+    assert [one[:60] for one in promises if not _NAMED.search(one)] == []
+    everywhere = "".join(path.read_text("utf-8") for path in sorted(DOCS.glob("*.md")))
+    missing = [
+        f"{file}::{name}"
+        for file, name in _NAMED.findall(everywhere)
+        if not (path := DOCS.parent / file).exists()
+        or not re.search(rf"(?m)^ *def {name}\(", path.read_text("utf-8"))
+    ]
+    assert missing == []
+
+
+# Installing and releasing -------------------------------------------------------------------
+
+
+def test_every_document_installs_the_wheel_that_is_built() -> None:
+    """No index has it yet."""
+    root = DOCS.parent
+    version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    wheel = f"fractile-{version}-py3-none-any.whl"
+    texts = [*root.glob("*.md"), *DOCS.rglob("*.md"), *DOCS.rglob("*.yml"), *DOCS.rglob("Cont*")]
+    named = [
+        (path.name, name)
+        for path in texts
+        for line in re.findall(r"pip install([^\n`&]*)", path.read_text("utf-8"))
+        for name in re.findall(r"[\w./-]*fractile[\w.-]*", line)
+    ]
+    assert len(named) >= 6
+    assert {name.rpartition("/")[2] for _, name in named} == {wheel}, named
+
+
+def test_a_release_has_its_parts_and_the_notes_of_its_version() -> None:
+    root = DOCS.parent
+    made = (root / "Makefile").read_text("utf-8").partition("\nrelease:")[2].partition("\n\n")[0]
+    for part in ("sbom.cdx.json", "licences.md", "constraints-hashed.txt", "notes.md"):
+        assert f"dist/{part}" in made
+    version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    notes = (root / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1]
+    assert re.match(rf"{re.escape(version)}, \d{{4}}-\d\d-\d\d\n", notes)

@@ -138,7 +138,7 @@ def _onnx(file: CalibratorFile) -> bytes:
     try:
         from calibcore.export.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
     except ImportError as error:
-        wanted = 'onnx to be installed: pip install "fractile[onnx]"'
+        wanted = "onnx to be installed: pip install onnx"
         raise CalibrationInputError("out", "an ONNX model", wanted) from error
     written: bytes = onnx_model(file).SerializeToString()
     return written

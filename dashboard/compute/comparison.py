@@ -131,6 +131,8 @@ class ComparisonResults:
     """Methods that cannot be fitted to these data, with the reason."""
     missing: tuple[str, ...]
     """Methods that have not been tried."""
+    ends: int = 0
+    """How often processes that fitted were ended from outside: see `fit_side_by_side`."""
 
 
 def usual(upload: Upload) -> list[str]:
@@ -181,7 +183,7 @@ def run_contest(
     those that have not been tried are; otherwise they are listed as missing.
     """
     found, refused, missing = [], [], []
-    ahead = _fit_together(scene, keys, dealt, report) if go else 0.0
+    ahead, ends = _fit_together(scene, keys, dealt, report) if go else (0.0, 0)
     for number, key in enumerate(keys):
 
         def tell(share: float, fold: int, number: int = number, key: str = key) -> None:
@@ -194,14 +196,19 @@ def run_contest(
             found.append(_contestant(scene, key, dealt, tell))
         except CalibrationInputError as error:
             refused.append((key, str(error)))
-    return ComparisonResults(tuple(found), tuple(refused), tuple(missing))
+    return ComparisonResults(tuple(found), tuple(refused), tuple(missing), ends)
 
 
-def _fit_together(scene: Scene, keys: Sequence[str], dealt: Dealt, report: Report) -> float:
-    """Fit side by side what has not been fitted, if that saves time: the share of all work done."""
+def _fit_together(
+    scene: Scene, keys: Sequence[str], dealt: Dealt, report: Report
+) -> tuple[float, int]:
+    """Fit side by side what has not been fitted, if that saves time.
+
+    Returns the share of all work that is done, and how often processes were ended from outside.
+    """
     wanted = [replace(settings_of(scene, key), only=None) for key in keys]
     wanted = [one for one in wanted if not is_known(_CONTESTANTS, _key(scene, one, dealt))]
-    done = 0.0
+    done, ends = 0.0, 0
 
     def told(share: float, job: FitJob, fold: int) -> None:
         nonlocal done
@@ -211,8 +218,9 @@ def _fit_together(scene: Scene, keys: Sequence[str], dealt: Dealt, report: Repor
     if wanted and not _is_fitted(scene, NO_METHOD, dealt):  # there if the rest is stopped
         _contestant(scene, NO_METHOD, dealt, lambda *_: None)
     if wanted:
-        fit_together(scene.upload, wanted, _fold(scene.upload, wanted[0], dealt), told)
-    return done
+        fold = _fold(scene.upload, wanted[0], dealt)
+        ends = fit_together(scene.upload, wanted, fold, told)
+    return done, ends
 
 
 def _contestant(

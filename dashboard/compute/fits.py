@@ -164,14 +164,16 @@ def _folds_key(upload: Upload, settings: Settings, fold: Folds) -> tuple[Key, st
     return _fit_key(upload, settings), sha256(few_bytes.tobytes()).hexdigest()
 
 
-def fit_together(upload: Upload, wanted: Sequence[Settings], fold: Folds, report: Report) -> None:
+def fit_together(upload: Upload, wanted: Sequence[Settings], fold: Folds, report: Report) -> int:
     """Fit several calibrators side by side, as far as that saves time; their fits are kept.
 
     ``upload``: the data. ``wanted``: with their methods; those that are fitted are left out.
     ``fold``: of each row that is fitted on; shape (n_samples,). ``report``: told how far all are;
     what it raises ends them.
+
+    Returns how often processes were ended from outside: see `fit_side_by_side`.
     """
-    fit_side_by_side(_jobs(upload, wanted, fold), report)
+    return fit_side_by_side(_jobs(upload, wanted, fold), report)
 
 
 def _jobs(upload: Upload, wanted: Sequence[Settings], fold: Folds) -> list[FitJob]:
@@ -214,9 +216,11 @@ def _fit_ahead(upload: Upload, settings: Settings, fold: Folds, progress: Progre
     jobs = _jobs(upload, [settings], fold)
     if saves_time(jobs):
         key = "side by side", _folds_key(upload, settings, fold)
-        see_through(
-            key, lambda tell: fit_side_by_side(jobs, lambda share, *_: tell(share)), progress
-        )
+        see_through(key, lambda tell: _side_by_side(jobs, tell), progress)
+
+
+def _side_by_side(jobs: list[FitJob], tell: Progress) -> None:
+    fit_side_by_side(jobs, lambda share, *_: tell(share))
 
 
 def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditResult:

@@ -25,6 +25,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, Prepared, fit, joined, without_fold
 from calibcore.splits import Folds
+from dashboard.logs import LOG
 
 WORTH_SECONDS = 3.0
 """Fits that take less are not worth a process."""
@@ -37,6 +38,9 @@ _MOST_BYTES = 2**30
 
 _IDLE_SECONDS = 60
 """After so long without work a process ends."""
+
+MOST_RESTARTS = 2
+"""So often processes that were ended from outside are started again, half as many each time."""
 
 _POLL = 0.1
 """Seconds between two looks at how far they are."""
@@ -117,18 +121,21 @@ def _at_once(jobs: list[FitJob]) -> int:
     return n_processes(max((_n_bytes(job.prepared.rows) for job in jobs), default=0))
 
 
-def fit_side_by_side(jobs: list[FitJob], report: Report) -> None:
+def fit_side_by_side(jobs: list[FitJob], report: Report) -> int:
     """Fit in as many processes as there are cores, what takes longest first.
 
     ``jobs``: what to fit. A job that a calibrator refuses is left out. ``report``: see `Report`;
     called ten times a second. Whatever it raises ends all fits; what was finished is kept.
+
+    Returns how often processes were ended from outside, as a system does that runs out of memory.
+    After more than `MOST_RESTARTS` times, what is missing is left to be fitted without them.
     """
     if not saves_time(jobs):
-        return
+        return 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         board = Path(folder) / "shares"
         np.zeros(1 + sum(1 + job.n_folds for job in jobs)).tofile(board)
-        _Run(jobs, board).see_through(_at_once(jobs), report)
+        return _Run(jobs, board).see_through(_at_once(jobs), report)
 
 
 def _n_bytes(rows: LogitSet | EventScores) -> int:
@@ -163,31 +170,50 @@ class _Run:
         self._shares[self._places[job.key, 0]] = 1.0
         self._ready += [(job, number) for number in range(1, job.n_folds + 1)]
 
-    def see_through(self, at_once: int, report: Report) -> None:
-        """Begin fits while there is room, and take what they find."""
+    def see_through(self, at_once: int, report: Report) -> int:
+        """Fit all, in new processes where they were ended; return how often they were."""
+        ends = 0
         try:
-            processes = pool()
-        except (ImportError, OSError):
-            return  # a system without semaphores; what is missing is fitted here
-        last: Task | None = None
-        try:
-            while self._ready or self._running:
-                self._ready.sort(key=lambda task: task[0].seconds)
-                while self._ready and len(self._running) < at_once:
-                    last = self._ready.pop()
-                    self._running[processes.submit(self._call(*last))] = last
-                done, _ = wait(self._running, timeout=_POLL, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self._take(future)
-                if last is not None:
-                    share = float(self._shares @ self._weights / self._weights.sum())
-                    report(min(share, 1.0), *last)
-        except (BrokenProcessPool, ShutdownExecutorError):
-            return  # processes were ended from outside; what is missing is fitted without them
+            while ends <= MOST_RESTARTS:
+                try:
+                    processes = pool()
+                except (ImportError, OSError):
+                    break  # a system without semaphores; what is missing is fitted here
+                try:
+                    self._go_on(processes, max(at_once >> ends, 1), report)
+                    break
+                except (BrokenProcessPool, ShutdownExecutorError):
+                    ends += 1
+                    LOG.warning("processes that fit were ended from outside, time %d", ends)
+                    self._take_back()
         finally:
             self._shares[0] = 1.0
             for future in self._running:
                 future.cancel()
+        return ends
+
+    def _go_on(self, processes: Executor, at_once: int, report: Report) -> None:
+        """Begin fits while there is room, and take what they find."""
+        last: Task | None = None
+        while self._ready or self._running:
+            self._ready.sort(key=lambda task: task[0].seconds)
+            while self._ready and len(self._running) < at_once:
+                last = self._ready[-1]
+                self._running[processes.submit(self._call(*last))] = last
+                self._ready.pop()
+            done, _ = wait(self._running, timeout=_POLL, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._take(future)
+            if last is not None:
+                share = float(self._shares @ self._weights / self._weights.sum())
+                report(min(share, 1.0), *last)
+
+    def _take_back(self) -> None:
+        """Make ready again what was under way."""
+        for job, number in self._running.values():
+            self._shares[self._places[job.key, number]] = 0.0
+            self._ready.append((job, number))
+        self._running.clear()
 
     def _call(self, job: FitJob, number: int) -> Callable[[], tuple[Fitted | None, float]]:
         part = job.prepared if number == 0 else without_fold(job.prepared, job.fold, number - 1)
@@ -195,12 +221,14 @@ class _Run:
         return partial(_fit_there, job.calibrator, part, job.whole, self._board, place)
 
     def _take(self, future: Future[tuple[Fitted | None, float]]) -> None:
-        job, number = self._running.pop(future)
+        job, number = self._running[future]
         try:
             found, seconds = future.result()
         except CalibrationInputError:
+            del self._running[future]
             self._ready = [task for task in self._ready if task[0] is not job]
             return
+        del self._running[future]
         self._shares[self._places[job.key, number]] = 1.0
         if found is not None:
             job.take(number, found, seconds)

@@ -131,6 +131,16 @@ def fit_cost_sentence(n_methods: int, seconds: float, n_folds: int) -> str:
     return f"{calibrators} to fit ({n_folds + 1} fits{each}), about {duration(seconds)}."
 
 
+def ended(times: int, *, alone: bool) -> str:
+    """Say that processes were ended while they fitted, and what was done."""
+    often = {1: "once", 2: "twice"}.get(times, f"{times} times")
+    went_on = "the remaining fits ran one after another" if alone else "their fits ran again"
+    return (
+        f"Processes that fit calibrators were ended {often} by the system, perhaps for lack of"
+        f" memory; {went_on}. The results are complete."
+    )
+
+
 def grouped_by(key: str, column: str) -> str:
     """Return by which column a calibrator groups the rows."""
     return f"{method_name(key)}: groups of the column {escape_markdown(column)}."

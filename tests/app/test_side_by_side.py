@@ -1,4 +1,4 @@
-"""Fits in processes: the same as alone, stopped at once, and not missed where they fail."""
+"""Fits in processes: the same as alone, stopped at once, and started again where they fail."""
 
 import os
 import re
@@ -35,6 +35,7 @@ from dashboard.compute.processes import FitJob, fit_side_by_side, n_processes, s
 from dashboard.headless import scene_of
 from dashboard.readers import read
 from dashboard.settings import NO_METHOD
+from dashboard.texts import comparison as words
 from tests.app.pages import open_page
 
 SLOW = 100.0
@@ -178,26 +179,63 @@ def own_number() -> int:
     return os.getpid()
 
 
-def test_a_process_that_is_ended_from_outside_leaves_the_rest_to_be_fitted_alone(
-    rng: np.random.Generator,
+class Ending:
+    """Kills every process once or more, as a system does that runs out of memory."""
+
+    def __init__(self, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.times, self.pool = times, processes.pool
+        self.in_use: Any = None
+        self.pools: list[Any] = []
+        monkeypatch.setattr(processes, "pool", self.noted)
+
+    def noted(self) -> Any:
+        self.in_use = self.pool()
+        return self.in_use
+
+    def __call__(self, *_: object) -> None:
+        executor = self.in_use
+        if len(self.pools) == self.times or executor in self.pools:
+            return
+        self.pools.append(executor)
+        for process in list(executor._processes.values()):  # noqa: SLF001 - as the system would
+            os.kill(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_processes_that_are_ended_from_outside_are_started_again_twice(
+    times: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = rows_of(rng, 2_000, 20)
     job, kept = job_of("one", DirichletScaling(), rows, np.arange(2_000) % 5)
+    assert fit_side_by_side([job], Ending(times, monkeypatch)) == times
+    assert len(kept.folds) == (times <= processes.MOST_RESTARTS)
+    if not kept.folds:  # what is missing is left, and new processes would fit it
+        assert fit_side_by_side([job], ignore) == 0
+    assert len(kept.whole) == len(kept.folds) == 1
+    wanted = DirichletScaling().fit(rows.logits, rows.labels).predict_proba(rows.logits)
+    np.testing.assert_allclose(kept.whole[0].predict_proba(rows.logits), wanted, atol=1e-9)
 
-    ended: list[Any] = []
 
-    def end(*_: object) -> None:
-        if ended:
-            return
-        ended.append(processes.pool())
-        for process in list(ended[0]._processes.values()):  # noqa: SLF001 - as the system would
-            os.kill(process.pid, signal.SIGKILL)
+def test_the_page_says_that_processes_were_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget()
+    end, real = Ending(1, monkeypatch), processes.fit_side_by_side
 
-    fit_side_by_side([job], end)
-    assert ended
-    assert not kept.folds
-    fit_side_by_side([job], ignore)  # by processes that are new
-    assert len(kept.folds) == 1
+    def watched(jobs: list[FitJob], report: processes.Report) -> int:
+        def both(share: float, job: FitJob, number: int) -> None:
+            end()
+            report(share, job, number)
+
+        return real(jobs, both)
+
+    monkeypatch.setattr(processes, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(fits, "fit_side_by_side", watched)
+    page = open_page("compare", sample="three_garments", methods="vector,matrix,platt")
+    assert len(end.pools) == 1
+    said = [part.value for part in page.warning if "ended once" in part.value]
+    assert said == [words.ended(1, alone=False)]
+    again = open_page("compare", sample="three_garments", methods="vector,matrix,platt")
+    assert not [part for part in again.warning if "ended" in part.value]
+    forget()
 
 
 def test_a_system_without_processes_is_left_alone(
@@ -245,9 +283,9 @@ def test_a_comparison_side_by_side_shows_the_same_figures(
     made: list[int] = []
     real = processes.fit_side_by_side
 
-    def noted(jobs: list[FitJob], report: processes.Report) -> None:
+    def noted(jobs: list[FitJob], report: processes.Report) -> int:
         made.append(len(jobs))
-        real(jobs, report)
+        return real(jobs, report)
 
     forget()
     monkeypatch.setattr(processes, "WORTH_SECONDS", 0.0)

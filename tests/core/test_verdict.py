@@ -1,5 +1,6 @@
 """The facts of a verdict, on rows whose fault is known."""
 
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -8,8 +9,18 @@ import pytest
 from calibcore import audit
 from calibcore.calibrators import PlattScaling
 from calibcore.data import EventScores
+from calibcore.evaluation import Side
 from calibcore.inference import group_gaps
-from calibcore.verdict import Direction, direction_of, side_verdict
+from calibcore.splits import Split
+from calibcore.verdict import (
+    DETECTION_LEVEL,
+    Direction,
+    direction_of,
+    direction_of_side,
+    remains,
+    side_verdict,
+    uninformative,
+)
 
 
 def rows_with(shift: float, slope: float, n: int, rng: np.random.Generator) -> tuple[object, ...]:
@@ -83,3 +94,67 @@ def test_groups_that_are_off_come_worst_first(rng: np.random.Generator) -> None:
 def test_directions_are_those_that_there_are() -> None:
     made = {direction_of(gap, 0.1, p) for gap in (-0.1, 0.01, 0.1) for p in (0.01, 0.5)}
     assert made == set(get_args(Direction))
+
+
+def side_at(p_value: float, gap: float = 0.2) -> Side:
+    """Two hundred rows of two scores, with the joint test's p-value as wanted."""
+    scores = np.repeat([0.3, 0.6], 100)
+    hits = np.arange(200) % 100 < np.round(100 * (scores - gap))
+    side = audit(EventScores(scores, hits)).test.before
+    side.__dict__["omnibus"] = replace(side.omnibus, p_value=p_value)
+    return side
+
+
+def test_a_p_value_at_the_level_detects_nothing() -> None:
+    assert DETECTION_LEVEL == 0.05
+    assert direction_of(0.1, 0.1, 0.05) == "none"
+    assert direction_of(0.1, 0.1, 0.0499) == "too high"
+    found = side_verdict(side_at(0.05))
+    assert (found.direction, found.ranges, found.detected) == ("none", (), False)
+    below = side_verdict(side_at(0.0499))
+    assert (below.direction, below.detected) == ("too high", True)
+    assert below.ranges
+
+
+def test_gaps_cancel_where_the_mean_is_less_than_half_of_the_largest() -> None:
+    assert direction_of(0.0625, 0.125, 0.01) == "too high"
+    assert direction_of(-0.0625, 0.125, 0.01) == "too low"
+    assert direction_of(0.0624, 0.125, 0.01) == "both"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "left"),
+    [(0.01, 0.2, True), (0.01, 0.05, True), (0.01, 0.0499, False), (0.05, 0.2, False),
+     (0.2, 0.01, False), (0.2, 0.2, False)],
+)  # fmt: skip
+def test_a_gap_remains_only_where_it_was_detected_and_is_not_any_more(
+    before: float, after: float, *, left: bool
+) -> None:
+    assert remains(side_at(before), side_at(after, 0.19)) == left
+    assert not remains(side_at(before), side_at(after, 0.01))  # little of it is left
+
+
+def test_gaps_of_both_signs_do_not_remain() -> None:
+    scores, hits = np.repeat([0.3, 0.7], 200), np.arange(400) % 200 < 100
+    sides = [audit(EventScores(scores, hits)).test.before for _ in range(2)]
+    for side, p_value in zip(sides, (0.01, 0.2), strict=True):
+        side.__dict__["omnibus"] = replace(side.omnibus, p_value=p_value)
+    assert direction_of_side(sides[0]) == "both"
+    assert not remains(sides[0], sides[1])
+
+
+@pytest.mark.parametrize(("low", "high", "why"), [
+    (0.5, 0.6, "chance"), (0.4, 0.5, "chance"), (0.51, 0.6, None), (0.3, 0.49, None),
+])  # fmt: skip
+def test_an_auroc_whose_interval_holds_one_half_is_chance(
+    low: float, high: float, why: str | None
+) -> None:
+    side = side_at(0.5)
+    side.__dict__["auroc"] = replace(side.auroc, low=low, high=high)
+    assert uninformative(side) == why
+
+
+def test_one_row_is_not_said_to_be_constant() -> None:
+    many, one = (EventScores(np.full(n, 0.5), np.arange(n) % 2 == 0) for n in (200, 1))
+    assert uninformative(audit(Split(many, one)).test.before) is None
+    assert uninformative(audit(Split(many, many)).test.before) == "constant"

@@ -21,6 +21,7 @@ from dashboard.compute.comparison import (
     run_contest,
     seconds_of,
 )
+from dashboard.compute.processes import MOST_RESTARTS
 from dashboard.figures.comparison import dot_plot
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
@@ -188,6 +189,9 @@ def _run(
 
     contest = run_contest(scene, keys, dealt, report, go=go)
     place.empty()
+    if contest.ends:
+        text = words.ended(contest.ends, alone=contest.ends > MOST_RESTARTS)
+        st.warning(text, icon=":material/restart_alt:")
     if contest.missing:
         with place.container():
             n_missing = sum(key != NO_METHOD for key in contest.missing)

@@ -27,6 +27,7 @@ from calibcore.inference import (
     SideRows,
     holm,
     infer,
+    rows_that_show,
     smallest_gap_shown,
 )
 from calibcore.inference.classwise import ClassBins, Kind, drawn_labels, evaluate_classes, further
@@ -537,6 +538,15 @@ def test_the_smallest_gap_of_many_scores_at_one_half_by_hand() -> None:
     curves = cumulative_curves([0.5] * 1_000_000, [0, 1] * 500_000)
     assert_allclose(smallest_gap_shown(curves), (2.2414 + 0.8416) * 0.0005, rtol=1e-3)
     assert_allclose(brownian_tail(BROWNIAN_95), 0.05, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("gap", "moved"), [(0.02, 0.09 + 0.8 * 0.02), (0.5, 0.25)])
+@pytest.mark.parametrize("score", [0.9, 0.1])
+def test_rows_that_show_a_gap_by_hand(score: float, gap: float, moved: float) -> None:
+    # The variance of a hit at 0.9 is 0.09; moved inwards it grows by 0.8 a point, to 1/4 at most.
+    curves = cumulative_curves([score] * 50, [0, 1] * 25)
+    wanted = ((2.2414 * 0.3 + 0.8416 * math.sqrt(moved)) / gap) ** 2
+    assert_allclose(rows_that_show(curves, gap), wanted, rtol=1e-4)
 
 
 @pytest.mark.parametrize(("score", "largest"), [(0.3, 0.7), (0.6, 0.6), (1.0, 1.0)])
