@@ -101,7 +101,7 @@ class FittedMulticalibration(Fitted):
 
 @dataclass(frozen=True)
 class Multicalibration:
-    """Correct groups of several columns where they are miscalibrated, whole or in a range of scores.
+    """Correct groups of several columns where they are miscalibrated, all or a range of scores.
 
     `ByGroup` takes one column. Here rows are in a group of every column, such as ward, sex and
     age band, and what is added for one is known when the next is looked at.
