@@ -20,6 +20,7 @@ from calibcore.calibrators.base import (
 from calibcore.calibrators.lifts import PooledScores
 from calibcore.calibrators.linear.maps import FullLinearMap
 from calibcore.calibrators.method import Calibrator
+from calibcore.calibrators.multicalibration import Multicalibration
 from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, WithinTopR
@@ -83,7 +84,8 @@ def _fitted(
     progress: Progress | None,
     near: FittedScoreMap | FittedVectorMap | None,
 ) -> FittedScoreMap | FittedVectorMap:
-    if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
+    # Rows have one group each: several columns need Multicalibration's own fit.
+    if isinstance(calibrator, type | Multicalibration) or not hasattr(calibrator, "fit"):
         raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
     event, weighed = calibration.event, weights_named(calibration.rows.weights)
     if isinstance(calibrator, GroupMap):

@@ -33,6 +33,7 @@ from calibcore.calibrators.method import (
     Switch,
     WholeNumber,
 )
+from calibcore.calibrators.multicalibration import FittedMulticalibration, Multicalibration
 from calibcore.calibrators.score_maps.bbq import BBQ
 from calibcore.calibrators.score_maps.beta import BetaCalibration
 from calibcore.calibrators.score_maps.centred import CentredIsotonicCalibration
@@ -58,6 +59,7 @@ __all__ = [
     "EnsembleTemperatureScaling",
     "Fits",
     "FittedByGroup",
+    "FittedMulticalibration",
     "FittedScoreMap",
     "FittedSpline",
     "FittedTemperature",
@@ -67,6 +69,7 @@ __all__ = [
     "IsotonicCalibration",
     "MatrixScaling",
     "Method",
+    "Multicalibration",
     "OneVsRest",
     "Option",
     "PerRank",

@@ -437,7 +437,7 @@ def _restored(value: Any, hint: Any, field: str) -> Any:
     elif origin is np.ndarray:
         found = validation.real_array(value, field)
         dtype = get_args(options[1])[0]  # NDArray[T] is ndarray[shape, dtype[T]]
-        whole = dtype is not np.int64 or found.dtype.kind == "i"
+        whole = dtype is not np.int64 or found.dtype.kind == "i" or not found.size
         fits = isinstance(value, list) and whole and bool(np.isfinite(found).all())
         found = found.astype(dtype) if fits else value
     else:
