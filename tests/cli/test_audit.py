@@ -305,6 +305,15 @@ def test_conditions_are_read_and_compared() -> None:
         Condition.parse("nll>0").holds(figures)
 
 
+def test_the_limits_of_conditions_reach_to_both_ends() -> None:
+    for text, limit in {
+        "ks_error>3%": 0.03, "ks_error<100%": 1.0, "ks_error>0": 0.0, "subgroup.gap>1": 1.0,
+    }.items():  # fmt: skip
+        assert Condition.parse(text).limit == limit
+    with pytest.raises(CalibrationInputError, match="Expected a limit from 0 to 1"):
+        Condition.parse("subgroup.gap>1.5")
+
+
 def test_the_pages_marks_are_not_printed() -> None:
     said: Any = plain(":red-badge[\u25b2 Before: too high] By 2.0  \n**Worst:** a\\_b \\[c\\]")
     assert said == "\u25b2 Before: too high. By 2.0\nWorst: a_b [c]"

@@ -8,8 +8,9 @@ import pytest
 
 from calibcore import audit
 from calibcore.calibrators import PlattScaling
-from calibcore.data import EventScores
+from calibcore.data import EventScores, with_groups
 from calibcore.evaluation import Side
+from calibcore.grouping import Grouping
 from calibcore.inference import group_gaps
 from calibcore.splits import Split
 from calibcore.verdict import (
@@ -20,6 +21,7 @@ from calibcore.verdict import (
     remains,
     side_verdict,
     uninformative,
+    verdict_of,
 )
 
 
@@ -158,3 +160,13 @@ def test_one_row_is_not_said_to_be_constant() -> None:
     many, one = (EventScores(np.full(n, 0.5), np.arange(n) % 2 == 0) for n in (200, 1))
     assert uninformative(audit(Split(many, one)).test.before) is None
     assert uninformative(audit(Split(many, many)).test.before) == "constant"
+
+
+def test_the_first_group_counts_and_rows_without_one_are_none() -> None:
+    scores, hits = np.full(1200, 0.5), np.arange(1200) % 10 < np.repeat([2, 5, 9], 400)
+    codes = np.repeat([0, 1, -1], 400)
+    rows = with_groups(EventScores(scores, hits), codes)
+    side = audit(EventScores(scores, hits)).test
+    found = verdict_of(side, rows, Grouping(("north", "south")))
+    assert [(one.name, one.rows) for one in found.groups] == [("north", 400)]
+    assert found.groups[0].gap == pytest.approx(0.3)
