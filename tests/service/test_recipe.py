@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import shlex
 import signal
 import ssl
 import subprocess
@@ -26,6 +27,7 @@ from tests.service.recipe import FOLDER, NAME, free_port, lists_of, nginx, progr
 
 ALLOWED = f"--server.allowedHosts={NAME}"
 
+ROOT = FOLDER.parents[1]
 CONTAINER = (FOLDER / "Containerfile").read_text("utf-8")
 
 linux = pytest.mark.skipif(
@@ -134,8 +136,13 @@ def contained(*options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         *map(str, [command, *lists["ENTRYPOINT"][1:]]), *lists["CMD"],
         f"--server.port={port}", *options,
     ]  # fmt: skip
+    keep = show = ""
+    if ROOT.is_relative_to("/tmp"):  # noqa: S108 - the memory would cover this checkout
+        root = shlex.quote(str(ROOT))
+        keep = f" && mount --bind {root} /mnt"
+        show = f" && mkdir -p {root} && mount --bind /mnt {root}"
     mounts = (
-        "mount --make-rprivate / && mount -t tmpfs -o size=256m,mode=1777 tmpfs /tmp"
+        f"mount --make-rprivate /{keep} && mount -t tmpfs -o size=256m,mode=1777 tmpfs /tmp{show}"
         " && mount -o remount,bind,ro / && cd /"
         f' && exec setpriv --reuid={number} --regid={number} --clear-groups --no-new-privs "$@"'
     )
