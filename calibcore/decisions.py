@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.data import EventScores
+from calibcore.data import EventScores, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.draws import tally_of
 from calibcore.inference.intervals import Interval, share_interval
@@ -252,7 +252,7 @@ def at_cutoff_by_group(
     called = event.scores >= cutoff
     kind = 2 * called + (event.hits > 0)  # left alone, missed, in vain, right
     sums = np.bincount(4 * where + kind, weights_in(event), minlength=4 * n_groups)
-    told = event.weights is not None or event.clusters is not None
+    has_design = is_designed(event)
     return [
         AtCutoff(
             cutoff,
@@ -261,7 +261,7 @@ def at_cutoff_by_group(
             missed,
             in_vain,
             left,
-            _alike(event, called, where == k) if told else None,
+            _alike(event, called, where == k) if has_design else None,
         )
         if left + missed + in_vain + right
         else None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibcore.data import EventScores
+from calibcore.data import EventScores, is_designed
 from calibcore.decisions import LEVEL, rows_alike, weights_in
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.draws import tally_of
@@ -187,7 +187,7 @@ def kept_groups(
     if not 0 <= wanted <= 1:
         raise CalibrationInputError("wanted", str(wanted), "an accuracy from 0 to 1")
     chosen, weights, counted, alike = event.scores >= score, weights_in(event), [], []
-    told, each = event.weights is not None or event.clusters is not None, None
+    has_design, each = is_designed(event), None
     if weights is not None:
         each = weights[chosen]
     for which, given in enumerate(groupings):
@@ -198,12 +198,12 @@ def kept_groups(
         hits = event.hits[chosen] if each is None else each * event.hits[chosen]
         kept, right = (np.bincount(mine, of, minlength=n_groups)[1:][some] for of in (each, hits))
         counted.append(np.stack([np.full(some.size, which), groups.names[some], kept, right]))
-        if told:
+        if has_design:
             of_some = (chosen & (groups.of_row == k) for k in some)
             alike += [rows_alike(event, event.hits, part) for part in of_some]
     grouping, place, kept, right = np.concatenate([np.empty((4, 0)), *counted], axis=1)
     where = grouping.astype(np.intp), place.astype(np.intp)
-    if not told:
+    if not has_design:
         adjusted = holm(bdtr(right, kept.astype(np.intp), wanted)) if kept.size else np.empty(0)
         counts = kept.astype(np.intp), right.astype(np.intp)
         return KeptGroups(where[0], where[1], counts[0], counts[1], adjusted)

@@ -196,41 +196,41 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
     ([-0.1, 0.9, nan], [False, True, False])
     """
     checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
-    told = design_of(sample_weight, clusters, checked_scores.size)
-    checked_scores, checked_hits = told.of(checked_scores), told.of(checked_hits)
+    design = design_of(sample_weight, clusters, checked_scores.size)
+    checked_scores, checked_hits = design.of(checked_scores), design.of(checked_hits)
     least = validation.whole_number(least, "least", least=0)
-    members = _members(told.of(places), checked_scores.size, n_slices)
+    members = _members(design.of(places), checked_scores.size, n_slices)
     rows = np.array([chosen.size for chosen in members])
     enough = rows >= max(least, 1)
-    if told.clusters is not None:
-        enough &= clusters_in(told.of(places), told.clusters, n_slices) >= LEAST_CLUSTERS
+    if design.clusters is not None:
+        enough &= clusters_in(design.of(places), design.clusters, n_slices) >= LEAST_CLUSTERS
     mean_score, gap, variance, skew, of_units = np.full((5, n_slices), np.nan)
     for k, chosen in enumerate(members):
         if chosen.size == 0:
             continue
-        counted = _tally_of(checked_scores, checked_hits, told, chosen, by_unit=bool(enough[k]))
+        counted = _tally_of(checked_scores, checked_hits, design, chosen, by_unit=bool(enough[k]))
         curves = curves_of(counted)
         mean_score[k], gap[k] = curves.cum_score[-1], curves.ks_error
         variance[k], skew[k] = curves.null_cumulants
-        of_units[k] = curves.ks_p_value if told.clusters is not None and enough[k] else 0.0
+        of_units[k] = curves.ks_p_value if design.clusters is not None and enough[k] else 0.0
     p_value, adjusted = np.full((2, n_slices), np.nan)
     if evaluate and enough.any():
         found, careful = gap_p_values(gap[enough], rows[enough], variance[enough], skew[enough])
         p_value[enough] = np.maximum(found, of_units[enough])
         adjusted[enough] = holm(np.maximum(careful, of_units[enough]))
-    shares = _shares_of(checked_hits, members, told)
+    shares = _shares_of(checked_hits, members, design)
     remains = np.zeros(n_slices, dtype=np.bool_)
     return SliceScreen(rows, mean_score, shares, gap, p_value, adjusted, least, remains)
 
 
 def _tally_of(
-    scores: Floats, flags: NDArray[Any], told: RowDesign, chosen: Places, *, by_unit: bool = True
+    scores: Floats, flags: NDArray[Any], design: RowDesign, chosen: Places, *, by_unit: bool = True
 ) -> Tally:
     """Count some of the rows by score, with what they stand for."""
-    weights = None if told.weights is None else sampling_weights(told.weights[chosen])
+    weights = None if design.weights is None else sampling_weights(design.weights[chosen])
     clusters = None
-    if told.clusters is not None and by_unit:
-        clusters = np.unique(told.clusters[chosen], return_inverse=True)[1]
+    if design.clusters is not None and by_unit:
+        clusters = np.unique(design.clusters[chosen], return_inverse=True)[1]
     return tally(scores[chosen], flags[chosen], sample_weight=weights, clusters=clusters)
 
 
@@ -270,19 +270,19 @@ def slice_shares(
     flagged = validation.real_array(flags, "flags")
     if flagged.ndim != 1 or not np.isin(flagged, (0, 1)).all():
         raise CalibrationInputError("flags", "other values than 0 and 1", "0 or 1 for each row")
-    told = design_of(sample_weight, clusters, flagged.size)
-    flagged = told.of(flagged)
-    return _shares_of(flagged, _members(told.of(places), flagged.size, n_slices), told)
+    design = design_of(sample_weight, clusters, flagged.size)
+    flagged = design.of(flagged)
+    return _shares_of(flagged, _members(design.of(places), flagged.size, n_slices), design)
 
 
-def _shares_of(flagged: NDArray[Any], members: list[Places], told: RowDesign) -> SliceShares:
+def _shares_of(flagged: NDArray[Any], members: list[Places], design: RowDesign) -> SliceShares:
     rows = np.array([chosen.size for chosen in members], dtype=np.float64)
     found = np.array([flagged[chosen].sum() for chosen in members], dtype=np.float64)
-    if told.tells:
+    if design.tells:
         alike = np.zeros(flagged.size)
         for k, chosen in enumerate(members):
             if chosen.size:
-                counted = _tally_of(alike, flagged, told, chosen)
+                counted = _tally_of(alike, flagged, design, chosen)
                 rows[k] = counted.rows_alike
                 found[k] = rows[k] * float(counted.hits[0] / counted.counts[0])
     low, high = binomial_interval(found, rows)

@@ -437,13 +437,13 @@ def summary_sql(table: str, score: str, outcome: str) -> str:
         if not name or "" in name.split("."):
             raise CalibrationInputError(field, repr(name), "a name")
     source = ".".join(map(_quoted, table.split(".")))
-    said, value = _quoted(score), f"CAST({_quoted(outcome)} AS INTEGER)"
+    column, value = _quoted(score), f"CAST({_quoted(outcome)} AS INTEGER)"
     # A sum passes over what has no value.
     return (
-        f"SELECT {said} AS score, COUNT(*) AS n_rows,\n"
+        f"SELECT {column} AS score, COUNT(*) AS n_rows,\n"
         f"  CASE WHEN COUNT(CASE WHEN {value} IN (0, 1) THEN 1 END) = COUNT(*)\n"
         f"  THEN SUM({value}) END AS n_events\n"
-        f"FROM {source} GROUP BY {said}"
+        f"FROM {source} GROUP BY {column}"
     )
 
 

@@ -373,6 +373,19 @@ def effective_size(sample_weight: ArrayLike) -> float:
     return float(values.sum() ** 2 / (values @ values))
 
 
+def refuse_one_cluster(n_clusters: int) -> None:
+    """Raise if all rows belong to one cluster.
+
+    Raises
+    ------
+    CalibrationInputError
+        A single cluster.
+    """
+    if n_clusters < 2:
+        wanted = "at least 2, as rows of one cluster do not show how clusters differ"
+        raise CalibrationInputError("clusters", "a single cluster", wanted)
+
+
 def cluster_numbers(clusters: object, n_rows: int) -> Labels:
     """Return the number of each row's cluster, from 0, in the order of their names.
 
@@ -397,9 +410,7 @@ def cluster_numbers(clusters: object, n_rows: int) -> Labels:
         raise CalibrationInputError("clusters", "missing values", "a cluster for each row")
     values = array.astype(str) if array.dtype.kind == "O" else array
     names, numbers = np.unique(values, return_inverse=True)
-    if names.size < 2:
-        wanted = "at least 2, as rows of one cluster do not show how clusters differ"
-        raise CalibrationInputError("clusters", "a single cluster", wanted)
+    refuse_one_cluster(names.size)
     return np.asarray(numbers.reshape(-1), dtype=np.int64)
 
 
@@ -518,6 +529,7 @@ class Design:
         if self.clusters is None:
             return math.sqrt(float(values @ values))
         sums = np.bincount(self.clusters, values)
+        refuse_one_cluster(sums.size)
         sums -= sums.mean()
         return math.sqrt(float(sums @ sums) * sums.size / (sums.size - 1))
 

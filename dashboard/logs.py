@@ -95,5 +95,5 @@ def route(path: str) -> str:
     ('/slices', '/_stcore/upload_file', '/a?b')
     """
     parts = path[:1000].split("/")
-    kept = "/".join(parts[:_DEEPEST] if "_stcore" in parts[:_DEEPEST] else parts[:2])
-    return _PLAIN.sub("?", kept)[:_LONGEST]
+    path = "/".join(parts[:_DEEPEST] if "_stcore" in parts[:_DEEPEST] else parts[:2])
+    return _PLAIN.sub("?", path)[:_LONGEST]

@@ -40,8 +40,8 @@ def write_summary(summary: Summary) -> bytes:
     columns = dict(zip(_COUNTS, (summary.scores, summary.rows, summary.events), strict=True))
     if summary.cells is not None:
         columns |= dict(zip(_CELLS, summary.cells.columns, strict=True))
-    told = {"version": VERSION, "rows": summary.n_samples}
-    table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(told)})
+    facts = {"version": VERSION, "rows": summary.n_samples}
+    table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(facts)})
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     return bytes(sink.getvalue())
@@ -81,14 +81,14 @@ def parse_summary(data: bytes, name: str) -> Summary:
     """
     try:
         table = pq.read_table(pa.BufferReader(data))
-        told = json.loads((table.schema.metadata or {})[_KEY])
-        version = told["version"]
+        facts = json.loads((table.schema.metadata or {})[_KEY])
+        version = facts["version"]
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise CalibrationInputError(name, "no summary", _KIND) from error
     if version != VERSION:
         raise CalibrationInputError(name, f"a summary of version {version}", _KIND)
     try:
-        return _of_table(table, told["rows"])
+        return _of_table(table, facts["rows"])
     except (KeyError, TypeError, ValueError) as error:
         raise CalibrationInputError(name, f"a damaged summary ({error})", _KIND) from error
 

@@ -193,14 +193,14 @@ class Multicalibration:
         edges = np.unique(checked[np.arange(1, self.n_bins) * checked.size // self.n_bins])
         cells = _cells(table, np.searchsorted(edges, checked, side="right"))
         chosen, shift, gain = _boosted(log_odds(checked), outcomes, cells, self)
-        said: tuple[str, ...] = ()
+        warnings: tuple[str, ...] = ()
         if gain.size == self.rounds:
             left = "cells may be left to correct"
-            said = (f"The fit ended at its limit of rounds, {self.rounds:,}: {left}.",)
+            warnings = (f"The fit ended at its limit of rounds, {self.rounds:,}: {left}.",)
         return FittedMulticalibration(
             *(table.shape[1], edges, cells.grouping[chosen], cells.group[chosen]),
             *(cells.bin[chosen], shift, float(gain.sum())),
-            warnings=said,
+            warnings=warnings,
         )
 
 
@@ -225,10 +225,10 @@ class _Cells(NamedTuple):
 
     def sums(self, values: Floats) -> Floats:
         """Add up over the rows of each cell: shape (n_cells,)."""
-        found = np.zeros(self.bin.size)
+        total = np.zeros(self.bin.size)
         for column in self.of_row:
-            found += np.bincount(column, values, minlength=found.size)
-        return found
+            total += np.bincount(column, values, minlength=total.size)
+        return total
 
 
 def _cells(table: Labels, bins: NDArray[np.intp]) -> _Cells:

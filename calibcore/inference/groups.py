@@ -320,11 +320,11 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     ([0.25, -0.25], [True, True], 0)
     """
     given, seen = validation.scores_and_hits(scores, hits)
-    told = design_of(sample_weight, clusters, given.size)
-    given, seen = told.of(given), told.of(seen)
+    design = design_of(sample_weight, clusters, given.size)
+    given, seen = design.of(given), design.of(seen)
     least = validation.whole_number(least, "least", least=0)
     validation.whole_number(n_draws, "n_draws", least=20)
-    tested = [groups_of(told.of(one), given.size, least, told.clusters) for one in groupings]
+    tested = [groups_of(design.of(one), given.size, least, design.clusters) for one in groupings]
     grouping = np.repeat(np.arange(len(tested)), [one.names.size for one in tested])
     if not grouping.size:
         return _no_groups(n_draws, seed)
@@ -332,17 +332,17 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     rows = np.concatenate([one.rows for one in tested])
     kept = [one for one in tested if one.names.size]
     draws, sums = (np.random.default_rng(seed), n_draws), Sums(kept, given.size)
-    each = np.ones(given.size) if told.weights is None else told.weights
+    each = np.ones(given.size) if design.weights is None else design.weights
     total = sums.of(each)
     mean_score, frequency = sums.of(each * given) / total, sums.of(each * seen) / total
-    true, powers = recalibrated(given, seen, told)
-    if told.tells:
-        raw = _joint_of_units(sums, given, seen, None, draws, told)
-        rest = _joint_of_units(sums, true, seen, powers, draws, told)
+    true, powers = recalibrated(given, seen, design)
+    if design.tells:
+        raw = _joint_of_units(sums, given, seen, None, draws, design)
+        rest = _joint_of_units(sums, true, seen, powers, draws, design)
     else:
         raw = _joint(sums, given, seen, None, draws)
         rest = _joint(sums, true, seen, powers, draws)
-    low, high = _interval(sums, raw, (mean_score, frequency, total), told)
+    low, high = _interval(sums, raw, (mean_score, frequency, total), design)
     ends = mean_score - high, mean_score - low
     beyond = rest.sums / total
     return GroupGaps(
@@ -435,12 +435,12 @@ def _joint_of_units(
     hits: Hits,
     nuisance: Floats | None,
     draws: tuple[np.random.Generator, int],
-    told: RowDesign,
+    design: RowDesign,
 ) -> _Joint:
     """Compare the weighted sums of ``true - hits`` with how those of the units differ."""
     from scipy.special import erfc, stdtr, stdtrit  # noqa: PLC0415 - slow to import
 
-    units = _Units(sums, true, hits, nuisance, told)
+    units = _Units(sums, true, hits, nuisance, design)
     spread, freedom = units.spread, np.maximum(units.counts - 1, 1)
     deviation = np.sqrt(spread)
     some = deviation > 0
@@ -469,13 +469,13 @@ class _Units:
     """
 
     def __init__(
-        self, sums: Sums, true: Floats, hits: Hits, nuisance: Floats | None, told: RowDesign
+        self, sums: Sums, true: Floats, hits: Hits, nuisance: Floats | None, design: RowDesign
     ) -> None:
         from scipy.sparse import csr_array  # noqa: PLC0415 - a tenth of a second to import
 
         n_rows = sums.n_rows
-        each = np.ones(n_rows) if told.weights is None else told.weights
-        numbers = np.arange(n_rows) if told.clusters is None else told.clusters
+        each = np.ones(n_rows) if design.weights is None else design.weights
+        numbers = np.arange(n_rows) if design.clusters is None else design.clusters
         off, variance = each * (true - hits), true * (1 - true)
         square = each**2 * variance
         members = sums.members.astype(np.float64)
@@ -618,7 +618,7 @@ def _no_groups(n_draws: int, seed: int) -> GroupGaps:
 
 
 def _interval(
-    sums: Sums, found: _Joint, means: tuple[Floats, Floats, Floats], told: RowDesign
+    sums: Sums, found: _Joint, means: tuple[Floats, Floats, Floats], design: RowDesign
 ) -> tuple[Floats, Floats]:
     """Return the interval of each group's true frequency.
 
@@ -629,7 +629,7 @@ def _interval(
     alike, some = rows.copy(), found.spread > 0
     np.divide(mean_score * (1 - mean_score) * total**2, found.spread, out=alike, where=some)
     # Rows drawn one by one are as many as they are at least: scores that differ tell more.
-    return _wilson(frequency, alike if told.tells else np.maximum(alike, rows), found.reach)
+    return _wilson(frequency, alike if design.tells else np.maximum(alike, rows), found.reach)
 
 
 def _wilson(frequency: Floats, rows: Floats, reach: Floats) -> tuple[Floats, Floats]:

@@ -288,7 +288,7 @@ _RIDGE = 0.1
 
 
 def recalibrated(
-    scores: Floats, hits: ArrayLike, told: RowDesign | None = None
+    scores: Floats, hits: ArrayLike, design: RowDesign | None = None
 ) -> tuple[Floats, Floats]:
     """Return the scores after a smooth recalibration of the whole, and what it was fitted by.
 
@@ -296,7 +296,7 @@ def recalibrated(
     ----------
     scores, hits : ndarray, shape (n_samples,)
         Of an event, checked.
-    told : RowDesign, optional
+    design : RowDesign, optional
         What they stand for.
 
     Returns
@@ -308,7 +308,7 @@ def recalibrated(
     """
     from scipy.special import expit  # noqa: PLC0415 - a tenth of a second to import
 
-    weights = None if told is None else told.weights
+    weights = None if design is None else design.weights
     counted = tally(scores, hits, sample_weight=weights)
     order = np.argsort(scores)  # in order, a search takes a fifth of the time
     place = np.empty_like(order)

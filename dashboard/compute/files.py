@@ -237,7 +237,7 @@ def row_numbers(upload: Upload) -> dict[Role, Labels]:
 def _lines(raw: RawSet | RawEvent) -> Labels:
     if isinstance(raw, RawSet) and raw.lines is not None:
         return raw.lines
-    return np.arange(_n_rows(raw)) if raw.among is None else np.flatnonzero(raw.among)
+    return np.arange(raw.n_rows) if raw.among is None else np.flatnonzero(raw.among)
 
 
 def row_names(upload: Upload) -> dict[Role, dict[str, Array]]:
@@ -259,13 +259,6 @@ def _names(column: Column) -> Array:
         return np.asarray(texts[values])
     whole = values.dtype.kind == "f" and bool((values == np.rint(values)).all())
     return values.astype(np.int64) if whole else values
-
-
-def _n_rows(raw: RawSet | RawEvent) -> int:
-    if isinstance(raw, RawEvent):
-        return len(raw.scores)
-    array = raw.table if raw.labels is None else raw.labels
-    return 0 if array is None else len(array)
 
 
 def taken_as(upload: Upload) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from calibcore.events import TopR
 from dashboard.compute.cache import key_of, once
 from dashboard.readers import FileError, SliceColumn, Upload
 from dashboard.readers.recognition.set_names import Parting
+from dashboard.readers.records import RawEvent, RawSet, Role
 from dashboard.settings import Settings
 from dashboard.texts.subgroups import BLANK, period_name, shown_range
 
@@ -153,7 +154,12 @@ def split_by_date(upload: Upload) -> Upload:
         where = f"split at {upload.options.split_at[1]}"
         raise FileError(where, "two sets", "one set, to be split by date")
     by, first, (before, since) = _parted(upload)
-    marks = {"calibration": before, "test": since}
+    marks: dict[Role, Mask] = {"calibration": before, "test": since}
+    lines, copies = dict[Role, Mask](), dict[Role, NDArray[np.intp]]()
+    for role, mask in marks.items():
+        lines[role] = mask
+        if (places := upload.copies.get("rows")) is not None:
+            lines[role], copies[role] = _lines_of(places[mask], upload.contents.sets["rows"])
     n_left = int((~(before | since)).sum())
     left = [f"{n_left:,} row{'' if n_left == 1 else 's'} left out: no date in {by}."] * bool(n_left)
     return replace(
@@ -166,10 +172,8 @@ def split_by_date(upload: Upload) -> Upload:
             role: {name: one.rows(mask) for name, one in upload.columns["rows"].items()}
             for role, mask in marks.items()
         },
-        contents=replace(
-            upload.contents,
-            sets=Parting({"calibration": before, "test": since}).of(upload.contents.sets["rows"]),
-        ),
+        contents=replace(upload.contents, sets=Parting(lines).of(upload.contents.sets["rows"])),
+        copies=copies,
         found=(
             *upload.found,
             (
@@ -179,6 +183,13 @@ def split_by_date(upload: Upload) -> Upload:
         ),
         repairs=(*upload.repairs, *left),
     )
+
+
+def _lines_of(places: NDArray[np.intp], raw: RawSet | RawEvent) -> tuple[Mask, NDArray[np.intp]]:
+    """Return which rows of the file some rows are, and of each its place among these."""
+    lines = np.zeros(raw.n_rows, dtype=np.bool_)
+    lines[places] = True
+    return lines, (np.cumsum(lines) - 1)[places]
 
 
 def _parted(upload: Upload) -> tuple[str, str, tuple[Mask, Mask]]:

@@ -60,18 +60,18 @@ def opened(table: Table, reading: Reading) -> tuple[Table, Reading, Places | Non
     lines = np.repeat(np.arange(table.n_rows), 2)
     happened = np.tile([1, 0], table.n_rows)
     counts = np.where(happened == 1, k[lines], (n - k)[lines])
-    made: list[Column] = []
+    columns: list[Column] = []
     for column in table.columns:
         if column is events:
-            made.append(replace(column, values=happened, odd=None))
+            columns.append(replace(column, values=happened, odd=None))
         elif column is trials:
-            made.append(replace(column, values=counts, odd=None))
+            columns.append(replace(column, values=counts, odd=None))
         else:
-            made.append(column if column.unread else _taken(column, lines))
+            columns.append(column if column.unread else _taken(column, lines))
     roles = tuple("outcome" if role == "events" else role for role in reading.roles)
-    whole = replace(table, columns=tuple(made), n_rows=len(lines), among=None, shown=())
-    said = f"Outcome: column {quoted(events.name)} of {quoted(trials.name)}."
-    return whole, replace(reading, roles=roles, found=(*reading.found, said)), lines
+    whole = replace(table, columns=tuple(columns), n_rows=len(lines), among=None, shown=())
+    sentence = f"Outcome: column {quoted(events.name)} of {quoted(trials.name)}."
+    return whole, replace(reading, roles=roles, found=(*reading.found, sentence)), lines
 
 
 def _taken(column: Column, places: Places) -> Column:
@@ -132,14 +132,14 @@ def standing(
     FileError
         Weights that are none, more rows than memory holds, a single cluster.
     """
-    made, copies = dict[Role, Rows](), dict[Role, Places]()
+    sets, copies = dict[Role, Rows](), dict[Role, Places]()
     for role, each in rows.items():
         design = raw[role].design
         places = None if design is None or design.weights is None else _places(design, each)
         if places is not None:
             copies[role] = places
-        made[role] = each if design is None else _designed(each, design, places, role)
-    return made, copies
+        sets[role] = each if design is None else _designed(each, design, places, role)
+    return sets, copies
 
 
 def _designed(rows: Rows, design: Design, places: Places | None, role: Role) -> Rows:
@@ -210,7 +210,7 @@ def copied(
     raw: Mapping[Role, RawSet | RawEvent], copies: Mapping[Role, Places]
 ) -> dict[Role, RawSet | RawEvent]:
     """Return sets as they stood in the file, each row as often as it counts."""
-    made: dict[Role, RawSet | RawEvent] = {**raw}
+    sets: dict[Role, RawSet | RawEvent] = {**raw}
     for role, places in copies.items():
         each = raw[role]
         columns = tuple(_copied_column(column, places) for column in each.columns)
@@ -220,18 +220,18 @@ def copied(
         each = replace(each, columns=columns, among=None, ids=ids, design=_at(each.design, places))
         if isinstance(each, RawEvent):
             values = each.scores[places], each.hits[places]
-            made[role] = replace(
+            sets[role] = replace(
                 each, scores=values[0], hits=values[1],
                 numbers=each.numbers and tuple(part[places] for part in each.numbers),
             )  # fmt: skip
         else:
-            made[role] = replace(
+            sets[role] = replace(
                 each,
                 table=None if each.table is None else each.table[places],
                 labels=None if each.labels is None else each.labels[places],
                 predicted=each.predicted and _copied_column(each.predicted, places),
             )  # fmt: skip
-    return made
+    return sets
 
 
 def _at(design: Design | None, places: Places) -> Design | None:

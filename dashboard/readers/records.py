@@ -334,6 +334,12 @@ class RawSet:
         if self.table is not None and self.table.ndim == 2 and self.table.shape[1] == 1:
             object.__setattr__(self, "table", self.table[:, 0])
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        array = self.table if self.labels is None else self.labels
+        return 0 if array is None else len(array)
+
     def rows(self, chosen: NDArray[np.bool_]) -> "RawSet":
         """Keep the rows of a mask."""
         return replace(
@@ -362,6 +368,11 @@ class RawEvent:
     numbers: tuple[Array, ...] | None = None  # true and predicted classes called by numbers
     ids: tuple[Column, ...] = ()
     design: Design | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.scores)
 
     def rows(self, chosen: NDArray[np.bool_]) -> "RawEvent":
         """Keep the rows of a mask."""

@@ -62,12 +62,13 @@ def contents_of(parsed: Parsed, options: Options) -> Contents:
 
 def _of_arrays(parsed: Arrays, options: Options) -> Contents:
     """Return the sets of arrays, each set read as a table."""
-    names = [array.name for array in parsed.arrays]
+    refuse_axes(parsed.arrays)
+    parts = parts_of(parsed, options)
+    tables = (parsed.arrays, *(table.columns for table in parts.tables.values()))
+    names = [column.name for columns in tables for column in columns]
     strange = [name for name, _ in options.roles if not any(own.endswith(name) for own in names)]
     if strange:
         raise FileError("roles", f"no column {quoted(strange[0])}", "the name of one in the file")
-    refuse_axes(parsed.arrays)
-    parts = parts_of(parsed, options)
     if len(parts.tables) == 1:
         (role,) = parts.tables
         only = _of_part(parts, role, options)
@@ -89,6 +90,7 @@ def _of_arrays(parsed: Arrays, options: Options) -> Contents:
         repairs=_once(first.repairs, second.repairs),
         missing=_once(first.missing, second.missing),
         doubts=_once(first.doubts, second.doubts, () if named else (_BY_ORDER,)),
+        proposals=first.proposals,
         uses={**second.uses, **first.uses}, preview=None,
     )  # fmt: skip
 

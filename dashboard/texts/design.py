@@ -23,22 +23,24 @@ def design_line(scene: Scene) -> str:
         return prior_line(scene.rows, scene.result.prior_shift)
     rows, raw = scene.rows, next(iter(scene.upload.contents.sets.values()), None)
     design = Design() if raw is None or raw.design is None else raw.design
-    said = []
+    parts = []
     if design.counts:
-        said.append(f'"{design.weight_name}" counts equal rows')
+        parts.append(f'"{design.weight_name}" counts equal rows')
     if rows.weights is not None:
         size = effective_size(rows.weights.values)
         by = f' by "{design.weight_name}"' if design.weight_name else ""
-        said.append(f"weighted{by}: worth {size:,.0f} rows drawn with equal chances")
+        parts.append(f"weighted{by}: worth {size:,.0f} rows drawn with equal chances")
     if rows.clusters is not None:
         n_clusters = np.unique(rows.clusters).size
         name = f'"{design.cluster_name}"' if design.cluster_name else "clusters"
-        said.append(f"rows of {n_clusters:,} {name} belong together")
+        parts.append(f"rows of {n_clusters:,} {name} belong together")
     if is_designed(rows):
         n_alike = rows.n_samples / _effect(scene)
-        said.append(f"the mean gap is as uncertain as that of {n_alike:,.0f} rows drawn one by one")
-    text = "; ".join(said)
-    return f"{text[:1].upper()}{text[1:]}." if said else ""
+        parts.append(
+            f"the mean gap is as uncertain as that of {n_alike:,.0f} rows drawn one by one"
+        )
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}." if parts else ""
 
 
 def _effect(scene: Scene) -> float:

@@ -1,5 +1,7 @@
 """Rows with weights, or that belong together, on the pages."""
 
+from hashlib import sha256
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -11,8 +13,11 @@ from calibcore.data import EventScores
 from calibcore.events import OneClass
 from calibcore.prevalence import restated
 from calibcore.splits import Split
+from dashboard.compute.files import SourceFile, read_files
+from dashboard.readers import Options
 from dashboard.texts.design import prior_line
 from dashboard.texts.numbers import percent
+from dashboard.views.models.results import read_beside
 from tests.app.pages import open_upload
 
 RNG = np.random.default_rng(1)
@@ -102,3 +107,21 @@ def test_scores_that_are_meant_for_the_stated_share_already_are_said_to_be() -> 
         moved = FittedOffset(offset).predict(scores)
         split, own = restated(Split(*2 * (EventScores(moved, hits),)), OneClass(1), share)
         assert ("already" in prior_line(split.test, own)) == against
+
+
+def test_a_filter_that_leaves_one_patient_says_why_nothing_is_tested() -> None:
+    rooms = np.where(np.arange(N) < VISITS, "single", "ward")
+    page = open_upload(visits(room=rooms), roles=BOTH, only="room", only_which="single")
+    assert not page.exception
+    assert "rows of one cluster do not show how clusters differ" in page.error[0].value
+
+
+def test_another_model_is_moved_by_the_same_share() -> None:
+    sources = [source("a.csv", visits(extra=WEIGHT)[1]), source("b.csv", visits(risk=RISK**2)[1])]
+    options = Options(roles=(("extra", "left out"),), prevalence=0.1)
+    first = read_files(sources[:1], options)
+    assert read_beside(first, sources[1]).options.prevalence == 0.1  # has no column "extra"
+
+
+def source(name: str, data: bytes) -> SourceFile:
+    return SourceFile(name, sha256(data).hexdigest(), lambda: data, own=True)

@@ -1,5 +1,8 @@
 """What rows stand for by columns of a file, and whom they belong to."""
 
+import io
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -8,8 +11,9 @@ from calibcore import audit
 from calibcore.data import LogitSet
 from calibcore.weights import sampling_weights
 from dashboard.compute.files import row_numbers
+from dashboard.compute.periods import split_by_date
 from dashboard.readers import Upload, read
-from dashboard.readers.records import ColumnRole
+from dashboard.readers.records import ColumnRole, Role
 from dashboard.readers.refusal import FileError, Question
 
 RNG = np.random.default_rng(3)
@@ -152,3 +156,40 @@ def test_visits_of_patients_are_not_found_miscalibrated_for_being_alike() -> Non
             rejected[role] += audit(rows).test.before.curves.ks_p_value < 0.05
     assert rejected["id"] >= 15
     assert rejected["cluster"] <= 5
+
+
+def test_arrays_propose_and_take_weights_in_both_sets() -> None:
+    stream = io.BytesIO()
+    logits, labels = RNG.normal(size=(N, 3)), RNG.integers(0, 3, N)
+    named: dict[str, Any] = {
+        f"{name}_{role}": values
+        for role in ("calibration", "test")
+        for name, values in (("logits", logits), ("labels", labels), ("sample_weight", WEIGHTS))
+    }
+    np.savez(stream, **named)
+    upload = read("sets.npz", stream.getvalue())
+    assert [one.question.field for one in upload.proposals] == ['column "sample_weight"']
+    assert "sample_weight" not in upload.columns["test"]
+    change = upload.proposals[0].question.answers[0].change
+    weighed = read("sets.npz", stream.getvalue(), **change)
+    for rows in weighed.sets.values():
+        assert rows.weights is not None
+        assert_allclose(rows.weights.values, WEIGHTS)
+
+
+def test_one_column_alone_weighs() -> None:
+    data = csv(risk=P, died=Y, sample_weight=WEIGHTS, n=COUNTS)
+    assert len(read("x.csv", data).proposals) == 2
+    assert not read("x.csv", data, roles=(("n", "count"),)).proposals
+
+
+def test_counted_rows_are_split_by_date() -> None:
+    dates = [f"2025-{1 + k % 12:02d}-03" for k in range(N)]
+    data = csv(risk=P, died=Y, n=COUNTS, seen=dates)
+    roles: tuple[tuple[str, ColumnRole], ...] = (("n", "count"),)
+    upload = split_by_date(read("x.csv", data, roles=roles, split_at=("seen", "2025-07")))
+    for role, late in (("calibration", False), ("test", True)):
+        lines = np.flatnonzero((np.arange(N) % 12 >= 6) == late)
+        expected = np.repeat(lines + 2, COUNTS[lines])
+        assert row_numbers(upload)[cast("Role", role)].tolist() == expected.tolist()
+        assert upload.sets[role].n_samples == len(expected)

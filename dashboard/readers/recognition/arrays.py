@@ -12,9 +12,11 @@ from calibcore.blocks import row_blocks
 from calibcore.probabilities import softmax
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.columns import beyond_luck, lists_classes
+from dashboard.readers.recognition.features import features_of
 from dashboard.readers.recognition.groups import OWNERS
+from dashboard.readers.recognition.proposals import proposals_of
 from dashboard.readers.recognition.set_names import further_sets, parting_of, role_of
-from dashboard.readers.recognition.vocabulary import is_owner, key_of, words_of
+from dashboard.readers.recognition.vocabulary import are_weights, is_owner, key_of, words_of
 from dashboard.readers.records import (
     Array,
     Arrays,
@@ -235,7 +237,9 @@ def reading_of(table: Table, class_names: tuple[str, ...], options: Options) -> 
     reasons = tuple(arrays.reasons.get(k, "") for k in range(len(table.columns)))
     widths = [c.values.shape[1:] for c, r in zip(table.columns, roles, strict=True) if r == "class"]
     names = class_names if widths[:1] == [(len(class_names),)] else ()
-    return Reading(roles, reasons, names, options.event, (*arrays.found,), (*arrays.doubts,))
+    proposals = tuple(proposals_of(features_of(table), roles, options))
+    doubts = (*arrays.doubts, *(one.doubt for one in proposals))
+    return Reading(roles, reasons, names, options.event, (*arrays.found,), doubts, proposals)
 
 
 class _Named:
@@ -390,6 +394,8 @@ class _Named:
         key = self.keys[k]
         if parting_of(self.columns[k]) is not None and "set" not in self.roles.values():
             return "set"
+        if are_weights(words_of(self.columns[k].name)):
+            return "left out"
         owner, values = is_owner(words_of(self.columns[k].name)), self.columns[k].values
         if key in terms.INDEX_KEYS or (
             owner and values.ndim == 1 and len(np.unique(values)) > OWNERS

@@ -17,9 +17,11 @@ def proposals_of(
     features: Sequence[Feature], roles: Sequence[ColumnRole], options: Options
 ) -> Iterator[Proposal]:
     """Propose what columns that are called as weights may say, as far as nobody has told."""
-    told = {name for name, _ in options.roles}
+    by_user = dict(options.roles)
+    if {"count", "weight"} & {*by_user.values()}:
+        return  # one of them says it
     for f, role in zip(features, roles, strict=True):
-        if f.name in told or not (f.kind == "weight" or (role == "group" and _may_weigh(f))):
+        if f.name in by_user or not (f.kind == "weight" or (role == "group" and _may_weigh(f))):
             continue
         values = f.column.values
         if values.ndim != 1 or not np.isfinite(values).all() or values.min(initial=0) < 0:
@@ -57,10 +59,10 @@ def belonging(doubt: str, columns: Mapping[str, str], options: Options) -> Propo
                _with(options, name, "cluster"))
         for name, noun in columns.items()
     ]  # fmt: skip
-    kept: dict[str, ColumnRole] = dict.fromkeys(columns, "id")
-    others = tuple(pair for pair in options.roles if pair[0] not in kept)
+    ids: dict[str, ColumnRole] = dict.fromkeys(columns, "id")
+    others = tuple(pair for pair in options.roles if pair[0] not in ids)
     none = Answer(
-        "No, each row by itself", "Rows were drawn one by one.", {"roles": (*others, *kept.items())}
+        "No, each row by itself", "Rows were drawn one by one.", {"roles": (*others, *ids.items())}
     )
     names = " and ".join(quoted(name, 30) for name in columns)
     text = "values that repeat from row to row"

@@ -93,7 +93,8 @@ def read_beside(first: Upload, source: SourceFile, options: Options = DEFAULTS) 
     try:
         return read_files((source,), first.options)
     except FileError:
-        alike = replace(DEFAULTS, split_at=first.options.split_at)
+        own = first.options
+        alike = replace(DEFAULTS, split_at=own.split_at, prevalence=own.prevalence)
         if first.options == alike:
             raise
         return read_files((source,), alike)
