@@ -225,7 +225,7 @@ class _Roles:
 def _raw_of(roles: _Roles) -> RawSet | RawEvent:
     """Return all rows as one set."""
     table, said = roles.table, roles.said
-    ids = tuple(roles.of("id"))
+    ids = (*roles.of("id"), *roles.of("cluster"))
     rows = RawSet(
         None, None, first_row=table.first_row, among=table.among, ids=ids, lines=roles.lines,
         design=design_of(table, roles.reading),

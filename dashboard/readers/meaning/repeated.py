@@ -151,9 +151,6 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
         ids = ids_of(replace(column, values=np.where(blank, 0, values)))
         if ids is not None:
             found[column.name] = np.flatnonzero(~blank), ids.values[~blank]
-    if part.design is not None and part.design.clusters is not None:
-        of_row = part.design.clusters
-        found[part.design.cluster_name] = np.arange(len(of_row)), of_row
     return found
 
 
