@@ -99,11 +99,11 @@ class SplineFit:
         return float(np.sqrt(np.mean(np.square(self.total - self.fitted))))
 
 
-def _totals_of(rows: EventRows, fit_to: FitTo) -> RunningTotals:
+def running_totals(rows: EventRows, fit_to: FitTo) -> RunningTotals:
     """Compute cumulative hits, or hits minus scores; of weighted rows those that are in order."""
     weights = rows.weights
     if weights is None:
-        return running_totals(rows.scores, rows.hits, fit_to=fit_to)
+        return _of_equal_rows(rows.scores, rows.hits, fit_to)
     ends = block_ends(rows.scores)
     starts = np.concatenate([[0], ends[:-1] + 1])
     of_hits = np.add.reduceat(weights * rows.hits, starts) / np.add.reduceat(weights, starts)
@@ -114,8 +114,7 @@ def _totals_of(rows: EventRows, fit_to: FitTo) -> RunningTotals:
     return RunningTotals(rows.scores, fractile, total, base, ends, weights)
 
 
-def running_totals(scores: Floats, hits: Hits, *, fit_to: FitTo) -> RunningTotals:
-    """Compute cumulative hits, or hits minus scores, of checked rows in any order."""
+def _of_equal_rows(scores: Floats, hits: Hits, fit_to: FitTo) -> RunningTotals:
     ordered, ordered_hits = sort_by_score(scores, hits)
     n_samples = ordered.size
     ends = block_ends(ordered)
@@ -182,7 +181,7 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
         raise CalibrationInputError(
             "scores", f"{n_samples} rows", f"at least {n_knots}, one a knot"
         )
-    rows = _totals_of(given, fit_to)
+    rows = running_totals(given, fit_to)
     each = rows.weights
     spline = fit_spline(rows.fractile, rows.total, n_knots=n_knots, runout=runout, weights=each)
     if constrained:

@@ -15,7 +15,7 @@ from calibcore.drift import COMPARED, BatchComparison, Rule, compare_batches, co
 from calibcore.errors import CalibrationInputError
 from calibcore.group_drift import compare_groups
 from calibcore.grouping import Grouping
-from calibcore.tally import tally
+from calibcore.inference.draws import tally_of
 from dashboard.cli import check_words as words
 from dashboard.cli.check_files import Subgroups, json_of, junit_of, record_of
 from dashboard.cli.output import Lines, write_file
@@ -94,7 +94,7 @@ def _compared(
                 found
             )
         rows = words.unmatched(found, rows.file, new.file)
-    counted = tally(new.event.scores, new.event.hits, new.event.rest)
+    counted = tally_of(new.event)
     compared = compare_batches(audited.counted, counted, size=size, rule=rule)
     return compared, words.two_samples(rows)
 

@@ -8,6 +8,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.inference import ClassScreen, Inference
 from calibcore.verdict import DETECTION_LEVEL
+from calibcore.weights import row_mean
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.comparison import Conclusion, group_of, recommendation_of, usual
 from dashboard.compute.fits import run_audit
@@ -59,7 +60,8 @@ def _find(scene: Scene) -> Corrected | None:
     slicing = groups.slicings[int(groups.after.grouping[worst])]
     mine = of_evaluated(scene, slicing.places[scene.chosen]) == groups.after.place[worst]
     event = result.after.event
-    corrected = float(event.scores[mine].mean() - event.hits[mine].mean())
+    part = event.rows(mine)
+    corrected = row_mean(part.scores - part.hits, part.weights)
     gap = float(groups.after.gap[worst])
     helps = 2 * abs(corrected) <= abs(gap)
     return Corrected(by, name, int(mine.sum()), gap, corrected) if helps else None

@@ -71,9 +71,7 @@ def reference_of(scene: Scene) -> dict[str, Any]:
     options, preview = upload.options, upload.preview
     found = dict(zip(preview.headings, preview.roles, strict=False))
     roles = {name: role for name, role in found.items() if role in ("outcome", "score")}
-    if is_designed(scene.rows):  # which are more than their counts by score
-        return {"weighted": True}
-    return {
+    about: dict[str, Any] = {
         "files": upload.name.split(" + "),
         "classes": list(scene.class_names or ()),
         "reading": {
@@ -86,6 +84,11 @@ def reference_of(scene: Scene) -> dict[str, Any]:
             "leave_out": options.leave_out,
             "split_at": "=".join(options.split_at) or None,
         },
+    }
+    if is_designed(scene.rows):  # which are more than their counts by score
+        return {**about, "weighted": True}
+    return {
+        **about,
         "scores": counted.scores.tolist(),
         "rows": counted.counts.astype(np.int64).tolist(),
         "hits": counted.hits.astype(np.int64).tolist(),

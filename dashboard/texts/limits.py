@@ -111,5 +111,7 @@ def rounded_note(side: Side, *, certain: bool = True) -> str:
 
 def _wrong_for_certain(counted: Tally) -> int:
     """Count misses at a score of 1 and hits at a score of 0."""
+    if (rows := counted.design) is not None:
+        return int(np.count_nonzero(rows.scores == 1 - rows.hits))
     scores, misses = counted.scores, counted.counts - counted.hits
     return int(misses[scores == 1].sum() + counted.hits[scores == 0].sum())

@@ -48,6 +48,11 @@ STEPS_SHOWN = 3
 def show_subject(scene: Scene) -> None:
     """Show in one small line what the page is about."""
     st.markdown(f":small[{subject(scene)}]")
+    show_design(scene)
+
+
+def show_design(scene: Scene) -> None:
+    """Show what rows stand for, where each does not stand for itself."""
     if line := design_line(scene):
         st.markdown(f":small[{escape_markdown(line)}]")
 

@@ -8,15 +8,21 @@ from scipy.stats import norm
 from streamlit.testing.v1 import AppTest
 
 from calibcore import audit
+from calibcore.calibrators import PlattScaling
 from calibcore.calibrators.score_maps.offset import FittedOffset
 from calibcore.data import EventScores
 from calibcore.events import OneClass
 from calibcore.prevalence import restated
 from calibcore.splits import Split
 from dashboard.compute.files import SourceFile, read_files
-from dashboard.readers import Options
+from dashboard.headless import scene_of
+from dashboard.readers import Options, read
+from dashboard.readers.records import ColumnRole
 from dashboard.texts.design import prior_line
 from dashboard.texts.numbers import percent
+from dashboard.views.decisions.document import usual_cutoff
+from dashboard.views.ks_graphs.drawing import spline_fit
+from dashboard.views.maps.results import curve_of
 from dashboard.views.models.results import read_beside
 from tests.app.pages import open_upload
 
@@ -31,6 +37,9 @@ _LATENT = np.sqrt(0.7) * np.repeat(RNG.normal(size=PATIENTS), VISITS) + np.sqrt(
 DIED = (norm.cdf(_LATENT) < RISK).astype(int)
 WEIGHT = (RNG.gamma(2, 1, N) + 0.1).round(3)
 BOTH = "weight:sample_weight~cluster:patient_id"
+WEIGHED: tuple[tuple[str, ColumnRole], ...] = (
+    ("sample_weight", "weight"), ("patient_id", "left out"),
+)  # fmt: skip
 
 
 def visits(**more: object) -> tuple[str, bytes]:
@@ -125,3 +134,20 @@ def test_another_model_is_moved_by_the_same_share() -> None:
 
 def source(name: str, data: bytes) -> SourceFile:
     return SourceFile(name, sha256(data).hexdigest(), lambda: data, own=True)
+
+
+def test_what_is_counted_on_the_way_is_weighted_too() -> None:
+    """The cut-off to start from, and the curves that are fitted beside the chosen calibrator."""
+    weights = np.where(DIED == 1, 3.0, 1.0)
+    upload = read("visits.csv", visits(sample_weight=weights)[1], roles=WEIGHED)
+    scene = scene_of(upload, event=OneClass(1), method="spline", progress=lambda _: None)
+    share = float(np.average(DIED, weights=weights))
+    assert usual_cutoff(scene.evaluated.before.event) == round(100 * share)
+    shown = curve_of(scene, "platt")
+    fitted = PlattScaling().fit(RISK, DIED, sample_weight=weights)
+    assert shown is not None
+    np.testing.assert_allclose(shown.calibrated, fitted.predict(shown.score), atol=1e-9)
+    totals = spline_fit(scene)
+    assert totals is not None
+    gap = float(np.average(DIED - RISK, weights=weights))
+    assert totals.total[-1] == pytest.approx(gap, abs=1e-12)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -21,12 +22,14 @@ from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.main import main
 from dashboard.compute.cache import forget
+from dashboard.report import contents
 from dashboard.texts.numbers import percent, plain
 from tests.app.pages import measure_cells, open_upload
 from tests.app.test_design import DIED, RISK, WEIGHT, WHOSE, N, visits
 from tests.hospital import Discharges, discharges
 from tests.tickets import tickets
 
+REPORT_SCHEMA = Path(contents.__file__).with_name("report.schema.json")
 GARMENTS = str(SAMPLES_FOLDER / "three_garments.npz")
 
 
@@ -371,6 +374,12 @@ def test_weights_and_clusters_are_options(tmp_path: Path) -> None:
     assert error is not None
     assert f"KS error {percent(error, N)}" in told.output
     assert "sample_weight=" not in told.output
+    jsonschema.validate(
+        json.loads(report.read_text("utf-8")), json.loads(REPORT_SCHEMA.read_text("utf-8"))
+    )
+    both = ["check", str(path), "--against", str(path), "--weight", "sample_weight"]
+    again = CliRunner().invoke(main, [*both, "--cluster", "patient_id"], catch_exceptions=False)
+    assert again.exit_code == 0  # nothing changed
     against = CliRunner().invoke(main, ["check", str(path), "--against", str(report)])
     assert "rows that were drawn one by one" in against.output
     moved = run(str(path), "--prevalence", "0.1", "--resamples", "0")

@@ -152,7 +152,14 @@ class SplineCalibration(ScoreMap):
             warnings=_warnings(curve, rows.hits),
         )
 
-    def shown(self, fitted: FittedSpline, scores: ArrayLike, hits: ArrayLike) -> SplineFit:
+    def shown(
+        self,
+        fitted: FittedSpline,
+        scores: ArrayLike,
+        hits: ArrayLike,
+        *,
+        sample_weight: SampleWeight = None,
+    ) -> SplineFit:
         """Set a fitted spline beside the totals of the calibration set it was fitted to.
 
         Parameters
@@ -163,6 +170,8 @@ class SplineCalibration(ScoreMap):
             Those it was fitted on, in [0, 1].
         hits : array_like of {0, 1}, shape (n_samples,)
             Whether the event happened.
+        sample_weight : array_like or RowWeights, shape (n_samples,), optional
+            Of the rows, as in the fit.
 
         Returns
         -------
@@ -180,8 +189,7 @@ class SplineCalibration(ScoreMap):
         >>> spline.shown(spline.fit(*rows), *rows).total.round(3).tolist()
         [0.05, -0.05, -0.15, -0.4]
         """
-        checked = validation.scores_and_hits(scores, hits)
-        rows = running_totals(*checked, fit_to=self.fit_to)
+        rows = running_totals(event_rows(scores, hits, sample_weight), self.fit_to)
         spline = CubicSpline(fitted.knot_values, self.runout)
         return SplineFit(rows.fractile, rows.total, spline, self.fit_to)
 

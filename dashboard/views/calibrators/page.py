@@ -45,6 +45,7 @@ from dashboard.widgets import comparison as contest_conclusion
 from dashboard.widgets.diagrams import Panel, show_panels
 from dashboard.widgets.downloads import file_name, offer_table
 from dashboard.widgets.graph import choose_columns_on_phones, show_graph
+from dashboard.widgets.headline import show_design
 from dashboard.widgets.links import show_link
 from dashboard.widgets.long_work import ResultPlace
 from dashboard.widgets.tables import cell, coloured, table
@@ -64,6 +65,7 @@ Findings = dict[tuple[str, EvaluatedOn], Finding]
 def show(scene: Scene) -> None:
     """Show the best calibrator, the measure by which all are ranked, and the table."""
     st.markdown(f":small[{data_subject(scene)}]")
+    show_design(scene)
     top = ResultPlace()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         keys = calibrator_choice.choose_calibrators(scene)

@@ -21,6 +21,7 @@ from calibcore.selective import (
     risk_coverage,
 )
 from calibcore.splits import deal_folds
+from calibcore.weights import row_mean
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.split import of_evaluated, slicing_of, ways
 from dashboard.compute.subgroups import find_groups, looks_like_ids, most_telling
@@ -140,7 +141,7 @@ def _kept_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
 
 def usual_cutoff(event: EventScores) -> int:
     """Return the cut-off, in percent, until one is chosen: how often the event is."""
-    return min(max(round(100 * float(event.hits.mean())), 1), 99)
+    return min(max(round(100 * row_mean(event.hits, event.weights)), 1), 99)
 
 
 def is_usual(event: EventScores, cutoff: float) -> bool:

@@ -8,6 +8,7 @@ from calibcore.decisions import AtCutoff, DecisionCurve
 from calibcore.inference import Interval
 from calibcore.selective import HeldAccuracy, KeptGroups, RiskCoverage
 from calibcore.verdict import DETECTION_LEVEL
+from calibcore.weights import row_mean
 from dashboard.document.blocks import Cell
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import MINUS, ci, escape_markdown, percent, span
@@ -347,8 +348,9 @@ def kept_groups_sentence(
 def all_rows_sentence(areas: Sequence[float], event: EventScores) -> str:
     """Return what keeping all rows gives, and the area above the curve, on each side."""
     n, area = event.n_samples, ARROW.join(f"{one:.4f}" for one in areas)
+    right = percent(row_mean(event.hits, event.weights), n)
     return (
-        f"Keeping all {n:,} rows: {percent(float(event.hits.mean()), n)} correct. Mean risk over"
+        f"Keeping all {n:,} rows: {right} correct. Mean risk over"
         f" all shares kept (AURC): {area}; lower is better."
     )
 

@@ -123,7 +123,10 @@ def spline_fit(scene: Scene) -> SplineFit | None:
         return None
     rows = fitted_on(scene)
     key = key_of(scene.upload, replace(scene.settings, only=None))
-    return once("spline fits", key, lambda: calibrator.shown(fitted, rows.scores, rows.hits))
+    given = rows.scores, rows.hits
+    return once(
+        "spline fits", key, lambda: calibrator.shown(fitted, *given, sample_weight=rows.weights)
+    )
 
 
 def draw_fit(scene: Scene, fit: SplineFit) -> go.Figure:

@@ -131,7 +131,7 @@ def curve_of(scene: Scene, key: str) -> ScoreCurve | None:
             return None
         rows = fitted_on(scene)
         try:
-            return score_curve(score_map.fit(rows.scores, rows.hits))
+            return score_curve(score_map.fit(rows.scores, rows.hits, sample_weight=rows.weights))
         except CalibrationInputError:
             return None
 
@@ -293,7 +293,7 @@ def spline_curve(scene: Scene, n_knots: int) -> ScoreCurve:
 
     def make() -> ScoreCurve:
         rows = fitted_on(scene)
-        fitted: FittedScoreMap = spline.fit(rows.scores, rows.hits)
+        fitted: FittedScoreMap = spline.fit(rows.scores, rows.hits, sample_weight=rows.weights)
         return score_curve(fitted)
 
     return once("spline curves", (*_data_key(scene, with_set=False), spline), make)
