@@ -23,7 +23,7 @@ from calibcore.comparison import (
     row_losses,
     sides_shown,
 )
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Side, evaluate, sides_of
 from calibcore.events import OneClass, WithinTopR
@@ -370,7 +370,8 @@ def advice_of(
     rows = rows_evaluated(scene, NO_METHOD, "crossed")
 
     def improves(key: str) -> bool:
-        if without is not None and _surely_no_better(found[key] - without):
+        one_by_one = not is_designed(rows)
+        if without is not None and one_by_one and _surely_no_better(found[key] - without):
             return False
         least = replace(scene, n_resamples=max(scene.n_resamples, LEAST_RESAMPLES))
         closer = contest_closer(least, by_key[key], dealt, "crossed", measure)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from calibcore.calibrators.base import FittedVectorMap, Progress, ScoreMap
-from calibcore.data import EventScores
+from calibcore.data import EventScores, is_designed
 from calibcore.evaluation import sides_of
 from calibcore.events import TopR
 from calibcore.fitting import prepare
@@ -132,9 +132,12 @@ def class_bins(scene: Scene) -> tuple[BinnedReliability, BinnedReliability | Non
 def _both_sides(
     scene: Scene, kind: str, look: Callable[[Floats, Labels], Found]
 ) -> tuple[Found, Found | None] | None:
-    """Look at the class probabilities of both sides; None for a side that has none."""
+    """Look at the class probabilities of both sides; None for a side that has none.
+
+    None also of rows that are weighted or belong together, of which classes have no tests.
+    """
     rows, fitted = scene.rows, scene.calibrated_by
-    if isinstance(rows, EventScores):
+    if isinstance(rows, EventScores) or is_designed(rows):
         return None
     alike = replace(scene.settings, event=TopR(1), n_bins=CLASS_BINS)
     plain = replace(alike, method=NO_METHOD, options=())

@@ -14,6 +14,10 @@ from dashboard.scene import Scene
 from dashboard.texts.numbers import percent
 
 NO_DRIFT = "Drift is not tested where rows have sampling weights or belong together."
+NO_CLASSES = (
+    "Classes are not compared where rows have sampling weights or belong together. Subgroups tests"
+    " predicted classes; one class can be the event."
+)
 NO_CURVES = "Curves and their bands are for rows drawn one by one, so scores are shown in bins."
 
 

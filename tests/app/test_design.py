@@ -18,7 +18,7 @@ from dashboard.compute.files import SourceFile, read_files
 from dashboard.headless import scene_of
 from dashboard.readers import Options, read
 from dashboard.readers.records import ColumnRole
-from dashboard.texts.design import prior_line
+from dashboard.texts.design import NO_CLASSES, prior_line
 from dashboard.texts.numbers import percent
 from dashboard.views.decisions.document import usual_cutoff
 from dashboard.views.ks_graphs.drawing import spline_fit
@@ -151,3 +151,16 @@ def test_what_is_counted_on_the_way_is_weighted_too() -> None:
     assert totals is not None
     gap = float(np.average(DIED - RISK, weights=weights))
     assert totals.total[-1] == pytest.approx(gap, abs=1e-12)
+
+
+def test_classes_of_weighted_rows_are_said_not_to_be_compared() -> None:
+    probabilities = RNG.dirichlet(np.ones(4), N).round(6)
+    rows = np.column_stack([probabilities, RNG.integers(0, 4, N), WEIGHT])
+    head = "p_a,p_b,p_c,p_d,label,sample_weight"
+    content = "\n".join([head, *(",".join(map(str, [*row[:4], int(row[4]), row[5]]))
+                                 for row in rows.tolist())])  # fmt: skip
+    page = open_upload(
+        ("four.csv", content.encode()), path="reliability", roles="weight:sample_weight"
+    )
+    assert not page.exception
+    assert NO_CLASSES in texts(page)

@@ -4,6 +4,7 @@ from html import escape
 
 import streamlit as st
 
+from calibcore.data import is_designed
 from calibcore.inference import ClassScreen
 from dashboard.compute.advice import QUICK
 from dashboard.compute.figures import draw_classes
@@ -27,6 +28,7 @@ from dashboard.texts.classes import (
     picture_title,
     pictures_note,
 )
+from dashboard.texts.design import NO_CLASSES
 from dashboard.texts.rows import say_rows
 from dashboard.widgets import address
 from dashboard.widgets.headline import open_class
@@ -44,6 +46,9 @@ def show(scene: Scene) -> None:
     missing = no_classes(class_names)
     if class_names is None or missing is not None:
         st.markdown(missing)
+        return
+    if is_designed(scene.rows):
+        st.markdown(NO_CLASSES)
         return
     n_samples = scene.evaluated.n_samples
     if n_samples * len(class_names) > QUICK and not _choose_look(n_samples, len(class_names)):
