@@ -1,12 +1,11 @@
-"""The table of a contest of methods, in words and numbers ready to be shown, and as a file."""
+"""The tables of contests and of models, ready to be shown, and files for spreadsheets."""
 
 import csv
 import io
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
 
 from calibcore.comparison import (
     Contestant,
@@ -18,7 +17,9 @@ from calibcore.comparison import (
 )
 from calibcore.evaluation import SetResult
 from calibcore.metrics import METRICS, Measure
-from dashboard.texts.comparison import PAST_HALF, crosses_half
+from dashboard.document.blocks import Cell, Place, Row, Table
+from dashboard.texts.classes import shortened
+from dashboard.texts.comparison import ADVISED, PAST_HALF, crosses_half
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import is_whole, measured, took
 
@@ -29,29 +30,6 @@ _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?(e[+-]?\d+)? ?%?", re.ASCII | re.IGNORE
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\0")
 """Signs with which a cell begins that a spreadsheet would take for a formula."""
-
-Place = Literal["best", "second", ""]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number of the table."""
-
-    text: str
-    """As it is written."""
-    place: Place = ""
-    """Among all methods."""
-
-
-@dataclass(frozen=True)
-class ContestTable:
-    """A contest as a table, in the form of the papers."""
-
-    columns: tuple[str, ...]
-    """Measures, accuracy and predictions changed."""
-    rows: tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]
-    """Name of each calibrator; for each column, cross-validated and, of two sets, on the test set.
-    """
 
 
 def measures_shown(keys: Sequence[str], decides: Measure) -> tuple[Measure, ...]:
@@ -65,14 +43,19 @@ def contest_table(
     contestants: Sequence[Contestant],
     measures: Sequence[Measure],
     seconds: Mapping[str, float] | None = None,
-) -> ContestTable:
+    *,
+    look: str = "measures",
+    advised: str = "",
+) -> Table:
     """Write a contest, the best and the second best of each measure marked.
 
     ``contestants``: one a row. ``measures``: one a column; predictions changed come last, and
     scores across one half where there are any. ``seconds``: what fits to the whole calibration set
-    took, by key: a last column.
+    took, by key: a last column. ``look``: of a page. ``advised``: key of a calibrator that is
+    marked.
 
-    Values that are written alike count as equal. Where all are, none is marked.
+    Cross-validated and, of two sets, below it on the test set. Values that are written alike count
+    as equal. Where all are, none is marked.
     """
     sides = sides_shown(contestants)
     columns = [[_column(contestants, measure, side) for side in sides] for measure in measures] + [
@@ -84,10 +67,19 @@ def contest_table(
         names.append(FIT_TIME)
         columns.append([[_took(seconds.get(one.key)) for one in contestants]])
     rows = tuple(
-        (method_name(one.key), tuple(tuple(cells[row] for cells in column) for column in columns))
+        Row(
+            one.key,
+            method_name(one.key),
+            tuple(_both(*(cells[row] for cells in column)) for column in columns),
+            ADVISED if one.key == advised else "",
+        )
         for row, one in enumerate(contestants)
     )
-    return ContestTable(tuple(names), rows)
+    return Table("contest", ("Calibrator", *names), rows, look=look)
+
+
+def _both(crossed: Cell, test: Cell | None = None) -> Cell:
+    return crossed if test is None else replace(crossed, below=(Cell("test "), test))
 
 
 def _took(seconds: float | None) -> Cell:
@@ -129,17 +121,21 @@ def ranked_cells(
     if len(numbers) > 1:
         best, second, *_ = sorted(numbers, key=numbers.__getitem__)
         places = {best: "best", second: "second"}
-    return [Cell(text, places.get(text, "")) for text in texts]
+    return [Cell(text, place=places.get(text, "")) for text in texts]
 
 
 def models_table(
-    evaluated: Sequence[SetResult], measures: Sequence[Measure]
-) -> list[list[tuple[Cell, Cell]]]:
+    names: Sequence[str],
+    evaluated: Sequence[SetResult],
+    measures: Sequence[Measure],
+    *,
+    calibrated: bool,
+    look: str = "measures models",
+) -> Table:
     """Write several models, the best and the second best of each measure marked.
 
-    ``evaluated``: one a model, on the same rows. ``measures``: one a column.
-
-    For each model and measure, before calibration and after.
+    ``names``, ``evaluated``: one a model, on the same rows. ``measures``: one a column.
+    ``calibrated``: whether values after calibration stand below those before. ``look``: of a page.
     """
     columns = []
     for measure in measures:
@@ -156,8 +152,18 @@ def models_table(
             )
             for values in sides
         ]
-        columns.append(list(zip(*cells, strict=True)))
-    return [list(row) for row in zip(*columns, strict=True)]
+        columns.append(
+            [
+                replace(before, below=(after,)) if calibrated else before
+                for before, after in zip(*cells, strict=True)
+            ]
+        )
+    lines = (
+        Row(name, shortened(name), tuple(column[k] for column in columns))
+        for k, name in enumerate(names)
+    )
+    heads = "Model", *(measure.name for measure in measures)
+    return Table("models", heads, tuple(lines), look=look)
 
 
 def contest_csv(

@@ -1,7 +1,8 @@
 """What a page or a report says: blocks, which each writer writes in its way."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from plotly import graph_objects as go
@@ -12,6 +13,10 @@ from dashboard.texts.numbers import plain
 
 FORMAT = 1
 """Of the JSON; it grows when a field is taken away or means something else."""
+
+
+Place = Literal["best", "second", ""]
+"""Among all calibrators or models of a table."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +32,27 @@ class Cell:
     """With every digit, and its 95% interval; None where there is none."""
     kind: str = field(default="", kw_only=True)
     """Of a finding, as a page colours it; its text is a sign and a word, or nothing."""
+    place: Place = field(default="", kw_only=True)
+    """A page writes the best bold and underlines the second."""
+    below: tuple["Cell", ...] = field(default=(), kw_only=True)
+    """What stands on a line of its own below, part by part, each with its colour."""
+    before: "Cell | None" = field(default=None, kw_only=True)
+    """The same before calibration: a page writes both in one cell, a report in two columns."""
 
     @property
     def word(self) -> str:
         """A finding without its sign."""
         return self.shown.partition(" ")[2]
+
+    @property
+    def full_note(self) -> str:
+        """What is known of it, with what stands below."""
+        return f"{self.note} {''.join(one.shown for one in self.below)}".strip()
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number that JSON has; None of others."""
+    return float(value) if value is not None and math.isfinite(value) else None
 
 
 @dataclass(frozen=True)
@@ -43,7 +64,9 @@ class Row:
     cells: tuple[Cell, ...]
     note: str = ""
     source: str = ""
-    """What the note is taken from: a page shows both on a click on the name."""
+    """What the note is taken from."""
+    opens: bool = False
+    """Whether a page shows both on a click on the name, rather than the note below it."""
     group: str = ""
     """The heading that a page writes above rows of one kind."""
 
@@ -51,6 +74,11 @@ class Row:
     def full_note(self) -> str:
         """What it means, with the source."""
         return f"{self.note} {self.source}".strip()
+
+
+def plain_rows(lines: Iterable[Sequence[str]]) -> tuple[Row, ...]:
+    """Return the rows of a table of texts, each after its name."""
+    return tuple(Row(name, name, tuple(map(Cell, texts))) for name, *texts in lines)
 
 
 @dataclass(frozen=True)
@@ -63,6 +91,20 @@ class Table:
     look: str = "measures changes all-columns"
     """Of a page; "measures" alone is one that fits any screen."""
     kind: Literal["table"] = "table"
+
+    @property
+    def apart(self) -> "Table":
+        """The same with before and after in columns of their own."""
+        if not any(cell.before for row in self.rows for cell in row.cells):
+            return self
+        two = [any(row.cells[k].before for row in self.rows) for k in range(len(self.columns) - 1)]
+        heads = [
+            f"{name} {side}".rstrip()
+            for name, has_two in zip(self.columns[1:], two, strict=True)
+            for side in (("before", "after") if has_two else ("",))
+        ]
+        rows = (replace(row, cells=tuple(_apart(row.cells, two))) for row in self.rows)
+        return replace(self, columns=(*self.columns[:1], *heads), rows=tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -184,11 +226,19 @@ class Report:
         }
 
 
+def _apart(cells: Iterable[Cell], two: Iterable[bool]) -> Iterator[Cell]:
+    for cell, has_two in zip(cells, two, strict=False):
+        if has_two:
+            yield cell.before or replace(cell, before=None)
+        yield replace(cell, before=None)
+
+
 def _block(block: Block) -> dict[str, Any]:
     match block:
         case Table():
-            rows = [_row(row) for row in block.rows]
-            return {"key": block.key, "columns": block.columns, "rows": rows, "kind": block.kind}
+            table = block.apart
+            rows = [_row(row) for row in table.rows]
+            return {"key": block.key, "columns": table.columns, "rows": rows, "kind": block.kind}
         case Sentences():
             fields = {"key": block.key, "lines": block.plain_lines, "heading": block.heading}
             return {**fields, "large": block.large, "kind": block.kind}
@@ -198,8 +248,14 @@ def _block(block: Block) -> dict[str, Any]:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    numbers = ("shown", "note", "value", "low", "high")
-    cells = [{name: getattr(cell, name) for name in numbers} for cell in row.cells]
+    cells = [
+        {
+            "shown": cell.shown,
+            "note": cell.full_note,
+            **{name: getattr(cell, name) for name in ("value", "low", "high")},
+        }
+        for cell in row.cells
+    ]
     return {"key": row.key, "name": row.name, "cells": cells, "note": row.full_note}
 
 

@@ -104,7 +104,7 @@ def _block(at: str, block: Block, of: str) -> str:
             head = f'<h3 data-json="{at}/heading">{heading}</h3>' if heading else ""
             return f'<div class="told">{head}{text}</div>'
         case Table():
-            return _table(at, block, f"{of}: {block.key}")
+            return _table(at, block.apart, f"{of}: {block.key}")
         case Pictures():
             name = at.replace("/", "-")
             shown = "".join(
@@ -145,5 +145,6 @@ def _row(at: str, row: Row) -> str:
 
 
 def _cell(at: str, cell: Cell) -> str:
-    note = f'<small data-json="{at}/note">{escape(cell.note)}</small>' if cell.note else ""
+    text = escape(cell.full_note)
+    note = f'<small data-json="{at}/note">{text}</small>' if text else ""
     return f'<td><span data-json="{at}/shown">{escape(cell.shown)}</span>{note}</td>'

@@ -16,7 +16,7 @@ from dashboard.compute.comparison import RANKED_BY, ComparisonResults, Dealt, co
 from dashboard.compute.figures import draw_reliability
 from dashboard.compute.subgroups import find_groups, find_slices
 from dashboard.compute.verdict import lines_of
-from dashboard.document.blocks import Block, Cell, Picture, Pictures, Row, Section, Sentences, Table
+from dashboard.document.blocks import Block, Picture, Pictures, Section, Sentences, Table
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.tables import contest_table, measures_shown
@@ -29,8 +29,9 @@ from dashboard.views.decisions.document import Choices
 from dashboard.views.decisions.document import document as decisions_document
 from dashboard.views.ks_graphs import drawing
 from dashboard.views.ks_graphs import words as graph_words
-from dashboard.views.overview.document import finite, measures_table
+from dashboard.views.overview.document import measures_table
 from dashboard.views.subgroups import words as slice_words
+from dashboard.views.subgroups.document import slice_table
 
 MOST_SUBGROUPS = 20
 """Subgroups that are listed for each column."""
@@ -137,27 +138,11 @@ def subgroups(scene: Scene) -> Section:
         after = None if one.after is one.before else one.after
         order = one.before.order(DETECTION_LEVEL)
         shown = (np.sort(order) if slicing.in_time else order)[:MOST_SUBGROUPS].tolist()
-        rows = slice_words.slice_rows(
-            slicing.shown, (one.before, after), (one.right, one.right_after), shown,
+        table = slice_table(
+            slicing.by, slicing.shown, (one.before, after), (one.right, one.right_after), shown,
             prediction=scene.event_words.prediction,
         )  # fmt: skip
-        table = []
-        for k, row in zip(shown, rows, strict=True):
-            cells = [Cell(f"{one.before.rows[k]:,}", value=float(one.before.rows[k]))]
-            for screen, side in ((one.before, row.before), (after, row.after)):
-                if screen is None or side is None:
-                    continue
-                numbers = screen.mean_gap[k], screen.gap_low[k], screen.gap_high[k]
-                cells.append(Cell(side.gap, side.interval, *map(finite, numbers)))
-                cells.append(Cell(f"{side.sign} {side.verdict}"))
-            table.append(Row(str(slicing.names[k]), row.name, tuple(cells)))
-        heads = [
-            f"{head}{f' {name.lower()}' if after is not None else ''}"
-            for name, _ in sides_of(scene)
-            for head in (slice_words.HEAD[1], words.CLEAR)
-        ]
-        columns = (slicing.by, say_rows("Rows"), *heads)
-        blocks.append(Table(f"by {slicing.by}", columns, tuple(table)))
+        blocks.append(table)
         note = slice_words.table_note(
             one.before, order.size, by=slicing.by, worst_first=not slicing.in_time
         )
@@ -187,14 +172,8 @@ def contest(scene: Scene, results: ComparisonResults | None, dealt: Dealt) -> Se
     contestants = ranked(results.contestants, RANKED_BY, "crossed")
     picks = pick(contestants, RANKED_BY)
     said = [] if picks is None else conclusion_of(scene, picks, contestants, dealt).lines
-    shown = contest_table(
-        contestants, measures_shown((RANKED_BY.key, "ks_error", "ece"), RANKED_BY)
-    )
-    rows = []
-    for one, (name, cells) in zip(contestants, shown.rows, strict=True):
-        parts = [Cell(own.text, f"test {test[0].text}" if test else "") for own, *test in cells]
-        rows.append(Row(one.key, name, tuple(parts)))
-    table = Table("contest", ("Calibrator", *shown.columns), tuple(rows))
+    columns = measures_shown((RANKED_BY.key, "ks_error", "ece"), RANKED_BY)
+    table = contest_table(contestants, columns)
     n_fit, n_test = contestants[0].crossed.n_samples, contestants[0].test.n_samples
     apart = len(sides_shown(contestants)) > 1
     n_folds = min(dealt.n_folds, n_fit)

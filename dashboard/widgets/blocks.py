@@ -5,8 +5,12 @@ from html import escape
 import streamlit as st
 
 from dashboard.document.blocks import Block, Cell, Pictures, Row, Sentences, Table
+from dashboard.texts.numbers import NO_BREAK
 from dashboard.widgets.graph import show_graph
 from dashboard.widgets.tables import Part, cell, coloured, explained, table
+
+ARROW, SAME = " \u2192 ", "before and after"
+"""Between before and after, and for what is the same on both sides."""
 
 
 def write(*blocks: Block) -> None:
@@ -48,16 +52,37 @@ def _table(block: Table) -> str:
     heads: list[Part] = [
         ("mark", cell(name)) if k in marked else cell(name) for k, name in enumerate(block.columns)
     ]
-    return table(block.look, heads, lines, scrolls="all-columns" in block.look)
+    return table(block.look, heads, lines, scrolls=block.look != "measures")
 
 
 def _name(row: Row) -> str:
-    if not row.source:
+    if not row.opens:
         return cell(row.name, row.note)
-    return explained(row.name, f"{escape(row.note)} <cite>{escape(row.source)}</cite>")
+    source = f" <cite>{escape(row.source)}</cite>" if row.source else ""
+    return explained(row.name, f"{escape(row.note)}{source}")
 
 
 def _cell(one: Cell) -> Part:
     if one.kind:
         return "mark", coloured(one.shown, one.kind) if one.shown else ""
-    return cell(one.shown, one.note)
+    was = one.before
+    if was is None:
+        return f"{cell(one.shown, one.note, place=one.place)}{_small(_parts(one))}"
+    # A unit stands once; a line breaks at the arrow.
+    first = was.shown.removesuffix("%") if one.shown.endswith("%") else was.shown
+    notes = [each.note.replace(" ", NO_BREAK) for each in (was, one) if each.note]
+    below = [_parts(was), _parts(one)]
+    text = f"{below[0]} {SAME}" if below[0] == below[1] != "" else ARROW.join(filter(None, below))
+    return f"{cell(f'{first}{ARROW}{one.shown}', ARROW.join(notes))}{_small(text)}"
+
+
+def _parts(one: Cell) -> str:
+    """Return what stands below, each part in its colour."""
+    return "".join(
+        coloured(part.shown, part.kind) if part.kind else cell(part.shown, place=part.place)
+        for part in one.below
+    )
+
+
+def _small(text: str) -> str:
+    return f"<small>{text}</small>" if text else ""

@@ -78,7 +78,7 @@ def method_rows(page: AppTest) -> dict[str, list[tuple[str, str]]]:
     ]
     return {
         unescape(name.partition("<small>")[0]): re.findall(
-            "<td>(.*?)(?:<div>test (.*?)</div>)?</td>", cells
+            "<td>(.*?)(?:<small>test (.*?)</small>)?</td>", cells
         )[:-1]
         for name, cells in lines
     }
@@ -397,26 +397,27 @@ CALIBRATORS: dict[str, ScoreMap | None] = {
 def test_best_and_second_best_are_marked_and_equals_alike() -> None:
     measures = measures_shown(MEASURES, named("event_brier"))
     table = contest_table(contest_of(CALIBRATORS), measures)
-    assert table.columns[0] == named("event_brier").name
+    assert table.columns[1] == named("event_brier").name
     assert table.columns[-2:] == ("Accuracy", "Predictions changed")
-    places = [[cell.place for cell in cells[0]] for _, cells in table.rows]
+    places = [[row.cells[0].place, row.cells[0].below[-1].place] for row in table.rows]
     assert places[1][1] == "best"
     assert places[2] == places[3]
     assert [row[1] for row in places] == ["", "best", "second", "second"]
-    column = table.columns.index(named("nll").name)
-    assert {cells[column][0].text for _, cells in table.rows} == {"\u2013"}
-    assert {cells[-1][0].text for _, cells in table.rows} == {"0"}
+    column = table.columns.index(named("nll").name) - 1
+    assert {row.cells[column].shown for row in table.rows} == {"\u2013"}
+    assert {row.cells[-1].shown for row in table.rows} == {"0"}
     # Accuracy is the same everywhere, so nobody is best.
-    assert {cell.place for _, cells in table.rows for cell in cells[-2]} == {""}
+    accuracies = [row.cells[-2] for row in table.rows]
+    assert {cell.place for one in accuracies for cell in (one, *one.below)} == {""}
 
 
 def test_scores_across_one_half_have_a_column_of_their_own() -> None:
     decided, *others = contest_of(CALIBRATORS)
-    assert contest_table([decided], []).columns == ("Predictions changed",)
+    assert contest_table([decided], []).columns == ("Calibrator", "Predictions changed")
     crossed = [replace(one, test=replace(one.test, past_half=12)) for one in others]
     table = contest_table([decided, *crossed], [])
-    assert table.columns == ("Predictions changed", "Scores across 50%")
-    assert [cells[1][1].text for _, cells in table.rows] == ["\u2013", "12", "12", "12"]
+    assert table.columns[1:] == ("Predictions changed", "Scores across 50%")
+    assert [row.cells[1].below[-1].shown for row in table.rows] == ["\u2013", "12", "12", "12"]
     head, *rows = csv.reader(io.StringIO(contest_csv([decided, *crossed], []), newline=""))
     assert head[-1] == "Scores across 50%, test set"
     assert [row[-1] for row in rows] == ["", "12", "12", "12"]
@@ -430,7 +431,7 @@ def test_fit_times_are_the_last_column_where_they_are_known() -> None:
     table = contest_table(contest, [], seconds)
     assert table.columns[-1] == "Fit time"
     texts = ["\u2013"] * (len(contest) - 1) + ["12 ms"]
-    assert [cells[-1][0].text for _, cells in table.rows] == texts
+    assert [row.cells[-1].shown for row in table.rows] == texts
     head, *rows = csv.reader(io.StringIO(contest_csv(contest, [], seconds), newline=""))
     assert head[-1] == "Fit time (s)"
     assert [row[-1] for row in rows] == [""] * (len(contest) - 1) + ["0.0123"]
@@ -438,7 +439,8 @@ def test_fit_times_are_the_last_column_where_they_are_known() -> None:
 
 def test_measures_without_a_direction_mark_nobody() -> None:
     table = contest_table(contest_of(CALIBRATORS), [named("mean_score")])
-    assert {cell.place for _, cells in table.rows for cell in cells[0]} == {""}
+    means = [row.cells[0] for row in table.rows]
+    assert {cell.place for one in means for cell in (one, *one.below)} == {""}
 
 
 def test_the_file_holds_every_digit_and_no_formula() -> None:

@@ -111,7 +111,7 @@ def test_the_fitted_temperature_is_explained() -> None:
 def test_the_small_table_holds_both_temperatures() -> None:
     columns = at(1.0, 0.371), at(1.944, 0.279, 0.002)
     rows = maps.temperature_rows(columns, (0.9061, None), 10_000)
-    assert {row.name: [row.by_hand, row.fitted] for row in rows} == {
+    assert {row.name: [cell.shown for cell in row.cells] for row in rows} == {
         "NLL, all classes": ["0.371", "0.279"],
         maps.MEAN_ENTROPY: ["0.500", "0.500"],
         "ECE, equal-width bins (15)": [pct("2.1"), pct("2.1")],

@@ -89,15 +89,15 @@ def test_one_point_alone_has_room_around_it() -> None:
 def test_the_table_marks_the_best_of_each_side_by_itself() -> None:
     found = evaluated()
     measures = [measure for measure in METRICS if measure.key in {"ks_error", "accuracy"}]
-    table = models_table(found, measures)
-    column = [cells[0] for cells in table]
+    table = models_table("abc"[: len(found)], found, measures, calibrated=True)
+    column = [(row.cells[0], *row.cells[0].below) for row in table.rows]
     errors = [one.compare("ks_error") for one in found]
     rows = found[0].n_samples
-    assert [cell.text for cell, _ in column] == [measured(e, e.before, rows) for e in errors]
-    assert [cell.text for _, cell in column] == [measured(e, e.after, rows) for e in errors]
+    assert [cell.shown for cell, _ in column] == [measured(e, e.before, rows) for e in errors]
+    assert [cell.shown for _, cell in column] == [measured(e, e.after, rows) for e in errors]
     values = [error.before or 0.0 for error in errors]
     assert [cell.place for cell, _ in column][int(np.argmin(values))] == "best"
-    rights = [cells[1][0] for cells in table]
+    rights = [row.cells[1] for row in table.rows]
     shares = [one.compare("accuracy").before or 0.0 for one in found]
     assert rights[int(np.argmax(shares))].place == "best"
 

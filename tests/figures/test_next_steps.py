@@ -41,7 +41,8 @@ from dashboard.texts.badges import finding_of
 from dashboard.texts.events import event_words
 from dashboard.texts.subgroups import Groups, worst_lines
 from dashboard.texts.verdict import both_sides_line, findings, verdict
-from dashboard.views.subgroups.words import Wording, conclusion, slice_rows
+from dashboard.views.subgroups.document import slice_table
+from dashboard.views.subgroups.words import Wording, conclusion
 from tests.figures.made import blocks, events, logit_result, result_of
 
 OVER = blocks((0.9, 1000, 800))
@@ -536,9 +537,8 @@ def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
         " points, though no longer detected. Miscalibrated subgroups: 1 of 8 after, 1 before"
         " (adjusted for 8 subgroups of all columns)."
     )
-    (row, *_) = slice_rows("ABCDEFGH", screens, (None, None), [0], prediction=False)
-    assert row.after is not None
-    assert row.after.verdict.startswith("still scores too low")
+    table = slice_table("region", "ABCDEFGH", screens, (None, None), [0], prediction=False)
+    assert table.rows[0].cells[1].below[0].word.startswith("still scores too low")
 
 
 @pytest.mark.parametrize("after", [0.54, 0.56, 0.58])

@@ -1,5 +1,8 @@
 """Subgroups drawn and written: the arrays and the numbers of the result, and nothing else."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -14,6 +17,7 @@ from dashboard.texts import listed
 from dashboard.texts import subgroups as names_of
 from dashboard.texts.events import event_words
 from dashboard.views.subgroups import words
+from dashboard.views.subgroups.document import slice_table
 from tests.figures.conftest import Keep
 from tests.figures.made import MINUS, pct, texts, trace
 
@@ -153,14 +157,24 @@ def test_under_true_classes_nothing_is_called_miscalibrated() -> None:
     assert said.endswith(words.NOT_BY_TRUTH)
 
 
+def rows_of(shown: Sequence[str], *given: Any, **how: Any) -> Any:
+    return slice_table("light", shown, *given, **how).rows
+
+
+def finding_of(row: Any) -> str:
+    """Return what stands below the KS error before, without its sign."""
+    error = row.cells[1]
+    return str((error.before or error).below[0].word)
+
+
 def test_the_joint_test_tells_which_are_like_other_rows() -> None:
     rng = np.random.default_rng(5)
     scores, places = rng.uniform(0.2, 0.7, 6_000), np.repeat([0, 1, 2], 2_000)
     hits = rng.random(6_000) < scores + np.where(places == 2, 0.25, 0.1)
     alone = screen_slices(scores, hits, places, n_slices=3)
     found = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
-    rows = words.slice_rows(("a", "b", "c"), (found, None), (None, None), [0, 2], prediction=False)
-    said = [row.before.verdict for row in rows]
+    rows = rows_of("abc", (found, None), (None, None), [0, 2], prediction=False)
+    said = [finding_of(row) for row in rows]
     assert said == ["too low, about as much as the rest", "too low, more than the rest"]
     how = words.Wording(after_first=False, prediction=False, expert=False)
     sentence = words.conclusion((found, None), "ward", ("a", "b", "c"), how)
@@ -178,9 +192,9 @@ def test_few_rows_are_not_tested() -> None:
     how = words.Wording(after_first=False, prediction=True, expert=False)
     said = words.conclusion((found, None), names_of.PREDICTED, ("a", "b"), how)
     assert said == "No subgroup has the 30 rows that a test needs."
-    rows = words.slice_rows(("a", "b"), (found, None), (None, None), [0, 1], prediction=True)
-    assert [row.before.verdict for row in rows] == ["too few rows"] * 2
-    assert [row.right for row in rows] == ["", ""]
+    rows = rows_of("ab", (found, None), (None, None), [0, 1], prediction=True)
+    assert [finding_of(row) for row in rows] == ["too few rows"] * 2
+    assert [row.cells[2].shown for row in rows] == ["\u2013"] * 2
     note = words.table_note(found, 2, by=names_of.PREDICTED)
     assert "2 subgroups with fewer than 30 rows are shown but not tested" in note
 
@@ -191,21 +205,26 @@ def test_the_table_holds_the_numbers_of_the_result() -> None:
         np.tile([1, 1, 1, 0], 378)[:1509], np.repeat(np.arange(4), ROWS), n_slices=5
     )
     order = before.order().tolist()
-    rows = words.slice_rows(NAMES, (before, after), (right, right), order, prediction=True)
+    rows = rows_of(NAMES, (before, after), (right, right), order, prediction=True)
     assert [row.name for row in rows] == [NAMES[k] for k in order]
-    assert rows[0].rows == "600 rows"
-    assert rows[0].before.gap == f"+{100 * before.mean_gap[1]:.1f}"
+    assert rows[0].note == "600 rows"
+    gaps, errors = ([row.cells[k].before for row in rows] for k in (0, 1))
+    assert gaps[0].shown == f"+{100 * before.mean_gap[1]:.1f}"
+    assert (gaps[0].value, rows[0].cells[0].value) == (before.mean_gap[1], after.mean_gap[1])
     low, high = 100 * before.gap_low[2], 100 * before.gap_high[2]
-    assert rows[1].before.interval == f"{low:.1f} to {high:.1f}".replace("-", MINUS)
-    assert rows[1].before.ks_error == pct(f"{100 * before.ks_error[2]:.1f}")
-    assert [row.before.kind for row in rows] == ["over", "under", "none", "none"]
-    assert [row.before.sign for row in rows] == ["\u25b2", "\u25bc", "\u25cb", "\u2013"]
-    found = ["overconfident", "underconfident", "not detected", "too few rows"]
-    assert [row.before.verdict for row in rows] == found
-    of_risk = words.slice_rows(NAMES, (before, after), (right, right), order, prediction=False)
-    assert [row.before.verdict for row in of_risk] == ["too high", "too low", *found[2:]]
-    assert rows[0].right == pct("75.0")
-    assert rows[3].before.p_value == ""
+    assert gaps[1].note == f"{low:.1f} to {high:.1f}".replace("-", MINUS)
+    assert errors[1].shown == pct(f"{100 * before.ks_error[2]:.1f}")
+    assert [one.below[0].kind for one in errors] == ["over", "under", "none", "none"]
+    signs = [one.below[0].shown[0] for one in errors]
+    assert signs == ["\u25b2", "\u25bc", "\u25cb", "\u2013"]
+    findings = ["overconfident", "underconfident", "not detected", "too few rows"]
+    assert [finding_of(row) for row in rows] == findings
+    of_risk = rows_of(NAMES, (before, after), (right, right), order, prediction=False)
+    assert [finding_of(row) for row in of_risk] == ["too high", "too low", *findings[2:]]
+    accuracy = rows[0].cells[2]
+    assert (accuracy.shown, accuracy.before) == (pct("75.0"), None)  # the same on both sides
+    with_p = rows_of(NAMES, (before, after), (right, right), order, prediction=True, expert=True)
+    assert [len(row.cells[1].below) for row in with_p] == [2, 2, 2, 1]  # too few rows: no p-value
     note = words.table_note(before, 4, by="light")
     assert "1 subgroup with fewer than 30 rows is shown but not tested" in note
     assert "1 subgroup has no rows" in note

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -22,13 +21,12 @@ from dashboard.compute.comparison import (
     seconds_of,
 )
 from dashboard.compute.processes import MOST_RESTARTS
+from dashboard.document.blocks import Cell, Row, Table
 from dashboard.figures.comparison import dot_plot
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import (
-    Cell,
-    ContestTable,
     contest_csv,
     contest_table,
     measures_shown,
@@ -42,13 +40,13 @@ from dashboard.texts.subject import data_subject
 from dashboard.texts.tiles import commonest_class
 from dashboard.widgets import address, calibrator_choice, diagrams
 from dashboard.widgets import comparison as contest_conclusion
+from dashboard.widgets.blocks import write
 from dashboard.widgets.diagrams import Panel, show_panels
 from dashboard.widgets.downloads import file_name, offer_table
 from dashboard.widgets.graph import choose_columns_on_phones, show_graph
 from dashboard.widgets.headline import show_design
 from dashboard.widgets.links import show_link
 from dashboard.widgets.long_work import ResultPlace
-from dashboard.widgets.tables import cell, coloured, table
 
 ASK_FROM = 20.0
 """Seconds from which on fits wait for a click."""
@@ -260,7 +258,7 @@ def _show_dots(scene: Scene, shown: _Shown, findings: Findings) -> None:
     caption = words.dots_caption(measure, among, ranks=ranks, intervals=bool(changes))
     show_graph("Calibrators with intervals" if findings else "Calibrators", figure, caption)
     if findings:
-        st.html(_changes_table(shown, findings))
+        write(_changes_table(shown, findings))
 
 
 def _look_closer(scene: Scene, shown: _Shown, bar: DeltaGenerator) -> Findings:
@@ -282,8 +280,8 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
     columns = choose_columns_on_phones("contest")
     seconds = _seconds(scene, shown.contestants)
     with st.container(key="contest_table"):
-        advised = method_name(shown.advised) if shown.advised else ""
-        st.html(_table(contest_table(shown.contestants, measures, seconds), columns, advised))
+        look, advised = f"measures {columns}", shown.advised
+        write(contest_table(shown.contestants, measures, seconds, look=look, advised=advised))
     one, dealt = shown.contestants[0], shown.dealt
     n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
     n_test = one.test.n_samples if len(sides_shown(shown.contestants)) > 1 else None
@@ -335,50 +333,27 @@ def _show_diagrams(scene: Scene, shown: _Shown) -> None:
     st.markdown(f":small[{words.diagrams_note(where)}]")
 
 
-def _table(shown: ContestTable, columns: str, advised: str) -> str:
-    """Return the table, the best in bold, the second best underlined, the ``advised`` marked."""
-    return table(
-        f"measures {columns}",
-        [cell(name) for name in ("Calibrator", *shown.columns)],
-        [
-            (
-                cell(name, words.ADVISED if name == advised else ""),
-                *(_cell(*sides) for sides in cells),
-            )
-            for name, cells in shown.rows
-        ],
-    )
-
-
-def _cell(crossed: Cell, test: Cell | None = None) -> str:
-    below = "" if test is None else f"<div>test {cell(test.text, place=test.place)}</div>"
-    return f"{cell(crossed.text, place=crossed.place)}{below}"
-
-
-def _changes_table(shown: _Shown, findings: Findings) -> str:
+def _changes_table(shown: _Shown, findings: Findings) -> Table:
     """Return the table of the changes from uncalibrated with their intervals."""
-    name = f"Change in {shown.measure.name}"
     sides = sides_shown(shown.contestants)
-    titles = (name, *(words.CROSSED, words.TEST)[: len(sides)])
-    return table(
-        "measures changes",
-        [cell(title) for title in titles],
-        [
-            (
-                cell(method_name(one.key)),
-                *(_change(shown, one, findings[one.key, side], side) for side in sides),
-            )
-            for one in shown.contestants
-            if one.key != NO_METHOD
-        ],
+    rows = (
+        Row(
+            one.key,
+            method_name(one.key),
+            tuple(_change(shown, one, findings[one.key, side], side) for side in sides),
+        )
+        for one in shown.contestants
+        if one.key != NO_METHOD
     )
+    heads = f"Change in {shown.measure.name}", *(words.CROSSED, words.TEST)[: len(sides)]
+    return Table("changes", heads, tuple(rows), look="measures changes")
 
 
-def _change(shown: _Shown, one: Contestant, finding: Finding, side: EvaluatedOn) -> str:
+def _change(shown: _Shown, one: Contestant, finding: Finding, side: EvaluatedOn) -> Cell:
     standing = one.on(side)
     row = standing.compare(shown.measure)
-    change, found, sign, kind = words.change_words(finding, row, standing.n_samples)
-    return f"{cell(change)}<small>{escape(found)} {coloured(sign, kind)}</small>"
+    change, interval, sign, kind = words.change_words(finding, row, standing.n_samples)
+    return Cell(change, below=(Cell(f"{interval} "), Cell(sign, kind=kind)))
 
 
 def show_choosing(scene: Scene, offered: Sequence[str], contestants: Sequence[Contestant]) -> None:
@@ -401,14 +376,14 @@ def show_choosing(scene: Scene, offered: Sequence[str], contestants: Sequence[Co
                 st.button(choosing_words.ADD, on_click=address.put, args=("methods", keys))
         else:
             st.markdown(choosing_words.ONE_SCORE)
-        st.html(_choosing_table(choosing_words.table(offered, n_classes or 2, n_rows)))
+        write(_choosing_table(choosing_words.table(offered, n_classes or 2, n_rows)))
         st.markdown(f":small[{say_rows(choosing_words.TABLE_NOTE)}]")
 
 
-def _choosing_table(lines: Sequence[choosing_words.Line]) -> str:
-    heads = [cell(say_rows(name)) for name in choosing_words.HEADS]
-    return table("measures choosing", heads, map(_line, lines))
-
-
-def _line(line: choosing_words.Line) -> tuple[str, ...]:
-    return cell(line.name, line.acts_on), cell(line.keeps), cell(line.fits, say_rows(line.each))
+def _choosing_table(lines: Sequence[choosing_words.Line]) -> Table:
+    rows = (
+        Row(one.name, one.name, (Cell(one.keeps), Cell(one.fits, say_rows(one.each))), one.acts_on)
+        for one in lines
+    )
+    heads = tuple(map(say_rows, choosing_words.HEADS))
+    return Table("choosing", heads, tuple(rows), look="measures choosing")

@@ -4,6 +4,7 @@ import streamlit as st
 
 from calibcore.data_needed import LearningCurves, Plan, Step
 from dashboard.compute.comparison import settings_of
+from dashboard.document.blocks import Table, plain_rows
 from dashboard.figures.data_needed import learning_graph, leaves
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, is_variant, method_of
@@ -14,9 +15,9 @@ from dashboard.texts.rows import say_rows
 from dashboard.views.data_needed import results, words
 from dashboard.widgets import address, headline
 from dashboard.widgets import comparison as contest_conclusion
+from dashboard.widgets.blocks import write
 from dashboard.widgets.graph import show_graph
 from dashboard.widgets.long_work import LongWork
-from dashboard.widgets.tables import cell, table
 
 ASK_FROM = 4.0
 """Estimated seconds from which on the curves wait for a click; it may take twice as long."""
@@ -127,7 +128,8 @@ def _show_graphs(scene: Scene, curves: LearningCurves, measure: str) -> None:
     with left:
         _show_graph(scene, curves, measure, lines)
     with right:
-        st.html(_table(words.need_heads(curves), words.need_rows(curves, measure, _n_test(scene))))
+        needs = plain_rows(words.need_rows(curves, measure, _n_test(scene)))
+        write(Table("rows needed", words.need_heads(curves), needs, look="measures all-columns"))
         st.markdown(f":small[{words.need_note(measure)}]")
         if scene.expert:
             st.markdown(f":small[{words.draws_note(curves)}]")
@@ -161,12 +163,3 @@ def _show_graph(scene: Scene, curves: LearningCurves, measure: str, lines: list[
 
 def _n_test(scene: Scene) -> int:
     return results.learning_split(scene).test.n_samples
-
-
-def _table(heads: tuple[str, ...], rows: list[words.NeedRow]) -> str:
-    return table(
-        "measures all-columns",
-        [cell(name) for name in heads],
-        [[cell(text) for text in row] for row in rows],
-        scrolls=False,
-    )

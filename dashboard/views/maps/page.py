@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 
 import streamlit as st
 
@@ -12,6 +11,7 @@ from calibcore.data import LogitSet
 from calibcore.events import OneClass
 from dashboard.compute.fits import fit_seconds
 from dashboard.compute.split import slicing_of
+from dashboard.document.blocks import Table, plain_rows
 from dashboard.figures import reliability_diagram
 from dashboard.figures.maps import (
     MOST_CLASSES,
@@ -35,9 +35,9 @@ from dashboard.texts.rows import say_rows
 from dashboard.views.maps import results, words
 from dashboard.views.maps.results import AtTemperature
 from dashboard.widgets import address, headline
+from dashboard.widgets.blocks import write
 from dashboard.widgets.graph import show_graph
 from dashboard.widgets.long_work import LongWork
-from dashboard.widgets.tables import cell, explained, table
 
 
 def show(scene: Scene) -> None:
@@ -202,7 +202,7 @@ def _show_temperature(scene: Scene) -> None:
         if equal:
             st.markdown(f":small[{equal}]")
     with right:
-        st.html(_knots_table(here, there, rows.n_samples))
+        write(_temperatures_table(here, there, rows.n_samples))
     _show_sweep(scene, swept, here.measured, there.measured)
     _show_diagrams(scene, here, there)
 
@@ -222,17 +222,12 @@ def _choose_temperature(fitted: float) -> float:
     )
 
 
-def _knots_table(here: AtTemperature, there: AtTemperature, n_rows: int) -> str:
+def _temperatures_table(here: AtTemperature, there: AtTemperature, n_rows: int) -> Table:
     columns = here.measured, there.measured
     accuracies = here.evaluated.compare("accuracy").after, there.evaluated.compare("accuracy").after
     rows = words.temperature_rows(columns, accuracies, n_rows)
     heads = ("Measure", *words.temperature_columns(*(float(at.temperatures[0]) for at in columns)))
-    return table("measures", [cell(name) for name in heads], map(_line, rows), scrolls=False)
-
-
-def _line(row: words.TableRow) -> tuple[str, ...]:
-    name = explained(row.name, escape(say_rows(row.definition)))
-    return name, cell(row.by_hand), cell(row.fitted)
+    return Table("temperatures", heads, rows, look="measures")
 
 
 def _show_sweep(
@@ -363,12 +358,5 @@ def _choose(scene: Scene, node: words.Node, names: Sequence[str]) -> int:
 def _show_listed(key: str, listed: Listed | None) -> None:
     if listed is not None:
         with st.container(key=key, height=380 if len(listed.rows) > _TALL else "content"):
-            st.html(_numbers_table(listed))
-
-
-def _numbers_table(listed: Listed) -> str:
-    return table(
-        "measures parameters",
-        [cell(name) for name in listed.heads],
-        [[cell(text) for text in row] for row in listed.rows],
-    )
+            rows = plain_rows(listed.rows)
+            write(Table("numbers", tuple(listed.heads), rows, look="measures parameters"))

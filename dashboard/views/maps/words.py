@@ -20,11 +20,12 @@ from calibcore.curves import KnotSweep, Movement, TemperatureSweep
 from calibcore.events import OneClass, TopR
 from calibcore.metrics import EntropyIsNll
 from calibcore.validation import Floats
+from dashboard.document.blocks import Cell, Row
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.texts.glossary import GLOSSARY
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown, of_100, percent, points, took
-from dashboard.texts.rows import rows_of, says_rows
+from dashboard.texts.rows import rows_of, say_rows, says_rows
 
 _SHORT = 12
 """Letters of a name where there is little room, at most."""
@@ -247,37 +248,25 @@ def entropy_sentence(found: EntropyIsNll | None) -> str:
     )
 
 
-class TableRow(NamedTuple):
-    """A measure at two temperatures."""
-
-    name: str
-    definition: str
-    """Of the measure."""
-    by_hand: str
-    fitted: str
-    """Its value at each."""
-
-
 def temperature_rows(
     columns: tuple[TemperatureSweep, TemperatureSweep],
     accuracies: tuple[float | None, float | None],
     n_rows: int,
-) -> list[TableRow]:
+) -> tuple[Row, ...]:
     """Return the table of two temperatures, the manual one first."""
 
-    def row(name: str, definition: str, written: Iterable[str]) -> TableRow:
-        by_hand, fitted = written
-        return TableRow(name, definition, by_hand, fitted)
+    def row(name: str, definition: str, written: Iterable[str]) -> Row:
+        return Row(name, name, tuple(map(Cell, written)), say_rows(definition), opens=True)
 
     bins = columns[0].n_bins
     accuracy = ("\u2013" if value is None else percent(value, n_rows) for value in accuracies)
-    return [
+    return (
         row("NLL, all classes", GLOSSARY["nll"], (f"{float(at.nll[0]):.3f}" for at in columns)),
         row(MEAN_ENTROPY, ENTROPY, (f"{float(at.entropy[0]):.3f}" for at in columns)),
         row(f"ECE, equal-width bins ({bins})", GLOSSARY["ece"], _shares(columns, "ece", n_rows)),
         row("KS error", GLOSSARY["ks_error"], _shares(columns, "ks_error", n_rows)),
         row("Accuracy", GLOSSARY["accuracy"], accuracy),
-    ]
+    )
 
 
 def _shares(columns: Iterable[TemperatureSweep], field: str, n_rows: int) -> Iterable[str]:

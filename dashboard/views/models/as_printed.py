@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from calibcore.metrics import Measure
 from calibcore.models import TableCell
-from dashboard.tables import Cell, Place, csv_of, ranked_cells
+from dashboard.document.blocks import Cell, Place
+from dashboard.tables import csv_of, ranked_cells
 from dashboard.texts.numbers import MINUS, MORE_DECIMALS_FROM, amount, span
 from dashboard.views.models.table_words import in_percent
 
@@ -76,7 +77,7 @@ def paper_cells(
 
 
 def _with_note(cell: Cell, one: TableCell | None, measure: Measure, n_samples: int) -> PaperCell:
-    shown = PaperCell(cell.text, cell.place)
+    shown = PaperCell(cell.shown, cell.place)
     if one is None or one.value is None:
         return shown
     note = ""

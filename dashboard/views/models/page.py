@@ -12,13 +12,14 @@ from calibcore.metrics import METRICS, ChangeMeasure, Measure
 from calibcore.models import plane_of
 from dashboard import controls
 from dashboard.compute.files import SourceFile
+from dashboard.document.blocks import Cell, Row, Table
 from dashboard.figures import class_picture
 from dashboard.figures.models import measure_figure, plane_figure
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
-from dashboard.tables import Cell, csv_of, models_table
+from dashboard.tables import csv_of, models_table
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.reliability import panel_line
@@ -41,13 +42,13 @@ from dashboard.views.models.results import (
     seconds,
 )
 from dashboard.widgets import address, diagrams
+from dashboard.widgets.blocks import write
 from dashboard.widgets.calibrator_choice import measures_defined
 from dashboard.widgets.diagrams import Panel, show_panels
 from dashboard.widgets.downloads import file_name, offer_table
 from dashboard.widgets.graph import choose_columns_on_phones, show_graph
 from dashboard.widgets.headline import show_subject
 from dashboard.widgets.long_work import LongWork, ResultPlace
-from dashboard.widgets.tables import cell, coloured, table
 
 MEASURES = ("ks_error", "ece", "event_nll", "event_brier", "miscalibration")
 """Measures of the table unless others are chosen, by key.
@@ -229,9 +230,9 @@ def _show_table(
     names, evaluated = [one.name for one in models], [one.result for one in models]
     calibrated = scene.settings.method != NO_METHOD
     columns = choose_columns_on_phones("models")
-    rows = models_table(evaluated, measures)
+    look = f"measures models {columns}"
     with st.container(key="models_table"):
-        st.html(_table(names, rows, measures, calibrated=calibrated, columns=columns))
+        write(models_table(names, evaluated, measures, calibrated=calibrated, look=look))
     in_folds = scene.result.in_folds
     note = words.table_note(evaluated[0].n_samples, calibrated=calibrated, in_folds=in_folds)
     note += words.half_note(evaluated)
@@ -284,34 +285,6 @@ def _choose_measures(scene: Scene, models: Sequence[Model]) -> tuple[Measure, ..
     return tuple(measure for measure in METRICS if measure.key in shown)
 
 
-def _table(
-    names: Sequence[str],
-    rows: Sequence[Sequence[tuple[Cell, Cell]]],
-    measures: Sequence[Measure],
-    *,
-    calibrated: bool,
-    columns: str,
-) -> str:
-    return table(
-        f"measures models {columns}",
-        [cell("Model"), *(cell(measure.name) for measure in measures)],
-        [
-            (
-                cell(shortened(name)),
-                *(
-                    _marked(was) + (f"<small>{_marked(now)}</small>" if calibrated else "")
-                    for was, now in cells
-                ),
-            )
-            for name, cells in zip(names, rows, strict=True)
-        ],
-    )
-
-
-def _marked(one: Cell) -> str:
-    return cell(one.text, place=one.place)
-
-
 def _show_differences(
     scene: Scene, models: Sequence[Model], measures: tuple[Measure, ...], columns: str
 ) -> None:
@@ -329,7 +302,7 @@ def _show_differences(
     st.markdown(f"**{title}**")
     rows = first.result.n_samples
     with st.container(key="models_table_differences"):
-        st.html(_differences_table(others, pairs, measures, rows, columns))
+        write(_differences_table(others, pairs, measures, rows, columns))
     note = words.differences_note(pairs[0][0].plan.n_resamples, expert=scene.expert)
     st.markdown(f":small[{note}]")
 
@@ -340,7 +313,7 @@ def _differences_table(
     measures: Sequence[Measure],
     rows: int,
     columns: str,
-) -> str:
+) -> Table:
     lines = []
     for other, (before, after) in zip(others, pairs, strict=True):
         sides = [(words.SIDES[0], before)]
@@ -354,9 +327,9 @@ def _differences_table(
                 )
                 for measure in measures
             )
-            lines.append((cell(shortened(other.name), side), *cells))
-    heads = [cell("Model"), *(cell(measure.name) for measure in measures)]
-    return table(f"measures differences {columns}", heads, lines)
+            lines.append(Row(other.name, shortened(other.name), tuple(cells), side))
+    heads = "Model", *(measure.name for measure in measures)
+    return Table("differences", heads, tuple(lines), look=f"measures differences {columns}")
 
 
 def _lost(inference: Inference) -> bool:
@@ -364,10 +337,10 @@ def _lost(inference: Inference) -> bool:
     return any(one.key == "accuracy" and one.before is None for one in inference.findings)
 
 
-def _difference(inference: Inference, measure: Measure, rows: int) -> str:
+def _difference(inference: Inference, measure: Measure, rows: int) -> Cell:
     finding = inference.find(measure.key)
-    value, interval, said, kind = words.difference_cell(finding, measure, rows)
-    return f"{cell(value, interval)}<small>{coloured(said, kind)}</small>"
+    value, interval, word, kind = words.difference_cell(finding, measure, rows)
+    return Cell(value, interval, below=(Cell(word, kind=kind),))
 
 
 def _show_plane(scene: Scene, models: Sequence[Model]) -> None:

@@ -11,6 +11,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.series import Checkpoint
 from dashboard import controls
 from dashboard.compute.files import SourceFile
+from dashboard.document.blocks import Cell, Row, Table
 from dashboard.figures.models import PANELS, series_graph, values_of
 from dashboard.readers import Upload
 from dashboard.samples import sample_series
@@ -29,10 +30,10 @@ from dashboard.views.models.results import (
     seconds_of,
 )
 from dashboard.widgets import address
+from dashboard.widgets.blocks import write
 from dashboard.widgets.downloads import file_name, offer_table
 from dashboard.widgets.graph import choose_columns_on_phones, show_graph
 from dashboard.widgets.long_work import LongWork
-from dashboard.widgets.tables import cell, table
 
 A_LINE = 3
 """Pictures on a line."""
@@ -156,25 +157,25 @@ def _show_table(scene: Scene, checkpoints: Sequence[Checkpoint], along: str) -> 
     st.subheader(words.TABLE, anchor=False)
     columns = choose_columns_on_phones("series")
     with st.container(key="models_table_series"):
-        st.html(_table(checkpoints, along, columns))
+        write(_table(checkpoints, along, columns))
     note = words.table_note(checkpoints, scene.event_words.in_sentence, scene.settings.n_bins)
     st.markdown(f":small[{note}]")
     offer_table(lambda: series_csv(checkpoints, along), name=file_name("series"))
 
 
-def _table(checkpoints: Sequence[Checkpoint], along: str, columns: str) -> str:
+def _table(checkpoints: Sequence[Checkpoint], along: str, columns: str) -> Table:
     lines = []
     for one in checkpoints:
-        cells = [f"{one.number:g}", f"{one.temperature:.2f}", percent(one.error, one.n_samples)]
-        cells += [f"{was:.3f}<small>{now:.3f}</small>" for was, now in (one.nll, one.entropy)]
-        for pair in (one.ece, one.ks_error):
-            before, after = (percent(value, one.n_samples) for value in pair)
-            cells += [f"{before}<small>{after}</small>"]
-        before, after = (words.per_class(value, one.n_samples) for value in one.classwise_ece)
-        cells += [f"{before}<small>{after}</small>"]
-        lines.append(cells)
-    heads = [cell(shortened(along)), *words.HEAD]
-    return table(f"measures models {columns}", heads, lines)
+        pairs = [[f"{value:.3f}" for value in pair] for pair in (one.nll, one.entropy)]
+        pairs += [
+            [percent(value, one.n_samples) for value in pair] for pair in (one.ece, one.ks_error)
+        ]
+        pairs.append([words.per_class(value, one.n_samples) for value in one.classwise_ece])
+        plain = f"{one.temperature:.2f}", percent(one.error, one.n_samples)
+        cells = *map(Cell, plain), *(Cell(was, below=(Cell(now),)) for was, now in pairs)
+        lines.append(Row(f"{one.number:g}", f"{one.number:g}", cells))
+    heads = shortened(along), *words.HEAD
+    return Table("series", heads, tuple(lines), look=f"measures models {columns}")
 
 
 def series_csv(checkpoints: Sequence[Checkpoint], along: str) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from calibcore.metrics.measure import ChangeMeasure
 from dashboard import controls
+from dashboard.document.blocks import Cell, Row, Table
 from dashboard.readers import Upload
 from dashboard.samples import samples
 from dashboard.scene import Scene
@@ -34,6 +35,7 @@ from dashboard.views.models.table_results import (
     table_seconds,
 )
 from dashboard.widgets import address
+from dashboard.widgets.blocks import write
 from dashboard.widgets.calibrator_choice import (
     choose_calibrators,
     measures_defined,
@@ -42,7 +44,6 @@ from dashboard.widgets.calibrator_choice import (
 from dashboard.widgets.downloads import file_name, offer_file, offer_table
 from dashboard.widgets.graph import choose_columns_on_phones
 from dashboard.widgets.long_work import LongWork, ResultPlace
-from dashboard.widgets.tables import cell, table
 
 ASK_FROM = 10.0
 """Seconds from which on the work waits for a click."""
@@ -195,7 +196,7 @@ def _show_found(scene: Scene, found: ModelTable, seconds: float) -> None:
     st.text(table.heading)
     columns = choose_columns_on_phones("model_table")
     with st.container(key="models_table_methods"):
-        st.html(_html(table, columns))
+        write(_table(table, columns))
     st.markdown(f":small[{table.note}]", help=words.TABLE_HELP)
     if seconds and found.n_missing:
         st.markdown(f":small[{words.incomplete(found.n_missing, seconds)}]")
@@ -233,14 +234,14 @@ def _offer(scene: Scene, found: ModelTable, table: PaperTable) -> None:
         offer_file(lambda: paper_latex(table), label="LaTeX", name=f"{name}.tex", kind="text/x-tex")
 
 
-def _html(shown: PaperTable, columns: str) -> str:
-    return table(
-        f"measures models {columns}",
-        [cell("Model"), *map(cell, shown.columns)],
-        [(cell(shortened(name), size), *map(_cell, cells)) for name, size, cells in shown.rows],
+def _table(shown: PaperTable, columns: str) -> Table:
+    rows = (
+        Row(name, shortened(name), tuple(map(_cell, cells)), size)
+        for name, size, cells in shown.rows
     )
+    look = f"measures models {columns}"
+    return Table("methods", ("Model", *shown.columns), tuple(rows), look=look)
 
 
-def _cell(one: PaperCell) -> str:
-    level = LEVEL if one.level else ""
-    return f"{cell(one.text, place=one.place)}{level}{cell('', one.note)}"
+def _cell(one: PaperCell) -> Cell:
+    return Cell(f"{one.text}{LEVEL if one.level else ''}", one.note, place=one.place)

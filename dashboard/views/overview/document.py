@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Inference, Interval, Uncertainty
 from calibcore.metrics import Measure
-from dashboard.document.blocks import Cell, Row, Table
+from dashboard.document.blocks import Cell, Row, Table, finite
 from dashboard.tables import csv_of
 from dashboard.texts import report as words
 from dashboard.texts.measures import GROUPS, MARKS, Shown, finding_for, measure_rows
@@ -50,7 +48,8 @@ def measures_table(  # noqa: PLR0913 - each has a default that serves
             cells.append(_limit(row.perfect, compared, after, evaluated))
         note, source = (say_rows(row.definition), row.source) if defined else ("", "")
         group = GROUPS[measure.group] if grouped else ""
-        rows.append(Row(measure.key, row.name, tuple(cells), note, source, group))
+        opens = bool(source)
+        rows.append(Row(measure.key, row.name, tuple(cells), note, source, opens, group))
     heads = [words.BEFORE, words.AFTER, words.CHANGE] if both else [words.VALUE]
     heads += ([words.CLEAR] if both else []) + [words.PERFECT] if closer else []
     return Table("measures", ("Measure", *heads), tuple(rows), look="measures")
@@ -59,11 +58,6 @@ def measures_table(  # noqa: PLR0913 - each has a default that serves
 def _cell(shown: Shown, value: float | None, interval: Interval | None) -> Cell:
     low, high = (None, None) if interval is None else (interval.low, interval.high)
     return Cell(shown.value, shown.note, *map(finite, (value, low, high)))
-
-
-def finite(value: float | None) -> float | None:
-    """Return a number that JSON has; None of others."""
-    return float(value) if value is not None and np.isfinite(value) else None
 
 
 def _limit(shown: Shown, row: Comparison, known: Uncertainty | None, evaluated: SetResult) -> Cell:

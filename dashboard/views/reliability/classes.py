@@ -1,7 +1,5 @@
 """Every class at once, worst first: small pictures or a table, a page at a time."""
 
-from html import escape
-
 import streamlit as st
 
 from calibcore.data import is_designed
@@ -9,6 +7,7 @@ from calibcore.inference import ClassScreen
 from dashboard.compute.advice import QUICK
 from dashboard.compute.figures import draw_classes
 from dashboard.compute.uncertainty import Screening, screen
+from dashboard.document.blocks import Cell, Row, Table
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.scene import Scene
 from dashboard.texts.classes import (
@@ -31,9 +30,9 @@ from dashboard.texts.classes import (
 from dashboard.texts.design import NO_CLASSES
 from dashboard.texts.rows import say_rows
 from dashboard.widgets import address
+from dashboard.widgets.blocks import write
 from dashboard.widgets.headline import open_class
 from dashboard.widgets.paging import choose_page
-from dashboard.widgets.tables import cell, coloured, table
 
 PAGE = {"pictures": 12, "table": 50}
 """Classes on a page."""
@@ -79,7 +78,7 @@ def _show_found(scene: Scene, screening: Screening, class_names: tuple[str, ...]
     if form == "pictures":
         _show_pictures(scene, screening, class_names, order)
         return
-    st.html(_table(class_rows(class_names, screening.before, screening.after, order)))
+    write(_table(class_rows(class_names, screening.before, screening.after, order)))
     st.markdown(f":small[{classes_note(screening.before, screening.after, expert=expert)}]")
 
 
@@ -146,18 +145,17 @@ def _show_pictures(
     st.markdown(f":small[{pictures_note(screening.after)}]")
 
 
-def _table(rows: list[ClassRow]) -> str:
-    heads = [cell(say_rows(name)) for name in HEAD]
-    return table("classes measures", heads, map(_line, rows), scrolls=False)
+def _table(rows: list[ClassRow]) -> Table:
+    lines = []
+    for one in rows:
+        plain = one.rows, one.mean_score, one.observed
+        cells = _cell(one.before), _cell(one.after), *map(Cell, plain)
+        lines.append(Row(one.name, one.name, cells))
+    return Table("classes", tuple(map(say_rows, HEAD)), tuple(lines), look="measures")
 
 
-def _line(row: ClassRow) -> tuple[str, ...]:
-    plain = row.rows, row.mean_score, row.observed
-    return cell(row.name), _cell(row.before), _cell(row.after), *map(cell, plain)
-
-
-def _cell(side: OneSide | None) -> str:
+def _cell(side: OneSide | None) -> Cell:
     if side is None:
-        return "\u2013"
-    found = coloured(f"{side.sign} {side.verdict}", side.kind)
-    return f"{cell(side.ks_error)}<small>{found}, {escape(side.p_value)}</small>"
+        return Cell("\u2013")
+    finding = Cell(f"{side.sign} {side.verdict}", kind=side.kind)
+    return Cell(side.ks_error, below=(finding, Cell(f", {side.p_value}")))

@@ -23,23 +23,21 @@ from dashboard.figures.subgroups import ROW, score_histogram
 from dashboard.scene import Scene
 from dashboard.texts import listed
 from dashboard.texts.advice import drift_line, drifts
-from dashboard.texts.numbers import NO_BREAK
 from dashboard.texts.rows import say_rows
 from dashboard.views.subgroups import words
+from dashboard.views.subgroups.document import slice_table
 from dashboard.widgets import address, rows_list
+from dashboard.widgets.blocks import write
 from dashboard.widgets.filter import choose_part
 from dashboard.widgets.graph import show_graph
 from dashboard.widgets.headline import show_step, show_subject
 from dashboard.widgets.paging import choose_page
-from dashboard.widgets.tables import cell, coloured, table
 
 PAGE = 10
 """Subgroups on a page, so that their picture is whole on the first screen."""
 
 YEAR = 12
 """Periods on a page."""
-
-NOTHING, ARROW = "\u2013", " \u2192 "
 
 _RULES = f"""
 <style>
@@ -197,48 +195,22 @@ def _show_slices(scene: Scene, results: SubgroupResults, first: SliceScreen, sho
             caption = f"{caption} {words.worst_caption(slicing.shown, results.before)}"
         show_graph(words.PICTURE, figure, caption)
     with right:
-        rows = words.slice_rows(
+        rows = slice_table(
+            words.SUBGROUP,
             slicing.shown,
             (results.before, after),
             (results.right, results.right_after),
             shown.tolist(),
             prediction=_is_prediction(scene),
+            expert=scene.expert,
         )
         st.html(_RULES)
         with st.container(key="slices_table"):
-            st.html(_slice_table(rows, expert=scene.expert))
+            write(rows)
         n_shown = _order(results, first).size
         note = words.table_note(first, n_shown, by=slicing.by, worst_first=not slicing.in_time)
         text = " ".join((note, *words.missing(scene.upload, slicing.by)))
         st.markdown(f":small[{text}]", help=words.about(first, expert=scene.expert))
-
-
-def _slice_table(rows: list[words.SliceRow], *, expert: bool) -> str:
-    lines = [_slice_line(row, expert=expert) for row in rows]
-    return table("measures slices all-columns", words.HEAD, lines)
-
-
-def _slice_line(row: words.SliceRow, *, expert: bool) -> tuple[str, ...]:
-    sides = [row.before] if row.after is None else [row.before, row.after]
-    gaps = ARROW.join(side.gap for side in sides)
-    intervals = ARROW.join(side.interval.replace(" ", NO_BREAK) for side in sides)
-    errors = words.both(side.ks_error for side in sides)
-    verdicts = [_verdict(side, expert=expert) for side in sides]
-    if len(set(verdicts)) < len(verdicts):
-        verdicts = [f"{verdicts[0]} {words.BOTH_SIDES}"]
-    return (
-        cell(row.name, row.rows),
-        cell(gaps, intervals),
-        f"{cell(errors)}<small>{ARROW.join(verdicts)}</small>",
-        cell(row.right or NOTHING, row.right_interval),
-    )
-
-
-def _verdict(side: words.OneSide, *, expert: bool) -> str:
-    text = f"{side.sign} {side.verdict}"
-    if expert and side.p_value:
-        text += f", {side.p_value}"
-    return coloured(text, side.kind)
 
 
 # The rows -----------------------------------------------------------------------------------

@@ -1,16 +1,15 @@
 """Subgroups of the rows: which of them are miscalibrated, and the table."""
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from calibcore.subgroups import JointScreen, SliceScreen, SliceShares
+from calibcore.subgroups import JointScreen, SliceScreen
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.readers import Upload
 from dashboard.texts import subgroups as slice_names
 from dashboard.texts.badges import Badge, finding_since
 from dashboard.texts.classes import shortened
-from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent, pp, span
+from dashboard.texts.numbers import detected_points, escape_markdown, p_words, percent
 from dashboard.texts.rows import rows, rows_of, say_rows, says_rows
 from dashboard.texts.subgroups import slice_name
 
@@ -24,9 +23,7 @@ BY_HELP = (
 OPEN, OPEN_PLACE = "Filter all pages to", "Choose a subgroup"
 OPEN_HELP = "Only subgroups with rows in both sets are listed."
 ORDERS = {"after": "Worst after", "before": "Worst before"}
-HEAD = ("Subgroup", "Mean gap (pp)", "KS error", "Accuracy")
-PICTURE = "Subgroups"
-BOTH_SIDES, STILL = "before and after", "still"
+PICTURE, SUBGROUP = "Subgroups", "Subgroup"
 ALL_GROUPINGS = "All groupings together:"
 NO_CLASSES = (
     "This file has one score per row and no class probabilities, so rows cannot be grouped by"
@@ -89,18 +86,18 @@ def conclusion(
 
 def _size(screen: SliceScreen, k: int, *, prediction: bool, expert: bool) -> str:
     """Return what is found of a subgroup that is miscalibrated, and how large it is."""
-    found = _found(screen, k, prediction=prediction).in_sentence
+    found = badge_of(screen, k, prediction=prediction).in_sentence
     rows, p_value = int(screen.rows[k]), p_words(float(screen.adjusted[k]))
     if isinstance(screen, JointScreen):
         size = detected_points(abs(float(screen.mean_gap[k])), rows)
         evidence = f" ({p_value})" if expert else ""
-        return f"{found} by {size}{evidence}, {_compared(screen, k)}"
+        return f"{found} by {size}{evidence}, {compared(screen, k)}"
     evidence = f" ({p_value}, Holm)" if expert else ""
     return f"{found}, KS error {percent(float(screen.ks_error[k]), rows)}{evidence}"
 
 
 @says_rows
-def _compared(screen: JointScreen, k: int) -> str:
+def compared(screen: JointScreen, k: int) -> str:
     """Return how a miscalibrated subgroup compares with other rows of such scores."""
     if screen.adjusted[k] >= DETECTION_LEVEL:
         return "though no longer detected"
@@ -131,7 +128,8 @@ def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
     return f"Miscalibrated subgroups: {numbers} ({adjusted})."
 
 
-def _found(screen: SliceScreen, k: int, *, prediction: bool) -> Badge:
+def badge_of(screen: SliceScreen, k: int, *, prediction: bool) -> Badge:
+    """Return what a subgroup's test comes to."""
     gap, error = float(screen.mean_gap[k]), float(screen.ks_error[k])
     if isinstance(screen, JointScreen):  # it is of the mean gap
         error = abs(gap)
@@ -152,131 +150,7 @@ def _not_tested(screen: SliceScreen, worst: int, name: str) -> str:
     return f"Largest gap: {name}, mean score {score}, observed {observed}. {NOT_BY_TRUTH}"
 
 
-# The table -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class OneSide:
-    """A subgroup on one side, in words."""
-
-    ks_error: str
-    gap: str
-    interval: str
-    """KS error, mean gap in percentage points, and the interval of the latter."""
-    sign: str
-    verdict: str
-    kind: str
-    """A sign and a word for the finding, and its kind, for colours."""
-    p_value: str
-    """Adjusted; nothing where the subgroup is not tested."""
-
-
-@dataclass(frozen=True)
-class SliceRow:
-    """One subgroup of the table."""
-
-    name: str
-    rows: str
-    """As the file has it, to be escaped; and how many rows it holds."""
-    before: OneSide
-    """Uncalibrated."""
-    after: OneSide | None
-    """Calibrated; None where nothing was fitted."""
-    right: str
-    right_interval: str
-    """Accuracy, before and after where it changed, and its interval; "" where it is not known."""
-
-
-def slice_rows(
-    shown: Sequence[str],
-    screens: tuple[SliceScreen, SliceScreen | None],
-    right: tuple[SliceShares | None, SliceShares | None],
-    order: Sequence[int],
-    *,
-    prediction: bool,
-) -> list[SliceRow]:
-    """Return the rows of the table.
-
-    ``shown``: what each subgroup holds. ``screens``, ``right``: results before and after; after is
-    None where nothing was fitted. ``order``: the subgroups to write. ``prediction``: whether scores
-    are of a prediction, rather than of a class or a risk.
-    """
-    before, after = screens
-
-    def sides(k: int) -> tuple[OneSide, OneSide | None]:
-        was = _side(before, k, prediction=prediction, briefly=after is not None)
-        now = None if after is None else _side(after, k, prediction=prediction)
-        if now is not None and now.verdict.startswith(f"{was.verdict}, "):
-            now = replace(now, verdict=f"{STILL}{now.verdict.removeprefix(was.verdict)}")
-        return was, now
-
-    return [
-        SliceRow(
-            name=shown[k],
-            rows=rows_of(int(before.rows[k])),
-            before=sides(k)[0],
-            after=sides(k)[1],
-            right=_right(right, k, int(before.rows[k])),
-            right_interval=_right_interval(right[0], k, int(before.rows[k])),
-        )
-        for k in order
-    ]
-
-
-def _side(screen: SliceScreen, k: int, *, prediction: bool, briefly: bool = False) -> OneSide:
-    """Return one side; of one that is past, ``briefly``, not how it compares with other rows."""
-    rows, adjusted = int(screen.rows[k]), float(screen.adjusted[k])
-    low, high, gap = (
-        pp(float(value[k]), rows, signed=True).removesuffix(" pp")
-        for value in (screen.gap_low, screen.gap_high, screen.mean_gap)
-    )
-    return OneSide(
-        percent(float(screen.ks_error[k]), rows),
-        gap,
-        span(low, high),
-        *_verdict(screen, k, prediction=prediction, briefly=briefly),
-        "" if math.isnan(adjusted) else p_words(adjusted),
-    )
-
-
-_KINDS = {"too high": "over", "too low": "under", "both": "over", "none": "none"}
-
-
-def _verdict(
-    screen: SliceScreen, k: int, *, prediction: bool, briefly: bool
-) -> tuple[str, str, str]:
-    """Return a sign, a word and a kind for what is found of a subgroup."""
-    if not screen.evaluated[k]:
-        few = f"too few {rows()}"
-        return "\u2013", few if screen.rows[k] < screen.least else "not tested", "none"
-    found = _found(screen, k, prediction=prediction)
-    none, word = found.direction == "none", found.in_sentence
-    if isinstance(screen, JointScreen):
-        compared = "" if briefly else f", {_compared(screen, k)}"
-        word = "no mean gap detected" if none else f"{word}{compared}"
-    elif none:
-        word = "not detected"
-    return found.icon, word.removeprefix("scores "), _KINDS[found.direction]
-
-
-def _right(right: tuple[SliceShares | None, SliceShares | None], k: int, rows: int) -> str:
-    before, after = right
-    if before is None:
-        return ""
-    was = percent(float(before.share[k]), rows)
-    now = was if after is None else percent(float(after.share[k]), rows)
-    return was if was == now else f"{was.removesuffix('%')} \u2192 {now}"
-
-
-def _right_interval(right: SliceShares | None, k: int, rows: int) -> str:
-    if right is None:
-        return ""
-    return span(*(percent(float(end[k]), rows) for end in (right.low, right.high)))
-
-
-def both(shares: Iterable[str]) -> str:
-    """Return shares before and after, with the unit once."""
-    return " \u2192 ".join(shares).replace("% \u2192", " \u2192")
+# Beside the table -----------------------------------------------------------------------------
 
 
 def about(screen: SliceScreen, *, expert: bool) -> str:

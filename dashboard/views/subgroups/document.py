@@ -1,0 +1,104 @@
+"""The table of subgroups, which the page and the report write."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from calibcore.subgroups import JointScreen, SliceScreen, SliceShares
+from dashboard.document.blocks import Cell, Row, Table, finite
+from dashboard.texts.numbers import p_words, percent, pp, span
+from dashboard.texts.rows import rows, rows_of
+from dashboard.views.subgroups.words import badge_of, compared
+
+HEAD = ("Mean gap (pp)", "KS error", "Accuracy")
+NOTHING, STILL = "\u2013", "still"
+
+_KINDS = {"too high": "over", "too low": "under", "both": "over", "none": "none"}
+
+Sides = tuple[SliceScreen, SliceScreen | None]
+Accuracies = tuple[SliceShares | None, SliceShares | None]
+
+
+def slice_table(  # noqa: PLR0913 - a table, of what, and how it is worded
+    by: str,
+    shown: Sequence[str],
+    screens: Sides,
+    accuracies: Accuracies,
+    order: Sequence[int],
+    *,
+    prediction: bool,
+    expert: bool = False,
+) -> Table:
+    """Return the table of subgroups.
+
+    ``by``, ``shown``: what they are by, and what each holds. ``screens``, ``accuracies``: results
+    before and after; after is None where nothing was fitted. ``order``: the subgroups to write.
+    ``prediction``: whether scores are of a prediction, rather than of a class or a risk.
+    ``expert``: whether p-values are written.
+    """
+    before, after = screens
+
+    def side(screen: SliceScreen, k: int, *, briefly: bool = False) -> tuple[Cell, Cell]:
+        text, kind = _finding(screen, k, prediction=prediction, briefly=briefly)
+        finding = [Cell(text, kind=kind)]
+        if expert and not math.isnan(screen.adjusted[k]):
+            finding.append(Cell(f", {p_words(float(screen.adjusted[k]))}", kind=kind))
+        gap, error = _sizes(screen, k)
+        return gap, replace(error, below=tuple(finding))
+
+    def row(k: int) -> Row:
+        gap, error = side(before, k, briefly=after is not None)
+        if after is not None:
+            now, its = side(after, k)
+            (was, *_), (then, *p_value) = error.below, its.below
+            if then.word.startswith(f"{was.word}, "):
+                left = f"{then.shown.partition(' ')[0]} {STILL}{then.word.removeprefix(was.word)}"
+                its = replace(its, below=(replace(then, shown=left), *p_value))
+            gap, error = replace(now, before=gap), replace(its, before=error)
+        n_rows = int(before.rows[k])
+        cells = gap, error, _accuracy(accuracies, k, n_rows)
+        return Row(shown[k], shown[k], cells, rows_of(n_rows))
+
+    look = "measures slices all-columns"
+    return Table(f"by {by}", (by, *HEAD), tuple(row(k) for k in order), look=look)
+
+
+def _sizes(screen: SliceScreen, k: int) -> tuple[Cell, Cell]:
+    """Return mean gap and KS error of a subgroup."""
+    n_rows, error = int(screen.rows[k]), float(screen.ks_error[k])
+    numbers = [float(one[k]) for one in (screen.mean_gap, screen.gap_low, screen.gap_high)]
+    gap, low, high = (pp(one, n_rows, signed=True).removesuffix(" pp") for one in numbers)
+    return (
+        Cell(gap, span(low, high), *map(finite, numbers)),
+        Cell(percent(error, n_rows), value=finite(error)),
+    )
+
+
+def _finding(screen: SliceScreen, k: int, *, prediction: bool, briefly: bool) -> tuple[str, str]:
+    """Return a sign with a word, and a kind, for what is found of a subgroup."""
+    if not screen.evaluated[k]:
+        few = f"too few {rows()}"
+        return f"\u2013 {few if screen.rows[k] < screen.least else 'not tested'}", "none"
+    badge = badge_of(screen, k, prediction=prediction)
+    none, word = badge.direction == "none", badge.in_sentence
+    if isinstance(screen, JointScreen):
+        beside = "" if briefly else f", {compared(screen, k)}"
+        word = "no mean gap detected" if none else f"{word}{beside}"
+    elif none:
+        word = "not detected"
+    return f"{badge.icon} {word.removeprefix('scores ')}", _KINDS[badge.direction]
+
+
+def _accuracy(accuracies: Accuracies, k: int, n_rows: int) -> Cell:
+    """Return the accuracy, before and after where it changed, and its interval."""
+    before, after = accuracies
+    if before is None:
+        return Cell(NOTHING)
+    ends = [float(end[k]) for end in (before.low, before.high)]
+    interval = span(*(percent(end, n_rows) for end in ends))
+    share = float(before.share[k])
+    was = Cell(percent(share, n_rows), interval, *map(finite, (share, *ends)))
+    now = None if after is None else float(after.share[k])
+    if now is None or percent(now, n_rows) == was.shown:
+        return was
+    return Cell(percent(now, n_rows), value=finite(now), before=was)
