@@ -143,8 +143,8 @@ class Contestant:
 
     def value(self, measure: Measure, evaluated_on: EvaluatedOn) -> float | None:
         """Return a measure after calibration; None where it is not defined."""
-        found = self.on(evaluated_on).compare(measure).after
-        return None if found is None or math.isnan(found) else found
+        after = self.on(evaluated_on).compare(measure).after
+        return None if after is None or math.isnan(after) else after
 
 
 @result_class

@@ -252,8 +252,8 @@ class Summary:
         )
         compared = Comparisons(_Compared(side, options, self._exact))
         result = SetResult(side, side, compared, changed_decisions=0)
-        asked = AuditRequest(Split(rows, rows), OneClass(1), None, options)
-        return AuditResult(result, result, None, same_data=False, in_folds=True, asked=asked)
+        request = AuditRequest(Split(rows, rows), OneClass(1), None, options)
+        return AuditResult(result, result, None, same_data=False, in_folds=True, request=request)
 
     @property
     def _exact(self) -> dict[str, float]:
@@ -391,8 +391,8 @@ def _whole(values: ArrayLike, field: str, size: int) -> Whole:
     """Check numbers of rows."""
     array = validation.numbers(values, field)
     if array.size != size:
-        found = f"{array.size:,} values"
-        raise CalibrationInputError(field, found, f"one for each of {size:,} scores")
+        actual = f"{array.size:,} values"
+        raise CalibrationInputError(field, actual, f"one for each of {size:,} scores")
     if not np.all((array >= 0) & (array == np.floor(array)) & (array <= _FEW)):
         raise CalibrationInputError(
             field, "other values than whole numbers from 0", "a number of rows for each score"

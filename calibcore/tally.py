@@ -124,20 +124,20 @@ class Tally:
         key = make, options
         if key not in self._known:
             self._known[key] = make(self, *options)
-        found: Result = self._known[key]
-        return found
+        result: Result = self._known[key]
+        return result
 
     def once_of_rows(self, make: Callable[[Floats, Floats], Result]) -> Result:
         """Return ``make(scores, counts)``, computed once for all draws of the labels.
 
         ``make``: a named function of what does not depend on the hits.
         """
-        held = self._of_rows.get(make)
-        if held is None or held[0] is not self.scores or held[1] is not self.counts:
-            held = self.scores, self.counts, make(self.scores, self.counts)
-            self._of_rows[make] = held
-        found: Result = held[2]
-        return found
+        entry = self._of_rows.get(make)
+        if entry is None or entry[0] is not self.scores or entry[1] is not self.counts:
+            entry = self.scores, self.counts, make(self.scores, self.counts)
+            self._of_rows[make] = entry
+        result: Result = entry[2]
+        return result
 
 
 def hit_sums(counted: Tally) -> Floats:
@@ -243,10 +243,10 @@ def tally(
     weights = weights_of(sample_weight, checked_scores.size)
     if weights is not None or clusters is not None:
         left = None if rest is None else validation.rest(rest, n_rows=checked_scores.size)
-        found = _weighted(checked_scores, checked_hits, left, weights, clusters)
-        if prior is not None and found.design is not None:
-            return replace(found, design=replace(found.design, prior=prior))
-        return found
+        weighted_tally = _weighted(checked_scores, checked_hits, left, weights, clusters)
+        if prior is not None and weighted_tally.design is not None:
+            return replace(weighted_tally, design=replace(weighted_tally.design, prior=prior))
+        return weighted_tally
     ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
     n_samples, spared = ordered.size, 0.0
     if rest is not None:
@@ -291,8 +291,8 @@ def _weighted(
         values = np.ones(scores.size)
     else:
         values = weights.values if counts else shares_of(weights.values)
-    told = (hits, values) if clusters is None else (hits, values, clusters)
-    order = order_of_rows(scores + 0.0, *told)
+    keys = (hits, values) if clusters is None else (hits, values, clusters)
+    order = order_of_rows(scores + 0.0, *keys)
     order = order[values[order] > 0]
     ordered, ordered_hits, own = scores[order] + 0.0, hits[order].astype(np.float64), values[order]
     ends = block_ends(ordered)

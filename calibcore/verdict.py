@@ -114,7 +114,7 @@ def side_verdict(side: Side, before: Side | None = None) -> SideVerdict:
         mean_gap=mean_gap_of(side),
         ks_error=side.curves.ks_error,
         p_value=omnibus.p_value,
-        departures=omnibus.found(DETECTION_LEVEL),
+        departures=omnibus.departures(DETECTION_LEVEL),
         ranges=side.off_ranges if detected else (),
         auroc=side.auroc,
     )
@@ -136,7 +136,7 @@ def direction_of_side(side: Side) -> Direction:
     Where no mean gap is significant but the wrong spread or shape is, scores are off in both
     directions, whatever the mean gap.
     """
-    departures = side.omnibus.found(DETECTION_LEVEL)
+    departures = side.omnibus.departures(DETECTION_LEVEL)
     shape_alone = "mean" not in departures and bool({"spread", "smooth"} & {*departures})
     gap = 0.0 if shape_alone else mean_gap_of(side)
     return direction_of(gap, side.curves.ks_error, side.omnibus.p_value)

@@ -183,12 +183,12 @@ class CalibratorFile:
         CalibrationInputError
             Nothing was fitted.
         """
-        asked, fitted = result.asked, result.fitted
-        if asked is None or fitted is None:
+        request, fitted = result.request, result.fitted
+        if request is None or fitted is None:
             raise CalibrationInputError("result", "no fitted calibrator", "an audit of one")
-        made = cls.about(asked.split.calibration, fitted, asked.event, result, data=data)
+        made = cls.about(request.split.calibration, fitted, request.event, result, data=data)
         made = replace(made, model=model)
-        return replace(made, groups=asked.grouping) if made.needs_groups else made
+        return replace(made, groups=request.grouping) if made.needs_groups else made
 
     @classmethod
     def about(
@@ -207,7 +207,7 @@ class CalibratorFile:
         fewer = thinned(fitted)
         return cls(
             fewer,
-            rows.made_of if of_classes and isinstance(rows, LogitSet) else "scores",
+            rows.values_kind if of_classes and isinstance(rows, LogitSet) else "scores",
             names,
             None if of_classes else event,
             rows.n_samples,

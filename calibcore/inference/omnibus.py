@@ -78,7 +78,7 @@ class Omnibus:
         """Return one of the statistics."""
         return find({part.key: part for part in self.parts}, key, "statistic")
 
-    def found(self, level: float = 0.05) -> tuple[Departure, ...]:
+    def departures(self, level: float = 0.05) -> tuple[Departure, ...]:
         """Return which statistics are significant, adjusted for looking at all of them."""
         return tuple(part.key for part in self.parts if part.adjusted < level)
 
@@ -146,7 +146,7 @@ def omnibus_test(
     Examples
     --------
     >>> found = omnibus_test([0.3] * 50 + [0.7] * 50, [0, 1] * 50)
-    >>> found.p_value < 0.01, found.found()
+    >>> found.p_value < 0.01, found.departures()
     (True, ('spread', 'smooth'))
     """
     counted = counted_rows(scores, hits, sample_weight, clusters)
