@@ -167,12 +167,12 @@ def other_labels(probabilities: Floats, labels: Labels) -> Labels:
     >>> other_labels(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]]), np.array([0, 1])).tolist()
     [1, 0]
     """
-    found = np.empty_like(labels)
+    others = np.empty_like(labels)
     for rows in row_blocks(*probabilities.shape):
         left = probabilities[rows].copy()
         left[np.arange(len(left)), labels[rows]] = -1.0
-        found[rows] = left.argmax(axis=1)
-    return found
+        others[rows] = left.argmax(axis=1)
+    return others
 
 
 def known_of_rows(
@@ -203,8 +203,8 @@ def known_of_rows(
 
 
 def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
-    found = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
-    return found.reshape(shape).astype(np.float64)
+    counts = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
+    return counts.reshape(shape).astype(np.float64)
 
 
 def draw_by_outcome(

@@ -64,8 +64,8 @@ class BinnedReliability:
 
     def of_class(self, k: int) -> "BinnedReliability":
         """Return the bins of one of several classes."""
-        found = self.bins
-        bins = BinTable(found.edges, found.counts[k], found.mean_score[k], found.frequency[k])
+        table = self.bins
+        bins = BinTable(table.edges, table.counts[k], table.mean_score[k], table.frequency[k])
         return BinnedReliability(bins, self.lower[k], self.upper[k], self.interval, self.level)
 
 

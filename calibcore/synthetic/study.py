@@ -385,7 +385,7 @@ def calibrators_against(
     True
     """
     truth, prepared = world.truth(), prepare(calibration.rows, world.event)
-    found = []
+    comparisons = []
     for key, calibrator in calibrators.items():
         fitted = fit(calibrator, prepared, None)
         if isinstance(fitted, FittedVectorMap) and world.n_classes == 2:
@@ -394,7 +394,7 @@ def calibrators_against(
             expected = "one that acts on the event's score alone, or a world of 2 classes"
             raise CalibrationInputError("calibrators", key, expected)
         after = truth.after(fitted)
-        found.append(
+        comparisons.append(
             CalibratorAgainstTruth(key, fitted, score_curve(fitted), after.distance, after)
         )
-    return tuple(found)
+    return tuple(comparisons)
