@@ -16,7 +16,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, Comparisons, SetResult, Side
 from calibcore.events import OneClass
 from calibcore.metrics import EventMeasure, Measure, Options
-from calibcore.ordering import block_ends
+from calibcore.ordering import tie_ends, tie_starts
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.reliability import binned_of
 from calibcore.results import result_class
@@ -373,7 +373,7 @@ def _added(keys: NDArray[Any], *columns: NDArray[Any]) -> tuple[NDArray[Any], ..
     """Return the distinct keys, ascending, and for each the sums of the columns."""
     order = np.argsort(keys, kind="stable")  # of two that are in order already, one pass
     ordered = keys[order]
-    starts = np.concatenate([[0], block_ends(ordered)[:-1] + 1])
+    starts = tie_starts(tie_ends(ordered))
     return ordered[starts], *(np.add.reduceat(column[order], starts) for column in columns)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.ordering import block_ends, order_of_rows, sort_by_score
+from calibcore.ordering import order_of_rows, sort_by_score, tie_ends, tie_starts
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
@@ -252,12 +252,12 @@ def tally(
     if rest is not None:
         left = validation.rest(rest, n_rows=n_samples)
         spared = float(spared_nats(checked_scores, left) @ (1 - checked_hits))
-    ends = block_ends(ordered)
+    ends = tie_ends(ordered)
     if ends.size == n_samples:
         return Tally(
             ordered, np.ones(n_samples), ordered_hits.astype(np.float64), n_samples, spared
         )
-    starts = np.concatenate([[0], ends[:-1] + 1])
+    starts = tie_starts(ends)
     counts = (ends - starts + 1).astype(np.float64)
     counted_hits = np.add.reduceat(ordered_hits, starts, dtype=np.float64)
     return Tally(ordered[ends], counts, counted_hits, n_samples, spared)
@@ -295,8 +295,8 @@ def _weighted(
     order = order_of_rows(scores + 0.0, *keys)
     order = order[values[order] > 0]
     ordered, ordered_hits, own = scores[order] + 0.0, hits[order].astype(np.float64), values[order]
-    ends = block_ends(ordered)
-    starts = np.concatenate([[0], ends[:-1] + 1])
+    ends = tie_ends(ordered)
+    starts = tie_starts(ends)
     spared = 0.0
     if rest is not None:
         spared = float(spared_nats(ordered, rest[order]) @ (own * (1 - ordered_hits)))
@@ -332,8 +332,8 @@ def expected_tally(scores: Floats, frequency: Floats) -> Tally:
     """
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
-    ends = block_ends(ordered)
-    starts = np.concatenate([[0], ends[:-1] + 1])
+    ends = tie_ends(ordered)
+    starts = tie_starts(ends)
     hits = np.add.reduceat(frequency[order], starts)
     return Tally(ordered[ends], (ends - starts + 1.0), hits, ordered.size)
 

@@ -84,16 +84,16 @@ def _of_groups(file: CalibratorFile) -> tuple[list[str], list[str]]:
         known = {k if name else None: place for place, (k, name) in enumerate(names.items())}
         constants.append(f"CUTS = {list(grouping.cuts)!r}")
         ranges = 'np.searchsorted(CUTS, g, side="right")'
-        keys = [as_numbers, f"keys = np.where(np.isnan(g), None, {ranges})"]
+        key_lines = [as_numbers, f"keys = np.where(np.isnan(g), None, {ranges})"]
     elif all(numbers[k] is not None or not name for k, name in names.items()):
         known = {numbers[k]: place for place, k in enumerate(names)}
-        keys = [as_numbers, "keys = np.where(np.isnan(g), None, g)"]
+        key_lines = [as_numbers, "keys = np.where(np.isnan(g), None, g)"]
     else:
         known = {name: place for place, name in enumerate(names.values())}
         blank = '"" if one is None or one != one else str(one)'
-        keys = [f"keys = [{blank} for one in np.asarray(groups).tolist()]"]
+        key_lines = [f"keys = [{blank} for one in np.asarray(groups).tolist()]"]
     return [*constants, f"GROUPS = {known!r}"], [
-        *keys,
+        *key_lines,
         "place = np.array([GROUPS.get(key, -1) for key in keys], dtype=int)",
         "if len(place) != len(x):",
         '    raise ValueError("expected a group for each score")',

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
-from calibcore.ordering import block_ends
+from calibcore.ordering import tie_ends, tie_starts
 from calibcore.results import result_class
 from calibcore.tally import Tally, spared_nats, tally
 from calibcore.validation import Floats, Hits, Labels
@@ -50,7 +50,7 @@ def group_starts(scores: Floats, counts: Floats, most: int = MOST_GROUPS) -> NDA
     group = np.ceil(totals / totals[-1] * (most - 3))
     group[scores == 0] = -1
     group[scores == 1] = most
-    return np.concatenate([[0], block_ends(group)[:-1] + 1])
+    return tie_starts(tie_ends(group))
 
 
 def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws: int) -> Tally:
@@ -269,8 +269,8 @@ class OrderedRows:
         """Sort the rows of an event."""
         order = np.argsort(event.scores)
         ordered = event.scores[order]
-        ends = block_ends(ordered)
-        starts, counts = np.concatenate([[0], ends[:-1] + 1]), np.diff(ends, prepend=-1)
+        ends = tie_ends(ordered)
+        starts, counts = tie_starts(ends), np.diff(ends, prepend=-1)
         firsts = group_starts(ordered[ends], counts)
         scores = ordered[ends]
         if firsts.size < ends.size:

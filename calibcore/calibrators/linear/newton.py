@@ -127,9 +127,8 @@ def _own_parts(model: Curved) -> Floats:
     hessians = (sums - squares[:, [0, 1, 1, 2]].reshape(-1, 2, 2)) / model.n_rows
     least = 1e-12 * np.array([float(model.mean_squares.max()), 1.0]) + _SMALLEST
     hessians[:, ends, ends] += 2 * model.strength + lift / model.n_rows + least
-    most = (
-        (1 - 1e-9) * np.sqrt(hessians[:, 0, 0]) * np.sqrt(hessians[:, 1, 1])
-    )  # where all is rounding
+    # Where all is rounding, the part beside the diagonal might exceed what is on it.
+    most = (1 - 1e-9) * np.sqrt(hessians[:, 0, 0]) * np.sqrt(hessians[:, 1, 1])
     hessians[:, 0, 1] = hessians[:, 1, 0] = np.clip(hessians[:, 0, 1], -most, most)
     return np.asarray(np.linalg.cholesky(hessians))
 

@@ -18,7 +18,7 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
 from calibcore.calibrators.method import Cost, Fits, Method, Switch
-from calibcore.ordering import block_ends, in_order, sort_by_score
+from calibcore.ordering import in_order, sort_by_score, tie_ends, tie_starts
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 from calibcore.weights import EventRows, SampleWeight, event_rows
@@ -152,8 +152,8 @@ class IsotonicCalibration(ScoreMap):
 
         if rows.weights is None:
             return self.fit(rows.scores, rows.hits)
-        ends = block_ends(rows.scores)
-        starts = np.concatenate([[0], ends[:-1] + 1])
+        ends = tie_ends(rows.scores)
+        starts = tie_starts(ends)
         sizes = np.add.reduceat(rows.weights, starts)
         hits = np.add.reduceat(rows.weights * rows.hits, starts)
         steps = isotonic_regression(hits / sizes, weights=sizes).blocks
