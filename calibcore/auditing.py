@@ -128,8 +128,8 @@ class AuditResult:
 
         Examples
         --------
-        >>> found = audit([0.9] * 100, [1, 0] * 50, groups=["a", "b"] * 50).verdict
-        >>> found.before.direction, [(one.name, round(one.gap, 1)) for one in found.groups]
+        >>> verdict = audit([0.9] * 100, [1, 0] * 50, groups=["a", "b"] * 50).verdict
+        >>> verdict.before.direction, [(one.name, round(one.gap, 1)) for one in verdict.groups]
         ('too high', [('b', 0.9)])
         """
         rows = None if self.request is None else self.request.split.test
@@ -200,8 +200,8 @@ class AuditResult:
         Examples
         --------
         >>> result = audit([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 1, 1] * 25)
-        >>> found = result.intervals("ks_error", n_resamples=100).find("ks_error")
-        >>> found.before.interval.low < found.before.value < found.before.interval.high
+        >>> finding = result.intervals("ks_error", n_resamples=100).find("ks_error")
+        >>> finding.before.interval.low < finding.before.value < finding.before.interval.high
         True
         """
         request = self.request
@@ -245,8 +245,8 @@ class AuditResult:
         Examples
         --------
         >>> import json
-        >>> found = json.loads(audit([0.25, 0.75], [0, 1]).to_json())
-        >>> found["n_samples"], found["measures"]["event_brier"]["before"]
+        >>> content = json.loads(audit([0.25, 0.75], [0, 1]).to_json())
+        >>> content["n_samples"], content["measures"]["event_brier"]["before"]
         (2, 0.0625)
         """
         measures = {

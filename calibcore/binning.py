@@ -255,8 +255,8 @@ def equal_ranges(values: ArrayLike, n_ranges: int) -> Ranges:
 
     Examples
     --------
-    >>> found = equal_ranges([3.0, 1.0, np.nan, 2.0, 4.0], 2)
-    >>> found.low.tolist(), found.high.tolist(), found.places.tolist()
+    >>> ranges = equal_ranges([3.0, 1.0, np.nan, 2.0, 4.0], 2)
+    >>> ranges.low.tolist(), ranges.high.tolist(), ranges.places.tolist()
     ([1.0, 3.0], [2.0, 4.0], [1, 0, -1, 0, 1])
     """
     n_ranges = validation.whole_number(n_ranges, "n_ranges", least=1, most=1_000)
@@ -308,8 +308,8 @@ def round_ranges(values: ArrayLike, n_ranges: int) -> RoundRanges:
 
     Examples
     --------
-    >>> found = round_ranges([18, 23, 29, 34, 41, 47, 58, 66], 4)
-    >>> found.cuts.tolist(), found.places.tolist()
+    >>> ranges = round_ranges([18, 23, 29, 34, 41, 47, 58, 66], 4)
+    >>> ranges.cuts.tolist(), ranges.places.tolist()
     ([25.0, 40.0, 50.0], [0, 0, 1, 1, 2, 2, 3, 3])
     """
     n_ranges = validation.whole_number(n_ranges, "n_ranges", least=1, most=1_000)

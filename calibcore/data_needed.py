@@ -379,8 +379,8 @@ def learning_curves(
     >>> from calibcore.calibrators import PlattScaling
     >>> rows = EventScores([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 0, 1, 1, 0, 1, 1, 1, 1] * 10)
     >>> plan = Plan((50, 100), n_draws=3)
-    >>> found = learning_curves(Split(rows, rows), TopR(1), {"platt": PlattScaling()}, plan)
-    >>> found.curve("platt").sizes.tolist(), found.curve("platt").points[0].values.shape
+    >>> curves = learning_curves(Split(rows, rows), TopR(1), {"platt": PlattScaling()}, plan)
+    >>> curves.curve("platt").sizes.tolist(), curves.curve("platt").points[0].values.shape
     ([50, 100], (3, 7))
     """
     # A fit takes time by its rows, a evaluation by those of the test set.

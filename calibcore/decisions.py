@@ -200,8 +200,8 @@ def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
 
     Examples
     --------
-    >>> found = at_cutoff(EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1]), 0.4)
-    >>> found.called, found.right, found.missed, found.in_vain, found.left_alone
+    >>> counts = at_cutoff(EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1]), 0.4)
+    >>> counts.called, counts.right, counts.missed, counts.in_vain, counts.left_alone
     (3, 2, 0, 1, 1)
     """
     everybody = np.zeros(event.n_samples, dtype=np.int64)
@@ -433,8 +433,8 @@ def decision_curve(
 
     Examples
     --------
-    >>> found = decision_curve(EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1]), [0.2, 0.5])
-    >>> found.model.round(4).tolist(), found.every.round(4).tolist()
+    >>> curve = decision_curve(EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1]), [0.2, 0.5])
+    >>> curve.model.round(4).tolist(), curve.every.round(4).tolist()
     ([0.4375, 0.25], [0.375, 0.0])
     """
     at = _cutoffs(cutoff)

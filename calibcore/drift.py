@@ -623,8 +623,8 @@ def compare_pairs(
     >>> scores = rng.random(500)
     >>> hits = rng.random(500) < scores
     >>> raised = np.clip(scores + rng.normal(0.005, 0.02, 500), 0, 1)
-    >>> found = compare_pairs(EventScores(scores, hits), EventScores(raised, hits))
-    >>> [row.key for row in found.moved], found.changed_outcomes
+    >>> comparison = compare_pairs(EventScores(scores, hits), EventScores(raised, hits))
+    >>> [row.key for row in comparison.moved], comparison.changed_outcomes
     (['mean_gap', 'mean_score'], 0)
     """
     check_same_design(reference, new)

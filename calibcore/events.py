@@ -125,8 +125,8 @@ class TopR:
 
     Examples
     --------
-    >>> found = TopR(2).outcomes([[0.7, 0.2, 0.1]], [1])
-    >>> found.scores, found.hits
+    >>> outcomes = TopR(2).outcomes([[0.7, 0.2, 0.1]], [1])
+    >>> outcomes.scores, outcomes.hits
     (array([0.2]), array([1], dtype=int8))
     """
 
@@ -180,8 +180,8 @@ class WithinTopR:
 
     Examples
     --------
-    >>> found = WithinTopR(2).outcomes([[0.5, 0.25, 0.25]], [1])
-    >>> found.scores, found.hits
+    >>> outcomes = WithinTopR(2).outcomes([[0.5, 0.25, 0.25]], [1])
+    >>> outcomes.scores, outcomes.hits
     (array([0.75]), array([1], dtype=int8))
     """
 
@@ -218,8 +218,8 @@ class OneClass:
 
     Examples
     --------
-    >>> found = OneClass(0).outcomes([[0.7, 0.3]], [1])
-    >>> found.scores, found.hits
+    >>> outcomes = OneClass(0).outcomes([[0.7, 0.3]], [1])
+    >>> outcomes.scores, outcomes.hits
     (array([0.7]), array([0], dtype=int8))
     """
 

@@ -365,8 +365,8 @@ def resplit(  # noqa: PLR0913 - as `audit`, many times
     >>> from calibcore.metrics import METRICS
     >>> rows = EventScores([0.2, 0.8] * 20, [0, 1] * 20)
     >>> brier = next(one for one in METRICS if one.key == "event_brier")
-    >>> found = resplit(rows, event=TopR(1), calibrator=None, measures=(brier,), n_splits=3)
-    >>> round(found.cell(brier).value, 3), found.cell(brier).deviation
+    >>> splits = resplit(rows, event=TopR(1), calibrator=None, measures=(brier,), n_splits=3)
+    >>> round(splits.cell(brier).value, 3), splits.cell(brier).deviation
     (0.04, 0.0)
     """
     n_splits = validation.whole_number(n_splits, "n_splits", least=2, most=10_000)

@@ -52,8 +52,8 @@ def risk_coverage(event: EventScores) -> RiskCoverage:
 
     Examples
     --------
-    >>> found = risk_coverage(EventScores([0.6, 0.9, 0.9, 0.7], [0, 1, 1, 1]))
-    >>> found.coverage.tolist(), found.accuracy.tolist(), found.aurc
+    >>> curve = risk_coverage(EventScores([0.6, 0.9, 0.9, 0.7], [0, 1, 1, 1]))
+    >>> curve.coverage.tolist(), curve.accuracy.tolist(), curve.aurc
     ([0.5, 0.75, 1.0], [1.0, 1.0, 0.75], 0.0625)
     """
     counted = tally_of(event)
@@ -104,8 +104,8 @@ def out_of_fold_accuracy(event: EventScores, wanted: float, fold: Folds) -> OutO
     Examples
     --------
     >>> rows = EventScores([0.6, 0.9, 0.6, 0.9], [0, 1, 0, 1])
-    >>> found = out_of_fold_accuracy(rows, 1.0, np.array([0, 0, 1, 1]))
-    >>> found.rows, found.right
+    >>> accuracy = out_of_fold_accuracy(rows, 1.0, np.array([0, 0, 1, 1]))
+    >>> accuracy.rows, accuracy.right
     (2, 2)
     """
     if not 0 <= wanted <= 1:
@@ -178,8 +178,8 @@ def group_accuracies(
     Examples
     --------
     >>> rows = EventScores([0.9] * 40, [1] * 30 + [0] * 10)
-    >>> found = group_accuracies(rows, 0.9, 0.9, [[0] * 28 + [1] * 12])
-    >>> found.right.tolist(), found.rows.tolist(), found.below().tolist()
+    >>> groups = group_accuracies(rows, 0.9, 0.9, [[0] * 28 + [1] * 12])
+    >>> groups.right.tolist(), groups.rows.tolist(), groups.below().tolist()
     ([28, 2], [28, 12], [1])
     """
     from scipy.special import bdtr, betainc  # noqa: PLC0415 - a tenth of a second to import

@@ -73,8 +73,8 @@ def checkpoint(
     Examples
     --------
     >>> rows = LogitSet([[2.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.0, 2.0]] * 2, [0, 0, 1, 0] * 2)
-    >>> found = checkpoint(1, Split(rows, rows))
-    >>> found.error, round(found.temperature, 3)  # ln 3 is the logit that 3 of 4 need
+    >>> point = checkpoint(1, Split(rows, rows))
+    >>> point.error, round(point.temperature, 3)  # ln 3 is the logit that 3 of 4 need
     (0.25, 1.82)
     """
     result = audit(split, event=event or TopR(1), calibrator=TemperatureScaling(), n_bins=n_bins)

@@ -191,8 +191,8 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
 
     Examples
     --------
-    >>> found = screen_slices([0.9] * 80, [1] * 40 + [0] * 40, [0] * 40 + [1] * 40, n_slices=3)
-    >>> found.mean_gap.round(2).tolist(), found.off().tolist()
+    >>> screen = screen_slices([0.9] * 80, [1] * 40 + [0] * 40, [0] * 40 + [1] * 40, n_slices=3)
+    >>> screen.mean_gap.round(2).tolist(), screen.off().tolist()
     ([-0.1, 0.9, nan], [False, True, False])
     """
     checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
@@ -410,8 +410,8 @@ def joint_screen(
     >>> from calibcore.subgroups import screen_slices
     >>> scores, hits, places = [0.5] * 80, [0] * 40 + [1] * 40, [0] * 40 + [1] * 40
     >>> alone = screen_slices(scores, hits, places, n_slices=2)
-    >>> found = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
-    >>> found.off().tolist(), found.differs.tolist(), found.n_tests
+    >>> screen = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
+    >>> screen.off().tolist(), screen.differs.tolist(), screen.n_tests
     ([True, True], [True, True], 2)
     """
     chosen = gaps.grouping == grouping

@@ -101,8 +101,8 @@ def side_verdict(side: Side, before: Side | None = None) -> SideVerdict:
     Examples
     --------
     >>> from calibcore import audit
-    >>> found = audit([0.9] * 60 + [0.6] * 60, [1, 0, 0] * 40).verdict.before
-    >>> found.direction, round(found.mean_gap, 2), found.detected
+    >>> before = audit([0.9] * 60 + [0.6] * 60, [1, 0, 0] * 40).verdict.before
+    >>> before.direction, round(before.mean_gap, 2), before.detected
     ('too high', 0.42, True)
     """
     omnibus, (direction, left, why) = side.omnibus, state_of(side, before)

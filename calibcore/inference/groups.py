@@ -315,8 +315,8 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     Examples
     --------
     >>> scores, hits = [0.5] * 200, [0, 0, 0, 1] * 25 + [0, 1, 1, 1] * 25
-    >>> found = group_gaps(scores, hits, [[0] * 100 + [1] * 100])
-    >>> found.gap.tolist(), found.off().tolist(), found.worst()
+    >>> gaps = group_gaps(scores, hits, [[0] * 100 + [1] * 100])
+    >>> gaps.gap.tolist(), gaps.off().tolist(), gaps.worst()
     ([0.25, -0.25], [True, True], 0)
     """
     given, seen = validation.scores_and_hits(scores, hits)

@@ -145,8 +145,8 @@ def omnibus_test(
 
     Examples
     --------
-    >>> found = omnibus_test([0.3] * 50 + [0.7] * 50, [0, 1] * 50)
-    >>> found.p_value < 0.01, found.departures()
+    >>> omnibus = omnibus_test([0.3] * 50 + [0.7] * 50, [0, 1] * 50)
+    >>> omnibus.p_value < 0.01, omnibus.departures()
     (True, ('spread', 'smooth'))
     """
     counted = counted_rows(scores, hits, sample_weight, clusters)

@@ -103,8 +103,8 @@ def drift_test(
     Examples
     --------
     >>> months, hits = [0] * 100 + [1] * 100 + [2] * 100, [0, 1] * 100 + [1, 1, 1, 0] * 25
-    >>> found = drift_test([0.5] * 300, hits, months, n_periods=3)
-    >>> found.p_value < 0.01, found.since, found.gap_before, found.gap_since
+    >>> drift = drift_test([0.5] * 300, hits, months, n_periods=3)
+    >>> drift.p_value < 0.01, drift.since, drift.gap_before, drift.gap_since
     (True, 2, 0.0, -0.25)
     """
     given, seen = validation.scores_and_hits(scores, hits)

@@ -229,8 +229,8 @@ def redraw_estimates(
     Examples
     --------
     >>> from calibcore.synthetic import zhang_world
-    >>> found = redraw_estimates(zhang_world(0.5, -1.5), 64, 100, seed=1)
-    >>> bool(found.errors("kde_ece").mean() < found.errors("ece").mean())
+    >>> estimates = redraw_estimates(zhang_world(0.5, -1.5), 64, 100, seed=1)
+    >>> bool(estimates.errors("kde_ece").mean() < estimates.errors("ece").mean())
     True
     """
     n_rows = validation.whole_number(n_rows, "n_rows", least=1, most=MOST_CELLS // 2)

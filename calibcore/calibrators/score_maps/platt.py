@@ -73,8 +73,8 @@ def minimise_nll(
     --------
     >>> column = np.array([[0.0, 0.0, 1.0, 1.0]])
     >>> targets = np.array([0.0, 1.0, 0.0, 0.0])
-    >>> found = minimise_nll(column, targets, np.zeros(1), along=column[0], bounded=(0,))
-    >>> found.weights.tolist(), found.converged
+    >>> minimum = minimise_nll(column, targets, np.zeros(1), along=column[0], bounded=(0,))
+    >>> minimum.weights.tolist(), minimum.converged
     ([0.0], True)
     """
     rows = _Rows(columns, targets, np.ones(targets.size) if weights is None else weights)
