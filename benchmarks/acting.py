@@ -25,7 +25,7 @@ from calibcore.decisions import at_cutoff, decision_curve
 from calibcore.events import OneClass
 from calibcore.fitting import calibrated_scores, fit, fit_folds, prepare
 from calibcore.inference import group_gaps, omnibus_test
-from calibcore.selective import held_accuracy, risk_coverage
+from calibcore.selective import out_of_fold_accuracy, risk_coverage
 from calibcore.splits import deal_folds
 from calibcore.validation import Floats, Labels
 
@@ -122,7 +122,7 @@ def kept(n_rows: int, wanted: float, seed: int) -> tuple[bool, ...]:
     top, true = np.maximum(mesh, 1 - mesh), np.where(mesh >= 0.5, _TRUE, 1 - _TRUE)
     curve = risk_coverage(rows)
     place = curve.lowest_for(wanted)
-    held = held_accuracy(rows, wanted, deal_folds(rows, seed=seed)).accuracy
+    held = out_of_fold_accuracy(rows, wanted, deal_folds(rows, seed=seed)).accuracy
     if place is None or held is None:
         return False, False
     above = top >= curve.score[place]

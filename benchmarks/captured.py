@@ -157,7 +157,7 @@ class _Captured:
             upload = self.read(name, data, **choices)
         except self.readers.FileError as error:
             if not before and (kept := self._kept(name, data, choices)):
-                self._write([kept], {"refused": [error.field, error.found, error.wanted]})
+                self._write([kept], {"refused": [error.field, error.actual, error.expected]})
             raise
         finally:
             self.inside = before

@@ -299,7 +299,7 @@ def held(page: str) -> dict[str, tuple[float, float]]:
 def held_text(page: str) -> str:
     """Write what the dashboard says of the intervals, as the page has it."""
     lines = "".join(f'    "{key}": {found},\n' for key, found in held(page).items())
-    return HELD_HEAD + "HELD: Mapping[str, tuple[float, float]] = {\n" + lines + "}\n"
+    return HELD_HEAD + "COVERAGE: Mapping[str, tuple[float, float]] = {\n" + lines + "}\n"
 
 
 def _options(words: Sequence[str] | None) -> argparse.Namespace:

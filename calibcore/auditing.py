@@ -99,7 +99,7 @@ class AuditResult:
         Both sets are the same rows, each of the test set evaluated by a fit on all other folds.
     crossed : FoldedScoreMap, FoldedVectorMap or None
         These fits; None where nothing was fitted too.
-    asked : AuditRequest or None
+    request : AuditRequest or None
         For `intervals`; None of what was evaluated by parts.
     prior_shift : PriorShift or None
         What a stated prevalence was taken to mean. Its offset is part of ``fitted``; "before" is of
@@ -112,7 +112,7 @@ class AuditResult:
     same_data: bool
     in_folds: bool = False
     crossed: FoldedScoreMap | FoldedVectorMap | None = None
-    asked: AuditRequest | None = None
+    request: AuditRequest | None = None
     prior_shift: PriorShift | None = None
 
     @property
@@ -128,12 +128,12 @@ class AuditResult:
 
         Examples
         --------
-        >>> found = audit([0.9] * 100, [1, 0] * 50, groups=["a", "b"] * 50).verdict
-        >>> found.before.direction, [(one.name, round(one.gap, 1)) for one in found.groups]
+        >>> verdict = audit([0.9] * 100, [1, 0] * 50, groups=["a", "b"] * 50).verdict
+        >>> verdict.before.direction, [(one.name, round(one.gap, 1)) for one in verdict.groups]
         ('too high', [('b', 0.9)])
         """
-        rows = None if self.asked is None else self.asked.split.test
-        grouping = None if self.asked is None else self.asked.grouping
+        rows = None if self.request is None else self.request.split.test
+        grouping = None if self.request is None else self.request.grouping
         return verdict_of(self.test, rows, grouping)
 
     @property
@@ -200,17 +200,17 @@ class AuditResult:
         Examples
         --------
         >>> result = audit([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 1, 1] * 25)
-        >>> found = result.intervals("ks_error", n_resamples=100).find("ks_error")
-        >>> found.before.interval.low < found.before.value < found.before.interval.high
+        >>> finding = result.intervals("ks_error", n_resamples=100).find("ks_error")
+        >>> finding.before.interval.low < finding.before.value < finding.before.interval.high
         True
         """
-        asked = self.asked
-        if asked is None:
+        request = self.request
+        if request is None:
             raise CalibrationInputError("result", "one put together of parts", "one of audit()")
         by_key = {measure.key: measure for measure in METRICS}
         measures: tuple[Measure, ...] = tuple(find(by_key, key, "measure") for key in keys)
-        plan = Plan(measures or METRICS, asked.options, n_resamples, seed)
-        repeats = self.in_folds and asked.calibrator is not None
+        plan = Plan(measures or METRICS, request.options, n_resamples, seed)
+        repeats = self.in_folds and request.calibrator is not None
 
         def first(share: float) -> None:
             if progress is not None:
@@ -220,20 +220,20 @@ class AuditResult:
             if progress is not None:
                 progress((1 + share) / 2)
 
-        rows = asked.split.test
-        found = infer(*sides_of(rows, self.test, self.of_test), plan, progress=first)
-        if not repeats or asked.calibrator is None or asked.split.fold is None:
-            return found
+        rows = request.split.test
+        inference = infer(*sides_of(rows, self.test, self.of_test), plan, progress=first)
+        if not repeats or request.calibrator is None or request.split.fold is None:
+            return inference
         repeated = refit(
-            prepare(rows, asked.event),
-            asked.event,
-            asked.calibrator,
-            asked.split.fold,
+            prepare(rows, request.event),
+            request.event,
+            request.calibrator,
+            request.split.fold,
             replace(plan, n_resamples=N_DRAWS),
             most=most,
             progress=again,
         )
-        return repeated.widened(found)
+        return repeated.widened(inference)
 
     def to_frame(self, intervals: Inference | None = None) -> "DataFrame":
         """Tabulate the test set's measures: see `calibcore.frames.measures_frame`."""
@@ -245,8 +245,8 @@ class AuditResult:
         Examples
         --------
         >>> import json
-        >>> found = json.loads(audit([0.25, 0.75], [0, 1]).to_json())
-        >>> found["n_samples"], found["measures"]["event_brier"]["before"]
+        >>> content = json.loads(audit([0.25, 0.75], [0, 1]).to_json())
+        >>> content["n_samples"], content["measures"]["event_brier"]["before"]
         (2, 0.0625)
         """
         measures = {
@@ -259,7 +259,7 @@ class AuditResult:
             "n_effective": self.n_effective,
             "assumed": None if self.prior_shift is None else self.prior_shift.assumed,
             "evaluated": "in folds" if self.in_folds else "on a test set",
-            "event": None if self.asked is None else repr(self.asked.event),
+            "event": None if self.request is None else repr(self.request.event),
             "measures": measures,
             "warnings": list(self.warnings),
             "calibrator": None if self.fitted is None else json.loads(self.fitted.to_json()),
@@ -336,9 +336,9 @@ def _own(name: str) -> Iterator[None]:
     The user's own is put back afterwards.
     """
     home = Path(__file__).parents[1]
-    own, found = home / name / "__init__.py", sys.modules.get(name)
-    spec = find_spec(name) if found is None else None
-    origin: str | None = getattr(found, "__file__", None) if spec is None else spec.origin
+    own, loaded = home / name / "__init__.py", sys.modules.get(name)
+    spec = find_spec(name) if loaded is None else None
+    origin: str | None = getattr(loaded, "__file__", None) if spec is None else spec.origin
     if not own.is_file() or (origin is not None and own.samefile(origin)):
         yield
         return
@@ -461,7 +461,7 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     return replace(
         evaluated,
         fitted=_after(shift, fitted),
-        asked=AuditRequest(
+        request=AuditRequest(
             split, event, calibrator, options, grouping, None if isinstance(data, Split) else seed
         ),
         prior_shift=shift,
@@ -547,8 +547,8 @@ def rebin(
     test = calibration = _rebinned(result.test, split.test, result.of_test, options)
     if result.calibration is not result.test:
         calibration = _rebinned(result.calibration, split.calibration, result.fitted, options)
-    asked = result.asked and replace(result.asked, options=options)
-    return replace(result, calibration=calibration, test=test, asked=asked)
+    request = result.request and replace(result.request, options=options)
+    return replace(result, calibration=calibration, test=test, request=request)
 
 
 def _rebinned(
@@ -589,16 +589,16 @@ def _finite(value: float | None) -> float | None:
 
 
 def _split_of(
-    data: object, told: Mapping[str, Any], seed: int
+    data: object, columns: Mapping[str, Any], seed: int
 ) -> Split[LogitSet] | Split[EventScores]:
     if isinstance(data, Split):
-        for field, beside in told.items():
+        for field, beside in columns.items():
             if beside is not None:
                 raise CalibrationInputError(
                     field, "some beside a split", "none: its sets have them"
                 )
         return data
-    rows = rows_of(data, **told)
+    rows = rows_of(data, **columns)
     n_folds = min(5, rows.n_samples)
     if rows.clusters is not None:
         n_folds = min(n_folds, np.unique(rows.clusters).size)

@@ -133,9 +133,9 @@ def _rows_alike(counted: Tally, starts: NDArray[np.intp], frequency: Floats) -> 
     if counted.design is None or counted.hits.ndim > 1:
         return None
     filled = ~np.isnan(frequency)
-    found = np.zeros(frequency.shape)
-    found[filled] = counted.design.rows_alike(frequency[filled], starts[filled])
-    return found
+    rows = np.zeros(frequency.shape)
+    rows[filled] = counted.design.rows_alike(frequency[filled], starts[filled])
+    return rows
 
 
 def equal_width_starts(counted: Tally, n_bins: int) -> NDArray[np.intp]:
@@ -187,8 +187,8 @@ def first_reaching(totals: Floats, places: NDArray[np.int64] | Floats) -> NDArra
     # One search serves all rows: each is lifted above the one before.
     lift = np.arange(totals.size // n_blocks)[:, np.newaxis] * (totals[..., -1].max() + 1)
     lifted = (totals.reshape(-1, n_blocks) + lift).ravel()
-    found = np.searchsorted(lifted, places + lift) - np.arange(len(lift))[:, np.newaxis] * n_blocks
-    return np.asarray(found.reshape(*shape, places.size))
+    firsts = np.searchsorted(lifted, places + lift) - np.arange(len(lift))[:, np.newaxis] * n_blocks
+    return np.asarray(firsts.reshape(*shape, places.size))
 
 
 def bin_sums(values: Floats, starts: NDArray[np.intp]) -> Floats:
@@ -255,22 +255,22 @@ def equal_ranges(values: ArrayLike, n_ranges: int) -> Ranges:
 
     Examples
     --------
-    >>> found = equal_ranges([3.0, 1.0, np.nan, 2.0, 4.0], 2)
-    >>> found.low.tolist(), found.high.tolist(), found.places.tolist()
+    >>> ranges = equal_ranges([3.0, 1.0, np.nan, 2.0, 4.0], 2)
+    >>> ranges.low.tolist(), ranges.high.tolist(), ranges.places.tolist()
     ([1.0, 3.0], [2.0, 4.0], [1, 0, -1, 0, 1])
     """
     n_ranges = validation.whole_number(n_ranges, "n_ranges", least=1, most=1_000)
-    found = validation.numbers(values, "values")
-    known = ~np.isnan(found)
-    places = np.full(found.size, -1, dtype=np.intp)
+    numbers = validation.numbers(values, "values")
+    known = ~np.isnan(numbers)
+    places = np.full(numbers.size, -1, dtype=np.intp)
     if not known.any():
         return Ranges(np.empty(0), np.empty(0), places)
-    ordered = np.sort(found[known])
+    ordered = np.sort(numbers[known])
     # The last place of each range's share; equal ones among them make one range.
     lasts = np.arange(1, n_ranges + 1) * ordered.size // n_ranges - 1
     high = np.unique(ordered[lasts[lasts >= 0]])
     firsts = np.append(0, np.searchsorted(ordered, high[:-1], side="right"))
-    places[known] = np.searchsorted(high, found[known])
+    places[known] = np.searchsorted(high, numbers[known])
     return Ranges(ordered[firsts], high, places)
 
 
@@ -308,14 +308,14 @@ def round_ranges(values: ArrayLike, n_ranges: int) -> RoundRanges:
 
     Examples
     --------
-    >>> found = round_ranges([18, 23, 29, 34, 41, 47, 58, 66], 4)
-    >>> found.cuts.tolist(), found.places.tolist()
+    >>> ranges = round_ranges([18, 23, 29, 34, 41, 47, 58, 66], 4)
+    >>> ranges.cuts.tolist(), ranges.places.tolist()
     ([25.0, 40.0, 50.0], [0, 0, 1, 1, 2, 2, 3, 3])
     """
     n_ranges = validation.whole_number(n_ranges, "n_ranges", least=1, most=1_000)
-    found = validation.numbers(values, "values")
-    known = ~np.isnan(found)
-    ordered = np.sort(found[known])
+    numbers = validation.numbers(values, "values")
+    known = ~np.isnan(numbers)
+    ordered = np.sort(numbers[known])
     whole = bool(np.isfinite(ordered).all() and (ordered == np.rint(ordered)).all())
     least, last = ordered.size / (2 * n_ranges), 0
     cuts: list[float] = []
@@ -325,8 +325,8 @@ def round_ranges(values: ArrayLike, n_ranges: int) -> RoundRanges:
         if below > 0 and below - last >= least and ordered.size - below >= least:
             cuts.append(cut)
             last = below
-    places = np.full(found.size, -1, dtype=np.intp)
-    places[known] = np.searchsorted(cuts, found[known], side="right")
+    places = np.full(numbers.size, -1, dtype=np.intp)
+    places[known] = np.searchsorted(cuts, numbers[known], side="right")
     return RoundRanges(np.array(cuts), whole, places)
 
 

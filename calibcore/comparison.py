@@ -84,9 +84,9 @@ def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
     >>> from calibcore.events import TopR
     >>> rows = LogitSet([[2.0, 0.0], [0.0, 2.0]] * 10, [0, 1, 0, 0, 1] * 4)
     >>> from calibcore.splits import deal_folds
-    >>> made = TemperatureScaling()
-    >>> found = cross_fit(rows, event=TopR(1), calibrator=made, fold=deal_folds(rows))
-    >>> len(found.fitted.maps)
+    >>> scaling = TemperatureScaling()
+    >>> evaluation = cross_fit(rows, event=TopR(1), calibrator=scaling, fold=deal_folds(rows))
+    >>> len(evaluation.fitted.maps)
     5
     """
     check_pooled(calibrator, event)
@@ -143,8 +143,8 @@ class Contestant:
 
     def value(self, measure: Measure, evaluated_on: EvaluatedOn) -> float | None:
         """Return a measure after calibration; None where it is not defined."""
-        found = self.on(evaluated_on).compare(measure).after
-        return None if found is None or math.isnan(found) else found
+        after = self.on(evaluated_on).compare(measure).after
+        return None if after is None or math.isnan(after) else after
 
 
 @result_class
@@ -240,8 +240,8 @@ def moves_mean_away(gap: Comparison, rate: Comparison, n_samples: int) -> bool:
     >>> from calibcore.calibrators import PlattScaling
     >>> fit, test = EventScores([0.2, 0.8] * 200, [0, 1, 1, 1] * 100), EventScores([0.5] * 400,
     ...     [0, 1] * 200)
-    >>> found = audit(Split(fit, test), event=TopR(1), calibrator=PlattScaling()).test
-    >>> moves_mean_away(found.compare("mean_gap"), found.compare("hit_rate"), 400)
+    >>> evaluation = audit(Split(fit, test), event=TopR(1), calibrator=PlattScaling()).test
+    >>> moves_mean_away(evaluation.compare("mean_gap"), evaluation.compare("hit_rate"), 400)
     True
     """
     if gap.before is None or gap.after is None or rate.before is None:

@@ -188,12 +188,12 @@ class CumulativeCurves:
         if self.design is None or not self.design.is_drawn:
             return None
         rng, step = np.random.default_rng(0), max(1, _CELLS // self.design.starts.size)
-        found = []
+        extremes = []
         for first in range(0, _N_DRAWS, step):
             gaps, _ = self.design.drawn_gaps(rng, min(step, _N_DRAWS - first), self.score[1:])
             gaps = np.cumsum(gaps, axis=1, out=gaps) / self.n_samples
-            found.append(np.stack([gaps.max(axis=1), gaps.min(axis=1)]))
-        high, low = np.concatenate(found, axis=1)
+            extremes.append(np.stack([gaps.max(axis=1), gaps.min(axis=1)]))
+        high, low = np.concatenate(extremes, axis=1)
         high, low = np.maximum(high, 0), np.minimum(low, 0)
         return np.maximum(high, -low), high - low
 
@@ -233,9 +233,9 @@ def expected_steps(variance: ArrayLike, skew: ArrayLike) -> Floats:
     """
     spread, bent = np.asarray(variance, dtype=np.float64), np.asarray(skew, dtype=np.float64)
     step = np.divide(bent, spread, out=np.zeros_like(spread), where=spread > 0)
-    found = np.full_like(spread, np.inf)
-    np.divide(spread, step**2, out=found, where=step > _LEAST_STEP)
-    return found
+    steps = np.full_like(spread, np.inf)
+    np.divide(spread, step**2, out=steps, where=step > _LEAST_STEP)
+    return steps
 
 
 def rare_tail(largest: ArrayLike, variance: ArrayLike, skew: ArrayLike) -> Floats:
@@ -264,11 +264,11 @@ def rare_tail(largest: ArrayLike, variance: ArrayLike, skew: ArrayLike) -> Float
     beyond, spread, bent = (np.asarray(of, dtype=np.float64) for of in (largest, variance, skew))
     mean = expected_steps(spread, bent)
     some = np.isfinite(mean)
-    found = np.zeros_like(mean)
+    p_values = np.zeros_like(mean)
     mean, beyond = mean[some], beyond[some] * spread[some] / bent[some]
     above, below = gammainc(mean + beyond, mean), gammaincc(np.maximum(mean - beyond, 0) + 1, mean)
-    found[some] = above + np.where(beyond < mean, below, 0.0)
-    return found
+    p_values[some] = above + np.where(beyond < mean, below, 0.0)
+    return p_values
 
 
 def brownian_tail(x: float) -> float:

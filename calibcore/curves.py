@@ -98,14 +98,14 @@ def temperature_sweep(
     ([0.6269, 0.5623], [0.1308, 0.0])
     """
     checked = _temperatures(temperatures)
-    found = np.empty((4, checked.size))
+    values = np.empty((4, checked.size))
     for place, temperature in enumerate(checked.tolist()):
         tell(progress, place / checked.size)
         nll, entropy, outcomes = _at(rows, event, temperature)
         counted = tally_of(outcomes)
         error = ece(outcomes.scores, outcomes.hits, n_bins=n_bins, sample_weight=rows.weights)
-        found[:, place] = nll, entropy, error, float(ks_of(counted))
-    nlls, entropies, errors, gaps = found
+        values[:, place] = nll, entropy, error, float(ks_of(counted))
+    nlls, entropies, errors, gaps = values
     return TemperatureSweep(checked, nlls, entropies, errors, gaps, n_bins)
 
 
@@ -113,14 +113,14 @@ def _temperatures(values: ArrayLike) -> Floats:
     low, high = TEMPERATURE_BOUNDS
     wanted = f"a list of numbers from {low:g} to {high:,g}"
     try:
-        found = np.asarray(values, dtype=np.float64)
+        checked = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise CalibrationInputError("temperatures", "other values", wanted) from error
-    if found.ndim != 1 or not found.size or not ((found >= low) & (found <= high)).all():
+    if checked.ndim != 1 or not checked.size or not ((checked >= low) & (checked <= high)).all():
         raise CalibrationInputError("temperatures", "other values", wanted)
-    if (np.diff(found) <= 0).any():
+    if (np.diff(checked) <= 0).any():
         raise CalibrationInputError("temperatures", "values out of order", "ascending ones")
-    return found
+    return checked
 
 
 def _at(rows: LogitSet, event: Event, temperature: float) -> tuple[float, float, EventScores]:
@@ -206,7 +206,7 @@ def knot_sweep(
         raise CalibrationInputError(
             "rows", f"{most:,}", f"at least {max(least, min(knots))}, as many as the fewest knots"
         )
-    found = np.empty((4, len(allowed)))
+    values = np.empty((4, len(allowed)))
     for place, n_knots in enumerate(allowed):
         tell(progress, place / len(allowed))
         chosen = replace(spline, n_knots=n_knots, cross_validated=False)
@@ -215,11 +215,11 @@ def knot_sweep(
         of_test: FittedScoreMap = fitted
         if fold is not None:
             of_test = fold_maps(chosen, calibration, fold)
-        for row, (rows, made) in enumerate(((calibration, fitted), (test, of_test))):
-            after = made.predict(rows.scores)
-            found[row, place] = ks_error(after, rows.hits, sample_weight=rows.weights)
-            found[row + 2, place] = event_nll(after, rows.hits, sample_weight=rows.weights)
-    return KnotSweep(np.array(allowed), *found)
+        for row, (rows, score_map) in enumerate(((calibration, fitted), (test, of_test))):
+            after = score_map.predict(rows.scores)
+            values[row, place] = ks_error(after, rows.hits, sample_weight=rows.weights)
+            values[row + 2, place] = event_nll(after, rows.hits, sample_weight=rows.weights)
+    return KnotSweep(np.array(allowed), *values)
 
 
 # What a fitted calibrator does to scores: its curve, how far rows move, and where to ----------

@@ -45,7 +45,7 @@ class LogitSet:
 
     Attributes
     ----------
-    made_of : {"logits", "probabilities"}
+    values_kind : {"logits", "probabilities"}
         Which of its two tables the set was given; the other is made when it is asked for.
     groups : ndarray of int64, shape (n_samples,), or None
         Group of each row, where `with_groups` has told it.
@@ -68,7 +68,7 @@ class LogitSet:
 
     labels: Labels
     class_names: tuple[str, ...]
-    made_of: Literal["logits", "probabilities"]
+    values_kind: Literal["logits", "probabilities"]
     groups: Labels | None = field(default=None, init=False, repr=False)
     weights: RowWeights | None = field(default=None, init=False, repr=False)
     clusters: Labels | None = field(default=None, init=False, repr=False)
@@ -81,7 +81,7 @@ class LogitSet:
 
     def _set(
         self,
-        made_of: Literal["logits", "probabilities"],
+        values_kind: Literal["logits", "probabilities"],
         table: Logits,
         labels: ArrayLike,
         class_names: Sequence[str] | None,
@@ -90,8 +90,11 @@ class LogitSet:
         n_rows, n_classes = table.shape
         truth = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
         names = validation.class_names(class_names, n_classes=n_classes)
-        kept = {made_of: table, "labels": truth, "class_names": names, "made_of": made_of}
-        for name, value in kept.items():
+        fields = {
+            values_kind: table, "values_kind": values_kind,
+            "labels": truth, "class_names": names,
+        }  # fmt: skip
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -115,12 +118,12 @@ class LogitSet:
         Rows that sum to 1 but for rounding are kept to the last digit, so scores that are equal, or
         lie on the edge of a bin, still do.
         """
-        made = cls.__new__(cls)
+        logit_set = cls.__new__(cls)
         table, names = _scaled(validation.probabilities(probabilities)), class_names
         if names is None:
             names = validation.columns_of(probabilities, "probabilities")
-        made._set("probabilities", _frozen(table), labels, names)  # noqa: SLF001
-        return made
+        logit_set._set("probabilities", _frozen(table), labels, names)  # noqa: SLF001
+        return logit_set
 
     @property
     def n_samples(self) -> int:
@@ -135,8 +138,8 @@ class LogitSet:
     @property
     def given(self) -> Logits:
         """The table that the set was made of."""
-        found: Logits = getattr(self, self.made_of)
-        return found
+        table: Logits = getattr(self, self.values_kind)
+        return table
 
     @cached_property
     def logits(self) -> Logits:
@@ -151,9 +154,9 @@ class LogitSet:
     def rows(self, chosen: ArrayLike) -> "LogitSet":
         """Keep the chosen rows, given as indices or as a mask."""
         index = _row_index(chosen, self.n_samples)
-        made = LogitSet.__new__(LogitSet)
-        made._set(self.made_of, self.given[index], self.labels[index], self.class_names)  # noqa: SLF001
-        return _along(made, self, index)
+        part, labels = LogitSet.__new__(LogitSet), self.labels[index]
+        part._set(self.values_kind, self.given[index], labels, self.class_names)  # noqa: SLF001
+        return _along(part, self, index)
 
 
 @result_class
@@ -216,8 +219,8 @@ class EventScores:
         """Keep the chosen rows, given as indices or as a mask."""
         index = _row_index(chosen, self.n_samples)
         rest = None if self.rest is None else self.rest[index]
-        made = EventScores(self.scores[index], self.hits[index], rest)
-        return _along(made, self, index)
+        part = EventScores(self.scores[index], self.hits[index], rest)
+        return _along(part, self, index)
 
 
 Rows = TypeVar("Rows", LogitSet, EventScores)
@@ -249,9 +252,9 @@ def with_groups(rows: Rows, groups: ArrayLike) -> Rows:
     [7]
     """
     checked = validation.groups(groups, n_rows=rows.n_samples)
-    made = copy(rows)
-    object.__setattr__(made, "groups", checked)
-    return made
+    duplicate = copy(rows)
+    object.__setattr__(duplicate, "groups", checked)
+    return duplicate
 
 
 def with_design(rows: Rows, *, sample_weight: SampleWeight = None, clusters: object = None) -> Rows:
@@ -286,24 +289,24 @@ def with_design(rows: Rows, *, sample_weight: SampleWeight = None, clusters: obj
     4
     """
     weights = weights_of(sample_weight, rows.n_samples)
-    made = copy(rows)
+    duplicate = copy(rows)
     if clusters is not None:
-        object.__setattr__(made, "clusters", cluster_numbers(clusters, rows.n_samples))
+        object.__setattr__(duplicate, "clusters", cluster_numbers(clusters, rows.n_samples))
     if weights is None:
-        return made
+        return duplicate
     if weights.counts:
-        return made.rows(repeats(weights))
-    object.__setattr__(made, "weights", weights)
-    return made if weights.values.all() else made.rows(weights.values > 0)
+        return duplicate.rows(repeats(weights))
+    object.__setattr__(duplicate, "weights", weights)
+    return duplicate if weights.values.all() else duplicate.rows(weights.values > 0)
 
 
-def like(made: EventScores, rows: LogitSet | EventScores) -> EventScores:
+def like(scores: EventScores, rows: LogitSet | EventScores) -> EventScores:
     """Return event scores with the weights and clusters of the rows that they were made from."""
     if rows.weights is not None or rows.clusters is not None:
-        object.__setattr__(made, "weights", rows.weights)
-        object.__setattr__(made, "clusters", rows.clusters)
-        object.__setattr__(made, "prior", rows.prior if isinstance(rows, EventScores) else None)
-    return made
+        object.__setattr__(scores, "weights", rows.weights)
+        object.__setattr__(scores, "clusters", rows.clusters)
+        object.__setattr__(scores, "prior", rows.prior if isinstance(rows, EventScores) else None)
+    return scores
 
 
 def is_designed(rows: LogitSet | EventScores) -> bool:
@@ -327,9 +330,9 @@ def refuse_rows(rows: LogitSet | EventScores, name: str) -> None:
     """
     if rows.weights is None and rows.clusters is None:
         return
-    found = "sampling weights" if rows.weights is not None else "clusters"
+    design = "sampling weights" if rows.weights is not None else "clusters"
     wanted = f"none for {name}, which is of equal rows drawn one by one"
-    raise CalibrationInputError("rows", f"rows with {found}", wanted)
+    raise CalibrationInputError("rows", f"rows with {design}", wanted)
 
 
 def check_same_design(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
@@ -347,8 +350,8 @@ def check_same_design(first: LogitSet | EventScores, other: LogitSet | EventScor
     for name, mine in designs[0].items():
         its = designs[1][name]
         if (mine is None) != (its is None):
-            found = f"none in {'the first' if mine is None else 'another'} model"
-            raise CalibrationInputError(name, found, "the same for both, as the rows are the same")
+            actual = f"none in {'the first' if mine is None else 'another'} model"
+            raise CalibrationInputError(name, actual, "the same for both, as the rows are the same")
         if mine is not None and its is not None and not np.allclose(mine, its, rtol=1e-9):
             row = int(np.flatnonzero(~np.isclose(mine, its, rtol=1e-9))[0])
             raise CalibrationInputError(
@@ -356,18 +359,18 @@ def check_same_design(first: LogitSet | EventScores, other: LogitSet | EventScor
             )
 
 
-def _along(made: Rows, rows: LogitSet | EventScores, index: NDArray[Any]) -> Rows:
+def _along(part: Rows, rows: LogitSet | EventScores, index: NDArray[Any]) -> Rows:
     """Cut what is told of rows along with them."""
     if rows.groups is not None:
-        made = with_groups(made, rows.groups[index])
+        part = with_groups(part, rows.groups[index])
     if rows.weights is not None:
         cut = RowWeights(rows.weights.values[index], "sampling")
-        object.__setattr__(made, "weights", cut)
+        object.__setattr__(part, "weights", cut)
     if isinstance(rows, EventScores) and rows.prior is not None:
-        object.__setattr__(made, "prior", rows.prior)
+        object.__setattr__(part, "prior", rows.prior)
     if rows.clusters is not None:
-        object.__setattr__(made, "clusters", rows.clusters[index])
-    return made
+        object.__setattr__(part, "clusters", rows.clusters[index])
+    return part
 
 
 def _scaled(probabilities: Floats) -> Floats:
@@ -384,9 +387,9 @@ def _scaled(probabilities: Floats) -> Floats:
 
 def _frozen(table: Floats) -> Floats:
     """Keep a table that many are given from being changed."""
-    kept = table.view()
-    kept.flags.writeable = False
-    return kept
+    view = table.view()
+    view.flags.writeable = False
+    return view
 
 
 def _row_index(chosen: ArrayLike, n_samples: int) -> NDArray[np.bool_ | np.integer]:
@@ -401,8 +404,8 @@ def _row_index(chosen: ArrayLike, n_samples: int) -> NDArray[np.bool_ | np.integ
             raise CalibrationInputError("chosen", "a mask of no row", "at least one")
         return index
     if index.ndim != 1 or index.size == 0 or index.dtype.kind not in "iu":
-        found = f"an array of type {index.dtype} and shape {index.shape}"
-        raise CalibrationInputError("chosen", found, "numbers of rows, or a mask of them")
+        actual = f"an array of type {index.dtype} and shape {index.shape}"
+        raise CalibrationInputError("chosen", actual, "numbers of rows, or a mask of them")
     if index.min() < 0 or index.max() >= n_samples:
         outside = f"row numbers from {index.min()} to {index.max()}"
         raise CalibrationInputError("chosen", outside, f"numbers from 0 to {n_samples - 1}")

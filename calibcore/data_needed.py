@@ -64,8 +64,8 @@ class Plan:
         for size in self.sizes:
             validation.whole_number(size, "sizes", least=1)
         if not self.sizes or any(a >= b for a, b in pairwise(self.sizes)):
-            found = ", ".join(map(str, self.sizes)) or "none"
-            raise CalibrationInputError("sizes", found, "at least one number, ascending")
+            actual = ", ".join(map(str, self.sizes)) or "none"
+            raise CalibrationInputError("sizes", actual, "at least one number, ascending")
         validation.whole_number(self.n_draws, "n_draws", least=1)
         validation.whole_number(self.seed, "seed", least=0)
 
@@ -134,27 +134,27 @@ class LearningCurve:
         gains = [sign * (values - before) for values in draws]
         if gains[-1].mean() <= 0:
             return None
-        found = self._first_kept(np.array([[gain.mean()] for gain in gains]))
+        rows = self._rows_to_keep(np.array([[gain.mean()] for gain in gains]))
         rng = np.random.default_rng(_SEED)
         again = (gain[rng.integers(gain.size, size=(_RESAMPLES, gain.size))] for gain in gains)
-        resampled = self._first_kept(np.stack([gain.mean(axis=1) for gain in again]))
+        resampled = self._rows_to_keep(np.stack([gain.mean(axis=1) for gain in again]))
         low, high = np.quantile(resampled, [0.025, 0.975])
-        return EnoughRows(float(found[0]), float(min(low, found[0])), float(max(high, found[0])))
+        return EnoughRows(float(rows[0]), float(min(low, rows[0])), float(max(high, rows[0])))
 
-    def _first_kept(self, gains: Floats) -> Floats:
+    def _rows_to_keep(self, gains: Floats) -> Floats:
         """Return the rows from which on the gains are kept, shape (n,), of gains (n_sizes, n)."""
         wanted, logs = ENOUGH * gains[-1], np.log(self.sizes)
         short = gains[:-1] < wanted
         last = short.shape[0] - 1 - np.argmax(short[::-1], axis=0) if short.size else 0
-        found = np.full(gains.shape[1], float(self.sizes[0]))
+        rows = np.full(gains.shape[1], float(self.sizes[0]))
         for place in range(short.shape[0]):
             here = short[place] & (last == place)
             below, above = gains[place][here], gains[place + 1][here]
             with np.errstate(invalid="ignore"):  # a fit that is infinitely bad
                 step = np.nan_to_num((wanted[here] - below) / (above - below), nan=1.0)
             between = logs[place] + step.clip(0, 1) * (logs[place + 1] - logs[place])
-            found[here] = np.exp(between)
-        return found
+            rows[here] = np.exp(between)
+        return rows
 
     def _draws(self, measure: str) -> Iterator[Floats]:
         column = LEARNED.index(measure)
@@ -196,7 +196,7 @@ class LearningCurves:
             for size, mean in zip(curve.sizes.tolist(), curve.mean(measure), strict=True):
                 if not np.isnan(mean):
                     means.setdefault(size, []).append((sign * mean, curve.key))
-        first = {size: min(found, key=lambda pair: pair[0]) for size, found in means.items()}
+        first = {size: min(pairs, key=lambda pair: pair[0]) for size, pairs in means.items()}
         return [(size, first[size][1]) for size in sorted(first)]
 
 
@@ -325,18 +325,18 @@ def _evaluate(
     elif isinstance(fitted, FittedScoreMap):
         outcomes = like(EventScores(calibrated_scores(fitted, test), outcomes.hits), rows)
         probabilities = None
-    counted, found = tally_of(outcomes), []
+    counted, values = tally_of(outcomes), []
     for measure in MEASURES:
         table = decided if measure.key == "accuracy" else probabilities
         if isinstance(measure, EventMeasure):
-            found.append(float(measure.compute(counted, options)))
+            values.append(float(measure.compute(counted, options)))
         elif isinstance(measure, ClassMeasure) and table is not None and isinstance(rows, LogitSet):
-            found.append(measure.after(table, table, rows.labels, options, rows.weights))
+            values.append(measure.after(table, table, rows.labels, options, rows.weights))
         elif measure.key == "accuracy" and event == TopR(1):
-            found.append(row_mean(outcomes.hits, rows.weights))  # known without the other classes
+            values.append(row_mean(outcomes.hits, rows.weights))  # known without the other classes
         else:
-            found.append(float("nan"))
-    return found
+            values.append(float("nan"))
+    return values
 
 
 def learning_curves(
@@ -379,8 +379,8 @@ def learning_curves(
     >>> from calibcore.calibrators import PlattScaling
     >>> rows = EventScores([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 0, 1, 1, 0, 1, 1, 1, 1] * 10)
     >>> plan = Plan((50, 100), n_draws=3)
-    >>> found = learning_curves(Split(rows, rows), TopR(1), {"platt": PlattScaling()}, plan)
-    >>> found.curve("platt").sizes.tolist(), found.curve("platt").points[0].values.shape
+    >>> curves = learning_curves(Split(rows, rows), TopR(1), {"platt": PlattScaling()}, plan)
+    >>> curves.curve("platt").sizes.tolist(), curves.curve("platt").points[0].values.shape
     ([50, 100], (3, 7))
     """
     # A fit takes time by its rows, a evaluation by those of the test set.

@@ -200,15 +200,15 @@ def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
 
     Examples
     --------
-    >>> found = at_cutoff(EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1]), 0.4)
-    >>> found.called, found.right, found.missed, found.in_vain, found.left_alone
+    >>> counts = at_cutoff(EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1]), 0.4)
+    >>> counts.called, counts.right, counts.missed, counts.in_vain, counts.left_alone
     (3, 2, 0, 1, 1)
     """
     everybody = np.zeros(event.n_samples, dtype=np.int64)
-    (found,) = at_cutoff_by_group(event, cutoff, everybody, n_groups=1)
-    if found is None:
+    (of_all,) = at_cutoff_by_group(event, cutoff, everybody, n_groups=1)
+    if of_all is None:
         raise AssertionError("a set without rows")
-    return found
+    return of_all
 
 
 def at_cutoff_by_group(
@@ -433,8 +433,8 @@ def decision_curve(
 
     Examples
     --------
-    >>> found = decision_curve(EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1]), [0.2, 0.5])
-    >>> found.model.round(4).tolist(), found.every.round(4).tolist()
+    >>> curve = decision_curve(EventScores([0.1, 0.4, 0.4, 0.9], [0, 0, 1, 1]), [0.2, 0.5])
+    >>> curve.model.round(4).tolist(), curve.every.round(4).tolist()
     ([0.4375, 0.25], [0.375, 0.0])
     """
     at = _cutoffs(cutoff)
@@ -469,7 +469,7 @@ def _spread_of_units(
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - a tenth of a second to import
 
-    n_rows, n_units, found = design.scores.size, design.n_units, np.empty(at.size)
+    n_rows, n_units, errors = design.scores.size, design.n_units, np.empty(at.size)
     times = math.sqrt(n_rows / max(n_rows - 1, 1))
     if design.clusters is not None:
         times = float(stdtrit(n_units - 1, (1 + LEVEL) / 2)) / _Z
@@ -479,8 +479,8 @@ def _spread_of_units(
             np.where(design.hits > 0, 1, -cutoff / (1 - cutoff)),
         )
         own = np.where(called, 0.0, -worth) if against_all[k] else np.where(called, worth, 0.0)
-        found[k] = design.deviation_of(design.weights * (own - means[k])) / n_rows * times
-    return found
+        errors[k] = design.deviation_of(design.weights * (own - means[k])) / n_rows * times
+    return errors
 
 
 def _cutoffs(cutoff: ArrayLike) -> Floats:

@@ -242,9 +242,9 @@ def compare_batches(
         for draws in (both.alike(rng, n_draws), both.resampled(rng, n_draws))
     )  # fmt: skip
     draws = Draws(now - was, alike, own, np.nanmean(alike, axis=0), rule, least_of(measures, rule))
-    found = Changes(measures, was, now, draws, *_by_frequency(both, measures, now, draws, rng))
+    changes = Changes(measures, was, now, draws, *_by_frequency(both, measures, now, draws, rng))
     return BatchComparison(
-        found.rows(), reference.n_samples, new.n_samples, size, found.power(size), rule=rule
+        changes.rows(), reference.n_samples, new.n_samples, size, changes.power(size), rule=rule
     )
 
 
@@ -623,8 +623,8 @@ def compare_pairs(
     >>> scores = rng.random(500)
     >>> hits = rng.random(500) < scores
     >>> raised = np.clip(scores + rng.normal(0.005, 0.02, 500), 0, 1)
-    >>> found = compare_pairs(EventScores(scores, hits), EventScores(raised, hits))
-    >>> [row.key for row in found.moved], found.changed_outcomes
+    >>> comparison = compare_pairs(EventScores(scores, hits), EventScores(raised, hits))
+    >>> [row.key for row in comparison.moved], comparison.changed_outcomes
     (['mean_gap', 'mean_score'], 0)
     """
     check_same_design(reference, new)
@@ -648,9 +648,11 @@ def compare_pairs(
         turned = like(EventScores(reference.scores, new.hits, reference.rest), reference)
         expected = values_of(measures, _counted(turned))
         beyond = _beyond(_Pairs.of(turned, new, rng), measures, draws, rng)
-    found = Changes(measures, was, now, draws, expected, beyond)
+    changes = Changes(measures, was, now, draws, expected, beyond)
     n_rows = new.n_samples
-    return BatchComparison(found.rows(), n_rows, n_rows, size, found.power(size), n_changed, rule)
+    return BatchComparison(
+        changes.rows(), n_rows, n_rows, size, changes.power(size), n_changed, rule
+    )
 
 
 def _counted(event: EventScores) -> Tally:

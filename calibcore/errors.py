@@ -19,14 +19,14 @@ class CalibrationInputError(ValueError):
     labels: 5 values. Expected one label a row of logits (4).
     """
 
-    def __init__(self, field: str, found: str, expected: str) -> None:
+    def __init__(self, field: str, actual: str, expected: str) -> None:
         super().__init__(
-            f"{field}: {found}. Expected {expected}{'' if expected.endswith('?') else '.'}"
+            f"{field}: {actual}. Expected {expected}{'' if expected.endswith('?') else '.'}"
         )
         self.field = field
-        self.found = found
+        self.actual = actual
         self.expected = expected
 
     def __reduce__(self) -> tuple[type["CalibrationInputError"], tuple[str, str, str]]:
         """Let the error cross process boundaries with its three parts."""
-        return type(self), (self.field, self.found, self.expected)
+        return type(self), (self.field, self.actual, self.expected)

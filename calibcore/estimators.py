@@ -110,13 +110,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         calibrator = find({one.key: one for one in CATALOGUE}, self.method, "method").make()
         base = self._base()
         if not hasattr(base, "predict_proba"):
-            found = f"{type(base).__name__}, which has no predict_proba"
-            raise CalibrationInputError("estimator", found, "a classifier of probabilities")
+            actual = f"{type(base).__name__}, which has no predict_proba"
+            raise CalibrationInputError("estimator", actual, "a classifier of probabilities")
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         weights = weights_of(sample_weight, np.asarray(y).size)
         if weights is not None and not (prefit or has_fit_parameter(base, "sample_weight")):
-            found = f"weights for {type(base).__name__}, whose fit takes none"
-            raise CalibrationInputError("sample_weight", found, "none, or another estimator")
+            actual = f"weights for {type(base).__name__}, whose fit takes none"
+            raise CalibrationInputError("sample_weight", actual, "none, or another estimator")
         each = {} if weights is None else {"sample_weight": weights.values}
         self.estimator_ = base if prefit else clone(base).fit(X, y, **each)
         self.classes_ = self.estimator_.classes_
@@ -126,8 +126,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             self.feature_names_in_ = self.estimator_.feature_names_in_
         n_classes = len(self.classes_)
         if isinstance(calibrator, ScoreMap) and n_classes > 2:
-            found = f"{self.method} with {n_classes} classes"
-            raise CalibrationInputError("method", found, "one that acts on classes, or two classes")
+            actual = f"{self.method} with {n_classes} classes"
+            raise CalibrationInputError(
+                "method", actual, "one that acts on classes, or two classes"
+            )
         self.fitted_: Fitted | None = None
         if n_classes > 1:
             labels = LabelEncoder().fit(self.classes_).transform(y)
@@ -150,8 +152,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             cv = min(cv, max(fewest, 2))
         folds = check_cv(cv, y, classifier=True)
         if not each:
-            found = cross_val_predict(clone(base), X, y, cv=folds, method="predict_proba")
-            return np.asarray(found, dtype=np.float64)
+            probabilities = cross_val_predict(clone(base), X, y, cv=folds, method="predict_proba")
+            return np.asarray(probabilities, dtype=np.float64)
         # By hand, as scikit-learn hands weights on in another way where routing is on.
         known = np.zeros((len(each["sample_weight"]), len(self.classes_)))
         (table,) = indexable(X)
@@ -178,8 +180,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
     def predict(self, X: ArrayLike) -> Any:  # noqa: N803
         """Return the class of the largest calibrated probability, shape (n_samples,)."""
-        found = self.predict_proba(X)
-        return self.classes_[found.argmax(axis=1)]
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(axis=1)]
 
 
 def _fitted(

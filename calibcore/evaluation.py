@@ -82,7 +82,7 @@ class Comparisons(Sequence[Comparison]):
 
     def __init__(self, make: Callable[[Sequence[Measure]], Sequence[Comparison]]) -> None:
         self._make = make
-        self._made: dict[str, Comparison] = {}
+        self._by_key: dict[str, Comparison] = {}
 
     def __len__(self) -> int:  # noqa: D105 - as of every sequence
         return len(METRICS)
@@ -96,18 +96,18 @@ class Comparisons(Sequence[Comparison]):
     def __getitem__(self, place: int | slice) -> Comparison | tuple[Comparison, ...]:  # noqa: D105
         if isinstance(place, slice):
             return tuple(self[k] for k in range(*place.indices(len(self))))
-        asked = METRICS[place]
-        if asked.key not in self._made:
-            alone = isinstance(asked, EventMeasure) or asked.compares_pairs
-            alike = [asked] if alone else [one for one in METRICS if _together(one, asked)]
-            self._made |= {one.measure.key: one for one in self._make(alike)}
-        return self._made[asked.key]
+        wanted = METRICS[place]
+        if wanted.key not in self._by_key:
+            alone = isinstance(wanted, EventMeasure) or wanted.compares_pairs
+            alike = [wanted] if alone else [one for one in METRICS if _together(one, wanted)]
+            self._by_key |= {one.measure.key: one for one in self._make(alike)}
+        return self._by_key[wanted.key]
 
 
-def _together(one: Measure, asked: Measure) -> bool:
+def _together(one: Measure, other: Measure) -> bool:
     """Return whether one is measured with another; sorts wait for the full list."""
-    alike = type(one) is type(asked) and not one.compares_pairs
-    return alike and (isinstance(one, RowMeasure) or one.short == asked.short)
+    alike = type(one) is type(other) and not one.compares_pairs
+    return alike and (isinstance(one, RowMeasure) or one.short == other.short)
 
 
 # What was fitted, evaluated on one set: before and after --------------------------------------
@@ -191,10 +191,10 @@ class Side:
     @cached_property
     def corp_outside(self) -> float:
         """Share of the rows at whose score the isotonic curve is outside its consistency band."""
-        found, band = self.corp, self.corp.consistency
-        lower = np.interp(found.score, band.score, band.lower)
-        upper = np.interp(found.score, band.score, band.upper)
-        outside = (found.frequency < lower) | (found.frequency > upper)
+        curve, band = self.corp, self.corp.consistency
+        lower = np.interp(curve.score, band.score, band.lower)
+        upper = np.interp(curve.score, band.score, band.upper)
+        outside = (curve.frequency < lower) | (curve.frequency > upper)
         return float(self.counted.counts @ outside / self.counted.n_samples)
 
     @cached_property

@@ -84,21 +84,21 @@ def _leading_classes(table: Floats, r: int) -> tuple[Floats, NDArray[np.intp]]:
     room = np.empty((starts.size if r > 1 else 0, n_classes))
     sorting = r > max(_FEW, n_classes // _FEW)
     for rows in row_blocks(n_rows, n_classes):
-        block, found = table[rows], classes[:, rows]
+        block, leading = table[rows], classes[:, rows]
         first = starts[: len(block)]
         np.einsum("ij->i", block, out=sums[rows])
         bits = block.view(np.uint64)
         if sorting:
-            found[:] = np.argsort(~bits, axis=1, kind="stable")[:, :r].T
+            leading[:] = np.argsort(~bits, axis=1, kind="stable")[:, :r].T
         else:
-            bits.argmax(axis=1, out=found[0])
+            bits.argmax(axis=1, out=leading[0])
         if r > 1 and not sorting:
             rest = room[: len(block)]
             np.copyto(rest, block)
-            for before, now in itertools.pairwise(found):
+            for before, now in itertools.pairwise(leading):
                 rest.reshape(-1)[first + before] = -1  # below every probability
                 rest.argmax(axis=1, out=now)
-        values[:, rows] = block.reshape(-1)[first + found]
+        values[:, rows] = block.reshape(-1)[first + leading]
     if validation.are_probabilities(values[0].view(np.uint64).max(), sums):
         return values, classes
     return _leading_classes(validation.probabilities(table), r)
@@ -125,8 +125,8 @@ class TopR:
 
     Examples
     --------
-    >>> found = TopR(2).outcomes([[0.7, 0.2, 0.1]], [1])
-    >>> found.scores, found.hits
+    >>> outcomes = TopR(2).outcomes([[0.7, 0.2, 0.1]], [1])
+    >>> outcomes.scores, outcomes.hits
     (array([0.2]), array([1], dtype=int8))
     """
 
@@ -180,8 +180,8 @@ class WithinTopR:
 
     Examples
     --------
-    >>> found = WithinTopR(2).outcomes([[0.5, 0.25, 0.25]], [1])
-    >>> found.scores, found.hits
+    >>> outcomes = WithinTopR(2).outcomes([[0.5, 0.25, 0.25]], [1])
+    >>> outcomes.scores, outcomes.hits
     (array([0.75]), array([1], dtype=int8))
     """
 
@@ -218,8 +218,8 @@ class OneClass:
 
     Examples
     --------
-    >>> found = OneClass(0).outcomes([[0.7, 0.3]], [1])
-    >>> found.scores, found.hits
+    >>> outcomes = OneClass(0).outcomes([[0.7, 0.3]], [1])
+    >>> outcomes.scores, outcomes.hits
     (array([0.7]), array([0], dtype=int8))
     """
 

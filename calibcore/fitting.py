@@ -46,8 +46,8 @@ def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
     if isinstance(event, type) or not hasattr(event, "outcomes"):
         raise CalibrationInputError("event", repr(event), "one such as TopR(1) or OneClass(0)")
     if isinstance(rows, LogitSet):
-        found = like(event.outcomes(rows.probabilities, rows.labels), rows)
-        return Prepared(rows, found, rows.probabilities)
+        outcomes = like(event.outcomes(rows.probabilities, rows.labels), rows)
+        return Prepared(rows, outcomes, rows.probabilities)
     return Prepared(rows, rows, None)
 
 
@@ -213,8 +213,8 @@ def fit_folds(
                 progress((number + share) / n_folds)
 
         report(0.0)
-        made = fit(calibrator, without_fold(prepared, fold, number), report, near)
-        maps += [] if made is None else [made]
+        fitted = fit(calibrator, without_fold(prepared, fold, number), report, near)
+        maps += [] if fitted is None else [fitted]
     return joined(maps, fold)
 
 

@@ -35,16 +35,16 @@ def measures_frame(evaluated: SetResult, intervals: Inference | None = None) -> 
             "after": one.after,
             "change": one.change,
         }
-        found = None
+        finding = None
         if intervals is not None and one.measure in intervals.plan.measures:
-            found = intervals.find(one.measure.key)
+            finding = intervals.find(one.measure.key)
         if intervals is not None:
             for side in ("before", "after"):
-                known: Uncertainty | None = getattr(found, side, None)
+                known: Uncertainty | None = getattr(finding, side, None)
                 row |= _ends(side, None if known is None else known.interval)
                 row[f"{side}_limit"] = None if known is None else known.reference.upper
-            row |= _ends("change", None if found is None else found.change)
-            row["mark"] = None if found is None else found.mark
+            row |= _ends("change", None if finding is None else finding.change)
+            row["mark"] = None if finding is None else finding.mark
         rows.append(row)
     keys = Index([one.measure.key for one in evaluated.comparisons], name="measure")
     frame = DataFrame(rows, index=keys)

@@ -134,7 +134,7 @@ def _of_grouping(
 ) -> list[Row]:
     """Return, of each subgroup: grouping, place, rows of both, mean gap in both, p-value."""
     (least, n_draws), shared = how, np.intersect1d(places[0], places[1])
-    found, largest = [], np.zeros(n_draws)
+    rows, largest = [], np.zeros(n_draws)
     for place in shared[shared >= 0]:
         old, fresh = (
             event.rows(np.flatnonzero(one == place))
@@ -148,10 +148,10 @@ def _of_grouping(
         spread = max(float(changes.std()), 1e-12)
         far = max(abs(gaps[1] - gaps[0]) - least, 0.0) / spread
         largest = np.maximum(largest, np.abs(changes) / spread)
-        found.append((number, int(place), n_old, n_new, *gaps, far))
+        rows.append((number, int(place), n_old, n_new, *gaps, far))
     return [
         (*one[:-1], (1 + float((largest >= one[-1] * (1 - 1e-9)).sum())) / (1 + n_draws))
-        for one in found
+        for one in rows
     ]
 
 
@@ -190,9 +190,9 @@ def _dealt_units(
         sums.append(np.bincount(own, each * (one.scores - one.hits)))
         sizes.append(np.bincount(own, each))
     n_old, gaps, rows = sizes[0].size, np.concatenate(sums), np.concatenate(sizes)
-    found = np.empty(n_draws)
+    changes = np.empty(n_draws)
     for k in range(n_draws):
         order = rng.permutation(rows.size)
         first, rest = order[:n_old], order[n_old:]
-        found[k] = gaps[rest].sum() / rows[rest].sum() - gaps[first].sum() / rows[first].sum()
-    return found
+        changes[k] = gaps[rest].sum() / rows[rest].sum() - gaps[first].sum() / rows[first].sum()
+    return changes

@@ -73,8 +73,8 @@ class Grouping:
         array = _column(values)
         if self.cuts is not None:
             numbers = _as_numbers(array)
-            found = np.searchsorted(self.cuts, numbers, side="right")
-            return np.where(np.isnan(numbers), known.get("", UNKNOWN), found).astype(np.int64)
+            ranges = np.searchsorted(self.cuts, numbers, side="right")
+            return np.where(np.isnan(numbers), known.get("", UNKNOWN), ranges).astype(np.int64)
         texts, place = _different(array)
         by_number: dict[float | None, int] = {
             at: k for name, k in known.items() if (at := number(name)) is not None
@@ -92,10 +92,10 @@ def number(text: str) -> float | None:
     (3.0, None, None)
     """
     try:
-        found = float(text)
+        value = float(text)
     except ValueError:
         return None
-    return found if np.isfinite(found) else None
+    return value if np.isfinite(value) else None
 
 
 def _column(values: object) -> NDArray[Any]:
@@ -112,8 +112,8 @@ def _as_numbers(array: NDArray[Any]) -> Floats:
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
     texts, place = _different(array)
-    found = [number(text) for text in texts]
-    return np.array([np.nan if one is None else one for one in found])[place]
+    values = [number(text) for text in texts]
+    return np.array([np.nan if one is None else one for one in values])[place]
 
 
 def _different(array: NDArray[Any]) -> tuple[Sequence[str], NDArray[np.intp]]:

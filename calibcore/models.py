@@ -47,8 +47,8 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
     """
     if isinstance(first, LogitSet) != isinstance(other, LogitSet):
         kinds = "class probabilities", "one score a row"
-        found, wanted = kinds if isinstance(other, LogitSet) else kinds[::-1]
-        raise CalibrationInputError("rows", found, f"{wanted} as in the first model")
+        actual, wanted = kinds if isinstance(other, LogitSet) else kinds[::-1]
+        raise CalibrationInputError("rows", actual, f"{wanted} as in the first model")
     if other.n_samples != first.n_samples:
         raise CalibrationInputError(
             "rows", f"{other.n_samples:,}", f"the {first.n_samples:,} of the first model"
@@ -175,13 +175,15 @@ def table_cell(
     before = side_before(prepared)
     side = before if fitted is None else side_after(prepared, event, fitted)
     value = side_value(measure, before, side, event, options)
-    found = None
+    uncertainty = None
     if plan is not None:
-        found = infer(before, side, plan).find(measure.key).after
-    level = is_level(measure, found)
+        uncertainty = infer(before, side, plan).find(measure.key).after
+    level = is_level(measure, uncertainty)
     if measure.key == "ks_error" and value is not None:  # the limit of its test, as elsewhere
         level = value <= curves_of(tally_of(side.event)).ks_null_95
-    interval = found.interval if found and not math.isnan(found.interval.low) else None
+    interval = (
+        uncertainty.interval if uncertainty and not math.isnan(uncertainty.interval.low) else None
+    )
     return TableCell(value, interval, level)
 
 
@@ -219,11 +221,11 @@ def side_value(
     return None
 
 
-def is_level(measure: Measure, found: Uncertainty | None) -> bool | None:
+def is_level(measure: Measure, uncertainty: Uncertainty | None) -> bool | None:
     """Return whether a value is what a perfectly calibrated model of this size may well show.
 
-    ``measure``: which decides the side that is worse. ``found``: the value with its reference under
-    perfect calibration.
+    ``measure``: which decides the side that is worse. ``uncertainty``: the value with its reference
+    under perfect calibration.
 
     Whether it is not beyond the 95% limit under perfect calibration on the worse side, or between
     both limits where a value in between is best. None where nothing is known, or no direction is
@@ -238,9 +240,9 @@ def is_level(measure: Measure, found: Uncertainty | None) -> bool | None:
     >>> is_level(ece, Uncertainty(0.015, Interval(0.0, 0.02), limit))
     True
     """
-    if found is None or measure.better == "neither" or math.isnan(found.reference.mean):
+    if uncertainty is None or measure.better == "neither" or math.isnan(uncertainty.reference.mean):
         return None
-    value, limit = found.value, found.reference
+    value, limit = uncertainty.value, uncertainty.reference
     if measure.better == "nearer":
         return limit.central[0] <= value <= limit.central[1]
     return value >= limit.lower if measure.better == "higher" else value <= limit.upper
@@ -293,11 +295,13 @@ def pooled(
         return second, 0.5
     share = first.n_samples / (first.n_samples + second.n_samples)
     if isinstance(first, LogitSet) and isinstance(second, LogitSet):
-        alike = first.made_of == second.made_of == "probabilities"
+        alike = first.values_kind == second.values_kind == "probabilities"
         make = LogitSet.from_probabilities if alike else LogitSet
         tables = [one.probabilities if alike else one.logits for one in (first, second)]
         labels = np.concatenate([first.labels, second.labels])
-        return _told(make(np.concatenate(tables), labels, first.class_names), split), share
+        return _with_design_of(
+            make(np.concatenate(tables), labels, first.class_names), split
+        ), share
     if isinstance(first, EventScores) and isinstance(second, EventScores):
         rests = None if first.rest is None or second.rest is None else (first.rest, second.rest)
         rows = EventScores(
@@ -305,11 +309,11 @@ def pooled(
             np.concatenate([first.hits, second.hits]),
             None if rests is None else np.concatenate(rests),
         )
-        return _told(rows, split), share
+        return _with_design_of(rows, split), share
     raise TypeError(split)
 
 
-def _told(rows: Rows, split: Split[LogitSet] | Split[EventScores]) -> Rows:
+def _with_design_of(rows: Rows, split: Split[LogitSet] | Split[EventScores]) -> Rows:
     """Tell joined rows their weights, and their clusters: no cluster is in both sets."""
     first, second = split.calibration, split.test
     weights = clusters = None
@@ -361,8 +365,8 @@ def resplit(  # noqa: PLR0913 - as `audit`, many times
     >>> from calibcore.metrics import METRICS
     >>> rows = EventScores([0.2, 0.8] * 20, [0, 1] * 20)
     >>> brier = next(one for one in METRICS if one.key == "event_brier")
-    >>> found = resplit(rows, event=TopR(1), calibrator=None, measures=(brier,), n_splits=3)
-    >>> round(found.cell(brier).value, 3), found.cell(brier).deviation
+    >>> splits = resplit(rows, event=TopR(1), calibrator=None, measures=(brier,), n_splits=3)
+    >>> round(splits.cell(brier).value, 3), splits.cell(brier).deviation
     (0.04, 0.0)
     """
     n_splits = validation.whole_number(n_splits, "n_splits", least=2, most=10_000)
@@ -383,8 +387,8 @@ def resplit(  # noqa: PLR0913 - as `audit`, many times
             continue
         if fitted is not None:
             side = side_after(prepared, event, fitted)
-        found = [side_value(one, before, side, event, options) for one in measures]
-        values[number] = [math.nan if one is None else one for one in found]
+        row = [side_value(one, before, side, event, options) for one in measures]
+        values[number] = [math.nan if one is None else one for one in row]
     if refused is not None and np.isnan(values).all():
         raise refused
     return Resplits(measures, values)

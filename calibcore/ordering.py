@@ -75,17 +75,28 @@ def in_order(scores: Floats, hits: Hits) -> bool:
     return True
 
 
-def block_ends(sorted_scores: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+def tie_ends(sorted_scores: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """Return the index of the last row of each block of equal scores.
 
     Examples
     --------
-    >>> block_ends(np.array([0.2, 0.6, 0.6, 0.8])).tolist()
+    >>> tie_ends(np.array([0.2, 0.6, 0.6, 0.8])).tolist()
     [0, 2, 3]
     """
     last = np.ones(sorted_scores.size, dtype=np.bool_)
     np.not_equal(sorted_scores[1:], sorted_scores[:-1], out=last[:-1])
     return np.flatnonzero(last)
+
+
+def tie_starts(ends: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the index of the first row of each block of equal scores, by `tie_ends`.
+
+    Examples
+    --------
+    >>> tie_starts(np.array([0, 2, 3])).tolist()
+    [0, 1, 3]
+    """
+    return np.concatenate([[0], ends[:-1] + 1])
 
 
 def order_of_rows(scores: Floats, *others: NDArray[Any]) -> NDArray[np.intp]:

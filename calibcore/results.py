@@ -30,16 +30,16 @@ def result_class(kind: type[Class]) -> type[Class]:
     >>> Curve(np.zeros((5000, 10)))
     Curve(score=float64[5000, 10])
     """
-    made = dataclass(frozen=True, eq=False, repr=False)(kind)
+    result = dataclass(frozen=True, eq=False, repr=False)(kind)
     if "__repr__" not in kind.__dict__:
-        made.__repr__ = short_repr  # type: ignore[method-assign]
-    return made
+        result.__repr__ = short_repr  # type: ignore[method-assign]
+    return result
 
 
 def short_repr(of: Any) -> str:
     """Return a dataclass's fields in one line: arrays by type and shape, results by class."""
-    held = ((f.name, getattr(of, f.name)) for f in fields(of) if f.repr)
-    return f"{type(of).__name__}({', '.join(f'{name}={_short(value)}' for name, value in held)})"
+    pairs = ((f.name, getattr(of, f.name)) for f in fields(of) if f.repr)
+    return f"{type(of).__name__}({', '.join(f'{name}={_short(value)}' for name, value in pairs)})"
 
 
 def _short(value: Any) -> str:

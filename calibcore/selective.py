@@ -52,23 +52,23 @@ def risk_coverage(event: EventScores) -> RiskCoverage:
 
     Examples
     --------
-    >>> found = risk_coverage(EventScores([0.6, 0.9, 0.9, 0.7], [0, 1, 1, 1]))
-    >>> found.coverage.tolist(), found.accuracy.tolist(), found.aurc
+    >>> curve = risk_coverage(EventScores([0.6, 0.9, 0.9, 0.7], [0, 1, 1, 1]))
+    >>> curve.coverage.tolist(), curve.accuracy.tolist(), curve.aurc
     ([0.5, 0.75, 1.0], [1.0, 1.0, 0.75], 0.0625)
     """
     counted = tally_of(event)
     counts, hits = counted.counts[::-1], counted.hits[::-1]
-    kept, right = np.cumsum(counts), np.cumsum(hits)
-    accuracy = right / kept
+    rows, right = np.cumsum(counts), np.cumsum(hits)
+    accuracy = right / rows
     aurc = float(counts @ (1 - accuracy)) / counted.n_samples
-    return RiskCoverage(counted.scores[::-1], kept / counted.n_samples, accuracy, aurc)
+    return RiskCoverage(counted.scores[::-1], rows / counted.n_samples, accuracy, aurc)
 
 
 @result_class
-class HeldAccuracy:
+class OutOfFoldAccuracy:
     """What a threshold that was chosen for its accuracy holds on rows that had no part in it."""
 
-    kept: float
+    rows: float
     right: float
     n_samples: int
     """Rows that are kept, right ones among them, and rows in all; each row by the threshold that
@@ -82,13 +82,13 @@ class HeldAccuracy:
     @property
     def accuracy(self) -> Interval | None:
         """Interval of the accuracy (Wilson); None where nothing is kept."""
-        if not self.kept:
+        if not self.rows:
             return None
-        rows = self.kept if self.alike is None else self.alike
-        return share_interval(self.right / self.kept * rows, rows, LEVEL)
+        alike = self.rows if self.alike is None else self.alike
+        return share_interval(self.right / self.rows * alike, alike, LEVEL)
 
 
-def held_accuracy(event: EventScores, wanted: float, fold: Folds) -> HeldAccuracy:
+def out_of_fold_accuracy(event: EventScores, wanted: float, fold: Folds) -> OutOfFoldAccuracy:
     """Choose a threshold for an accuracy on all folds but one, and keep the rows of that one by it.
 
     ``event``: that a prediction is right, with its score. ``wanted``: accuracy, in [0, 1].
@@ -104,31 +104,31 @@ def held_accuracy(event: EventScores, wanted: float, fold: Folds) -> HeldAccurac
     Examples
     --------
     >>> rows = EventScores([0.6, 0.9, 0.6, 0.9], [0, 1, 0, 1])
-    >>> found = held_accuracy(rows, 1.0, np.array([0, 0, 1, 1]))
-    >>> found.kept, found.right
+    >>> accuracy = out_of_fold_accuracy(rows, 1.0, np.array([0, 0, 1, 1]))
+    >>> accuracy.rows, accuracy.right
     (2, 2)
     """
     if not 0 <= wanted <= 1:
         raise CalibrationInputError("wanted", str(wanted), "an accuracy from 0 to 1")
     dealt = checked_folds(fold, event.n_samples)
     refuse_cut_clusters(dealt, event)
-    kept = np.zeros(event.n_samples, dtype=np.bool_)
+    above = np.zeros(event.n_samples, dtype=np.bool_)
     for number in range(int(dealt.max()) + 1):
         mine = dealt == number
         seen = risk_coverage(event.rows(~mine))
         place = seen.lowest_for(wanted)
         if place is not None:
-            kept |= mine & (event.scores >= seen.score[place])
+            above |= mine & (event.scores >= seen.score[place])
     if event.weights is None and event.clusters is None:
-        return HeldAccuracy(int(kept.sum()), int(event.hits[kept].sum()), event.n_samples)
+        return OutOfFoldAccuracy(int(above.sum()), int(event.hits[above].sum()), event.n_samples)
     weights = weights_in(event)
     each = np.ones(event.n_samples) if weights is None else weights
-    sums = float(each[kept].sum()), float(each[kept] @ event.hits[kept])
-    return HeldAccuracy(*sums, event.n_samples, rows_alike(event, event.hits, kept))
+    sums = float(each[above].sum()), float(each[above] @ event.hits[above])
+    return OutOfFoldAccuracy(*sums, event.n_samples, rows_alike(event, event.hits, above))
 
 
 @result_class
-class KeptGroups:
+class GroupAccuracies:
     """How many of the kept rows are right in each group of several groupings."""
 
     grouping: NDArray[np.intp]
@@ -136,7 +136,7 @@ class KeptGroups:
     """Which grouping, and which of its groups: those that hold some of the kept rows, not all;
     shape (n_groups,).
     """
-    kept: NDArray[np.intp] | Floats
+    rows: NDArray[np.intp] | Floats
     right: NDArray[np.intp] | Floats
     """Rows that are kept, and right ones among them, or sums of their sampling weights, of mean 1;
     shape (n_groups,).
@@ -151,19 +151,19 @@ class KeptGroups:
 
     def below(self, level: float = 0.05) -> NDArray[np.intp]:
         """List the groups that are shown to be below the accuracy, the lowest accuracy first."""
-        found = np.flatnonzero(self.adjusted < level)
-        return found[np.argsort(self.right[found] / self.kept[found], kind="stable")]
+        places = np.flatnonzero(self.adjusted < level)
+        return places[np.argsort(self.right[places] / self.rows[places], kind="stable")]
 
     def accuracy(self, k: int) -> Interval:
         """Return the interval of the accuracy of a group (Wilson)."""
-        share = float(self.right[k] / self.kept[k])
-        rows = float(self.kept[k] if self.alike is None else self.alike[k])
+        share = float(self.right[k] / self.rows[k])
+        rows = float(self.rows[k] if self.alike is None else self.alike[k])
         return share_interval(share * rows, rows, LEVEL)
 
 
-def kept_groups(
+def group_accuracies(
     event: EventScores, score: float, wanted: float, groupings: Sequence[ArrayLike]
-) -> KeptGroups:
+) -> GroupAccuracies:
     """Keep the rows from a score on, and compare each group's accuracy with the one wanted.
 
     ``event``: that a prediction is right, with its score. ``score``: rows with at least this score
@@ -178,8 +178,8 @@ def kept_groups(
     Examples
     --------
     >>> rows = EventScores([0.9] * 40, [1] * 30 + [0] * 10)
-    >>> found = kept_groups(rows, 0.9, 0.9, [[0] * 28 + [1] * 12])
-    >>> found.right.tolist(), found.kept.tolist(), found.below().tolist()
+    >>> groups = group_accuracies(rows, 0.9, 0.9, [[0] * 28 + [1] * 12])
+    >>> groups.right.tolist(), groups.rows.tolist(), groups.below().tolist()
     ([28, 2], [28, 12], [1])
     """
     from scipy.special import bdtr, betainc  # noqa: PLC0415 - a tenth of a second to import
@@ -196,18 +196,18 @@ def kept_groups(
         rows = np.bincount(mine, minlength=n_groups)[1:]
         some = np.flatnonzero((rows > 0) & (rows < chosen.sum()))
         hits = event.hits[chosen] if each is None else each * event.hits[chosen]
-        kept, right = (np.bincount(mine, of, minlength=n_groups)[1:][some] for of in (each, hits))
-        counted.append(np.stack([np.full(some.size, which), groups.names[some], kept, right]))
+        sizes, right = (np.bincount(mine, of, minlength=n_groups)[1:][some] for of in (each, hits))
+        counted.append(np.stack([np.full(some.size, which), groups.names[some], sizes, right]))
         if has_design:
             of_some = (chosen & (groups.of_row == k) for k in some)
             alike += [rows_alike(event, event.hits, part) for part in of_some]
-    grouping, place, kept, right = np.concatenate([np.empty((4, 0)), *counted], axis=1)
+    grouping, place, sizes, right = np.concatenate([np.empty((4, 0)), *counted], axis=1)
     where = grouping.astype(np.intp), place.astype(np.intp)
     if not has_design:
-        adjusted = holm(bdtr(right, kept.astype(np.intp), wanted)) if kept.size else np.empty(0)
-        counts = kept.astype(np.intp), right.astype(np.intp)
-        return KeptGroups(where[0], where[1], counts[0], counts[1], adjusted)
-    many, share = np.array(alike, dtype=np.float64), right / kept
+        adjusted = holm(bdtr(right, sizes.astype(np.intp), wanted)) if sizes.size else np.empty(0)
+        counts = sizes.astype(np.intp), right.astype(np.intp)
+        return GroupAccuracies(where[0], where[1], counts[0], counts[1], adjusted)
+    many, share = np.array(alike, dtype=np.float64), right / sizes
     tail = betainc(np.maximum(many * (1 - share), 1e-12), many * share + 1, 1 - wanted)
-    adjusted = holm(np.where(share < 1, tail, 1.0)) if kept.size else np.empty(0)
-    return KeptGroups(where[0], where[1], kept, right, adjusted, many)
+    adjusted = holm(np.where(share < 1, tail, 1.0)) if sizes.size else np.empty(0)
+    return GroupAccuracies(where[0], where[1], sizes, right, adjusted, many)

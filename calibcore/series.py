@@ -73,12 +73,12 @@ def checkpoint(
     Examples
     --------
     >>> rows = LogitSet([[2.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.0, 2.0]] * 2, [0, 0, 1, 0] * 2)
-    >>> found = checkpoint(1, Split(rows, rows))
-    >>> found.error, round(found.temperature, 3)  # ln 3 is the logit that 3 of 4 need
+    >>> point = checkpoint(1, Split(rows, rows))
+    >>> point.error, round(point.temperature, 3)  # ln 3 is the logit that 3 of 4 need
     (0.25, 1.82)
     """
-    found = audit(split, event=event or TopR(1), calibrator=TemperatureScaling(), n_bins=n_bins)
-    return checkpoint_of(number, split.test, found.test, found.of_test)
+    result = audit(split, event=event or TopR(1), calibrator=TemperatureScaling(), n_bins=n_bins)
+    return checkpoint_of(number, split.test, result.test, result.of_test)
 
 
 def checkpoint_of(
@@ -89,8 +89,8 @@ def checkpoint_of(
 ) -> Checkpoint:
     """Return the `checkpoint` of rows that were evaluated at a fitted temperature."""
     maps = fitted.maps if isinstance(fitted, FoldedVectorMap) else (fitted,)
-    found = [one.temperature for one in maps if isinstance(one, FittedTemperature)]
-    if len(found) < len(maps):
+    temperatures = [one.temperature for one in maps if isinstance(one, FittedTemperature)]
+    if len(temperatures) < len(maps):
         raise CalibrationInputError("calibrator", type(fitted).__name__, "a temperature")
     before, after = (
         mean_entropy(side.probabilities, sample_weight=rows.weights)
@@ -101,7 +101,7 @@ def checkpoint_of(
     return Checkpoint(
         number=float(number),
         n_samples=result.n_samples,
-        temperature=sum(found) / len(found),
+        temperature=sum(temperatures) / len(temperatures),
         correct=TopR(1).outcomes(rows.probabilities, rows.labels).hits,
         losses=-np.log(np.maximum(own, PROBABILITY_FLOOR)),
         nll=_both(result, "nll"),
@@ -114,7 +114,7 @@ def checkpoint_of(
 
 
 def _both(result: SetResult, key: str) -> Both:
-    found = result.compare(key)
-    if found.before is None or found.after is None:
+    comparison = result.compare(key)
+    if comparison.before is None or comparison.after is None:
         raise CalibrationInputError("rows", f"no {key}", "logits of all classes")
-    return found.before, found.after
+    return comparison.before, comparison.after

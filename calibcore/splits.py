@@ -50,18 +50,18 @@ class Split(Generic[Rows]):
             refuse_cut_clusters(fold, self.test)
         if isinstance(self.calibration, LogitSet) != isinstance(self.test, LogitSet):
             kinds = "logits of all classes", "an event's scores"
-            wanted_kind, found_kind = (
+            wanted_kind, actual_kind = (
                 kinds if isinstance(self.calibration, LogitSet) else kinds[::-1]
             )
             raise CalibrationInputError(
-                "test", found_kind, f"{wanted_kind}, as in the calibration set"
+                "test", actual_kind, f"{wanted_kind}, as in the calibration set"
             )
         if isinstance(self.calibration, LogitSet) and isinstance(self.test, LogitSet):
-            found, wanted = self.test.class_names, self.calibration.class_names
-            if found != wanted:
+            actual, wanted = self.test.class_names, self.calibration.class_names
+            if actual != wanted:
                 raise CalibrationInputError(
                     "test",
-                    f"{len(found)} classes ({found[0]}, ...)",
+                    f"{len(actual)} classes ({actual[0]}, ...)",
                     f"the {len(wanted)} classes of the calibration set ({wanted[0]}, ...)",
                 )
 

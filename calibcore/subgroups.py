@@ -133,8 +133,8 @@ class SliceScreen:
         chance alone, cannot head the list.
         """
         kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
-        found = np.lexsort((-np.nan_to_num(self.ks_error), kind))
-        return found[self.rows[found] > 0]
+        places = np.lexsort((-np.nan_to_num(self.ks_error), kind))
+        return places[self.rows[places] > 0]
 
 
 def screen_slices(  # noqa: PLR0913 - each has a default that serves
@@ -191,8 +191,8 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
 
     Examples
     --------
-    >>> found = screen_slices([0.9] * 80, [1] * 40 + [0] * 40, [0] * 40 + [1] * 40, n_slices=3)
-    >>> found.mean_gap.round(2).tolist(), found.off().tolist()
+    >>> screen = screen_slices([0.9] * 80, [1] * 40 + [0] * 40, [0] * 40 + [1] * 40, n_slices=3)
+    >>> screen.mean_gap.round(2).tolist(), screen.off().tolist()
     ([-0.1, 0.9, nan], [False, True, False])
     """
     checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
@@ -215,8 +215,8 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
         of_units[k] = curves.ks_p_value if design.clusters is not None and enough[k] else 0.0
     p_value, adjusted = np.full((2, n_slices), np.nan)
     if evaluate and enough.any():
-        found, careful = gap_p_values(gap[enough], rows[enough], variance[enough], skew[enough])
-        p_value[enough] = np.maximum(found, of_units[enough])
+        plain, careful = gap_p_values(gap[enough], rows[enough], variance[enough], skew[enough])
+        p_value[enough] = np.maximum(plain, of_units[enough])
         adjusted[enough] = holm(np.maximum(careful, of_units[enough]))
     shares = _shares_of(checked_hits, members, design)
     remains = np.zeros(n_slices, dtype=np.bool_)
@@ -277,17 +277,17 @@ def slice_shares(
 
 def _shares_of(flagged: NDArray[Any], members: list[Places], design: RowDesign) -> SliceShares:
     rows = np.array([chosen.size for chosen in members], dtype=np.float64)
-    found = np.array([flagged[chosen].sum() for chosen in members], dtype=np.float64)
+    flagged_rows = np.array([flagged[chosen].sum() for chosen in members], dtype=np.float64)
     if design.tells:
         alike = np.zeros(flagged.size)
         for k, chosen in enumerate(members):
             if chosen.size:
                 counted = _tally_of(alike, flagged, design, chosen)
                 rows[k] = counted.rows_alike
-                found[k] = rows[k] * float(counted.hits[0] / counted.counts[0])
-    low, high = binomial_interval(found, rows)
+                flagged_rows[k] = rows[k] * float(counted.hits[0] / counted.counts[0])
+    low, high = binomial_interval(flagged_rows, rows)
     with np.errstate(invalid="ignore"):  # a slice without rows has no share: 0 / 0 is NaN
-        return SliceShares(found / rows, low, high)
+        return SliceShares(flagged_rows / rows, low, high)
 
 
 def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:
@@ -389,8 +389,8 @@ class JointScreen(SliceScreen):
         largest mean gap first.
         """
         kind = np.where(self.off(level), 0, np.where(self.rows >= self.least, 1, 2))
-        found = np.lexsort((-np.abs(np.nan_to_num(self.mean_gap)), kind))
-        return found[self.rows[found] > 0]
+        places = np.lexsort((-np.abs(np.nan_to_num(self.mean_gap)), kind))
+        return places[self.rows[places] > 0]
 
 
 def joint_screen(
@@ -410,8 +410,8 @@ def joint_screen(
     >>> from calibcore.subgroups import screen_slices
     >>> scores, hits, places = [0.5] * 80, [0] * 40 + [1] * 40, [0] * 40 + [1] * 40
     >>> alone = screen_slices(scores, hits, places, n_slices=2)
-    >>> found = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
-    >>> found.off().tolist(), found.differs.tolist(), found.n_tests
+    >>> screen = joint_screen(alone, group_gaps(scores, hits, [places]), 0)
+    >>> screen.off().tolist(), screen.differs.tolist(), screen.n_tests
     ([True, True], [True, True], 2)
     """
     chosen = gaps.grouping == grouping
@@ -422,8 +422,8 @@ def joint_screen(
     p_value[place] = adjusted[place] = gaps.adjusted[chosen]
     differs = np.zeros(screen.n_slices, dtype=np.bool_)
     differs[place] = gaps.own(level)[chosen]
-    kept = {field.name: getattr(screen, field.name) for field in fields(SliceScreen)}
+    values = {field.name: getattr(screen, field.name) for field in fields(SliceScreen)}
     remains = np.zeros(screen.n_slices, dtype=np.bool_)
     remains[place] = gaps.remains[chosen]
-    kept |= {"p_value": p_value, "adjusted": adjusted, "remains": remains}
-    return JointScreen(**kept, low=low, high=high, differs=differs, n_tests=gaps.n_groups)
+    values |= {"p_value": p_value, "adjusted": adjusted, "remains": remains}
+    return JointScreen(**values, low=low, high=high, differs=differs, n_tests=gaps.n_groups)

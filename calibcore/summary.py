@@ -16,7 +16,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, Comparisons, SetResult, Side
 from calibcore.events import OneClass
 from calibcore.metrics import EventMeasure, Measure, Options
-from calibcore.ordering import block_ends
+from calibcore.ordering import tie_ends, tie_starts
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.reliability import binned_of
 from calibcore.results import result_class
@@ -252,8 +252,8 @@ class Summary:
         )
         compared = Comparisons(_Compared(side, options, self._exact))
         result = SetResult(side, side, compared, changed_decisions=0)
-        asked = AuditRequest(Split(rows, rows), OneClass(1), None, options)
-        return AuditResult(result, result, None, same_data=False, in_folds=True, asked=asked)
+        request = AuditRequest(Split(rows, rows), OneClass(1), None, options)
+        return AuditResult(result, result, None, same_data=False, in_folds=True, request=request)
 
     @property
     def _exact(self) -> dict[str, float]:
@@ -373,7 +373,7 @@ def _added(keys: NDArray[Any], *columns: NDArray[Any]) -> tuple[NDArray[Any], ..
     """Return the distinct keys, ascending, and for each the sums of the columns."""
     order = np.argsort(keys, kind="stable")  # of two that are in order already, one pass
     ordered = keys[order]
-    starts = np.concatenate([[0], block_ends(ordered)[:-1] + 1])
+    starts = tie_starts(tie_ends(ordered))
     return ordered[starts], *(np.add.reduceat(column[order], starts) for column in columns)
 
 
@@ -391,8 +391,8 @@ def _whole(values: ArrayLike, field: str, size: int) -> Whole:
     """Check numbers of rows."""
     array = validation.numbers(values, field)
     if array.size != size:
-        found = f"{array.size:,} values"
-        raise CalibrationInputError(field, found, f"one for each of {size:,} scores")
+        actual = f"{array.size:,} values"
+        raise CalibrationInputError(field, actual, f"one for each of {size:,} scores")
     if not np.all((array >= 0) & (array == np.floor(array)) & (array <= _FEW)):
         raise CalibrationInputError(
             field, "other values than whole numbers from 0", "a number of rows for each score"

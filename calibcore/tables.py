@@ -58,7 +58,7 @@ def rows_of(
     --------
     >>> rows_of([0.9, 0.4, 0.7], [True, False, True]).n_samples
     3
-    >>> rows_of([[0.9, 0.1], [0.2, 0.8]], [0, 1]).made_of
+    >>> rows_of([[0.9, 0.1], [0.2, 0.8]], [0, 1]).values_kind
     'probabilities'
     """
     if isinstance(data, LogitSet | EventScores):
@@ -70,11 +70,13 @@ def rows_of(
     else:
         rows = _read(data, outcomes)
     if isinstance(rows, LogitSet):
-        return _told(rows, groups, sample_weight, clusters)
-    return _told(rows, groups, sample_weight, clusters)
+        return _with_columns(rows, groups, sample_weight, clusters)
+    return _with_columns(rows, groups, sample_weight, clusters)
 
 
-def _told(rows: Rows, groups: object | None, weights: SampleWeight, clusters: object) -> Rows:
+def _with_columns(
+    rows: Rows, groups: object | None, weights: SampleWeight, clusters: object
+) -> Rows:
     """Tell of rows their groups, weights and clusters, of those that there are."""
     if groups is not None:
         rows = with_groups(rows, Grouping.of(groups).numbers(groups))
@@ -98,8 +100,8 @@ def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
     if table.ndim == 2 and table.shape[1] == 1:
         table = table[:, 0]
     if truth.ndim != 1 or len(truth) != len(table):
-        found = f"shape {truth.shape} beside data of shape {table.shape}"
-        raise CalibrationInputError("outcomes", found, "one outcome a row of data")
+        actual = f"shape {truth.shape} beside data of shape {table.shape}"
+        raise CalibrationInputError("outcomes", actual, "one outcome a row of data")
     if table.ndim == 1:
         return EventScores(validation.scores(table, "data"), _happened(truth))
     table, names = validation.real_array(table, "data"), class_names_of(data)
@@ -112,7 +114,7 @@ def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
         return LogitSet(table, labels, names)
     except CalibrationInputError as error:
         field = "data" if error.field == "logits" else error.field
-        raise CalibrationInputError(field, error.found, error.expected) from None
+        raise CalibrationInputError(field, error.actual, error.expected) from None
 
 
 def _happened(truth: NDArray[Any]) -> NDArray[np.bool_]:
@@ -120,9 +122,9 @@ def _happened(truth: NDArray[Any]) -> NDArray[np.bool_]:
     other = ~np.isin(array, (0, 1))
     if other.any():
         row = int(other.argmax())
-        found = f"{array[row].item()!r} in row {row + 1}"
+        actual = f"{array[row].item()!r} in row {row + 1}"
         raise CalibrationInputError(
-            "outcomes", found, "booleans, or 0 and 1: whether the event happened"
+            "outcomes", actual, "booleans, or 0 and 1: whether the event happened"
         )
     return array.astype(bool)
 
@@ -141,7 +143,7 @@ def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) ->
         try:
             return validation.labels(truth, n_rows=len(truth), n_classes=n_classes)
         except CalibrationInputError as error:
-            raise CalibrationInputError("outcomes", error.found, error.expected) from None
+            raise CalibrationInputError("outcomes", error.actual, error.expected) from None
     validation.refuse_missing(truth, "outcomes")
     known = {name: number for number, name in enumerate(names or ())}
     unknown = next((str(value) for value in truth if str(value) not in known), None)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.ordering import block_ends, order_of_rows, sort_by_score
+from calibcore.ordering import order_of_rows, sort_by_score, tie_ends, tie_starts
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
@@ -124,20 +124,20 @@ class Tally:
         key = make, options
         if key not in self._known:
             self._known[key] = make(self, *options)
-        found: Result = self._known[key]
-        return found
+        result: Result = self._known[key]
+        return result
 
     def once_of_rows(self, make: Callable[[Floats, Floats], Result]) -> Result:
         """Return ``make(scores, counts)``, computed once for all draws of the labels.
 
         ``make``: a named function of what does not depend on the hits.
         """
-        held = self._of_rows.get(make)
-        if held is None or held[0] is not self.scores or held[1] is not self.counts:
-            held = self.scores, self.counts, make(self.scores, self.counts)
-            self._of_rows[make] = held
-        found: Result = held[2]
-        return found
+        entry = self._of_rows.get(make)
+        if entry is None or entry[0] is not self.scores or entry[1] is not self.counts:
+            entry = self.scores, self.counts, make(self.scores, self.counts)
+            self._of_rows[make] = entry
+        result: Result = entry[2]
+        return result
 
 
 def hit_sums(counted: Tally) -> Floats:
@@ -243,21 +243,21 @@ def tally(
     weights = weights_of(sample_weight, checked_scores.size)
     if weights is not None or clusters is not None:
         left = None if rest is None else validation.rest(rest, n_rows=checked_scores.size)
-        found = _weighted(checked_scores, checked_hits, left, weights, clusters)
-        if prior is not None and found.design is not None:
-            return replace(found, design=replace(found.design, prior=prior))
-        return found
+        weighted_tally = _weighted(checked_scores, checked_hits, left, weights, clusters)
+        if prior is not None and weighted_tally.design is not None:
+            return replace(weighted_tally, design=replace(weighted_tally.design, prior=prior))
+        return weighted_tally
     ordered, ordered_hits = sort_by_score(checked_scores, checked_hits)
     n_samples, spared = ordered.size, 0.0
     if rest is not None:
         left = validation.rest(rest, n_rows=n_samples)
         spared = float(spared_nats(checked_scores, left) @ (1 - checked_hits))
-    ends = block_ends(ordered)
+    ends = tie_ends(ordered)
     if ends.size == n_samples:
         return Tally(
             ordered, np.ones(n_samples), ordered_hits.astype(np.float64), n_samples, spared
         )
-    starts = np.concatenate([[0], ends[:-1] + 1])
+    starts = tie_starts(ends)
     counts = (ends - starts + 1).astype(np.float64)
     counted_hits = np.add.reduceat(ordered_hits, starts, dtype=np.float64)
     return Tally(ordered[ends], counts, counted_hits, n_samples, spared)
@@ -291,12 +291,12 @@ def _weighted(
         values = np.ones(scores.size)
     else:
         values = weights.values if counts else shares_of(weights.values)
-    told = (hits, values) if clusters is None else (hits, values, clusters)
-    order = order_of_rows(scores + 0.0, *told)
+    keys = (hits, values) if clusters is None else (hits, values, clusters)
+    order = order_of_rows(scores + 0.0, *keys)
     order = order[values[order] > 0]
     ordered, ordered_hits, own = scores[order] + 0.0, hits[order].astype(np.float64), values[order]
-    ends = block_ends(ordered)
-    starts = np.concatenate([[0], ends[:-1] + 1])
+    ends = tie_ends(ordered)
+    starts = tie_starts(ends)
     spared = 0.0
     if rest is not None:
         spared = float(spared_nats(ordered, rest[order]) @ (own * (1 - ordered_hits)))
@@ -332,8 +332,8 @@ def expected_tally(scores: Floats, frequency: Floats) -> Tally:
     """
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
-    ends = block_ends(ordered)
-    starts = np.concatenate([[0], ends[:-1] + 1])
+    ends = tie_ends(ordered)
+    starts = tie_starts(ends)
     hits = np.add.reduceat(frequency[order], starts)
     return Tally(ordered[ends], (ends - starts + 1.0), hits, ordered.size)
 

@@ -85,22 +85,22 @@ def _unboxed(array: NDArray[Any]) -> NDArray[Any]:
     """Return numbers that are kept as objects as numbers, and anything else as it is."""
     if array.dtype.kind != "O":
         return array
-    found = np.asarray(array.tolist())
-    return found if found.dtype.kind in "biuf" else array
+    plain = np.asarray(array.tolist())
+    return plain if plain.dtype.kind in "biuf" else array
 
 
 def _is_missing(value: Any) -> bool:
     return value is None or str(value) in {"<NA>", "NaT", "nan"}
 
 
-def _refuse_where(bad: _Marks, field: str, found: str, wanted: str) -> None:
+def _refuse_where(bad: _Marks, field: str, actual: str, wanted: str) -> None:
     """Raise if any row is marked, naming the first ones, counted from 1 as a spreadsheet does."""
     if not np.any(bad):
         return
     places = np.flatnonzero(bad)
     first = ", ".join(str(place + 1) for place in places[:3])
     rows = f"row {first}" if len(places) == 1 else f"{len(places):,} rows (first: {first})"
-    raise CalibrationInputError(field, f"{found} in {rows}", wanted)
+    raise CalibrationInputError(field, f"{actual} in {rows}", wanted)
 
 
 def matrix(values: ArrayLike, field: str) -> NDArray[np.float32] | NDArray[np.float64]:
@@ -223,8 +223,8 @@ def labels(values: ArrayLike, *, n_rows: int, n_classes: int) -> Labels:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.shape != (n_rows,):
-        found = f"{array.size:,} values" if array.ndim == 1 else f"an array of shape {array.shape}"
-        raise CalibrationInputError("labels", found, f"one label for each of {n_rows:,} rows")
+        actual = f"{array.size:,} values" if array.ndim == 1 else f"an array of shape {array.shape}"
+        raise CalibrationInputError("labels", actual, f"one label for each of {n_rows:,} rows")
     if array.dtype.kind == "f":
         whole = np.isfinite(array) & (array == np.floor(array))
         _refuse_where(~whole, "labels", "values that are not whole numbers", "class numbers")
@@ -296,8 +296,8 @@ def rest(values: ArrayLike, *, n_rows: int) -> Floats:
     """Check the probabilities that are left to 1, one a score."""
     array = scores(values, "rest")
     if array.size != n_rows:
-        found = f"an array of shape {array.shape}"
-        raise CalibrationInputError("rest", found, f"one value for each of {n_rows:,} scores")
+        actual = f"an array of shape {array.shape}"
+        raise CalibrationInputError("rest", actual, f"one value for each of {n_rows:,} scores")
     return array
 
 
@@ -323,8 +323,8 @@ def groups(values: ArrayLike, *, n_rows: int) -> Labels:
     """Check the group of each row: whole numbers, of any size."""
     array = real_array(values, "groups")
     if array.shape != (n_rows,) or array.dtype.kind not in "biu":
-        found = f"an array of type {array.dtype} and shape {array.shape}"
-        raise CalibrationInputError("groups", found, f"a whole number for each of {n_rows:,} rows")
+        actual = f"an array of type {array.dtype} and shape {array.shape}"
+        raise CalibrationInputError("groups", actual, f"a whole number for each of {n_rows:,} rows")
     return array.astype(np.int64, copy=False)
 
 

@@ -101,8 +101,8 @@ def side_verdict(side: Side, before: Side | None = None) -> SideVerdict:
     Examples
     --------
     >>> from calibcore import audit
-    >>> found = audit([0.9] * 60 + [0.6] * 60, [1, 0, 0] * 40).verdict.before
-    >>> found.direction, round(found.mean_gap, 2), found.detected
+    >>> before = audit([0.9] * 60 + [0.6] * 60, [1, 0, 0] * 40).verdict.before
+    >>> before.direction, round(before.mean_gap, 2), before.detected
     ('too high', 0.42, True)
     """
     omnibus, (direction, left, why) = side.omnibus, state_of(side, before)
@@ -114,7 +114,7 @@ def side_verdict(side: Side, before: Side | None = None) -> SideVerdict:
         mean_gap=mean_gap_of(side),
         ks_error=side.curves.ks_error,
         p_value=omnibus.p_value,
-        departures=omnibus.found(DETECTION_LEVEL),
+        departures=omnibus.departures(DETECTION_LEVEL),
         ranges=side.off_ranges if detected else (),
         auroc=side.auroc,
     )
@@ -136,7 +136,7 @@ def direction_of_side(side: Side) -> Direction:
     Where no mean gap is significant but the wrong spread or shape is, scores are off in both
     directions, whatever the mean gap.
     """
-    departures = side.omnibus.found(DETECTION_LEVEL)
+    departures = side.omnibus.departures(DETECTION_LEVEL)
     shape_alone = "mean" not in departures and bool({"spread", "smooth"} & {*departures})
     gap = 0.0 if shape_alone else mean_gap_of(side)
     return direction_of(gap, side.curves.ks_error, side.omnibus.p_value)

@@ -179,4 +179,4 @@ def _counted(batch: pa.RecordBatch, where: str, wanted: Mapping[str, str]) -> Su
         return Summary.of(columns["score"], columns["outcome"])
     except CalibrationInputError as error:
         field = {"scores": "score", "hits": "outcome"}[error.field]
-        raise CalibrationInputError(field, f"{error.found} of {where}", _WANTED[field]) from error
+        raise CalibrationInputError(field, f"{error.actual} of {where}", _WANTED[field]) from error

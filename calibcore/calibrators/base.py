@@ -328,8 +328,8 @@ def repeated(
     truth = validation.array_of(outcomes, "outcomes")
     weights = weights_of(sample_weight, len(rows))
     if weights is None or not weights.counts:
-        found = f"sampling weights for {type(calibrator).__name__}"
-        raise CalibrationInputError("sample_weight", found, WEIGHING)
+        actual = f"sampling weights for {type(calibrator).__name__}"
+        raise CalibrationInputError("sample_weight", actual, WEIGHING)
     chosen = repeats(weights)
     if len(truth) != len(rows):
         return rows, truth  # refused by whoever fits them
@@ -387,13 +387,13 @@ def from_json(text: str) -> Fitted:
 
 def fitted_kinds(base: type[Fitted] = Fitted) -> dict[str, type[Fitted]]:
     """List every class of fitted maps in this package, by name."""
-    found = {}
+    kinds = {}
     for kind in base.__subclasses__():
         ours = kind.__module__.startswith(__package__)
         if ours and not getattr(kind, "__abstractmethods__", None):
-            found[kind.__name__] = kind
-        found.update(fitted_kinds(kind))
-    return found
+            kinds[kind.__name__] = kind
+        kinds.update(fitted_kinds(kind))
+    return kinds
 
 
 def _encode(value: Any) -> Any:
@@ -432,19 +432,19 @@ def _restored(value: Any, hint: Any, field: str) -> Any:
     if origin is tuple and isinstance(value, list):
         return tuple(_restored(item, options[0], field) for item in value)
     if isinstance(value, dict):
-        found: Any = _decode(value)
-        fits = isinstance(hint, type) and isinstance(found, hint)
+        restored: Any = _decode(value)
+        fits = isinstance(hint, type) and isinstance(restored, hint)
     elif origin is np.ndarray:
-        found = validation.real_array(value, field)
+        restored = validation.real_array(value, field)
         dtype = get_args(options[1])[0]  # NDArray[T] is ndarray[shape, dtype[T]]
-        whole = dtype is not np.int64 or found.dtype.kind == "i" or not found.size
-        fits = isinstance(value, list) and whole and bool(np.isfinite(found).all())
-        found = found.astype(dtype) if fits else value
+        whole = dtype is not np.int64 or restored.dtype.kind == "i" or not restored.size
+        fits = isinstance(value, list) and whole and bool(np.isfinite(restored).all())
+        restored = restored.astype(dtype) if fits else value
     else:
-        found, fits = value, _is_plain(value, hint)
+        restored, fits = value, _is_plain(value, hint)
     if not fits:
         raise CalibrationInputError(field, f"{value!r:.40}", "what to_json writes there")
-    return found
+    return restored
 
 
 def _is_plain(value: Any, hint: Any) -> bool:
@@ -459,10 +459,10 @@ def _is_plain(value: Any, hint: Any) -> bool:
 
 def _try_out(fitted: Fitted) -> None:
     """Raise if a map gives no probabilities, as arrays of unequal lengths."""
-    held = [getattr(fitted, f.name) for f in fields(fitted) if f.name != "warnings"]
-    if any(isinstance(value, FittedVectorMap) for value in held):
+    values = [getattr(fitted, f.name) for f in fields(fitted) if f.name != "warnings"]
+    if any(isinstance(value, FittedVectorMap) for value in values):
         return  # of a chain, which may need any number of classes, each link has been tried
-    sizes = [len(value) for value in held if isinstance(value, tuple | np.ndarray)]
+    sizes = [len(value) for value in values if isinstance(value, tuple | np.ndarray)]
     try:
         with np.errstate(all="ignore"):
             if isinstance(fitted, FittedScoreMap):

@@ -205,19 +205,19 @@ class ByGroup(GroupMap):
         if groups is not None:
             added = _fit(rows, names.size, penalty, added, _EXACT)
         slope = 1 + added[1] / spread
-        said = of_all.warnings + _reversed(int(np.count_nonzero(slope < 0)), names.size)
+        warnings = of_all.warnings + _reversed(int(np.count_nonzero(slope < 0)), names.size)
         shift = added[0] - added[1] * middle / spread
-        return FittedByGroup(of_all, names, shift, slope, float(penalty), warnings=said)
+        return FittedByGroup(of_all, names, shift, slope, float(penalty), warnings=warnings)
 
 
 def _reversed(n_reversed: int, n_groups: int) -> tuple[str, ...]:
     if n_reversed == 0:
         return ()
-    said = (
+    warning = (
         f"In {n_reversed:,} of {n_groups:,} groups the slope is negative: hits are rarer at higher"
         " scores, so the order of the scores is reversed."
     )
-    return (said,)
+    return (warning,)
 
 
 def _usual(odds: Floats, each: Floats) -> tuple[float, float]:
@@ -365,7 +365,7 @@ SCORE_MAPS: dict[str, type[ScoreMap]] = {
 """What a map of all rows can be, by its word."""
 
 
-def _made(score_map: str) -> ByGroup:
+def _by_group(score_map: str) -> ByGroup:
     return ByGroup(SCORE_MAPS[score_map]())
 
 
@@ -373,7 +373,7 @@ BY_GROUP = Method(
     key="by_group",
     name="By group",
     short="By group",
-    factory=_made,
+    factory=_by_group,
     options=(Choice("score_map", "platt", tuple(SCORE_MAPS)),),
     paper="Van Calster 2019; Gelman and Hill 2007 (partial pooling); Hebert-Johnson 2018",
     explained="Fits one map on all rows, and a shift and slope for each group, near none where"

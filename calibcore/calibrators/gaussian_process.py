@@ -622,7 +622,7 @@ class _Search:
             self.path.append(-n_rows * float(intermediate_result.fun))
             self._share = min(1.0, (len(self.path) - 1) / max_iterations)
 
-        found = minimize(
+        result = minimize(
             self._loss,
             start,
             method="L-BFGS-B",
@@ -637,10 +637,10 @@ class _Search:
                 "gtol": 1e-7,
             },
         )
-        free = found.x - np.clip(found.x - found.jac, low, high)
+        free = result.x - np.clip(result.x - result.jac, low, high)
         self.gradient_norm = float(np.abs(free).max())
-        self.converged = bool(found.success) or self.gradient_norm <= _STEEPEST
-        return np.asarray(found.x, dtype=np.float64)
+        self.converged = bool(result.success) or self.gradient_norm <= _STEEPEST
+        return np.asarray(result.x, dtype=np.float64)
 
     def _loss(self, parameters: Floats) -> tuple[float, Floats]:
         self._progress(self._share)  # not from scipy's callback, which swallows StopIteration
@@ -908,27 +908,27 @@ class GaussianProcessCalibration(SlowVectorMap):
         cells = place(logits, labels)
         temperature = max(TemperatureScaling().fit(logits, labels).temperature, 0.1)
         slope = float(f"{1 / temperature:.2g}")  # alike, however its sums were rounded
-        found = search(cells, self.n_inducing, self.max_iterations, slope, progress)
+        optimum = search(cells, self.n_inducing, self.max_iterations, slope, progress)
         progress(1.0)
         if temperature > _FAR_OFF and np.ptp(cells.nodes) > _WIDE:
             warnings.append(
                 f"The logits are some {temperature:,.0f} times too large for a process around the"
                 " identity; scale them by their temperature first, then fit."
             )
-        warnings += _search_warnings(found)
+        warnings += _search_warnings(optimum)
         if cells.nodes[0] == LOWEST_INPUT:
             warnings.append(
                 f"Log-probabilities below {LOWEST_INPUT:,.0f} were taken for {LOWEST_INPUT:,.0f}."
             )
         return FittedGaussianProcess(
-            found.places,
-            found.q_mean,
-            found.best.factor,
-            *found.kernel,
-            found.best.value,
-            np.array(found.path),
-            len(found.path) - 1,
-            found.gradient_norm,
+            optimum.places,
+            optimum.q_mean,
+            optimum.best.factor,
+            *optimum.kernel,
+            optimum.best.value,
+            np.array(optimum.path),
+            len(optimum.path) - 1,
+            optimum.gradient_norm,
             warnings=tuple(warnings),
         )
 
@@ -960,14 +960,14 @@ def _input_warnings(rows: LogitSet, n_impossible: int) -> list[str]:
     return warnings
 
 
-def _search_warnings(found: Optimum) -> list[str]:
+def _search_warnings(optimum: Optimum) -> list[str]:
     warnings = []
-    if not found.converged:
+    if not optimum.converged:
         warnings.append(
-            f"The search did not converge in {len(found.path) - 1:,} iterations; the slope left"
-            f" is {found.gradient_norm:.2g} a row."
+            f"The search did not converge in {len(optimum.path) - 1:,} iterations; the slope left"
+            f" is {optimum.gradient_norm:.2g} a row."
         )
-    if found.at_largest_amplitude:
+    if optimum.at_largest_amplitude:
         warnings.append(
             "The fit reached the largest amplitude tried: the labels ask for a function without"
             " limit, as where every row's true class is on top."

@@ -42,22 +42,22 @@ _NAMED = 3
 def gathered(what: str, maps: Sequence[FittedScoreMap], numbers: Iterable[int]) -> tuple[str, ...]:
     """Pass on what the first of the chosen maps with warnings say, and count the others."""
     each = ((number, maps[number].warnings) for number in numbers)
-    told = (
+    harmful = (
         (number, [one for one in those if one not in maps[number].HARMLESS])
         for number, those in each
     )
-    said = [(number, sentences) for number, sentences in told if sentences]
-    found = [
+    with_warnings = [(number, sentences) for number, sentences in harmful if sentences]
+    texts = [
         f"{what} {number}: {sentence}"
-        for number, sentences in said[:_NAMED]
+        for number, sentences in with_warnings[:_NAMED]
         for sentence in sentences
     ]
-    if len(said) > _NAMED:
-        found.append(
-            f"The maps of {len(said):,} of {len(maps):,} have warnings; those of the first"
+    if len(with_warnings) > _NAMED:
+        texts.append(
+            f"The maps of {len(with_warnings):,} of {len(maps):,} have warnings; those of the first"
             f" {_NAMED} are shown."
         )
-    return tuple(found)
+    return tuple(texts)
 
 
 def absent(n_classes: int, missing: list[int]) -> tuple[str, ...]:
@@ -66,11 +66,11 @@ def absent(n_classes: int, missing: list[int]) -> tuple[str, ...]:
         return ()
     first = ", ".join(str(k) for k in missing[:5]) + (", ..." if len(missing) > 5 else "")
     have = "has" if len(missing) == 1 else "have"
-    said = (
+    warning = (
         f"{len(missing):,} of {n_classes:,} classes {have} no row in the calibration set ({first}),"
         " so nothing is known of them but that they did not happen."
     )
-    return (said,)
+    return (warning,)
 
 
 # From a map of one score to a map of all classes: one map a class, or one a rank --------------
@@ -100,14 +100,18 @@ _SUM_TO_1 = [
 
 def each_column(maps: Sequence[FittedScoreMap]) -> Recipe | None:
     """Return the lines that send each column of ``r`` through its own map."""
-    made = [one.recipe() for one in maps]
-    known = [one for one in made if one is not None]
-    if len(known) < len(made) or any(one[1] != known[0][1] for one in known):
+    recipes = [one.recipe() for one in maps]
+    known = [one for one in recipes if one is not None]
+    if len(known) < len(recipes) or any(one[1] != known[0][1] for one in known):
         return None
     names = ", ".join(name.upper() for name in known[0][0])
-    held = [tuple(numbers.values()) for numbers, _ in known]
+    constants = [tuple(numbers.values()) for numbers, _ in known]
     lines = [f"for k, ({names},) in enumerate(MAPS):", "    x = r[:, k]"]
-    return {"maps": held}, [*lines, *(f"    {line}" for line in known[0][1]), "    r[:, k] = y"]
+    return {"maps": constants}, [
+        *lines,
+        *(f"    {line}" for line in known[0][1]),
+        "    r[:, k] = y",
+    ]
 
 
 class FittedLift(FittedVectorMap):
@@ -125,8 +129,8 @@ class FittedLift(FittedVectorMap):
         """Return its lines of NumPy that turn ``y``, probabilities, into ``y``; None for none."""
 
     def recipe(self) -> Recipe | None:
-        found = self.on_probabilities()
-        return None if found is None else (found[0], ["y = x", *SOFTMAX, *found[1]])
+        inner = self.on_probabilities()
+        return None if inner is None else (inner[0], ["y = x", *SOFTMAX, *inner[1]])
 
 
 class Lift(SlowVectorMap):
@@ -188,10 +192,10 @@ def _fit_columns(
     part: Part,
     own: Labels,
     sizes: tuple[int, int],
-    told: tuple[Progress | None, RowWeights | None],
+    progress_and_weights: tuple[Progress | None, RowWeights | None],
 ) -> tuple[FittedScoreMap, ...]:
     """Fit a map on each of the first columns, which a row hits where that column is its own."""
-    (n_classes, n_columns), (progress, weights) = sizes, told
+    (n_classes, n_columns), (progress, weights) = sizes, progress_and_weights
     columns = _columns(part, (own.size, n_classes), n_columns, progress)
     weighed = weights_named(weights)
     return tuple(score_map.fit(column, own == number, **weighed) for number, column in columns)
@@ -341,9 +345,9 @@ class OneVsRest(Lift):
             self.score_map, part, labels, (n_classes, n_classes), (progress, weights)
         )
         present = np.bincount(labels, minlength=n_classes) > 0
-        said = absent(n_classes, np.flatnonzero(~present).tolist())
-        said += gathered("Class", maps, np.flatnonzero(present).tolist())
-        return FittedOneVsRest(maps, warnings=said)
+        warnings = absent(n_classes, np.flatnonzero(~present).tolist())
+        warnings += gathered("Class", maps, np.flatnonzero(present).tolist())
+        return FittedOneVsRest(maps, warnings=warnings)
 
 
 # One map a rank -----------------------------------------------------------------------------------
@@ -470,8 +474,8 @@ class PerRank(Lift):
         maps = _fit_columns(
             self.score_map, ranked, true_rank, (n_classes, n_ranks), (progress, weights)
         )
-        said = gathered("Rank", [maps[0], *maps], range(1, n_ranks + 1))
-        return FittedPerRank(maps, warnings=said)
+        warnings = gathered("Rank", [maps[0], *maps], range(1, n_ranks + 1))
+        return FittedPerRank(maps, warnings=warnings)
 
 
 # From a map of one score to a map of all classes: the same map for all of them ----------------

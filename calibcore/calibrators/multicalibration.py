@@ -86,8 +86,8 @@ class FittedMulticalibration(Fitted):
         checked = validation.scores(scores)
         table = _table(groups, checked.size)
         if table.shape[1] != self.n_groupings:
-            found, wanted = f"{table.shape[1]} columns", f"the {self.n_groupings} of the fit"
-            raise CalibrationInputError("groups", found, wanted)
+            actual, wanted = f"{table.shape[1]} columns", f"the {self.n_groupings} of the fit"
+            raise CalibrationInputError("groups", actual, wanted)
         bins, added = np.searchsorted(self.edges, checked, side="right"), np.zeros(checked.size)
         cells = zip(self.grouping, self.group, self.bin, self.shift, strict=True)
         for grouping, group, own_bin, shift in cells:
@@ -209,9 +209,9 @@ def _table(groups: ArrayLike, n_rows: int) -> Labels:
     array = validation.real_array(groups, "groups")
     fits = array.ndim == 2 and len(array) == n_rows and array.shape[1] > 0
     if not fits or array.dtype.kind not in "biu":
-        found = f"an array of type {array.dtype} and shape {array.shape}"
+        actual = f"an array of type {array.dtype} and shape {array.shape}"
         wanted = f"{n_rows:,} rows of whole numbers, a column for each grouping"
-        raise CalibrationInputError("groups", found, wanted)
+        raise CalibrationInputError("groups", actual, wanted)
     return array.astype(np.int64, copy=False)
 
 

@@ -117,8 +117,8 @@ class Rows:
             if self.n_rows <= _TOGETHER:
                 return list(terms(self))
             totals: Any = sum(part.weight * np.array(terms(part)) for part in self.parts)
-            found: list[float] = (totals / self.weight).tolist()
-            return found
+            means: list[float] = (totals / self.weight).tolist()
+            return means
 
     @cached_property
     def weight(self) -> float:
@@ -169,26 +169,26 @@ class Rows:
         return self.own, self._powers(inverse, highest, precision)
 
     def _powers(self, inverse: float, highest: int, precision: Precision) -> NDArray[Any]:
-        found = np.empty((highest + 1, self.n_rows), dtype=precision)
+        sums = np.empty((highest + 1, self.n_rows), dtype=precision)
         for rows, (z, weights) in self._blocks(precision, 2):
             _exponentials(z, inverse, weights)
-            found[0, rows] = self.total(weights)
+            sums[0, rows] = self.total(weights)
             for power in range(1, highest + 1):
                 if power == highest and self._axis:
-                    found[power, rows] = self.dot(weights, z)
+                    sums[power, rows] = self.dot(weights, z)
                 else:
                     np.multiply(weights, z, out=weights)
-                    found[power, rows] = self.total(weights)
-        return found
+                    sums[power, rows] = self.total(weights)
+        return sums
 
     def rough_totals(self, inverses: Floats) -> Floats:
         """Sum exp(u z) over the classes in float32 for many u, shape (n_inverses, n_samples)."""
-        found = np.empty((inverses.size, self.n_rows))
+        totals = np.empty((inverses.size, self.n_rows))
         for rows, (z,) in self.blocks(np.float32, 1):
             weights = np.multiply.outer(inverses.astype(np.float32), z)
             np.exp(weights, out=weights)
-            found[:, rows] = weights.sum(axis=1 + self._axis)
-        return found
+            totals[:, rows] = weights.sum(axis=1 + self._axis)
+        return totals
 
     def products(self, inverse: float, tables: list[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
         """Sum a, az, azz, aa, aaz and aazz over the classes, with a = exp(u z).
@@ -217,11 +217,11 @@ class Rows:
     ) -> Iterator[tuple[slice, list[NDArray[Any]]]]:
         step = min(block_rows(self.n_classes) * 8 // np.dtype(precision).itemsize, self.n_rows)
         below = np.empty(step * self.n_classes, dtype=precision)
-        kept = np.empty((n_tables - 1, below.size), dtype=precision)
+        room = np.empty((n_tables - 1, below.size), dtype=precision)
         for start in range(0, self.n_rows, step):
             rows = slice(start, start + step)
             block = self._table[:, rows] if self._axis == 0 else self._table[rows]
-            tables = [one[: block.size].reshape(block.shape) for one in kept]
+            tables = [one[: block.size].reshape(block.shape) for one in room]
             if (z := self._small.get(precision)) is None:
                 z = self._origin_moved(block, rows, below[: block.size].reshape(block.shape))
                 if step == self.n_rows:
@@ -637,10 +637,10 @@ def _deepest(rows: Rows) -> float:
     values = _on_grid(few)
     walled = np.concatenate([[np.inf], values, [np.inf]])
     valleys = (values < walled[:-2]) & (values <= walled[2:])
-    found = sorted(_downhill(rough, inverse) for inverse in _GRID[valleys].tolist())
+    minima = sorted(_downhill(rough, inverse) for inverse in _GRID[valleys].tolist())
     if step == 1:
-        return found[0][1]
-    near = [inverse for value, inverse in found if value <= found[0][0] + 0.01]
+        return minima[0][1]
+    near = [inverse for value, inverse in minima if value <= minima[0][0] + 0.01]
     apart = [a for a, b in zip(near, [math.inf, *near], strict=False) if abs(a - b) > 1e-6 * a]
     return min(_downhill(exact, inverse) for inverse in apart)[1]
 

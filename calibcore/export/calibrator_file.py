@@ -76,14 +76,14 @@ def _spline(fitted: FittedSpline) -> FittedSpline:
     scores, slope = fitted.scores, fitted.slope
     if scores.size <= MANY:
         return fitted
-    kept = np.unique(np.linspace(0, scores.size - 1, _FIRST + 1).astype(np.intp))
+    places = np.unique(np.linspace(0, scores.size - 1, _FIRST + 1).astype(np.intp))
     while True:
-        off = np.abs(np.interp(scores, scores[kept], slope[kept]) - slope) > ACCURACY
-        between = np.unique(np.searchsorted(kept, np.flatnonzero(off)))
+        off = np.abs(np.interp(scores, scores[places], slope[places]) - slope) > ACCURACY
+        between = np.unique(np.searchsorted(places, np.flatnonzero(off)))
         if not between.size:
             break
-        kept = np.union1d(kept, (kept[between - 1] + kept[between]) // 2)
-    return replace(fitted, scores=scores[kept], slope=slope[kept])
+        places = np.union1d(places, (places[between - 1] + places[between]) // 2)
+    return replace(fitted, scores=scores[places], slope=slope[places])
 
 
 # A fitted calibrator as a file that says what it takes, so that it cannot be misapplied -------
@@ -143,8 +143,8 @@ class CalibratorFile:
     >>> from calibcore import audit
     >>> from calibcore.calibrators import PlattScaling
     >>> result = audit([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 1, 1] * 25, calibrator=PlattScaling())
-    >>> kept = CalibratorFile.of(result).to_json()
-    >>> CalibratorFile.from_json(kept).apply([0.5]).round(2).tolist()
+    >>> text = CalibratorFile.of(result).to_json()
+    >>> CalibratorFile.from_json(text).apply([0.5]).round(2).tolist()
     [0.5]
     """
 
@@ -183,12 +183,12 @@ class CalibratorFile:
         CalibrationInputError
             Nothing was fitted.
         """
-        asked, fitted = result.asked, result.fitted
-        if asked is None or fitted is None:
+        request, fitted = result.request, result.fitted
+        if request is None or fitted is None:
             raise CalibrationInputError("result", "no fitted calibrator", "an audit of one")
-        made = cls.about(asked.split.calibration, fitted, asked.event, result, data=data)
-        made = replace(made, model=model)
-        return replace(made, groups=asked.grouping) if made.needs_groups else made
+        file = cls.about(request.split.calibration, fitted, request.event, result, data=data)
+        file = replace(file, model=model)
+        return replace(file, groups=request.grouping) if file.needs_groups else file
 
     @classmethod
     def about(
@@ -207,7 +207,7 @@ class CalibratorFile:
         fewer = thinned(fitted)
         return cls(
             fewer,
-            rows.made_of if of_classes and isinstance(rows, LogitSet) else "scores",
+            rows.values_kind if of_classes and isinstance(rows, LogitSet) else "scores",
             names,
             None if of_classes else event,
             rows.n_samples,
@@ -256,18 +256,18 @@ class CalibratorFile:
             wanted = f"at most format {FORMAT}, which Fractile {version('fractile')} reads"
             raise CalibrationInputError("calibrator", f"a file of format {written!r:.20}", wanted)
         known = {f.name for f in fields(cls)}
-        kept = {name: value for name, value in content.items() if name in known}
-        fitted = from_json(json.dumps(kept.pop("fitted", None)))
-        made = cls(fitted, **{name: _read(name, value) for name, value in kept.items()})
-        if made.groups is not None and isinstance(fitted, FittedByGroup):
-            named = len(made.groups.names)
+        values = {name: value for name, value in content.items() if name in known}
+        fitted = from_json(json.dumps(values.pop("fitted", None)))
+        file = cls(fitted, **{name: _read(name, value) for name, value in values.items()})
+        if file.groups is not None and isinstance(fitted, FittedByGroup):
+            named = len(file.groups.names)
             if not np.isin(fitted.groups, np.arange(named)).all():
                 wanted = "one for every fitted group"
                 raise CalibrationInputError("groups", f"{named} names", wanted)
         if "checksum" in content and content["checksum"] != _checksum(content):
-            found = "another than that of the contents"
-            raise CalibrationInputError("checksum", found, "the file as it was written")
-        return made
+            actual = "another than that of the contents"
+            raise CalibrationInputError("checksum", actual, "the file as it was written")
+        return file
 
     @property
     def needs_groups(self) -> bool:
@@ -363,24 +363,24 @@ class CalibratorFile:
         if not self.class_names:
             if self.takes == "unknown":
                 return
-            found = f"{values.shape[1]} columns"
-            raise CalibrationInputError("table", found, "one score a row, which it was fitted on")
+            actual = f"{values.shape[1]} columns"
+            raise CalibrationInputError("table", actual, "one score a row, which it was fitted on")
         listed = ", ".join(self.class_names)
         if values.ndim != 2 or values.shape[1] != len(self.class_names):
-            found = f"an array of shape {values.shape}"
-            raise CalibrationInputError("table", found, f"a column for each of {listed}")
+            actual = f"an array of shape {values.shape}"
+            raise CalibrationInputError("table", actual, f"a column for each of {listed}")
         unnamed = names is None or (_are_numbers(names) and {*names} != {*self.class_names})
         if not unnamed and names != self.class_names:
-            found = f"columns {', '.join(names or ())}"
-            raise CalibrationInputError("table", found, f"{listed}, in this order")
+            actual = f"columns {', '.join(names or ())}"
+            raise CalibrationInputError("table", actual, f"{listed}, in this order")
 
     def _logits(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return what a map of all classes was fitted on; of two, the second's score tells both."""
         if values.ndim == 1 and self.takes == "probabilities" and len(self.class_names) == 2:
             values = np.column_stack([1 - validation.scores(values, "table"), values])
         if values.ndim != 2:
-            found = f"an array of shape {values.shape}"
-            raise CalibrationInputError("table", found, "a row of all classes each")
+            actual = f"an array of shape {values.shape}"
+            raise CalibrationInputError("table", actual, "a row of all classes each")
         if self.takes == "unknown":
             return values
         checked = validation.logits(values)
@@ -398,8 +398,8 @@ class CalibratorFile:
         none = np.zeros(len(values), dtype=int)
         checked = validation.logits(values)
         refuse_percentages(checked, "table")
-        made = LogitSet.from_probabilities if are_probabilities(checked) else LogitSet
-        table = made(values, none)
+        make = LogitSet.from_probabilities if are_probabilities(checked) else LogitSet
+        table = make(values, none)
         return self.event.outcomes(table.probabilities, none).scores
 
 
@@ -411,10 +411,10 @@ def _checksum(content: Mapping[str, object]) -> str:
 
 def _digest(rows: LogitSet | EventScores) -> str:
     arrays = (rows.given, rows.labels) if isinstance(rows, LogitSet) else (rows.scores, rows.hits)
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for array in arrays:
-        made.update(np.ascontiguousarray(array).tobytes())
-    return made.hexdigest()
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _finite(value: float | None) -> float | None:

@@ -11,12 +11,12 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.grouping import Grouping, number
 
 
-def numpy_code(kept: CalibratorFile) -> str:
+def numpy_code(file: CalibratorFile) -> str:
     """Write Python that applies a calibrator with numpy alone.
 
     Parameters
     ----------
-    kept : CalibratorFile
+    file : CalibratorFile
         Of any calibrator of the catalogue.
 
     Returns
@@ -37,45 +37,45 @@ def numpy_code(kept: CalibratorFile) -> str:
     the last digit, any may be the largest. Groups are given as they are named: numbers where all
     names are numbers, else texts.
     """
-    made = kept.fitted.recipe()
-    if made is None:
-        kind = type(kept.fitted).__name__
+    recipe = file.fitted.recipe()
+    if recipe is None:
+        kind = type(file.fitted).__name__
         raise CalibrationInputError("calibrator", kind, "one of the catalogue")
-    numbers, lines = made
-    of_scores = kept.takes == "scores" or not kept.class_names
-    head, name = (_OF_SCORES, "scores") if of_scores else (_of_classes(kept), kept.takes)
+    numbers, lines = recipe
+    of_scores = file.takes == "scores" or not file.class_names
+    head, name = (_OF_SCORES, "scores") if of_scores else (_of_classes(file), file.takes)
     constants = [f"{key.upper()} = {_written(value)}" for key, value in numbers.items()]
-    of_groups, found = _of_groups(kept) if kept.needs_groups else ([], [])
-    others = ", groups" if kept.needs_groups else "" if of_scores else ", class_names=CLASSES"
+    of_groups, group_lines = _of_groups(file) if file.needs_groups else ([], [])
+    others = ", groups" if file.needs_groups else "" if of_scores else ", class_names=CLASSES"
     # What a file says stands in constants alone, where it stays text.
-    facts = {"made_by": f"Fractile {kept.made_by}", "data_sha256": kept.data, "rows": kept.n_rows}
+    facts = {"made_by": f"Fractile {file.made_by}", "data_sha256": file.data, "rows": file.n_rows}
     gaussian = any("NormalDist" in line for line in lines)
     text = [
-        f'"""{type(kept.fitted).__name__}: calibrates {name} with numpy alone."""',
+        f'"""{type(file.fitted).__name__}: calibrates {name} with numpy alone."""',
         "",
         *(["from statistics import NormalDist", ""] if gaussian else []),
         "import numpy as np",
         "",
         *(f"{key.upper()} = {fact!r}" for key, fact in facts.items()),
-        *([] if of_scores else [f"CLASSES = {kept.class_names!r}"]),
+        *([] if of_scores else [f"CLASSES = {file.class_names!r}"]),
         *of_groups,
         *constants,
         "",
         "",
         f"def calibrate({name}{others}):",
         f"    x = np.asarray({name}, dtype=float)",
-        *(f"    {line}" for line in [*head, *found, *lines]),
+        *(f"    {line}" for line in [*head, *group_lines, *lines]),
         "    return y",
         "",
     ]
     return "\n".join(text)
 
 
-def _of_groups(kept: CalibratorFile) -> tuple[list[str], list[str]]:
+def _of_groups(file: CalibratorFile) -> tuple[list[str], list[str]]:
     """Return constants, and the lines that find the place of each row's group in the fit."""
-    fitted = kept.fitted.groups.tolist() if isinstance(kept.fitted, FittedByGroup) else []
-    grouping = kept.groups or Grouping(())
-    names = {k: grouping.names[k] if kept.groups else str(k) for k in fitted}
+    fitted = file.fitted.groups.tolist() if isinstance(file.fitted, FittedByGroup) else []
+    grouping = file.groups or Grouping(())
+    names = {k: grouping.names[k] if file.groups else str(k) for k in fitted}
     numbers = {k: number(name) for k, name in names.items()}
     as_numbers = "g = np.asarray(groups, dtype=float)"
     constants = [f"COLUMN = {grouping.column!r}"]
@@ -84,16 +84,16 @@ def _of_groups(kept: CalibratorFile) -> tuple[list[str], list[str]]:
         known = {k if name else None: place for place, (k, name) in enumerate(names.items())}
         constants.append(f"CUTS = {list(grouping.cuts)!r}")
         ranges = 'np.searchsorted(CUTS, g, side="right")'
-        found = [as_numbers, f"keys = np.where(np.isnan(g), None, {ranges})"]
+        key_lines = [as_numbers, f"keys = np.where(np.isnan(g), None, {ranges})"]
     elif all(numbers[k] is not None or not name for k, name in names.items()):
         known = {numbers[k]: place for place, k in enumerate(names)}
-        found = [as_numbers, "keys = np.where(np.isnan(g), None, g)"]
+        key_lines = [as_numbers, "keys = np.where(np.isnan(g), None, g)"]
     else:
         known = {name: place for place, name in enumerate(names.values())}
         blank = '"" if one is None or one != one else str(one)'
-        found = [f"keys = [{blank} for one in np.asarray(groups).tolist()]"]
+        key_lines = [f"keys = [{blank} for one in np.asarray(groups).tolist()]"]
     return [*constants, f"GROUPS = {known!r}"], [
-        *found,
+        *key_lines,
         "place = np.array([GROUPS.get(key, -1) for key in keys], dtype=int)",
         "if len(place) != len(x):",
         '    raise ValueError("expected a group for each score")',
@@ -106,15 +106,15 @@ _OF_SCORES = [
 ]
 
 
-def _of_classes(kept: CalibratorFile) -> list[str]:
+def _of_classes(file: CalibratorFile) -> list[str]:
     """Return the checks of a table, and what makes logits of it."""
-    linear = isinstance(kept.fitted, FittedLinear)
+    linear = isinstance(file.fitted, FittedLinear)
     lines = [
         "if tuple(class_names) != CLASSES or x.ndim != 2 or x.shape[1] != len(CLASSES):",
         '    raise ValueError(f"expected a column for each of {CLASSES}, in this order")',
         "shares = x.min() >= 0 and np.allclose(x.sum(axis=1), 1, rtol=0, atol=1e-3)",
     ]
-    if kept.takes == "probabilities":
+    if file.takes == "probabilities":
         lines += [
             "if not shares:",
             '    raise ValueError("expected probabilities, rows of which sum to 1")',

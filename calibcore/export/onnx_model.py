@@ -22,12 +22,12 @@ _CLASSES = 1
 """Axis of the classes."""
 
 
-def onnx_model(kept: CalibratorFile) -> ModelProto:
+def onnx_model(file: CalibratorFile) -> ModelProto:
     """Write a calibrator as an ONNX model of double precision.
 
     Parameters
     ----------
-    kept : CalibratorFile
+    file : CalibratorFile
         Of temperature scaling; of a linear calibrator (vector, matrix, structured, Dirichlet); or
         of scores: spline, isotonic, histogram binning, Platt scaling.
 
@@ -48,26 +48,30 @@ def onnx_model(kept: CalibratorFile) -> ModelProto:
     A model cannot refuse what a calibrator does not take, as `CalibratorFile.apply` does. Where
     it takes probabilities, they are clipped to the smallest positive number before their logarithm.
     """
-    of_scores = kept.takes == "scores" or not kept.class_names
-    name: str = "scores" if of_scores else kept.takes
+    of_scores = file.takes == "scores" or not file.class_names
+    name: str = "scores" if of_scores else file.takes
     graph = _Graph()
     x = name
-    if kept.takes == "probabilities" and not of_scores:
+    if file.takes == "probabilities" and not of_scores:
         x = graph.add("Log", graph.add("Max", x, graph.number(np.finfo(float).tiny)))
-    graph.output(_drawn(graph, kept.fitted, x))
+    graph.output(_drawn(graph, file.fitted, x))
     shape: list[str | int] = ["n_samples"]
     if not of_scores:
-        shape.append(len(kept.class_names))
+        shape.append(len(file.class_names))
     tensors = [
         helper.make_tensor_value_info(one, TensorProto.DOUBLE, shape)
         for one in (name, "calibrated")
     ]
-    made = helper.make_graph(graph.nodes, "calibrator", tensors[:1], tensors[1:], graph.constants)
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
-    model.producer_name, model.producer_version = "Fractile", kept.made_by
+    graph_proto = helper.make_graph(
+        graph.nodes, "calibrator", tensors[:1], tensors[1:], graph.constants
+    )
+    model = helper.make_model(
+        graph_proto, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR
+    )
+    model.producer_name, model.producer_version = "Fractile", file.made_by
     facts = {
-        "kind": type(kept.fitted).__name__, "classes": "\n".join(kept.class_names),
-        "event": repr(kept.event), "data_sha256": kept.data,
+        "kind": type(file.fitted).__name__, "classes": "\n".join(file.class_names),
+        "event": repr(file.event), "data_sha256": file.data,
     }  # fmt: skip
     helper.set_model_props(model, facts)
     checker.check_model(model, full_check=True)
@@ -83,9 +87,9 @@ class _Graph:
 
     def add(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """Add a node, and return the name of what it makes."""
-        made = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [made], **attributes))
-        return made
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
+        return name
 
     def constant(self, value: Any, kind: type = np.float64) -> str:
         """Add a constant, and return its name."""
@@ -112,18 +116,18 @@ class _Graph:
         """
         places = self.constant(ends)
         size = len(ends)
-        found = self.add("Cast", self.add("Mul", x, self.number(0)), to=TensorProto.INT64)
+        place = self.add("Cast", self.add("Mul", x, self.number(0)), to=TensorProto.INT64)
         step = 1 << max(size - 1, 1).bit_length() - 1
         while step:
-            far = self.add("Add", found, self.constant(step, np.int64))
+            far = self.add("Add", place, self.constant(step, np.int64))
             there = self.add("Min", far, self.constant(size - 1, np.int64))
             below = self.add(
                 "LessOrEqual" if equal else "Less", self.add("Gather", places, there), x
             )
             within = self.add("Less", far, self.constant(size, np.int64))
-            found = self.add("Where", self.add("And", below, within), far, found)
+            place = self.add("Where", self.add("And", below, within), far, place)
             step //= 2
-        return found
+        return place
 
     def interpolated(self, x: str, ends: Any, heights: Any) -> str:
         """Interpolate between points, level beyond the first and the last, as `numpy.interp`."""
@@ -160,9 +164,9 @@ def _drawn(graph: _Graph, fitted: object, x: str) -> str:
         case FittedHistogram():
             heights = np.where(fitted.counts > 0, fitted.frequency, -1.0)
             edges = np.concatenate([[-np.inf], fitted.edges[1:-1]])
-            found = _step(graph, x, edges, heights, equal=False)
-            known = graph.add("Less", found, graph.number(0))
-            return graph.add("Where", known, x, found)
+            height = _step(graph, x, edges, heights, equal=False)
+            known = graph.add("Less", height, graph.number(0))
+            return graph.add("Where", known, x, height)
     kind = type(fitted).__name__.removeprefix("Fitted")
     wanted = "a temperature, a linear one, or a spline, isotonic, histogram or Platt map"
     raise CalibrationInputError("calibrator", kind, wanted)

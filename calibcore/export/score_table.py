@@ -45,9 +45,9 @@ class ScoreTable:
 
         ``scores``: in [0, 1]; shape (n_samples,).
         """
-        found = validation.scores(scores)
-        place = np.searchsorted(self.score, found, side="right") - 1
-        beyond = found - self.score[place]
+        checked = validation.scores(scores)
+        place = np.searchsorted(self.score, checked, side="right") - 1
+        beyond = checked - self.score[place]
         return np.asarray(self.calibrated[place] + self.slope[place] * beyond)
 
 

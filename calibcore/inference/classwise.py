@@ -82,9 +82,9 @@ class ClassBins:
         firsts = np.arange(n_classes) * n_bins
         for rows in row_blocks(*probabilities.shape):
             block = probabilities[rows]
-            found = bin_places(block, n_bins)
-            places[rows] = found
-            cells = (found + firsts).ravel()
+            of_block = bin_places(block, n_bins)
+            places[rows] = of_block
+            cells = (of_block + firsts).ravel()
             sums += np.bincount(cells, weights=block.ravel(), minlength=sums.size)
         return cls(places, sums.reshape(n_classes, n_bins), kind)
 
@@ -195,16 +195,16 @@ class ClassKernels:
         """
         n_draws, n_rows = labels.shape
         n_classes = self.probabilities.shape[1]
-        found = np.empty(n_draws * n_classes)
+        errors = np.empty(n_draws * n_classes)
         at_once = max(1, _MESH_CELLS // max(n_rows, n_classes * (MESH + 2)))
         for start in range(0, n_draws, at_once):
             hits, width = self._hits(labels[start : start + at_once])
-            into = found[start * n_classes :]
+            into = errors[start * n_classes :]
             for first in range(0, len(hits), _BATCH):
                 curves = np.arange(first, min(first + _BATCH, len(hits)))
                 density = self.density[curves % n_classes]
                 into[curves] = kde_of_densities(density, hits[curves], width[curves], 1)
-        return found.reshape(n_draws, n_classes)
+        return errors.reshape(n_draws, n_classes)
 
     def _hits(self, labels: NDArray[np.integer]) -> tuple[Floats, Floats]:
         """Return the density of the hits and the half width, one row a draw and class."""
@@ -248,8 +248,8 @@ def drawn_labels(
         lift = np.arange(len(totals))
         totals += lift[:, np.newaxis]
         places = rng.random((n_draws, len(totals))) + lift
-        found = np.searchsorted(totals.ravel(), places, side="right") - lift * n_classes
-        labels[:, rows] = np.minimum(found, n_classes - 1)
+        classes = np.searchsorted(totals.ravel(), places, side="right") - lift * n_classes
+        labels[:, rows] = np.minimum(classes, n_classes - 1)
     return labels
 
 
@@ -299,7 +299,7 @@ _BINNED: dict[Kind, dict[str, Summary]] = {
 }
 _BLURRED: dict[str, Summary] = {"kde_classwise_ece": _mean}
 _WHOLE = "skce"
-SUMMARIES = {key: made for kind in _BINNED.values() for key, made in kind.items()} | _BLURRED
+SUMMARIES = {key: summary for kind in _BINNED.values() for key, summary in kind.items()} | _BLURRED
 """What is made of the errors of all classes, by the key of the measure."""
 
 
@@ -359,14 +359,14 @@ def _values_alone(
 ) -> dict[str, Uncertainty]:
     """Evaluate weighted rows, or clusters: labels drawn one by one say nothing of how they vary."""
     unknown = Reference(math.nan, math.nan, math.nan)
-    found = {}
+    by_key = {}
     for one in plan.measures:
         if one.key in wanted and isinstance(one, ClassMeasure):
             value = one.after(
                 probabilities, probabilities, labels, plan.options, side.event.weights
             )
-            found[one.key] = Uncertainty(value, _UNKNOWN.interval, unknown, _UNKNOWN)
-    return found
+            by_key[one.key] = Uncertainty(value, _UNKNOWN.interval, unknown, _UNKNOWN)
+    return by_key
 
 
 @result_class
@@ -383,7 +383,7 @@ class _Labels:
     observed: Labels
     calibrated: NDArray[np.int32]
     order: NDArray[np.float32]
-    kept: dict[int, NDArray[np.int32]]
+    by_distance: dict[int, NDArray[np.int32]]
 
     @classmethod
     def drawn(
@@ -405,9 +405,9 @@ class _Labels:
                 table = np.full_like(self.probabilities, 1 / self.probabilities.shape[1])
             else:
                 table = self.other if times == 1 else further(self.probabilities, self.other, times)
-            if times not in self.kept:
-                self.kept[times] = drawn_labels(self.rng, table, len(self.order))
-            yield table, self._shares(self.kept[times], times)
+            if times not in self.by_distance:
+                self.by_distance[times] = drawn_labels(self.rng, table, len(self.order))
+            yield table, self._shares(self.by_distance[times], times)
 
     def _shares(
         self, others: NDArray[np.int32], times: int
@@ -463,36 +463,36 @@ def _allowed_errors(
     probabilities = drawn.probabilities
     n_rows, n_classes = probabilities.shape
     first = probabilities.argmax(axis=1)[:, np.newaxis]
-    said = np.take_along_axis(probabilities, first, axis=1)[:, 0]
+    scores = np.take_along_axis(probabilities, first, axis=1)[:, 0]
     hits = float(np.count_nonzero(first[:, 0] == drawn.observed))
     if min(hits, n_rows - hits) > _FEW:
         return np.zeros((1, n_classes))
     even = np.broadcast_to(1 / n_classes, probabilities.shape)
     certain = np.zeros_like(probabilities)
     np.put_along_axis(certain, first, 1.0, axis=1)
-    found, least_drawn = [], _STRENGTHS[0]
+    errors, least_drawn = [], _STRENGTHS[0]
     for table, most in ((drawn.other, least_drawn), (even, least_drawn), (certain, 1.0)):
         true = np.take_along_axis(table, first, axis=1)[:, 0]
-        share = min(_allowed_share(said, true, hits, level), most)
-        found.append(share * distances_of(table))
-    return np.array(found)
+        share = min(_allowed_share(scores, true, hits, level), most)
+        errors.append(share * distances_of(table))
+    return np.array(errors)
 
 
-def _allowed_share(said: Floats, true: Floats, hits: float, level: float) -> float:
+def _allowed_share(scores: Floats, true: Floats, hits: float, level: float) -> float:
     """Find how many of the rows may have another true probability, by the number of hits."""
-    if true.sum() > said.sum():
-        said, true, hits = 1 - said, 1 - true, said.size - hits
+    if true.sum() > scores.sum():
+        scores, true, hits = 1 - scores, 1 - true, scores.size - hits
     return largest_allowed(
-        lambda share: said + share * (true - said), np.ones(said.size), hits, level
+        lambda share: scores + share * (true - scores), np.ones(scores.size), hits, level
     )
 
 
 def _evaluate_whole(probabilities: Floats, labels: Labels) -> Uncertainty:
     """Compare the SKCE with perfect calibration, of which its test has the law."""
-    found = skce_test(probabilities, labels)
-    lower, upper, *central = found.null_quantiles(0.05, 0.95, 0.025, 0.975)
-    known = Reference(0.0, upper, found.p_value, lower, (central[0], central[1]))
-    return Uncertainty(found.value, _UNKNOWN.interval, known, _UNKNOWN)
+    test = skce_test(probabilities, labels)
+    lower, upper, *central = test.null_quantiles(0.05, 0.95, 0.025, 0.975)
+    known = Reference(0.0, upper, test.p_value, lower, (central[0], central[1]))
+    return Uncertainty(test.value, _UNKNOWN.interval, known, _UNKNOWN)
 
 
 def _evaluate_blurred(drawn: _Labels) -> dict[str, Uncertainty]:
@@ -517,14 +517,14 @@ def further(probabilities: Floats, other: Floats, times: float) -> Floats:
     >>> further(np.array([[0.5, 0.5]]), np.array([[0.25, 0.75]]), 2).round(3).tolist()
     [[0.1, 0.9]]
     """
-    found = np.empty_like(other)
+    distant = np.empty_like(other)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 stays 0
         for rows in row_blocks(*other.shape):
             near, far = np.log(probabilities[rows]), np.log(other[rows])
             moved = np.where(np.isneginf(near), far, near + times * (far - near))
-            found[rows] = np.exp(moved - moved.max(axis=1, keepdims=True))
-    found /= found.sum(axis=1, keepdims=True)
-    return found
+            distant[rows] = np.exp(moved - moved.max(axis=1, keepdims=True))
+    distant /= distant.sum(axis=1, keepdims=True)
+    return distant
 
 
 def _softened(probabilities: Floats) -> Floats:

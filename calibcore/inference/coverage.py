@@ -6,7 +6,7 @@ and sizes; docs/validation.md has all of it.
 
 from collections.abc import Mapping
 
-HELD: Mapping[str, tuple[float, float]] = {
+COVERAGE: Mapping[str, tuple[float, float]] = {
     "ks_error": (95.7, 97.7),
     "kuiper": (96.0, 97.7),
     "classwise_ks": (94.0, 97.0),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
-from calibcore.ordering import block_ends
+from calibcore.ordering import tie_ends, tie_starts
 from calibcore.results import result_class
 from calibcore.tally import Tally, spared_nats, tally
 from calibcore.validation import Floats, Hits, Labels
@@ -50,7 +50,7 @@ def group_starts(scores: Floats, counts: Floats, most: int = MOST_GROUPS) -> NDA
     group = np.ceil(totals / totals[-1] * (most - 3))
     group[scores == 0] = -1
     group[scores == 1] = most
-    return np.concatenate([[0], block_ends(group)[:-1] + 1])
+    return tie_starts(tie_ends(group))
 
 
 def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws: int) -> Tally:
@@ -167,12 +167,12 @@ def other_labels(probabilities: Floats, labels: Labels) -> Labels:
     >>> other_labels(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]]), np.array([0, 1])).tolist()
     [1, 0]
     """
-    found = np.empty_like(labels)
+    others = np.empty_like(labels)
     for rows in row_blocks(*probabilities.shape):
         left = probabilities[rows].copy()
         left[np.arange(len(left)), labels[rows]] = -1.0
-        found[rows] = left.argmax(axis=1)
-    return found
+        others[rows] = left.argmax(axis=1)
+    return others
 
 
 def known_of_rows(
@@ -203,8 +203,8 @@ def known_of_rows(
 
 
 def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
-    found = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
-    return found.reshape(shape).astype(np.float64)
+    counts = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
+    return counts.reshape(shape).astype(np.float64)
 
 
 def draw_by_outcome(
@@ -269,8 +269,8 @@ class OrderedRows:
         """Sort the rows of an event."""
         order = np.argsort(event.scores)
         ordered = event.scores[order]
-        ends = block_ends(ordered)
-        starts, counts = np.concatenate([[0], ends[:-1] + 1]), np.diff(ends, prepend=-1)
+        ends = tie_ends(ordered)
+        starts, counts = tie_starts(ends), np.diff(ends, prepend=-1)
         firsts = group_starts(ordered[ends], counts)
         scores = ordered[ends]
         if firsts.size < ends.size:

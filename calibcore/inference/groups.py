@@ -35,9 +35,9 @@ def groups_of(
     """Choose the groups with enough rows, and enough clusters, but not one that holds all."""
     where = validation.real_array(given, "groupings")
     if where.shape != (n_rows,) or where.dtype.kind not in "biu" or where.min() < 0:
-        found = f"shape {where.shape}, type {where.dtype}"
+        actual = f"shape {where.shape}, type {where.dtype}"
         wanted = f"a whole number from 0 for each of {n_rows:,} rows"
-        raise CalibrationInputError("groupings", found, wanted)
+        raise CalibrationInputError("groupings", actual, wanted)
     counts = np.bincount(where)
     enough = counts >= max(least, 1)
     if clusters is not None:
@@ -69,11 +69,11 @@ class Sums:
 
     def of(self, values: Floats) -> Floats:
         """Return the sum over each group, shape (n_groups,)."""
-        found = [
+        sums = [
             np.bincount(counted, values, minlength=one.names.size + 1)[1:]
             for one, counted in zip(self.groupings, self._counted, strict=True)
         ]
-        return np.concatenate(found)
+        return np.concatenate(sums)
 
     @cached_property
     def _counted(self) -> list[Places]:
@@ -82,7 +82,7 @@ class Sums:
 
     def covariance(self, variance: Floats) -> Floats:
         """Return the covariance of the groups' sums, shape (n_groups, n_groups)."""
-        found = np.diag(self.of(variance))  # groups of one grouping share no rows
+        covariance = np.diag(self.of(variance))  # groups of one grouping share no rows
         for k, first in enumerate(self.groupings):
             for m, second in enumerate(self.groupings[:k]):
                 shape = first.names.size + 1, second.names.size + 1
@@ -90,9 +90,9 @@ class Sums:
                 both += self._counted[m]
                 sums = np.bincount(both, variance, minlength=shape[0] * shape[1])
                 here, there = (slice(*self.ends[j : j + 2]) for j in (k, m))
-                found[here, there] = sums.reshape(shape)[1:, 1:]
-                found[there, here] = found[here, there].T
-        return found
+                covariance[here, there] = sums.reshape(shape)[1:, 1:]
+                covariance[there, here] = covariance[here, there].T
+        return covariance
 
     @cached_property
     def members(self) -> Any:
@@ -211,8 +211,8 @@ class GroupGaps:
 
     def worst(self, level: float = 0.05) -> int | None:
         """Return the group that is off the most, of all groupings; None where none is off."""
-        found = self.off(level)
-        return int(np.argmax(np.where(found, np.abs(self.gap), -1.0))) if found.any() else None
+        off = self.off(level)
+        return int(np.argmax(np.where(off, np.abs(self.gap), -1.0))) if off.any() else None
 
 
 def most_left(before: Floats, after: Floats) -> NDArray[np.bool_]:
@@ -315,8 +315,8 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     Examples
     --------
     >>> scores, hits = [0.5] * 200, [0, 0, 0, 1] * 25 + [0, 1, 1, 1] * 25
-    >>> found = group_gaps(scores, hits, [[0] * 100 + [1] * 100])
-    >>> found.gap.tolist(), found.off().tolist(), found.worst()
+    >>> gaps = group_gaps(scores, hits, [[0] * 100 + [1] * 100])
+    >>> gaps.gap.tolist(), gaps.off().tolist(), gaps.worst()
     ([0.25, -0.25], [True, True], 0)
     """
     given, seen = validation.scores_and_hits(scores, hits)
@@ -330,8 +330,8 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
         return _no_groups(n_draws, seed)
     place = np.concatenate([one.names for one in tested])
     rows = np.concatenate([one.rows for one in tested])
-    kept = [one for one in tested if one.names.size]
-    draws, sums = (np.random.default_rng(seed), n_draws), Sums(kept, given.size)
+    nonempty = [one for one in tested if one.names.size]
+    draws, sums = (np.random.default_rng(seed), n_draws), Sums(nonempty, given.size)
     each = np.ones(given.size) if design.weights is None else design.weights
     total = sums.of(each)
     mean_score, frequency = sums.of(each * given) / total, sums.of(each * seen) / total
@@ -400,16 +400,16 @@ def _joint(
     expected = sums.of(true)
 
     def gaps(labels: NDArray[np.float32]) -> Floats:
-        found = expected[:, np.newaxis] - sums.of_labels(labels)
+        differences = expected[:, np.newaxis] - sums.of_labels(labels)
         if nuisance is not None and taken is not None:
             # Not by BLAS: its threads wait for each other where other processes are at work.
             along = np.einsum("ik,ij->kj", nuisance, labels)
-            found -= taken @ ((nuisance.T @ true)[:, np.newaxis] - along)
-        return found
+            differences -= taken @ ((nuisance.T @ true)[:, np.newaxis] - along)
+        return differences
 
     seen = gaps(np.asarray(hits, dtype=np.float32)[:, np.newaxis])
     p_values = sum_p_values(seen, spread, skew, fixed)
-    found = [p_values.min(axis=0)]
+    least = [p_values.min(axis=0)]
     rng, n_draws = draws
     if sums.n_rows > _MOST_ROWS:
         covariance = None
@@ -418,14 +418,14 @@ def _joint(
             if taken is not None:
                 covariance -= taken @ of_groups.T
         drawn = _leaning(_normal(rng, spread, covariance, n_draws), spread, _lean(sums, true))
-        found.append(sum_p_values(drawn, spread, skew, fixed).min(axis=0))
+        least.append(sum_p_values(drawn, spread, skew, fixed).min(axis=0))
     else:
         step = max(1, _CELLS // sums.n_rows)
         for start in range(0, n_draws, step):
             size = sums.n_rows, min(step, n_draws - start)
             labels = (rng.random(size) < true[:, np.newaxis]).astype(np.float32)
-            found.append(sum_p_values(gaps(labels), spread, skew, fixed).min(axis=0))
-    adjusted, critical = adjusted_by(p_values[:, 0], np.sort(np.concatenate(found)))
+            least.append(sum_p_values(gaps(labels), spread, skew, fixed).min(axis=0))
+    adjusted, critical = adjusted_by(p_values[:, 0], np.sort(np.concatenate(least)))
     return _Joint(seen[:, 0], adjusted, _reach(spread, skew, fixed, critical), spread)
 
 
@@ -529,8 +529,8 @@ def adjusted_by(p_values: Floats, least: Floats) -> tuple[Floats, float]:
     ``least`` are the smallest p-values of the labels seen and of each set drawn, ascending.
     """
     as_small = np.searchsorted(least, p_values * (1 + _NOTHING), side="right")
-    n_found = max(math.ceil(0.05 * least.size) - 1, 1)  # so many of them are below 5%
-    return as_small / least.size, float(least[n_found - 1 : n_found + 1].mean())
+    n_below = max(math.ceil(0.05 * least.size) - 1, 1)  # so many of them are below 5%
+    return as_small / least.size, float(least[n_below - 1 : n_below + 1].mean())
 
 
 def _normal(
@@ -573,14 +573,16 @@ def sum_p_values(sums: Floats, spread: Floats, skew: Floats, fixed: NDArray[np.b
     beyond, deviation = np.abs(sums), np.sqrt(2 * spread)[:, np.newaxis]
     some = deviation > 0
     scaled = np.divide(beyond, deviation, out=np.zeros_like(beyond), where=some)
-    found = np.asarray(erfc(scaled))
-    found[(beyond > _NOTHING) & fixed[:, np.newaxis]] = 0.0
+    p_values = np.asarray(erfc(scaled))
+    p_values[(beyond > _NOTHING) & fixed[:, np.newaxis]] = 0.0
     few = np.flatnonzero((expected_steps(spread, skew) < _SKEWED) & (spread > 0))
     if few.size:
         shape = few.size, beyond.shape[1]
         spreads, skews = (np.broadcast_to(of[few, np.newaxis], shape) for of in (spread, skew))
-        found[few] = np.maximum(found[few], np.minimum(rare_tail(beyond[few], spreads, skews), 1))
-    return found
+        p_values[few] = np.maximum(
+            p_values[few], np.minimum(rare_tail(beyond[few], spreads, skews), 1)
+        )
+    return p_values
 
 
 def _reach(spread: Floats, skew: Floats, fixed: NDArray[np.bool_], critical: float) -> Floats:
@@ -606,8 +608,8 @@ def _reach(spread: Floats, skew: Floats, fixed: NDArray[np.bool_], critical: flo
         middle = (low + high) / 2
         nearer = is_nearer(middle)
         low, high = np.where(nearer, middle, low), np.where(nearer, high, middle)
-    found = np.divide(high, deviation, out=np.full_like(high, normal), where=deviation > 0)
-    return np.asarray(found * (1 + _NOTHING))  # the sum that is critical ends its interval at 0
+    reach = np.divide(high, deviation, out=np.full_like(high, normal), where=deviation > 0)
+    return np.asarray(reach * (1 + _NOTHING))  # the sum that is critical ends its interval at 0
 
 
 def _no_groups(n_draws: int, seed: int) -> GroupGaps:
@@ -618,7 +620,7 @@ def _no_groups(n_draws: int, seed: int) -> GroupGaps:
 
 
 def _interval(
-    sums: Sums, found: _Joint, means: tuple[Floats, Floats, Floats], design: RowDesign
+    sums: Sums, joint: _Joint, means: tuple[Floats, Floats, Floats], design: RowDesign
 ) -> tuple[Floats, Floats]:
     """Return the interval of each group's true frequency.
 
@@ -626,10 +628,10 @@ def _interval(
     """
     mean_score, frequency, total = means
     rows = np.concatenate([one.rows for one in sums.groupings]).astype(np.float64)
-    alike, some = rows.copy(), found.spread > 0
-    np.divide(mean_score * (1 - mean_score) * total**2, found.spread, out=alike, where=some)
+    alike, some = rows.copy(), joint.spread > 0
+    np.divide(mean_score * (1 - mean_score) * total**2, joint.spread, out=alike, where=some)
     # Rows drawn one by one are as many as they are at least: scores that differ tell more.
-    return _wilson(frequency, alike if design.tells else np.maximum(alike, rows), found.reach)
+    return _wilson(frequency, alike if design.tells else np.maximum(alike, rows), joint.reach)
 
 
 def _wilson(frequency: Floats, rows: Floats, reach: Floats) -> tuple[Floats, Floats]:

@@ -134,8 +134,8 @@ def _interval(
         return Interval(math.nan, math.nan)
     if draws is None:
         raise AssertionError(measure.key)
-    found = percentile_interval(draws, level)
-    return reflected(found, value) if measure.interval == "reflected" else found
+    interval = percentile_interval(draws, level)
+    return reflected(interval, value) if measure.interval == "reflected" else interval
 
 
 def _lowered(
@@ -150,9 +150,9 @@ def _lowered(
     if measure.most is None:
         raise AssertionError(measure.key)
     most = float(measure.most(np.array(_likely_shares(counted, level))).max())
-    found, moved = percentile_interval(draws, level), value - float(draws.mean()) - lift
-    high = found.high + max(moved, moved * few / (few + _FEW_LIFTED))
-    wide = stretched(Interval(found.low + moved, high), stretch_of(few, level))
+    percentile, moved = percentile_interval(draws, level), value - float(draws.mean()) - lift
+    high = percentile.high + max(moved, moved * few / (few + _FEW_LIFTED))
+    wide = stretched(Interval(percentile.low + moved, high), stretch_of(few, level))
     if math.isnan(wide.low):
         return Interval(0.0, most)
     low, high = np.clip([wide.low, wide.high], 0.0, most).tolist()
@@ -163,8 +163,8 @@ def _likely_shares(counted: Tally, level: float) -> list[float]:
     """Return the interval for the share of hits, and the share in it nearest to 1/2."""
     share = counted.rows_alike / counted.n_samples
     ends = share_interval(float(counted.hits.sum()) * share, counted.n_samples * share, level)
-    found: list[float] = np.clip([ends.low, 0.5, ends.high], ends.low, ends.high).tolist()
-    return found
+    shares: list[float] = np.clip([ends.low, 0.5, ends.high], ends.low, ends.high).tolist()
+    return shares
 
 
 def _of_shares(measure: EventMeasure, few: Tally, plan: Plan) -> Interval:
@@ -190,13 +190,13 @@ def _lifts(rng: np.random.Generator, few: Tally, frequency: Floats, plan: Plan) 
 
 def _null(rng: np.random.Generator, counted: Tally, plan: Plan) -> dict[str, Floats]:
     """Measure labels drawn from the scores."""
-    found: dict[str, list[Floats]] = {measure.key: [] for measure in plan.of_events}
+    by_key: dict[str, list[Floats]] = {measure.key: [] for measure in plan.of_events}
     for size in chunks(plan.n_resamples, min(counted.n_samples, 32 * counted.scores.size)):
         drawn = redrawn(rng, counted, counted.scores, size)
         for measure in plan.of_events:
             value = measure.compute(drawn, plan.rough)
-            found[measure.key].append(np.broadcast_to(value, (size,)))
-    return {key: np.concatenate(parts) for key, parts in found.items()}
+            by_key[measure.key].append(np.broadcast_to(value, (size,)))
+    return {key: np.concatenate(parts) for key, parts in by_key.items()}
 
 
 def _patterns(event: EventScores, few: Tally) -> list[Floats]:
@@ -266,8 +266,8 @@ def infer(
     Every kind of draws has a generator of its own, and both sides the same ones, so that what is
     found of a measure depends neither on the other measures nor on the other side's draws.
     """
-    asked = plan or Plan()
-    plan = asked if before.event.weights is None else asked.of_weighted_rows()
+    whole_plan = plan or Plan()
+    plan = whole_plan if before.event.weights is None else whole_plan.of_weighted_rows()
     sides = (before,) if after is before else (before, after)
 
     def report(share: float) -> None:
@@ -280,10 +280,10 @@ def infer(
     for number, (side, values, draws) in enumerate(zip(sides, of_rows, resampled, strict=True)):
         report((1 + 2 * number / len(sides)) / 3)
         streams = _Streams.of(plan.seed)
-        found = evaluate_event(streams.event, side.event, draws, plan)
+        by_key = evaluate_event(streams.event, side.event, draws, plan)
         for measure in (*plan.of_rows, *plan.of_changes):
             if one := values.get(measure.key):
-                found[measure.key] = findings.evaluate_mean(
+                by_key[measure.key] = findings.evaluate_mean(
                     one,
                     draws[measure.key],
                     plan.level,
@@ -291,15 +291,15 @@ def infer(
                     event=side.event,
                 )
         other = sides[number - 1].probabilities
-        evaluated.append(found | evaluate_classes(streams.classes, side, other, plan))
+        evaluated.append(by_key | evaluate_classes(streams.classes, side, other, plan))
     report(1.0)
     was, now = evaluated[0], evaluated[-1]
     return Inference(
         tuple(
             findings.compare(one, was.get(one.key), now.get(one.key), plan.level)
-            for one in asked.measures
+            for one in whole_plan.measures
         ),
-        asked,
+        whole_plan,
     )
 
 
@@ -309,10 +309,10 @@ def _row_values(
     was, table = before.probabilities, side.probabilities
     if table is None or labels is None:
         return {}
-    found = {measure.key: measure.rows(table, labels) for measure in plan.of_rows}
+    by_key = {measure.key: measure.rows(table, labels) for measure in plan.of_rows}
     if was is not None:
-        found |= {measure.key: measure.rows(was, table, labels) for measure in plan.of_changes}
-    return found
+        by_key |= {measure.key: measure.rows(was, table, labels) for measure in plan.of_changes}
+    return by_key
 
 
 def _resample(
@@ -336,11 +336,11 @@ def _resample(
         other.update({key: (one - of_side[key])[order] for key, one in other.items()})
         of_side.update({key: one[order] for key, one in of_side.items()})
     alike = right or any(rows.alike for rows in ordered)
-    found: list[dict[str, list[Floats]]] = [{} for _ in sides]
+    draws_of_sides: list[dict[str, list[Floats]]] = [{} for _ in sides]
     done = 0
     for size in chunks(plan.n_resamples, n_rows):
         drawn = draw(rng, size, alike)
-        for rows, of_side, other, draws in zip(ordered, means, others, found, strict=True):
+        for rows, of_side, other, draws in zip(ordered, means, others, draws_of_sides, strict=True):
             counted = rows.recounted(drawn)
             for measure in plan.of_events:
                 if measure.is_resampled:
@@ -353,7 +353,9 @@ def _resample(
                 draws.setdefault(key, []).append(mean / n_rows)
         done += size
         report(done / plan.n_resamples)
-    return [{key: np.concatenate(parts) for key, parts in draws.items()} for draws in found]
+    return [
+        {key: np.concatenate(parts) for key, parts in draws.items()} for draws in draws_of_sides
+    ]
 
 
 def _drawing(event: EventScores) -> Callable[[np.random.Generator, int, bool], Drawn]:
@@ -408,11 +410,11 @@ def _others(sides: Sequence[SideRows], plan: Plan, *, right: bool) -> list[dict[
     first, labels = sides[0].probabilities, None
     if right and first is not None and sides[0].labels is not None:
         labels = other_labels(first, sides[0].labels)
-    found = []
+    of_sides = []
     for side in sides:
         values = {} if labels is None else _row_values(sides[0], side, labels, plan)
         of_side, event = {key: one.seen for key, one in values.items()}, side.event
         if event.hits.min() == event.hits.max():
             of_side |= _of_events(EventScores(event.scores, 1 - event.hits, event.rest), plan)
-        found.append(of_side)
-    return found
+        of_sides.append(of_side)
+    return of_sides

@@ -83,7 +83,7 @@ def share_interval(hits: float, n_samples: float, level: float) -> Interval:
     return Interval(float(low), float(high))
 
 
-def reflected(found: Interval, value: float) -> Interval:
+def reflected(interval: Interval, value: float) -> Interval:
     """Turn a percentile interval about the value, as resamples are off by as much as it is.
 
     An interval without end stays as it is.
@@ -93,12 +93,12 @@ def reflected(found: Interval, value: float) -> Interval:
     >>> reflected(Interval(0.75, 1.5), 1.0)
     Interval(low=0.5, high=1.25)
     """
-    if not (math.isfinite(found.low) and math.isfinite(found.high) and math.isfinite(value)):
-        return found
-    return Interval(2 * value - found.high, 2 * value - found.low)
+    if not (math.isfinite(interval.low) and math.isfinite(interval.high) and math.isfinite(value)):
+        return interval
+    return Interval(2 * value - interval.high, 2 * value - interval.low)
 
 
-def stretched(found: Interval, by: float) -> Interval:
+def stretched(interval: Interval, by: float) -> Interval:
     """Lengthen an interval about its middle; NaN if without end, but for one without a length.
 
     Examples
@@ -106,12 +106,12 @@ def stretched(found: Interval, by: float) -> Interval:
     >>> stretched(Interval(1.0, 2.0), 3.0), stretched(Interval(1.0, 1.0), math.inf)
     (Interval(low=0.0, high=3.0), Interval(low=1.0, high=1.0))
     """
-    if by == 1 or found.low == found.high:
-        return found
+    if by == 1 or interval.low == interval.high:
+        return interval
     if math.isinf(by):
         return Interval(math.nan, math.nan)
-    more = (by - 1) * (found.high - found.low) / 2
-    return Interval(found.low - more, found.high + more)
+    more = (by - 1) * (interval.high - interval.low) / 2
+    return Interval(interval.low - more, interval.high + more)
 
 
 def quantiles(values: Floats, *shares: float) -> list[float]:
@@ -127,8 +127,8 @@ def quantiles(values: Floats, *shares: float) -> list[float]:
     defined = values[~np.isnan(values)]
     if defined.size == 0:
         return [math.nan] * len(shares)
-    found: list[float] = np.quantile(defined, shares, method="inverted_cdf").tolist()
-    return found
+    at_shares: list[float] = np.quantile(defined, shares, method="inverted_cdf").tolist()
+    return at_shares
 
 
 def difference_interval(before: DistanceEstimate, after: DistanceEstimate) -> Interval:

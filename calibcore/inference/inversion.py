@@ -185,7 +185,7 @@ def invert(
     """
     estimates: dict[str, list[DistanceEstimate]] = {key: [] for key in distances}
     for pattern, its in zip(patterns, rng.spawn(len(patterns)), strict=True):
-        found = {key: Usual.beginning(one.null, level) for key, one in distances.items()}
+        by_key = {key: Usual.beginning(one.null, level) for key, one in distances.items()}
         going = dict(distances)
         stronger = _stronger(counted.scores, pattern)
         for frequency, one_rng in zip(stronger, its.spawn(len(_STRENGTHS)), strict=True):
@@ -193,15 +193,15 @@ def invert(
             true = replace(counted, hits=counted.counts * frequency)
             for key, one in going.items():
                 truth = float(one.measure.true_distance(true, one.options))
-                found[key].add(truth, values[key])
+                by_key[key].add(truth, values[key])
             # What is stronger still would no longer move the estimate.
-            going = {key: one for key, one in going.items() if not found[key].passes(one.observed)}
+            going = {key: one for key, one in going.items() if not by_key[key].passes(one.observed)}
             if not going:
                 break
-        for key, usual in found.items():
+        for key, usual in by_key.items():
             estimates[key].append(usual.estimate(distances[key].observed))
     reach = _reach(counted, distances, level)
-    return {key: widest(found).reaching(reach[key]) for key, found in estimates.items()}
+    return {key: widest(of_patterns).reaching(reach[key]) for key, of_patterns in estimates.items()}
 
 
 def _reach(counted: Tally, distances: Mapping[str, Distance], level: float) -> dict[str, float]:

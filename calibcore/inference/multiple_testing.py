@@ -166,10 +166,10 @@ def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
 
     Examples
     --------
-    >>> found = screen_classes([[0.5, 0.3, 0.2]] * 40, [1] * 20 + [0] * 20)
-    >>> found.gap.round(3).tolist()
+    >>> screen = screen_classes([[0.5, 0.3, 0.2]] * 40, [1] * 20 + [0] * 20)
+    >>> screen.gap.round(3).tolist()
     [0.0, -0.2, 0.2]
-    >>> found.order.tolist(), found.off().tolist()
+    >>> screen.order.tolist(), screen.off().tolist()
     ([2, 1, 0], [False, True, True])
     """
     table, true = validation.labelled(probabilities, labels)
@@ -178,8 +178,8 @@ def screen_classes(probabilities: ArrayLike, labels: ArrayLike) -> ClassScreen:
     step = max(1, _CELLS // n_rows)
     for start in range(0, n_classes, step):
         block = slice(start, start + step)
-        found = _screen_block(table, true, block)
-        mean_score[block], gap[block], variance[block], skew[block] = found
+        statistics = _screen_block(table, true, block)
+        mean_score[block], gap[block], variance[block], skew[block] = statistics
     deviation = np.sqrt(variance) / n_rows
     sizes = np.full(n_classes, n_rows)
     p_value, careful = gap_p_values(np.abs(gap), sizes, variance, skew)

@@ -116,8 +116,8 @@ def off_ranges(  # noqa: PLR0913 - each has a default that serves
 
     Examples
     --------
-    >>> (found,) = off_ranges([0.2] * 50 + [0.9] * 50, [0] * 40 + [1] * 35 + [0] * 25)
-    >>> round(found.low, 2), found.last, found.n_rows, round(found.gap, 2)
+    >>> (span,) = off_ranges([0.2] * 50 + [0.9] * 50, [0] * 40 + [1] * 35 + [0] * 25)
+    >>> round(span.low, 2), span.last, span.n_rows, round(span.gap, 2)
     (0.87, True, 50, 0.4)
     """
     check_level(level)

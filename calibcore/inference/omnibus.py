@@ -78,7 +78,7 @@ class Omnibus:
         """Return one of the statistics."""
         return find({part.key: part for part in self.parts}, key, "statistic")
 
-    def found(self, level: float = 0.05) -> tuple[Departure, ...]:
+    def departures(self, level: float = 0.05) -> tuple[Departure, ...]:
         """Return which statistics are significant, adjusted for looking at all of them."""
         return tuple(part.key for part in self.parts if part.adjusted < level)
 
@@ -145,8 +145,8 @@ def omnibus_test(
 
     Examples
     --------
-    >>> found = omnibus_test([0.3] * 50 + [0.7] * 50, [0, 1] * 50)
-    >>> found.p_value < 0.01, found.found()
+    >>> omnibus = omnibus_test([0.3] * 50 + [0.7] * 50, [0, 1] * 50)
+    >>> omnibus.p_value < 0.01, omnibus.departures()
     (True, ('spread', 'smooth'))
     """
     counted = counted_rows(scores, hits, sample_weight, clusters)
@@ -163,13 +163,15 @@ def omnibus_of(counted: Tally, *, n_draws: int = N_DRAWS, seed: int = 0) -> Omni
     for start in range(0, n_draws, step):
         drawn = redrawn(rng, few, few.scores, min(step, n_draws - start))
         values.append(weights.statistics(drawn.hits))
-    found = np.concatenate(values)
-    p_values = _limits(found, weights.degree)
+    statistics = np.concatenate(values)
+    p_values = _limits(statistics, weights.degree)
     least = p_values.min(axis=1)
     adjusted = [float(np.mean(least <= p * (1 + _EDGE))) for p in p_values[0]]
     parts = tuple(
         Part(key, float(value), float(p), by_all)
-        for key, value, p, by_all in zip(DEPARTURES, found[0], p_values[0], adjusted, strict=True)
+        for key, value, p, by_all in zip(
+            DEPARTURES, statistics[0], p_values[0], adjusted, strict=True
+        )
     )
     return Omnibus(min(adjusted), parts, n_draws, seed)
 
@@ -224,14 +226,14 @@ def smooth_powers(variance: Floats) -> Floats:
 
 def _orthonormal(columns: Floats) -> Floats:
     """Return orthonormal columns, 0 where one depends on those before it."""
-    found = np.zeros_like(columns)
+    table = np.zeros_like(columns)
     n_most = min(columns.shape)
     basis, rest = np.linalg.qr(columns)
     left = np.diagonal(rest)
     length = np.sqrt(np.square(columns).sum(axis=0))[:n_most]
-    kept = np.abs(left) > 1e-7 * length
-    found[:, :n_most] = np.where(kept, basis * np.sign(left), 0.0)
-    return found
+    independent = np.abs(left) > 1e-7 * length
+    table[:, :n_most] = np.where(independent, basis * np.sign(left), 0.0)
+    return table
 
 
 def _limits(values: Floats, degree: int) -> Floats:
@@ -337,9 +339,11 @@ def _fitted(counted: Tally) -> Floats:
     counts, hits = counted.counts[moving], counted.hits[moving]
     weights, penalty = np.zeros(powers.shape[1]), _RIDGE * np.eye(powers.shape[1])
     for _ in range(50):
-        found = expit(odds + powers @ weights)
-        slope = powers.T @ (hits - counts * found) - _RIDGE * weights
-        curved = (powers * (counts * found * (1 - found))[:, np.newaxis]).T @ powers + penalty
+        frequencies = expit(odds + powers @ weights)
+        slope = powers.T @ (hits - counts * frequencies) - _RIDGE * weights
+        curved = (
+            powers * (counts * frequencies * (1 - frequencies))[:, np.newaxis]
+        ).T @ powers + penalty
         step = np.linalg.solve(curved, slope)
         weights += step / max(1.0, float(np.abs(powers @ step).max()))
         if np.abs(step).max() < 1e-8:

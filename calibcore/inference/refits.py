@@ -48,15 +48,17 @@ class Refits:
     shift: Mapping[str, float]
     """How much higher the change is on average, in resamples, with fits of their own."""
 
-    def widened(self, found: Inference) -> Inference:
+    def widened(self, inference: Inference) -> Inference:
         """Return what was found with fixed fits, its changes as uncertain as the fits make them.
 
         Without anything that repeated fits add, no change that counts them is known.
         """
-        by_key = {measure.key: measure for measure in found.plan.measures}
-        times = NormalDist().inv_cdf((1 + found.plan.level) / 2)
-        findings = tuple(self._widened(one, by_key[one.key], times) for one in found.findings)
-        return replace(found, findings=findings, fits="repeated" if self.deviation else "unknown")
+        by_key = {measure.key: measure for measure in inference.plan.measures}
+        times = NormalDist().inv_cdf((1 + inference.plan.level) / 2)
+        findings = tuple(self._widened(one, by_key[one.key], times) for one in inference.findings)
+        return replace(
+            inference, findings=findings, fits="repeated" if self.deviation else "unknown"
+        )
 
     def _widened(self, finding: Finding, measure: Measure, times: float) -> Finding:
         change, was, now = finding.change, finding.before, finding.after
@@ -123,7 +125,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
         n_rows, clusters = some.size, None if clusters is None else clusters[some]
         prepared, fold = prepare(prepared.rows.rows(some), event), fold[some]
         part = None if part is None else part[some]
-    before, found = side_before(prepared), []
+    before, changes = side_before(prepared), []
     try:
         after = side_after(prepared, event, fit_folds(calibrator, prepared, fold, None))
     except CalibrationInputError:
@@ -137,17 +139,17 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
             again = fit_folds(calibrator, rows, fold[drawn], None)
         except CalibrationInputError:
             continue
-        kept = np.arange(drawn.size) if part is None else np.flatnonzero(part[drawn])
-        if not kept.size:
+        places = np.arange(drawn.size) if part is None else np.flatnonzero(part[drawn])
+        if not places.size:
             continue
-        was, fixed = _drawn(before, drawn[kept]), _drawn(after, drawn[kept])
-        free = _drawn(side_after(rows, event, again), kept)
+        was, fixed = _drawn(before, drawn[places]), _drawn(after, drawn[places])
+        free = _drawn(side_after(rows, event, again), places)
         old, *new = (_values(measures, was, side, plan.rough) for side in (was, fixed, free))
         with np.errstate(invalid="ignore"):  # of two that are infinite nothing is known
-            found.append(np.subtract(new, old))
-    if 2 * len(found) < n_draws:
+            changes.append(np.subtract(new, old))
+    if 2 * len(changes) < n_draws:
         return Refits({}, {})
-    fixed_fits, free_fits = np.stack(found, axis=1)
+    fixed_fits, free_fits = np.stack(changes, axis=1)
     return _compared(fixed_fits, free_fits, measures, n_rows / n_all)
 
 
@@ -184,11 +186,11 @@ def _compared(fixed: Floats, free: Floats, measures: Sequence[Measure], share: f
     """Compare changes in the same resamples, one a row and measure, of a share of all rows."""
     deviation, shift = {}, {}
     for place, measure in enumerate(measures):
-        held, own = fixed[:, place], free[:, place]
-        if np.isfinite(held).all() and np.isfinite(own).all():
-            added = float(own.var(ddof=1) - held.var(ddof=1))
+        of_fixed, own = fixed[:, place], free[:, place]
+        if np.isfinite(of_fixed).all() and np.isfinite(own).all():
+            added = float(own.var(ddof=1) - of_fixed.var(ddof=1))
             deviation[measure.key] = math.sqrt(max(added, 0.0) * share)
-            shift[measure.key] = float((own - held).mean()) * share
+            shift[measure.key] = float((own - of_fixed).mean()) * share
     return Refits(deviation, shift)
 
 
@@ -224,20 +226,20 @@ def _values(
     measures: Sequence[Measure], before: SideRows, side: SideRows, options: Options
 ) -> list[float]:
     """Measure one side; NaN without probabilities of the classes, and of what has no change."""
-    event, found = side.event, []
+    event, values = side.event, []
     counted = tally(event.scores, event.hits, event.rest, event.weights)
     was, now, labels = before.probabilities, side.probabilities, side.labels
     both = None if was is None or now is None else (was, now)
     for one in measures:
         if event.weights is not None and not one.weighs:
-            found.append(math.nan)
+            values.append(math.nan)
         elif isinstance(one, EventMeasure) and not one.is_tested_only:
-            found.append(float(one.compute(counted, options)))
+            values.append(float(one.compute(counted, options)))
         elif not isinstance(one, ClassMeasure) or one.is_tested_only or both is None:
-            found.append(math.nan)
+            values.append(math.nan)
         else:
             value = math.nan
             if labels is not None:
                 value = one.after(*both, labels, options, event.weights)
-            found.append(value)
-    return found
+            values.append(value)
+    return values

@@ -103,8 +103,8 @@ def drift_test(
     Examples
     --------
     >>> months, hits = [0] * 100 + [1] * 100 + [2] * 100, [0, 1] * 100 + [1, 1, 1, 0] * 25
-    >>> found = drift_test([0.5] * 300, hits, months, n_periods=3)
-    >>> found.p_value < 0.01, found.since, found.gap_before, found.gap_since
+    >>> drift = drift_test([0.5] * 300, hits, months, n_periods=3)
+    >>> drift.p_value < 0.01, drift.since, drift.gap_before, drift.gap_since
     (True, 2, 0.0, -0.25)
     """
     given, seen = validation.scores_and_hits(scores, hits)
@@ -120,16 +120,16 @@ def drift_test(
     linear = _Statistics(Sums([grouping], given.size), weights, *recalibrated(given, seen))
     if not linear.scaled.any():
         return None
-    found = linear.of(seen.astype(np.float32)[:, np.newaxis])
+    observed = linear.of(seen.astype(np.float32)[:, np.newaxis])
     drawn = linear.drawn(np.random.default_rng(seed), n_draws)
-    most = np.abs(np.concatenate([found, drawn], axis=1)).max(axis=0)
-    last = int(splits[np.argmax(np.abs(found[1:, 0]))])  # of the periods before the change
+    most = np.abs(np.concatenate([observed, drawn], axis=1)).max(axis=0)
+    last = int(splits[np.argmax(np.abs(observed[1:, 0]))])  # of the periods before the change
     early = grouping.of_row <= last
     late = ~early & dated[grouping.of_row]
     gap = given - seen
     return Drift(
         p_value=float(np.mean(most >= most[0] * (1 - _EDGE))),
-        slope=float(found[0, 0]),
+        slope=float(observed[0, 0]),
         since=int(grouping.names[last + 1]),
         gap_before=float(gap[early].mean()),
         gap_since=float(gap[late].mean()),
@@ -179,5 +179,5 @@ class _Statistics:
             return np.asarray(self.scaled.T @ root @ rng.normal(size=(values.size, n_draws)))
         step = max(1, _CELLS // n_rows)
         sizes = [min(step, n_draws - start) for start in range(0, n_draws, step)]
-        found = [self.of((rng.random((n_rows, n)) < true).astype(np.float32)) for n in sizes]
-        return np.concatenate(found, axis=1)
+        parts = [self.of((rng.random((n_rows, n)) < true).astype(np.float32)) for n in sizes]
+        return np.concatenate(parts, axis=1)

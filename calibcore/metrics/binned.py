@@ -95,20 +95,20 @@ def sweep_bins(counted: Tally, *, most: int = MOST_BINS) -> BinSweep:
     gaps = _from_zero(claimed - counted.hits)
     variance = _from_zero(counted.variances)
     totals = np.cumsum(counted.counts)
-    found = np.empty((4, most - 1))
+    curves = np.empty((4, most - 1))
     for place, n_bins in enumerate(range(2, most + 1)):
         starts = equal_width_starts(counted, n_bins), equal_mass_starts(counted, n_bins, totals)
         for kind, first in enumerate(starts):
             ends = np.append(first, counted.scores.size)
-            found[kind, place] = np.abs(np.diff(gaps[ends])).sum()
-            found[kind + 2, place] = _limit(np.diff(variance[ends]))
-    found /= counted.n_samples
+            curves[kind, place] = np.abs(np.diff(gaps[ends])).sum()
+            curves[kind + 2, place] = _limit(np.diff(variance[ends]))
+    curves /= counted.n_samples
     return BinSweep(
         n_bins=np.arange(2, most + 1),
-        equal_width=found[0],
-        equal_mass=found[1],
-        limit_equal_width=found[2],
-        limit_equal_mass=found[3],
+        equal_width=curves[0],
+        equal_mass=curves[1],
+        limit_equal_width=curves[2],
+        limit_equal_mass=curves[3],
         ks_error=float(ks_of(counted)),
     )
 

@@ -449,9 +449,9 @@ def changed_decisions(before: ArrayLike, after: ArrayLike) -> int:
 
 
 def _check_alike(before: Logits, after: Logits) -> None:
-    found, wanted = after.shape, before.shape
-    if found != wanted:
-        raise CalibrationInputError("after", f"shape {found}", f"that of before, {wanted}")
+    actual, wanted = after.shape, before.shape
+    if actual != wanted:
+        raise CalibrationInputError("after", f"shape {actual}", f"that of before, {wanted}")
 
 
 MISCALIBRATION = EventMeasure(

@@ -109,8 +109,8 @@ def moved_together(counted: Tally, width: Floats, *, rough: bool) -> Places:
 def kde_ece_of_each(tallies: Sequence[Tally]) -> Floats:
     """Return the rough `calibcore.metrics.kernel.kde_ece_of` of each tally."""
     width = np.array([float(half_widths(one)) for one in tallies])
-    wide, found = width >= NARROW, np.empty(width.size)
-    found[~wide] = [kde_ece_of(tallies[int(k)], rough=True) for k in np.flatnonzero(~wide)]
+    wide, errors = width >= NARROW, np.empty(width.size)
+    errors[~wide] = [kde_ece_of(tallies[int(k)], rough=True) for k in np.flatnonzero(~wide)]
     chosen = [tallies[int(k)] for k in np.flatnonzero(wide)]
     counts = _densities(chosen, lambda one: one.counts)
     hits, widths = _densities(chosen, lambda one: one.hits), width[wide]
@@ -118,8 +118,8 @@ def kde_ece_of_each(tallies: Sequence[Tally]) -> Floats:
     def measure(rows: slice) -> Floats:
         return kde_of_densities(counts[rows], hits[rows], widths[rows], 1)
 
-    found[wide] = in_batches(measure, len(chosen))
-    return found
+    errors[wide] = in_batches(measure, len(chosen))
+    return errors
 
 
 def smooth_ece_of_each(tallies: Sequence[Tally]) -> Floats:
@@ -138,10 +138,10 @@ OF_EACH: Mapping[str, Callable[[Sequence[Tally]], Floats]] = {
 
 def _densities(tallies: Sequence[Tally], values: Callable[[Tally], Floats]) -> Floats:
     """Return what each shares out to the rough mesh, shape (n_tallies, points)."""
-    found = np.empty((len(tallies), ROUGH_MESH + 1))
-    for row, one in zip(found, tallies, strict=True):
+    densities = np.empty((len(tallies), ROUGH_MESH + 1))
+    for row, one in zip(densities, tallies, strict=True):
         row[:] = one.once(mesh_of, ROUGH_MESH).density(values(one))
-    return found
+    return densities
 
 
 # The test of perfect calibration that belongs to a squared kernel calibration error -----------
@@ -193,8 +193,8 @@ class KernelTest:
         if not 0 < self.deviation < math.inf:
             return (self.deviation * 0.0,) * len(levels)
         scale = self.deviation**2 / self.mean
-        found = gammaincinv(self.shape, np.array(levels)) * scale - self.mean
-        return tuple(found.tolist())
+        quantiles = gammaincinv(self.shape, np.array(levels)) * scale - self.mean
+        return tuple(quantiles.tolist())
 
 
 def kernel_test(value: float, deviation: float, mean: float, width: float) -> KernelTest:
@@ -311,18 +311,18 @@ def kde_ece_of(counted: Tally, *, norm: Literal[1, 2] = 1, rough: bool = False) 
     if np.all(width >= NARROW):
         return _kde_on_unit(counted, width, norm, rough=rough)
     counts, hits, _ = resample_rows(counted)
-    wide, found = width.ravel() >= NARROW, np.empty(width.size)
+    wide, errors = width.ravel() >= NARROW, np.empty(width.size)
     if wide.any():
         some = Tally(counted.scores, counts[wide], hits[wide], counted.n_samples)
-        found[wide] = _kde_on_unit(some, width.ravel()[wide], norm, rough=rough)
+        errors[wide] = _kde_on_unit(some, width.ravel()[wide], norm, rough=rough)
     narrow = np.flatnonzero(~wide)
     at_once = _BATCH if rough else 1  # each as it would be alone, but for a rough value
     for start in range(0, narrow.size, at_once):
         rows = narrow[start : start + at_once]
         some = merged(Tally(counted.scores, counts[rows], hits[rows], counted.n_samples))
         exact = half_width(exact_spread(some), counted.n_effective)
-        found[rows] = _kde_of_narrow(some, exact, norm, rough=rough)
-    return found.reshape(shape)
+        errors[rows] = _kde_of_narrow(some, exact, norm, rough=rough)
+    return errors.reshape(shape)
 
 
 def _kde_of_narrow(counted: Tally, width: Floats, norm: Literal[1, 2], *, rough: bool) -> Floats:
@@ -432,8 +432,8 @@ def smooth_ece_of(counted: Tally, *, rough: bool = False) -> Floats:
     claims = counted.counts * counted.scores
     residual = counted.once(mesh_of, size).density(counted.hits - claims) / counted.n_samples
     rows = residual.reshape(-1, size + 1)
-    found = in_batches(lambda some: own_width(rows[some], close), len(rows))
-    return found.reshape(residual.shape[:-1])
+    errors = in_batches(lambda some: own_width(rows[some], close), len(rows))
+    return errors.reshape(residual.shape[:-1])
 
 
 # The mesh ---------------------------------------------------------------------------------------
@@ -499,11 +499,11 @@ def _integral(values: Floats) -> Floats:
 
 def in_batches(measure: Callable[[slice], Floats], n_resamples: int) -> Floats:
     """Measure a few resamples at a time."""
-    found = np.empty(n_resamples)
+    values = np.empty(n_resamples)
     for start in range(0, n_resamples, _BATCH):
         rows = slice(start, start + _BATCH)
-        found[rows] = measure(rows)
-    return found
+        values[rows] = measure(rows)
+    return values
 
 
 # Kernel densities -------------------------------------------------------------------------------
@@ -574,14 +574,14 @@ def own_width(residual: Floats, close: float) -> Floats:
     """
     from scipy.fft import dct  # noqa: PLC0415 - a tenth of a second to import
 
-    found = _integral(np.abs(residual))
-    rows = np.flatnonzero(found > _NOTHING)
+    sigma = _integral(np.abs(residual))
+    rows = np.flatnonzero(sigma > _NOTHING)
     spectra = dct(residual[rows], type=1)
-    place = np.log(found[rows])
+    place = np.log(sigma[rows])
     off = _excess(spectra, place)
     low, high, slope = place + off, place.copy(), np.full(rows.size, -1.25)
     for _ in range(_STEPS):
-        found[rows] = np.exp(place)
+        sigma[rows] = np.exp(place)
         going = np.flatnonzero(np.abs(off) > close)
         if going.size == 0:
             break
@@ -594,7 +594,7 @@ def own_width(residual: Floats, close: float) -> Floats:
         slope = np.fmin((off - before) / moved, -1)
         low = np.maximum(low, np.minimum(place, place + off))
         high = np.minimum(high, np.maximum(place, place + off))
-    return found
+    return sigma
 
 
 def _excess(spectra: Floats, log_sigma: Floats) -> Floats:

@@ -80,7 +80,7 @@ def gain_rows(before: Floats, after: Floats, labels: Labels) -> RowValues:
     |p - e_k|^2 - |q - e_k|^2 = |p - q|^2 + 2 (p - q)(q - e_k), p before and q after; if q is true,
     the last term is 0 on average.
     """
-    found = np.empty((3, len(labels)))
+    moments = np.empty((3, len(labels)))
     for rows in row_blocks(*after.shape):
         moved, now, true = before[rows] - after[rows], after[rows], labels[rows]
         square = np.einsum("ij,ij->i", moved, moved)
@@ -88,20 +88,20 @@ def gain_rows(before: Floats, after: Floats, labels: Labels) -> RowValues:
         own = moved[np.arange(len(true)), true]
         moved -= middle[:, np.newaxis]
         moved *= moved
-        found[0, rows] = square + 2 * (middle - own)
-        found[1, rows] = square
-        found[2, rows] = 4 * np.einsum("ij,ij->i", moved, now)
-    return RowValues(*found)
+        moments[0, rows] = square + 2 * (middle - own)
+        moments[1, rows] = square
+        moments[2, rows] = 4 * np.einsum("ij,ij->i", moved, now)
+    return RowValues(*moments)
 
 
 def _in_blocks(
     probabilities: Floats, labels: Labels, values: Callable[[Floats], Floats]
 ) -> RowValues:
-    found = np.empty((3, len(labels)))
+    moments = np.empty((3, len(labels)))
     for rows in row_blocks(*probabilities.shape):
         block = probabilities[rows]
-        found[:, rows] = _moments(block, labels[rows], values(block))
-    return RowValues(*found)
+        moments[:, rows] = _moments(block, labels[rows], values(block))
+    return RowValues(*moments)
 
 
 # How the list of measures describes one -------------------------------------------------------

@@ -457,10 +457,10 @@ def _sum(first: Floats, second: Floats) -> float:
 def _covariances(some: Floats, others: Floats) -> Floats:
     """Return the sum over both classes of the product of the labels' covariances, row by row."""
     both: Floats = some @ others.T
-    found = both * both
-    found += both
-    found -= np.hstack([some, some**2]) @ np.hstack([others**2, others]).T
-    return found
+    products = both * both
+    products += both
+    products -= np.hstack([some, some**2]) @ np.hstack([others**2, others]).T
+    return products
 
 
 MMCE = EventMeasure(

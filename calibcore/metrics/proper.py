@@ -122,8 +122,8 @@ def event_nll_of(counted: Tally) -> Floats:
 def event_nll_rows(event: EventScores) -> Floats:
     """Return each row's `event_nll`."""
     left = 1 - event.scores if event.rest is None else event.rest
-    said = np.where(event.hits == 1, event.scores, left)
-    return np.asarray(-np.log(np.maximum(said, PROBABILITY_FLOOR)))
+    likelihoods = np.where(event.hits == 1, event.scores, left)
+    return np.asarray(-np.log(np.maximum(likelihoods, PROBABILITY_FLOOR)))
 
 
 def brier(

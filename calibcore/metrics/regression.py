@@ -190,7 +190,7 @@ def calibration_intercept_of(counted: Tally) -> Floats:
     odds = counted.once(log_odds)
     n_hits = np.broadcast_to(counted.once(hit_sums), shape).ravel()
     n_misses = counted.n_samples - n_hits
-    found = np.where(n_hits > 0, np.inf, -np.inf)
+    intercepts = np.where(n_hits > 0, np.inf, -np.inf)
     mixed = (n_hits > 0) & (n_misses > 0)
     if mixed.any():
         few = counted.once(condensed)
@@ -198,8 +198,8 @@ def calibration_intercept_of(counted: Tally) -> Floats:
         base = np.log(n_hits[mixed]) - np.log(n_misses[mixed])
         bounds = base - odds[-1] - 1, base - odds[0] + 1  # 1 more, for rounding
         start = base - np.einsum("ij,j->i", weights, few.points) / counted.n_samples
-        found[mixed] = _shift(few.points, weights, n_hits[mixed], start, bounds)
-    return found.reshape(shape)
+        intercepts[mixed] = _shift(few.points, weights, n_hits[mixed], start, bounds)
+    return intercepts.reshape(shape)
 
 
 def calibration_slope(
@@ -254,8 +254,8 @@ def calibration_slope_of(counted: Tally) -> Floats:
     """Return the `calibration_slope` of score-tallied rows, vectorised over resamples."""
     counts, hits, shape = resample_rows(counted)
     odds, ranges = counted.once(log_odds), _ranges(counts, hits)
-    found = ranges.limits(odds)
-    inner = found == 0
+    slopes = ranges.limits(odds)
+    inner = slopes == 0
     if inner.any():
         rows, (low, high) = _chosen(inner), ranges.overlap(inner)
         centre = (odds[low] + odds[high]) / 2  # no digit is lost where few overlap
@@ -268,8 +268,8 @@ def calibration_slope_of(counted: Tally) -> Floats:
         start = np.zeros_like(goal)
         start[0] = np.log(n_hits) - np.log(counted.n_samples - n_hits)
         steepest = _STEEPEST * half / few.half if few.half > 0 else np.inf
-        found[inner] = _slopes(exact, near, steepest, goal, start) / half
-    return found.reshape(shape)
+        slopes[inner] = _slopes(exact, near, steepest, goal, start) / half
+    return slopes.reshape(shape)
 
 
 def without_ends(counted: Tally) -> Tally | None:
@@ -420,14 +420,14 @@ def _slopes(
 
     Points ``near`` stand for the exact ones in slopes up to ``steepest``.
     """
-    found, done = _newton(*near, goal, _together(near, goal, start))
-    rest = ~done | (np.abs(found[1]) > steepest)
+    parameters, done = _newton(*near, goal, _together(near, goal, start))
+    rest = ~done | (np.abs(parameters[1]) > steepest)
     if rest.any():
-        start[:, done] = found[:, done]
-        found[:, rest], done[rest] = _newton(
+        start[:, done] = parameters[:, done]
+        parameters[:, rest], done[rest] = _newton(
             exact.points, exact.weights[_chosen(rest)], goal[:, rest], start[:, rest]
         )
-    return np.where(done, found[1], np.nan)
+    return np.where(done, parameters[1], np.nan)
 
 
 def _together(near: _Weighted, goal: Floats, start: Floats) -> Floats:
@@ -435,8 +435,8 @@ def _together(near: _Weighted, goal: Floats, start: Floats) -> Floats:
     if len(near.weights) == 1:
         return start
     weights, middle = near.weights.mean(axis=0)[np.newaxis], start.mean(axis=1)[:, np.newaxis]
-    found, done = _newton(near.points, weights, goal.mean(axis=1)[:, np.newaxis], middle)
-    return np.broadcast_to(found, start.shape) if done[0] else start
+    parameters, done = _newton(near.points, weights, goal.mean(axis=1)[:, np.newaxis], middle)
+    return np.broadcast_to(parameters, start.shape) if done[0] else start
 
 
 def _newton(points: Floats, weights: Floats, goal: Floats, start: Floats) -> tuple[Floats, Marks]:
@@ -446,11 +446,11 @@ def _newton(points: Floats, weights: Floats, goal: Floats, start: Floats) -> tup
     by less than a factor of e on the way; a longer one is halved until it does.
     """
     points = np.broadcast_to(points, weights.shape)
-    found, active = start.copy(), np.ones(start.shape[1], dtype=np.bool_)
+    parameters, active = start.copy(), np.ones(start.shape[1], dtype=np.bool_)
     done = np.zeros_like(active)
     for _ in range(_MOST_STEPS):
         rows = _chosen(active)
-        x, weight, at, wanted = points[rows], weights[rows], found[:, rows], goal[:, rows]
+        x, weight, at, wanted = points[rows], weights[rows], parameters[:, rows], goal[:, rows]
         step = _newton_step(_sums(x, weight, *at), wanted)
         reach = np.abs(step).sum(axis=0)  # points are in [-1, 1]
         long = np.flatnonzero(reach > 1)
@@ -459,13 +459,13 @@ def _newton(points: Floats, weights: Floats, goal: Floats, start: Floats) -> tup
                 x[long], weight[long], wanted[:, long], at[:, long], step[:, long]
             )
         possible = np.isfinite(reach)
-        found[:, rows] = np.where(possible, at + step, at)
+        parameters[:, rows] = np.where(possible, at + step, at)
         near = reach <= _LAST_STEP * (1 + np.abs(at).sum(axis=0))
         done[rows] = near
         active[active] = possible & ~near
         if not active.any():
             break
-    return found, done
+    return parameters, done
 
 
 def _newton_step(sums: Floats, goal: Floats) -> Floats:

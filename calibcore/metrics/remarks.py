@@ -188,8 +188,8 @@ def mean_entropy(probabilities: ArrayLike, *, sample_weight: SampleWeight = None
     0.6931471805599453
     """
     table = validation.probabilities(probabilities)
-    found = np.empty(len(table))
+    mean_logs = np.empty(len(table))
     for rows in row_blocks(*table.shape):
         block = table[rows]
-        found[rows] = np.einsum("ij,ij->i", block, np.log(np.maximum(block, PROBABILITY_FLOOR)))
-    return 0.0 - row_mean(found, sample_weight)
+        mean_logs[rows] = np.einsum("ij,ij->i", block, np.log(np.maximum(block, PROBABILITY_FLOOR)))
+    return 0.0 - row_mean(mean_logs, sample_weight)

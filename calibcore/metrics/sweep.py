@@ -85,7 +85,7 @@ def sweep_bins(counted: Tally) -> NDArray[np.int64]:
     counts, hits, shape = resample_rows(counted)
     bins = counted.once(_EqualBins)
     most = min(MOST_BINS, counted.n_samples)
-    found = np.full(len(counts), most)
+    numbers = np.full(len(counts), most)
     active = np.arange(len(counts))
     # Blocks that rise one by one rise in any bins, so there is nothing to sweep.
     sure = active[bins.rise(active, most)]
@@ -94,9 +94,9 @@ def sweep_bins(counted: Tally) -> NDArray[np.int64]:
         if not active.size:
             break
         rising = bins.rise(active, n_bins)
-        found[active[~rising]] = n_bins - 1
+        numbers[active[~rising]] = n_bins - 1
         active = active[rising]
-    return found.reshape(shape)
+    return numbers.reshape(shape)
 
 
 class _EqualBins:

@@ -64,8 +64,8 @@ class BinnedReliability:
 
     def of_class(self, k: int) -> "BinnedReliability":
         """Return the bins of one of several classes."""
-        found = self.bins
-        bins = BinTable(found.edges, found.counts[k], found.mean_score[k], found.frequency[k])
+        table = self.bins
+        bins = BinTable(table.edges, table.counts[k], table.mean_score[k], table.frequency[k])
         return BinnedReliability(bins, self.lower[k], self.upper[k], self.interval, self.level)
 
 
@@ -110,8 +110,8 @@ def binned_reliability(  # noqa: PLR0913 - each has a default that serves
 
     Examples
     --------
-    >>> found = binned_reliability([0.2, 0.3, 0.4, 0.9], [0, 0, 1, 1], n_bins=2)
-    >>> found.bins.frequency.round(3).tolist(), found.lower.round(3).tolist()
+    >>> reliability = binned_reliability([0.2, 0.3, 0.4, 0.9], [0, 0, 1, 1], n_bins=2)
+    >>> reliability.bins.frequency.round(3).tolist(), reliability.lower.round(3).tolist()
     ([0.333, 1.0], [0.061, 0.207])
     """
     counted = counted_rows(scores, hits, sample_weight, clusters)
@@ -241,10 +241,10 @@ def classwise_reliability(
 
     Examples
     --------
-    >>> found = classwise_reliability([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2)
-    >>> found.bins.counts.tolist()
+    >>> reliability = classwise_reliability([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2)
+    >>> reliability.bins.counts.tolist()
     [[1, 1], [2, 0]]
-    >>> found.bins.frequency.tolist()
+    >>> reliability.bins.frequency.tolist()
     [[1.0, 1.0], [0.0, nan]]
     """
     table, true = validation.labelled(probabilities, labels)

@@ -96,10 +96,10 @@ def corp_reliability(
 
     Examples
     --------
-    >>> found = corp_reliability([0.1, 0.2, 0.6, 0.8], [0, 1, 0, 1])
-    >>> found.frequency.tolist()
+    >>> curve = corp_reliability([0.1, 0.2, 0.6, 0.8], [0, 1, 0, 1])
+    >>> curve.frequency.tolist()
     [0.0, 0.5, 0.5, 1.0]
-    >>> found.first.tolist(), found.last.tolist(), found.step_count.tolist()
+    >>> curve.first.tolist(), curve.last.tolist(), curve.step_count.tolist()
     ([0.1, 0.2, 0.8], [0.1, 0.6, 0.8], [1, 2, 1])
     """
     counted = tally(scores, hits)

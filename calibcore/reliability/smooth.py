@@ -100,8 +100,8 @@ def smooth_reliability(
 
     Examples
     --------
-    >>> found = smooth_reliability([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 1], bandwidth=0.1)
-    >>> found.frequency[::128].round(2).tolist()
+    >>> curve = smooth_reliability([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 1], bandwidth=0.1)
+    >>> curve.frequency[::128].round(2).tolist()
     [0.0, 0.0, 0.5, 1.0, 1.0]
     """
     counted = tally(scores, hits)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.errors import CalibrationInputError
-from calibcore.ordering import block_ends, sort_by_score
+from calibcore.ordering import sort_by_score, tie_ends, tie_starts
 from calibcore.results import result_class
 from calibcore.splines import (
     SLOPE_WITHIN,
@@ -104,8 +104,8 @@ def running_totals(rows: EventRows, fit_to: FitTo) -> RunningTotals:
     weights = rows.weights
     if weights is None:
         return _of_equal_rows(rows.scores, rows.hits, fit_to)
-    ends = block_ends(rows.scores)
-    starts = np.concatenate([[0], ends[:-1] + 1])
+    ends = tie_ends(rows.scores)
+    starts = tie_starts(ends)
     of_hits = np.add.reduceat(weights * rows.hits, starts) / np.add.reduceat(weights, starts)
     expected = np.repeat(of_hits, ends - starts + 1)
     base = rows.scores if fit_to == "difference" else np.zeros(rows.scores.size)
@@ -117,8 +117,8 @@ def running_totals(rows: EventRows, fit_to: FitTo) -> RunningTotals:
 def _of_equal_rows(scores: Floats, hits: Hits, fit_to: FitTo) -> RunningTotals:
     ordered, ordered_hits = sort_by_score(scores, hits)
     n_samples = ordered.size
-    ends = block_ends(ordered)
-    starts = np.concatenate([[0], ends[:-1] + 1])
+    ends = tie_ends(ordered)
+    starts = tie_starts(ends)
     sizes = ends - starts + 1
     expected = np.repeat(np.add.reduceat(ordered_hits, starts, dtype=np.float64) / sizes, sizes)
     base = ordered if fit_to == "difference" else np.zeros(n_samples)
@@ -196,7 +196,7 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
             start=spline,
             weights=each,
         )
-    starts = np.concatenate([[0], rows.ends[:-1] + 1])
+    starts = tie_starts(rows.ends)
     slope = spline.derivative(rows.fractile) + rows.base
     slope = _at_bounds(slope) if constrained else slope
     if each is None:

@@ -229,8 +229,8 @@ def redraw_estimates(
     Examples
     --------
     >>> from calibcore.synthetic import zhang_world
-    >>> found = redraw_estimates(zhang_world(0.5, -1.5), 64, 100, seed=1)
-    >>> bool(found.errors("kde_ece").mean() < found.errors("ece").mean())
+    >>> estimates = redraw_estimates(zhang_world(0.5, -1.5), 64, 100, seed=1)
+    >>> bool(estimates.errors("kde_ece").mean() < estimates.errors("ece").mean())
     True
     """
     n_rows = validation.whole_number(n_rows, "n_rows", least=1, most=MOST_CELLS // 2)
@@ -385,7 +385,7 @@ def calibrators_against(
     True
     """
     truth, prepared = world.truth(), prepare(calibration.rows, world.event)
-    found = []
+    comparisons = []
     for key, calibrator in calibrators.items():
         fitted = fit(calibrator, prepared, None)
         if isinstance(fitted, FittedVectorMap) and world.n_classes == 2:
@@ -394,7 +394,7 @@ def calibrators_against(
             expected = "one that acts on the event's score alone, or a world of 2 classes"
             raise CalibrationInputError("calibrators", key, expected)
         after = truth.after(fitted)
-        found.append(
+        comparisons.append(
             CalibratorAgainstTruth(key, fitted, score_curve(fitted), after.distance, after)
         )
-    return tuple(found)
+    return tuple(comparisons)

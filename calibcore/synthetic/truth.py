@@ -140,8 +140,8 @@ class Population:
         measure = find(EVENT_MEASURES, key, "measure")
         if key == "kde_ece":
             return self.mean_distance
-        found = measure.true_distance(self.counted, options or Options())
-        return found / self.counted.n_samples if measure.unit == "rows" else found
+        value = measure.true_distance(self.counted, options or Options())
+        return value / self.counted.n_samples if measure.unit == "rows" else value
 
     def aim(self, key: str, options: Options | None = None) -> float:
         """Return the quantity that a measure is an estimate of.

@@ -212,9 +212,9 @@ def middles(n: int) -> Floats:
     """Return the normal quantiles in the middle of n equal shares, read-only."""
     from scipy.special import ndtri  # noqa: PLC0415 - a tenth of a second to import
 
-    found: Floats = ndtri((np.arange(n) + 0.5) / n)
-    found.flags.writeable = False
-    return found
+    quantiles: Floats = ndtri((np.arange(n) + 0.5) / n)
+    quantiles.flags.writeable = False
+    return quantiles
 
 
 def at_other_odds(frequency: Floats, shift: float) -> Floats:
@@ -509,12 +509,12 @@ class World:
             middle = sum(ends) / 2
             rate = self._means(np.array([middle]), _MORE_POINTS)[0][0]
             ends[int((rate >= self.base_rate) != above[first])] = middle
-        found = sum(ends) / 2
-        here, beyond = self._means(np.array([found, found + _STEP]), N_POINTS)[0]
+        centre = sum(ends) / 2
+        here, beyond = self._means(np.array([centre, centre + _STEP]), N_POINTS)[0]
         if abs(beyond - here) < _LEVEL:
-            return found
+            return centre
         step = (self.base_rate - here) / (beyond - here) * _STEP  # of all the points
-        return found + float(np.clip(step, -_FARTHEST_STEP, _FARTHEST_STEP))
+        return centre + float(np.clip(step, -_FARTHEST_STEP, _FARTHEST_STEP))
 
     def _means(self, centres: Floats, n_points: int) -> tuple[Floats, Floats]:
         """Return the frequency of the event and the mean score, of each centre."""

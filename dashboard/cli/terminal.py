@@ -245,7 +245,7 @@ def explained(error: CalibrationInputError) -> str:
         else f"  {answer.said}. {answer.why}"
         for options, answer in ways
     ]
-    return "\n".join([f"Error: {error.field}: {error.found}. {error.ask}", *lines])
+    return "\n".join([f"Error: {error.field}: {error.actual}. {error.ask}", *lines])
 
 
 def proposed(upload: Upload) -> Iterator[str]:

@@ -110,10 +110,10 @@ def _bare(error: FileError) -> FileError:
     """Copy a refusal: each raise adds frames to the traceback of the one that is kept."""
     if isinstance(error, Question):
         copy: FileError = Question(
-            error.field, error.found, error.ask, error.answers, ranked=error.ranked
+            error.field, error.actual, error.ask, error.answers, ranked=error.ranked
         )
     else:
-        copy = FileError(error.field, error.found, error.expected)
+        copy = FileError(error.field, error.actual, error.expected)
     copy.known = error.known
     return copy
 

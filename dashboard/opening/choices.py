@@ -519,7 +519,7 @@ def show_proposal(proposal: Proposal, *, of: str) -> None:
 
 
 def _sentence(question: Question) -> str:
-    found = question.found.rstrip(".")
+    found = question.actual.rstrip(".")
     return f"{question.field[:1].upper()}{question.field[1:]}: {found}."
 
 

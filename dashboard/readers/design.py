@@ -155,7 +155,7 @@ def _designed(rows: Rows, design: Design, places: Places | None, role: Role) -> 
         name = design.cluster_name if error.field == "clusters" else design.weight_name
         where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
         field = f"column {quoted(name)}{where}"
-        raise FileError(field, error.found, error.expected) from error
+        raise FileError(field, error.actual, error.expected) from error
 
 
 def _places(design: Design, rows: Rows) -> Places:

@@ -227,7 +227,7 @@ def _sizes(sets: Mapping[Role, LogitSet], n_classes: int) -> str:
 
 def _ruled_out(part: LogitSet) -> NDArray[np.bool_]:
     """Mark rows whose true class is ruled out, some rows at a time."""
-    impossible = -np.inf if part.made_of == "logits" else 0.0
+    impossible = -np.inf if part.values_kind == "logits" else 0.0
     marks = np.empty(part.n_samples, dtype=np.bool_)
     for rows in row_blocks(*part.given.shape):
         truth = part.labels[rows, np.newaxis]

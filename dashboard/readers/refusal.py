@@ -119,7 +119,7 @@ class FileError(CalibrationInputError):
     def at(cls, place: str, error: CalibrationInputError) -> "FileError":
         """Return of another refusal in which part of the file it arose."""
         field = f"{place} {error.field}" if place else error.field
-        made = cls(field, error.found, error.expected)
+        made = cls(field, error.actual, error.expected)
         made.known = getattr(error, "known", None)
         return made
 

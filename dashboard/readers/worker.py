@@ -89,7 +89,7 @@ def _blocks(array: Array) -> Iterator[slice]:
 
 def write_refusal(out: IO[bytes], error: FileError) -> None:
     """Write why a file was refused."""
-    write_head(out, {"refused": [error.field, error.found, error.expected]})
+    write_head(out, {"refused": [error.field, error.actual, error.expected]})
     out.flush()
 
 

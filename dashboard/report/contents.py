@@ -362,7 +362,7 @@ def _rerun(scene: Scene, request: ReportRequest) -> Section:
         one_set=upload.rows is not None,
         split_at=upload.options.split_at,
     )
-    given = scene.result.asked
+    given = scene.result.request
     if given is not None and given.grouping is not None:
         said |= {words.GROUPS: words.grouped(given.grouping)}
     parts = {"Python": platform.python_version()}

@@ -53,7 +53,7 @@ def write(
         raise CalibrationInputError(
             "path", repr(fspath(path)), "a name that ends in .html or .json"
         )
-    scene, asked = scene_of_audit(result), result.asked
+    scene, asked = scene_of_audit(result), result.request
     rerun = "" if asked is None else words.in_python(asked)
     report = report_of(
         scene,
@@ -66,7 +66,7 @@ def write(
 
 def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:
     """Return what the pages would be drawn from, the audit's own results in it."""
-    asked = result.asked
+    asked = result.request
     if asked is None:
         raise CalibrationInputError("result", "an evaluation by parts", "a result of audit")
     if not isinstance(asked.event, TopR | WithinTopR | OneClass):
@@ -76,7 +76,7 @@ def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:
         name=IN_PYTHON,
         format="arrays",
         digest=_digest(asked),
-        values_kind="scores" if isinstance(split.test, EventScores) else split.test.made_of,
+        values_kind="scores" if isinstance(split.test, EventScores) else split.test.values_kind,
         calibration=None if in_folds else split.calibration,
         test=None if in_folds else split.test,
         rows=split.calibration if in_folds else None,

@@ -88,7 +88,7 @@ def rows_for(file: CalibratorFile, options: Options, read: Callable[[Options], U
     try:
         return _in_unit(file, replace(options, roles=roles), read)
     except FileError as error:
-        lacks = [one for one in needed if quoted(one[0]) in error.found]
+        lacks = [one for one in needed if quoted(one[0]) in error.actual]
         if error.field != "roles" or not lacks:
             raise
         name, role, wanted = lacks[0]

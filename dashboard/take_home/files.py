@@ -32,7 +32,7 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
     """Return the calibrator as a file, with the names of the groups that it was fitted for."""
     fitted, rows, settings = scene.result.fitted, scene.split.calibration, scene.settings
     shift = scene.result.prior_shift
-    if shift is not None and scene.result.asked is None:  # `calibcore.audit` has put it there
+    if shift is not None and scene.result.request is None:  # `calibcore.audit` has put it there
         moved = shift.moved
         fitted = FittedScoreChain(moved, fitted) if isinstance(fitted, FittedScoreMap) else moved
         rows = plain_split(scene.upload, settings).calibration
@@ -46,7 +46,7 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
     if not kept.needs_groups:
         return kept
     if settings.group is None:  # of an audit in Python
-        return replace(kept, groups=None if result.asked is None else result.asked.grouping)
+        return replace(kept, groups=None if result.request is None else result.request.grouping)
     return replace(kept, groups=slicing_of(scene.upload, settings, settings.group).grouping)
 
 

@@ -157,7 +157,7 @@ def shape(omnibus: Omnibus, *, named: bool = False) -> str:
     >>> shape(omnibus_test([0.2] * 100 + [0.8] * 100, [0, 1] * 100))
     'right on average, but too extreme'
     """
-    found = omnibus.found(DETECTION_LEVEL)
+    found = omnibus.departures(DETECTION_LEVEL)
     if "spread" in found:
         how = "too extreme" if omnibus.part("spread").value > 0 else "not extreme enough"
     elif named:

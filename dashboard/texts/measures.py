@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.events import Event, OneClass, WithinTopR
 from calibcore.inference import Finding, Inference, Interval, Mark, Uncertainty
-from calibcore.inference.coverage import HELD
+from calibcore.inference.coverage import COVERAGE
 from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from calibcore.metrics.regression import (
     calibration_intercept_of,
@@ -216,19 +216,19 @@ def coverage_note(key: str, *, expert: bool = False) -> str:
         return "No 95% CI: its value does not say how miscalibrated the scores are."
     if not expert:
         return ""
-    if key not in HELD:
+    if key not in COVERAGE:
         return "The coverage of its 95% CI has not been simulated."
-    least, most = HELD[key]
+    least, most = COVERAGE[key]
     low, high = f"{least:.0f}%", f"{most:.0f}%"
     return f"Simulated coverage of its 95% CI: {low if low == high else span(low, high)}."
 
 
 def narrow_note(measures: tuple[Measure, ...]) -> str:
     """Name the listed measures whose interval covered the truth too rarely in simulations."""
-    narrow = [m for m in measures if m.key in HELD and HELD[m.key][0] < LEAST_HELD]
+    narrow = [m for m in measures if m.key in COVERAGE and COVERAGE[m.key][0] < LEAST_HELD]
     if not narrow:
         return ""
-    least = f"{min(HELD[measure.key][0] for measure in narrow):.1f}%"
+    least = f"{min(COVERAGE[measure.key][0] for measure in narrow):.1f}%"
     names = ", ".join(measure.name for measure in narrow)
     return (
         f"The 95% CIs of some measures are too narrow (simulated coverage down to {least}):"

@@ -18,7 +18,7 @@ from calibcore.decisions import (
 )
 from calibcore.errors import CalibrationInputError
 from calibcore.reliability import binomial_interval
-from calibcore.selective import held_accuracy, kept_groups, risk_coverage
+from calibcore.selective import group_accuracies, out_of_fold_accuracy, risk_coverage
 from calibcore.splits import deal_folds
 from tests.strategies import EventCase, event_data
 
@@ -219,9 +219,11 @@ def test_what_a_threshold_holds_is_found_on_rows_that_had_no_part(
         for s, h, f in zip(scores, hits, fold, strict=True):
             if f == number and reached and s >= min(reached):
                 kept, right = kept + 1, right + int(h)
-    found = held_accuracy(event, 0.6, fold)
-    assert (found.kept, found.right, found.n_samples) == (kept, right, 60)
-    assert held_accuracy(EventScores([0.5] * 4, [0] * 4), 0.9, np.array([0, 1] * 2)).kept == 0
+    found = out_of_fold_accuracy(event, 0.6, fold)
+    assert (found.rows, found.right, found.n_samples) == (kept, right, 60)
+    assert (
+        out_of_fold_accuracy(EventScores([0.5] * 4, [0] * 4), 0.9, np.array([0, 1] * 2)).rows == 0
+    )
 
 
 def test_the_chosen_threshold_promises_too_much_and_held_out_rows_do_not() -> None:
@@ -232,11 +234,11 @@ def test_the_chosen_threshold_promises_too_much_and_held_out_rows_do_not() -> No
         event = EventScores(truth, rng.random(200) < truth)
         curve = risk_coverage(event)
         place = curve.lowest_for(0.85)
-        out = held_accuracy(event, 0.85, deal_folds(event, seed=seed))
-        if place is None or not out.kept:
+        out = out_of_fold_accuracy(event, 0.85, deal_folds(event, seed=seed))
+        if place is None or not out.rows:
             continue
         apparent.append(curve.accuracy[place])
-        held.append(out.right / out.kept)
+        held.append(out.right / out.rows)
         true.append((1 + curve.score[place]) / 2)  # what scores above this hold
     assert np.mean(apparent) - np.mean(true) > 0.004
     assert abs(np.mean(held) - np.mean(true)) < 0.004
@@ -249,7 +251,7 @@ def test_a_cutoff_out_of_range_is_refused(cutoff: float) -> None:
     with pytest.raises(CalibrationInputError):
         decision_curve(EventScores([0.5], [1]), [0.5, 1.0])
     with pytest.raises(CalibrationInputError, match="an accuracy"):
-        held_accuracy(EventScores([0.5, 0.5], [1, 0]), cutoff, np.array([0, 1]))
+        out_of_fold_accuracy(EventScores([0.5, 0.5], [1, 0]), cutoff, np.array([0, 1]))
 
 
 @given(event_data(), st.floats(0, 1), st.integers(1, 4))
@@ -307,7 +309,7 @@ def test_kept_groups_are_compared_with_the_accuracy_one_by_one() -> None:
     route = rng.integers(2, size=900)
     hits = rng.random(900) < np.where(language == 5, 0.55, 0.95)
     event = EventScores(scores, hits.astype(int))
-    found = kept_groups(event, 0.3, 0.95, [language, route, np.zeros(900, dtype=int)])
+    found = group_accuracies(event, 0.3, 0.95, [language, route, np.zeros(900, dtype=int)])
     expected, p_values = [], []
     for which, places in ((0, language), (1, route)):
         for place in sorted({*places.tolist()}):
@@ -317,7 +319,7 @@ def test_kept_groups_are_compared_with_the_accuracy_one_by_one() -> None:
             p_values.append(
                 sum(math.comb(n, k) * 0.95**k * 0.05 ** (n - k) for k in range(right + 1))
             )
-    columns = found.grouping, found.place, found.kept, found.right
+    columns = found.grouping, found.place, found.rows, found.right
     assert [*zip(*(column.tolist() for column in columns), strict=True)] == expected
     order = np.argsort(p_values)
     held = 0.0
@@ -328,5 +330,5 @@ def test_kept_groups_are_compared_with_the_accuracy_one_by_one() -> None:
     low, high = binomial_interval(expected[2][3], expected[2][2])
     assert (found.accuracy(2).low, found.accuracy(2).high) == pytest.approx((low, high))
     with pytest.raises(CalibrationInputError, match="wanted"):
-        kept_groups(event, 0.3, 1.5, [])
-    assert kept_groups(event, 2.0, 0.5, [route]).below().size == 0
+        group_accuracies(event, 0.3, 1.5, [])
+    assert group_accuracies(event, 2.0, 0.5, [route]).below().size == 0

@@ -470,7 +470,7 @@ def test_temperature_needs_more_than_an_events_scores(events: Split[EventScores]
     with pytest.raises(CalibrationInputError) as refused:
         audit(events, event=TopR(1), calibrator=TemperatureScaling())
     assert refused.value.field == "calibrator"
-    assert "logits of all classes" in refused.value.found
+    assert "logits of all classes" in refused.value.actual
     assert "such as the spline" in refused.value.expected
 
 

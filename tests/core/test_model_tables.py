@@ -141,6 +141,6 @@ def test_sets_are_joined_as_they_are(rng: np.random.Generator) -> None:
     )
     rows, _ = pooled(Split(was, now))
     assert isinstance(rows, LogitSet)
-    assert rows.made_of == "probabilities"
+    assert rows.values_kind == "probabilities"
     same = Split(first, first, same_data=True)
     assert pooled(same) == (first, 0.5)

@@ -90,7 +90,7 @@ def test_one_that_has_no_model_is_refused() -> None:
     with pytest.raises(CalibrationInputError) as refused:
         onnx_model(kept)
     assert refused.value.field == "calibrator"
-    assert not refused.value.found.startswith("Fitted")
+    assert not refused.value.actual.startswith("Fitted")
 
 
 def test_every_model_runs_without_fractile(tmp_path: Path) -> None:

@@ -144,8 +144,8 @@ def test_folds_and_splits_cut_no_cluster() -> None:
         assert 0.3 * N < halves.test.n_samples < 0.7 * N
     assert not np.array_equal(deal_folds(rows, seed=0), deal_folds(rows, seed=1))
     result = audit(SCORES, HITS, clusters=CLUSTERS, calibrator="platt")
-    assert result.asked is not None
-    assert result.asked.split.fold is not None
+    assert result.request is not None
+    assert result.request.split.fold is not None
     with pytest.raises(CalibrationInputError, match="cut by folds"):
         Split(rows, rows, fold=np.arange(N) % 5)
     with pytest.raises(CalibrationInputError, match="clusters"):
@@ -154,9 +154,9 @@ def test_folds_and_splits_cut_no_cluster() -> None:
 
 def test_two_clusters_are_two_folds() -> None:
     result = audit(SCORES, HITS, clusters=np.arange(N) % 2, calibrator="platt")
-    assert result.asked is not None
-    assert result.asked.split.fold is not None
-    assert result.asked.split.fold.max() == 1
+    assert result.request is not None
+    assert result.request.split.fold is not None
+    assert result.request.split.fold.max() == 1
 
 
 def test_the_design_effect_by_hand() -> None:

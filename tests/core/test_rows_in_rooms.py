@@ -24,7 +24,7 @@ from calibcore.inference.draws import tally_of
 from calibcore.metrics import METRICS, ece, event_brier, event_nll, nll
 from calibcore.models import check_same_rows, pooled, resplit, table_cell
 from calibcore.prevalence import restated
-from calibcore.selective import held_accuracy, kept_groups, risk_coverage
+from calibcore.selective import group_accuracies, out_of_fold_accuracy, risk_coverage
 from calibcore.series import checkpoint
 from calibcore.splits import Split, deal_folds, split_rows
 from calibcore.subgroups import screen_slices, slice_shares
@@ -200,7 +200,7 @@ def test_equal_weights_change_no_decision() -> None:
         ends = getattr(wanted, name)
         assert getattr(found, name).low == pytest.approx(ends.low)
         assert getattr(found, name).high == pytest.approx(ends.high)
-    kept, plain = (kept_groups(rows, 0.3, 0.7, [GROUPS]) for rows in (equal, ROWS))
+    kept, plain = (group_accuracies(rows, 0.3, 0.7, [GROUPS]) for rows in (equal, ROWS))
     np.testing.assert_allclose(kept.adjusted, plain.adjusted, atol=1e-9)
 
 
@@ -224,15 +224,15 @@ def test_selective_prediction_weighs_rows_and_cuts_no_cluster() -> None:
         kept = score <= SCORES
         assert coverage == pytest.approx(shares[kept].sum())
         assert accuracy == pytest.approx(shares[kept] @ HITS[kept] / shares[kept].sum())
-    held = held_accuracy(CLUSTERED, 0.6, deal_folds(CLUSTERED))
-    apart = held_accuracy(ROWS, 0.6, deal_folds(CLUSTERED))
-    assert (held.kept, held.right) == (apart.kept, apart.right)
+    held = out_of_fold_accuracy(CLUSTERED, 0.6, deal_folds(CLUSTERED))
+    apart = out_of_fold_accuracy(ROWS, 0.6, deal_folds(CLUSTERED))
+    assert (held.rows, held.right) == (apart.rows, apart.right)
     assert held.accuracy is not None
     with pytest.raises(CalibrationInputError, match="cut by folds"):
-        held_accuracy(CLUSTERED, 0.6, np.arange(N) % 5)
-    groups = kept_groups(CLUSTERED, 0.3, 0.9, [AREAS])
+        out_of_fold_accuracy(CLUSTERED, 0.6, np.arange(N) % 5)
+    groups = group_accuracies(CLUSTERED, 0.3, 0.9, [AREAS])
     assert groups.alike is not None
-    assert (groups.alike < groups.kept).any()
+    assert (groups.alike < groups.rows).any()
 
 
 def test_decisions_at_a_stated_prevalence_count_as_many_events() -> None:

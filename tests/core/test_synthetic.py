@@ -544,7 +544,7 @@ def test_a_map_by_group_is_fitted_with_the_groups() -> None:
 def test_rows_of_a_world_are_a_logit_set_like_any_other() -> None:
     rows = World(n_classes=3).draw(100, seed=1).rows
     assert isinstance(rows, LogitSet)
-    assert rows.made_of == "probabilities"
+    assert rows.values_kind == "probabilities"
     assert rows.class_names == ("0", "1", "2")
 
 

@@ -56,11 +56,11 @@ def test_scores_of_one_event(held: object, truth: object) -> None:
 def test_probabilities_are_told_from_logits(truth: object) -> None:
     rows = rows_of(TABLE, truth)
     assert isinstance(rows, LogitSet)
-    assert rows.made_of == "probabilities"
+    assert rows.values_kind == "probabilities"
     assert_array_equal(rows.probabilities, TABLE)
     again = rows_of(np.log(TABLE), truth)
     assert isinstance(again, LogitSet)
-    assert again.made_of == "logits"
+    assert again.values_kind == "logits"
     assert_allclose(again.probabilities, TABLE)
 
 
@@ -81,7 +81,7 @@ def test_probabilities_are_told_from_logits_in_whatever_they_are_kept(
 ) -> None:
     rows = rows_of(held, truth)
     assert isinstance(rows, LogitSet)
-    assert rows.made_of == "probabilities"
+    assert rows.values_kind == "probabilities"
     assert_array_equal(rows.probabilities, TABLE)
     assert_array_equal(rows.labels, [0, 1, 0])
 

@@ -205,13 +205,13 @@ def test_refusals(what: str) -> None:
         call()
     error = caught.value
     assert isinstance(error, ValueError)
-    assert str(error) == f"{error.field}: {error.found}. Expected {error.expected}."
+    assert str(error) == f"{error.field}: {error.actual}. Expected {error.expected}."
 
 
 def test_an_error_survives_copying_and_pickling() -> None:
     error = CalibrationInputError("labels", "5 values", "4")
     for again in (copy.copy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301 (own bytes)
-        assert (again.field, again.found, again.expected) == ("labels", "5 values", "4")
+        assert (again.field, again.actual, again.expected) == ("labels", "5 values", "4")
         assert str(again) == str(error)
 
 

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 from benchmarks.validation import held
 from calibcore import EventScores, TopR, audit
-from calibcore.inference.coverage import HELD
+from calibcore.inference.coverage import COVERAGE
 from calibcore.inference.findings import Finding, Reference, Uncertainty
 from calibcore.inference.intervals import Interval
 from calibcore.metrics import METRICS
@@ -16,8 +16,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 
 
 def test_the_shares_are_those_of_the_page() -> None:
-    assert held(PAGE.read_text(encoding="utf-8")) == HELD
-    assert HELD.keys() <= {measure.key for measure in METRICS}
+    assert held(PAGE.read_text(encoding="utf-8")) == COVERAGE
+    assert COVERAGE.keys() <= {measure.key for measure in METRICS}
 
 
 def test_the_least_and_the_most_are_read_off_both_sides_and_all_models() -> None:
@@ -27,11 +27,13 @@ def test_the_least_and_the_most_are_read_off_both_sides_and_all_models() -> None
 
 
 def test_too_narrow_intervals_are_named() -> None:
-    narrow = [measure for measure in METRICS if HELD.get(measure.key, (100, 100))[0] < LEAST_HELD]
+    narrow = [
+        measure for measure in METRICS if COVERAGE.get(measure.key, (100, 100))[0] < LEAST_HELD
+    ]
     assert narrow
     said = narrow_note(METRICS)
     assert all(measure.name in said for measure in narrow)
-    assert f"down to {min(HELD[measure.key][0] for measure in narrow):.1f}%" in said
+    assert f"down to {min(COVERAGE[measure.key][0] for measure in narrow):.1f}%" in said
     good = tuple(measure for measure in METRICS if measure not in narrow)
     assert narrow_note(good) == ""
 
@@ -53,7 +55,7 @@ def test_an_estimate_outside_its_own_interval_says_why_beside_it() -> None:
 
 
 def test_experts_read_the_coverage_of_every_interval() -> None:
-    least, most = HELD["ks_error"]
+    least, most = COVERAGE["ks_error"]
     said = coverage_note("ks_error", expert=True)
     assert said == f"Simulated coverage of its 95% CI: {least:.0f}\u2013{most:.0f}%."
     assert coverage_note("certain_misses", expert=True).endswith(": 100%.")

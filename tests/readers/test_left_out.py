@@ -21,7 +21,7 @@ def test_rows_that_cannot_be_used_are_asked_about() -> None:
     with pytest.raises(Question) as caught:
         read(BLANKS, table={"first_row": 2, "cut": np.array([40, 41])})
     question = caught.value
-    assert question.found.startswith(
+    assert question.actual.startswith(
         '5 of 10 with missing or unusable cells: risk 3 (2 blank, 1 "n/a"), y 1 (blank),'
         " 2 with too few or too many cells; in 3 rows (rows 3, 4, 5)"
     )

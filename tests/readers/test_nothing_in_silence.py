@@ -951,7 +951,7 @@ def answered(case: Case) -> tuple[Upload | FileError, list[str]]:
             upload.split()
         except Question as question:
             first = question.answers[0].said
-            asked.append(f"{question.field}: {question.found}. {question.ask} {first}")
+            asked.append(f"{question.field}: {question.actual}. {question.ask} {first}")
             options = replace(options, **question.answers[0].change)
         except FileError as error:
             return error, asked

@@ -141,7 +141,7 @@ def test_a_refusal_comes_back_as_it_was() -> None:
     write_refusal(out, FileError("line 3", "four cells", "three"))
     with pytest.raises(FileError) as caught:
         read_parsed(_reader(out.getvalue()), 1000)
-    assert (caught.value.field, caught.value.found, caught.value.expected) == (
+    assert (caught.value.field, caught.value.actual, caught.value.expected) == (
         "line 3", "four cells", "three",
     )  # fmt: skip
 

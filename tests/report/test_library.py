@@ -124,8 +124,8 @@ def test_a_calibrator_of_one_s_own_is_refused(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     scores = rng.random(100)
     result = audit(scores, rng.random(100) < scores)
-    assert result.asked is not None
-    own = replace(result, asked=replace(result.asked, calibrator=chain))
+    assert result.request is not None
+    own = replace(result, request=replace(result.request, calibrator=chain))
     with pytest.raises(CalibrationInputError) as refused:
         own.report(tmp_path / "report.html")
     assert refused.value.field == "calibrator"

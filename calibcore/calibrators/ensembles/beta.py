@@ -50,13 +50,13 @@ DEEPEST = -1e6
 
 TINY = float(np.finfo(np.float64).tiny)
 VANISHING, OVERFLOWING = 500.0, 700.0
-_KEPT_CELLS = 1 << 20
+_CACHE_CELLS = 1 << 20
 _MOST_STEPS = 500
 
 _USUAL_PASSES = 30
 """Passes over all rows after which about two thirds of a fit are taken to be done."""
 
-_TOLD_CELLS = 1 << 22
+_REPORT_CELLS = 1 << 22
 """Cells after which progress is told within a pass."""
 
 
@@ -126,17 +126,17 @@ class Done:
 
     def __init__(self, progress: Progress | None, n_cells: int) -> None:
         self.progress, self.n_cells = progress, n_cells
-        self.cells = self.told = 0
+        self.cells = self.reported = 0
 
     def add(self, n_cells: int) -> None:
         """Count cells that have been worked on, and now and then tell."""
         self.cells += n_cells
-        if self.cells - self.told >= _TOLD_CELLS:
+        if self.cells - self.reported >= _REPORT_CELLS:
             self.tell()
 
     def tell(self) -> None:
         """Report the share that is done, as far as it can be known."""
-        self.told = self.cells
+        self.reported = self.cells
         if self.progress is not None:
             self.progress(1 - math.exp(-self.cells / (_USUAL_PASSES * self.n_cells)))
 
@@ -146,9 +146,9 @@ class Search:
 
     def __init__(self, logits: Logits, labels: Labels, loss: Loss, done: Done) -> None:
         self.logits, self.labels, self.loss, self.done = logits, labels, loss, done
-        self._kept = list(self._made()) if logits.size <= _KEPT_CELLS else None
+        self._cache = list(self._blocks()) if logits.size <= _CACHE_CELLS else None
 
-    def _made(self) -> Iterator[_Block]:
+    def _blocks(self) -> Iterator[_Block]:
         """Make blocks of rows in turn."""
         for rows in small_blocks(*self.logits.shape):
             yield _Block(*logarithms(self.logits[rows]), self.labels[rows])
@@ -159,7 +159,7 @@ class Search:
 
         bounds = [SLOPE_BOUNDS, (0.0, SLOPE_BOUNDS[1])]
         bounds += [(-LARGEST_OFFSET, LARGEST_OFFSET), (-LARGEST_OFFSET, LARGEST_OFFSET)]
-        found = minimize(
+        result = minimize(
             self.evaluate,
             start.ravel(),
             jac=True,
@@ -167,7 +167,7 @@ class Search:
             bounds=[bound for bound in bounds for _ in range(start.shape[1])],
             options={"maxiter": _MOST_STEPS, "ftol": 1e-11, "gtol": 1e-7},
         )
-        return np.asarray(found.x, dtype=np.float64).reshape(start.shape), bool(found.success)
+        return np.asarray(result.x, dtype=np.float64).reshape(start.shape), bool(result.success)
 
     def evaluate(self, flat: Floats) -> tuple[float, Floats]:
         """Return the mean loss and its gradient in the parameters."""
@@ -175,7 +175,7 @@ class Search:
         maps = maps_of(parameters)
         value, gradient = 0.0, np.zeros(parameters.shape)
         add = self._add_nll if self.loss == "nll" else self._add_squared
-        for block in self._kept or self._made():
+        for block in self._cache or self._blocks():
             value += add(block, maps, gradient)
             self.done.add(block.low.size)
         # From the weights to their logarithms, which go through a softmax
@@ -398,18 +398,18 @@ class BetaEnsemble(SlowVectorMap):
         done = Done(progress, rows.logits.size)
         search = Search(rows.logits[few], rows.labels[few], self.loss, done)
         tried = [search.minimise(start) for start in _starts(self.n_maps, 1 / tempered.temperature)]
-        best, converged = min(tried, key=lambda found: search.evaluate(found[0].ravel())[0])
+        best, converged = min(tried, key=lambda run: search.evaluate(run[0].ravel())[0])
         if few.step > 1:
             search = Search(rows.logits, rows.labels, self.loss, done)
             best, converged = search.minimise(best)
         maps = maps_of(best)
-        said = left_out if converged else (*left_out, _NOT_CONVERGED)
-        return FittedBetaEnsemble(*maps, warnings=(*said, *_at_bounds(maps)))
+        warnings = left_out if converged else (*left_out, _NOT_CONVERGED)
+        return FittedBetaEnsemble(*maps, warnings=(*warnings, *_at_bounds(maps)))
 
 
-def _identity(*said: str) -> FittedBetaEnsemble:
+def _identity(*warnings: str) -> FittedBetaEnsemble:
     one = np.ones(1)
-    return FittedBetaEnsemble(one, one, np.zeros(1), one, warnings=said)
+    return FittedBetaEnsemble(one, one, np.zeros(1), one, warnings=warnings)
 
 
 def _possible(rows: LogitSet) -> tuple[LogitSet | None, tuple[str, ...]]:
@@ -489,16 +489,16 @@ def _at_bounds(maps: Maps) -> tuple[str, ...]:
 
     Not where b = 0, as a map must not fall, nor at the least c, the limit to the last digit.
     """
-    said = []
+    warnings = []
     steepest, furthest = _NEAR * SLOPE_BOUNDS[1], _NEAR * LARGEST_OFFSET
     for number, (a, b, c, weight) in enumerate(zip(*maps, strict=True), start=1):
         ends = [("a", a, a >= steepest), ("b", b, b >= steepest), ("c", c, c >= furthest)]
         named = ", ".join(f"{name} = {value:.4g}" for name, value, at_bound in ends if at_bound)
         if weight >= _NOTABLE and named:
-            said.append(_UNDETERMINED.format(number, weight, named))
+            warnings.append(_UNDETERMINED.format(number, weight, named))
         elif weight >= _NOTABLE and _NEAR * a <= SLOPE_BOUNDS[0]:
-            said.append(_FLAT.format(number, weight, a))
-    return tuple(said)
+            warnings.append(_FLAT.format(number, weight, a))
+    return tuple(warnings)
 
 
 BETA_ENSEMBLE = Method(

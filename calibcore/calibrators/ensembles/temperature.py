@@ -80,8 +80,8 @@ class Least(NamedTuple):
 
 def onto_simplex(weights: Floats) -> Floats:
     """Cut weights off at 0 and make them sum to 1."""
-    kept = np.maximum(weights, 0.0)
-    return np.asarray(kept / kept.sum())
+    positive = np.maximum(weights, 0.0)
+    return np.asarray(positive / positive.sum())
 
 
 def newton_step(gradient: Floats, hessian: Floats, free: NDArray[np.bool_]) -> Floats:
@@ -280,10 +280,10 @@ def _around_truth(
     mean /= total
     square /= total
     tilt = z - mean
-    found = np.empty((5, rows.n_rows), dtype=precision)
-    found[0], found[1], found[2] = own, plain, 1 / rows.n_classes
-    found[3], found[4] = own * tilt, own * (tilt * tilt - square + mean * mean)
-    return found
+    parts = np.empty((5, rows.n_rows), dtype=precision)
+    parts[0], parts[1], parts[2] = own, plain, 1 / rows.n_classes
+    parts[3], parts[4] = own * tilt, own * (tilt * tilt - square + mean * mean)
+    return parts
 
 
 class _SquaredPlace(NamedTuple):
@@ -360,16 +360,16 @@ def _products(inverse: float, precision: Precision, rows: Rows) -> list[float]:
 
 def _sums(inverse: float, precision: Precision, rows: Rows) -> Floats:
     """Sum products of a = exp(u z), b = exp(z) and z over the classes."""
-    found, dot = np.empty((11, rows.n_rows)), rows.dot
+    sums, dot = np.empty((11, rows.n_rows)), rows.dot
     for place, tables in rows.blocks(precision, 4):
-        found[:6, place] = rows.products(inverse, tables)
+        sums[:6, place] = rows.products(inverse, tables)
         z, a, az, b = tables
         np.exp(z, out=b)
-        found[6:8, place] = dot(a, b), dot(az, b)
-        found[9:, place] = rows.total(b), dot(b, b)
+        sums[6:8, place] = dot(a, b), dot(az, b)
+        sums[9:, place] = rows.total(b), dot(b, b)
         np.multiply(az, z, out=az)
-        found[8, place] = dot(az, b)
-    return found
+        sums[8, place] = dot(az, b)
+    return sums
 
 
 # Ensemble temperature scaling: tempered, plain and uniform probabilities, mixed ---------------
@@ -489,10 +489,10 @@ class SmoothedTemperatureScaling(VectorMap):
     ) -> FittedEnsembleTemperature:
         logits, labels = repeated(self, logits, labels, sample_weight)
         rows = Rows.checked(logits, labels)
-        found = fit_temperature(rows, self.loss)
+        fitted = fit_temperature(rows, self.loss)
         even = 1 / (rows.n_rows + 1)
         weights = np.array([1 - even, 0.0, even])
-        return FittedEnsembleTemperature(found.temperature, weights, warnings=found.warnings)
+        return FittedEnsembleTemperature(fitted.temperature, weights, warnings=fitted.warnings)
 
 
 @dataclass(frozen=True)
@@ -545,27 +545,27 @@ class EnsembleTemperatureScaling(VectorMap):
             return FittedEnsembleTemperature(
                 1.0, np.array([1.0, 0.0, 0.0]), warnings=(nothing_to_find,)
             )
-        found = _fit(rows, few, self.loss)
-        temperature = min(max(1 / found.inverse, TEMPERATURE_BOUNDS[0]), TEMPERATURE_BOUNDS[1])
-        said = _at_bound(temperature, found.weights, rows)
+        minimum = _fit(rows, few, self.loss)
+        temperature = min(max(1 / minimum.inverse, TEMPERATURE_BOUNDS[0]), TEMPERATURE_BOUNDS[1])
+        warnings = _at_bound(temperature, minimum.weights, rows)
         if all(is_level(some) for some in (few.part(slice(_SEVERAL_ROWS)), few, rows)):
-            temperature, said = 1.0, (INDIFFERENT,)
-        if found.weights[0] == 0:
-            temperature, said = 1.0, (_WITHOUT_EFFECT,)
-        weights = found.weights
+            temperature, warnings = 1.0, (INDIFFERENT,)
+        if minimum.weights[0] == 0:
+            temperature, warnings = 1.0, (_WITHOUT_EFFECT,)
+        weights = minimum.weights
         if weights[2] == 1:
-            weights, said = (
+            weights, warnings = (
                 np.array([0.0, _LEAST_SHARE, 1 - _LEAST_SHARE]),
                 (f"{_NOTHING_LEARNT} {useless(rows)}",),
             )
-        return FittedEnsembleTemperature(temperature, weights, warnings=said)
+        return FittedEnsembleTemperature(temperature, weights, warnings=warnings)
 
 
 def _at_bound(temperature: float, weights: Floats, rows: Rows) -> tuple[str, ...]:
     """Return a warning where a temperature ended at a bound, or that of a part of the mixture."""
-    said, hot, plain = bound_warning(temperature, rows), 100 * weights[0], 100 * weights[1]
-    if not said or plain < _UNSEEN:
-        return said
+    warnings, hot, plain = bound_warning(temperature, rows), 100 * weights[0], 100 * weights[1]
+    if not warnings or plain < _UNSEEN:
+        return warnings
     which = "smallest" if temperature == TEMPERATURE_BOUNDS[0] else "largest"
     part = (
         f"The part with the temperature, which weighs {hot:.2g}%, reached the {which} one tried,"
@@ -588,10 +588,10 @@ def _fit(rows: Rows, few: Rows, loss: Loss) -> _Minimum:
     kind = Likelihood if loss == "nll" else SquaredError
     whole, starts = kind(rows), [_BESIDE_1]
     if few is not rows:
-        found = _followed(whole, _valleys(kind(few), _tempered(few, "nll", rough=True)))
-        if found.weights[0] >= _USUAL[0] and found.weights[2] <= _USUAL[1]:
-            return found
-        starts.append(found)
+        minimum = _followed(whole, _valleys(kind(few), _tempered(few, "nll", rough=True)))
+        if minimum.weights[0] >= _USUAL[0] and minimum.weights[2] <= _USUAL[1]:
+            return minimum
+        starts.append(minimum)
     return _lowest(whole, [*_valleys(whole, _tempered(rows, loss)), *starts])
 
 
@@ -650,15 +650,15 @@ def _joint(loss: Objective, start: _Minimum, precision: Precision) -> _Minimum:
         if near or _will_do(best, inverse, moved / inverse):
             return _Minimum(best.value, following, weights)
         while True:
-            found = _least_at(loss.at(following, precision), weights, close, slack, best.value)
-            if found.value <= best.value + noise * abs(best.value):
+            least = _least_at(loss.at(following, precision), weights, close, slack, best.value)
+            if least.value <= best.value + noise * abs(best.value):
                 break
             step /= 4
             if abs(step) < last:
                 return _Minimum(best.value, inverse, best.weights)
             weights = (3 * best.weights + weights) / 4
             following = min(max(inverse * math.exp(step), lowest), highest)
-        inverse, best = following, found
+        inverse, best = following, least
     return _Minimum(best.value, inverse, best.weights)
 
 
@@ -672,10 +672,10 @@ def _will_do(best: Least, inverse: float, share: float) -> bool:
 
 def _least_at(place: Place, start: Floats, close: float, closer: float, before: float) -> Least:
     """Find the best weights at a temperature, more exactly if the loss would not fall otherwise."""
-    found = least_on_simplex(place, start, close)
-    if found.value > before:
-        return least_on_simplex(place, found.weights, closer)
-    return found
+    least = least_on_simplex(place, start, close)
+    if least.value > before:
+        return least_on_simplex(place, least.weights, closer)
+    return least
 
 
 def _newton(best: Least, inverse: float) -> tuple[float, Floats]:

@@ -22,7 +22,7 @@ from calibcore.calibrators.base import (
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Listed, Recipe, rounded
 from calibcore.calibrators.linear import odir
 from calibcore.calibrators.linear.model import (
-    KEPT_CELLS,
+    CACHE_CELLS,
     LONG,
     Block,
     LinearModel,
@@ -64,7 +64,7 @@ _ADD = "add a penalty"
 _LEFT_FREE = "the penalty leaves some weights free (that of structured matrix scaling leaves none)"
 _NO_PENALTY = "structured vector scaling has a penalty"
 
-_HELD_OUT = (
+_WORSE_THAN_TEMPERATURE = (
     "On calibration rows held out, the best strengths tried have a mean NLL of {:.4g}, temperature"
     " scaling of {:.4g}. So expect worse probabilities than from temperature scaling, or from"
     " structured matrix scaling, which penalises all weights."
@@ -85,28 +85,33 @@ _ESCAPING = (
 
 
 def warnings_of(
-    found: Optimum, model: LinearModel, absent: NDArray[np.int64], left: float, *, held: bool
+    optimum: Optimum,
+    model: LinearModel,
+    absent: NDArray[np.int64],
+    left: float,
+    *,
+    all_penalised: bool,
 ) -> tuple[str, ...]:
     """Return warnings of weights that are not to be relied on.
 
-    ``found``: where the search ended. ``model``: what was fitted. ``absent``: classes that no row
-    belongs to. ``left``: how far above the least loss the search might end. ``held``: whether the
-    penalty is on every class's own weight and bias.
+    ``optimum``: where the search ended. ``model``: what was fitted. ``absent``: classes that no row
+    belongs to. ``left``: how far above the least loss the search might end. ``all_penalised``:
+    whether the penalty is on every class's own weight and bias.
 
     A sentence or more on each doubt.
     """
     unpenalised = not model.penalty.strength.any()
-    perhaps = not held and bool(model.missed().min() <= _PERHAPS * model.n_rows)
-    said, loose = _warnings_of_size(model) if unpenalised else (), np.empty(0, dtype=np.int64)
+    perhaps = not all_penalised and bool(model.missed().min() <= _PERHAPS * model.n_rows)
+    warnings, loose = _warnings_of_size(model) if unpenalised else (), np.empty(0, dtype=np.int64)
     if len(absent) or perhaps:
-        off, largest = _last_look(model, found.parameters)
-        said = _warnings_of_absent(absent, largest, held=held) + said
-        if not held:
+        off, largest = _last_look(model, optimum.parameters)
+        warnings = _warnings_of_absent(absent, largest, all_penalised=all_penalised) + warnings
+        if not all_penalised:
             loose = np.setdiff1d(np.flatnonzero(off <= _NO_PART), absent)
     instead = _ADD if unpenalised else _LEFT_FREE
-    doubt = "" if held else _ARBITRARY.format(instead if model.full else _NO_PENALTY)
+    doubt = "" if all_penalised else _ARBITRARY.format(instead if model.full else _NO_PENALTY)
     apart = _warnings_of_loose(loose, doubt)
-    return said + _warnings_of_end(found, left, apart, doubt, unpenalised=unpenalised)
+    return warnings + _warnings_of_end(optimum, left, apart, doubt, unpenalised=unpenalised)
 
 
 def warnings_of_choice(chosen: Chosen, n_classes: int) -> tuple[str, ...]:
@@ -116,28 +121,28 @@ def warnings_of_choice(chosen: Chosen, n_classes: int) -> tuple[str, ...]:
     strengths were tried.
     """
     most, *_, least = strengths_tried(n_classes)
-    said = []
-    if chosen.held_out > (1 + _WORSE) * chosen.by_temperature:
-        said.append(_HELD_OUT.format(chosen.held_out, chosen.by_temperature))
+    warnings = []
+    if chosen.nll > (1 + _WORSE) * chosen.by_temperature:
+        warnings.append(_WORSE_THAN_TEMPERATURE.format(chosen.nll, chosen.by_temperature))
     names = ("lambda", "mu"), ("weights off the diagonal", "biases")
     for name, what, strength in zip(*names, chosen.strengths, strict=True):
         if strength == most:
-            said.append(_LARGEST.format(name, strength, what))
+            warnings.append(_LARGEST.format(name, strength, what))
         elif strength == least:
-            said.append(_SMALLEST.format(name, strength))
-    return tuple(said)
+            warnings.append(_SMALLEST.format(name, strength))
+    return tuple(warnings)
 
 
 def _last_look(model: LinearModel, parameters: Floats) -> tuple[Floats, Floats]:
     """Return each class's mean distance from its labels, 0 or 1, and its largest probability."""
     off, largest = np.zeros(len(parameters)), np.zeros(len(parameters))
     for block in model.watched(model.blocks):
-        found = linear_outputs(block.inputs, parameters, block.ruled_out)
-        found -= found.max(axis=0)
-        turn_to_probabilities(found)
-        np.maximum(largest, found.max(axis=1), out=largest)
-        found.put(block.places, 1 - found.take(block.places))
-        off += found.sum(axis=1)
+        outputs = linear_outputs(block.inputs, parameters, block.ruled_out)
+        outputs -= outputs.max(axis=0)
+        turn_to_probabilities(outputs)
+        np.maximum(largest, outputs.max(axis=1), out=largest)
+        outputs.put(block.places, 1 - outputs.take(block.places))
+        off += outputs.sum(axis=1)
     return off / model.n_rows, largest
 
 
@@ -147,18 +152,22 @@ def _listed(classes: NDArray[np.int64]) -> str:
 
 
 def _warnings_of_absent(
-    absent: NDArray[np.int64], largest: Floats, *, held: bool
+    absent: NDArray[np.int64], largest: Floats, *, all_penalised: bool
 ) -> tuple[str, ...]:
     if len(absent) == 0:
         return ()
     has, its, gets = ("has", "its", "it a probability")
     if len(absent) > 1:
         has, its, gets = ("have", "their", "them probabilities")
-    kept = "are held by the penalty alone" if held else "stay those of temperature scaling"
+    state = (
+        "are held by the penalty alone" if all_penalised else "stay those of temperature scaling"
+    )
     most = float(largest[absent].max())
     in_fact = ": ruled out in fact" if most <= _NEXT_TO_NOTHING else ""
-    said = f"In the calibration set {_listed(absent)} {has} no rows: {its} weights {kept}. The fit"
-    return (f"{said} leaves {gets} of at most {most:.2g} there{in_fact}.",)
+    sentence = (
+        f"In the calibration set {_listed(absent)} {has} no rows: {its} weights {state}. The fit"
+    )
+    return (f"{sentence} leaves {gets} of at most {most:.2g} there{in_fact}.",)
 
 
 def _warnings_of_loose(loose: NDArray[np.int64], doubt: str) -> tuple[str, ...]:
@@ -173,21 +182,21 @@ def _warnings_of_size(model: LinearModel) -> tuple[str, ...]:
     n_parameters = (n_classes + 1) * (n_classes - 1)
     if not model.full or n_parameters <= model.n_rows:
         return ()
-    said = f"{n_parameters:,} parameters are fitted on {model.n_rows:,} rows without a penalty:"
-    return (f"{said} expect worse probabilities on other data.",)
+    fact = f"{n_parameters:,} parameters are fitted on {model.n_rows:,} rows without a penalty:"
+    return (f"{fact} expect worse probabilities on other data.",)
 
 
 def _warnings_of_end(
-    found: Optimum, left: float, loose: tuple[str, ...], doubt: str, *, unpenalised: bool
+    optimum: Optimum, left: float, loose: tuple[str, ...], doubt: str, *, unpenalised: bool
 ) -> tuple[str, ...]:
-    if found.separated or found.escaping:
-        return (f"{_SEPARATED if found.separated else _ESCAPING} {doubt}".rstrip(),)
-    if found.gradient_norm <= CONVERGED or found.left <= left:
+    if optimum.separated or optimum.escaping:
+        return (f"{_SEPARATED if optimum.separated else _ESCAPING} {doubt}".rstrip(),)
+    if optimum.gradient_norm <= CONVERGED or optimum.left <= left:
         return loose
-    near = f" It is at most {found.left:.1e} nats above the least." if found.left < 0.01 else ""
+    near = f" It is at most {optimum.left:.1e} nats above the least." if optimum.left < 0.01 else ""
     short = (
         f"The fit stopped short of its optimum: the loss still has a slope of"
-        f" {found.gradient_norm:.1e}, where at most {CONVERGED:.0e} is wanted.{near}"
+        f" {optimum.gradient_norm:.1e}, where at most {CONVERGED:.0e} is wanted.{near}"
     )
     if unpenalised and not loose:
         return (f"{short} {doubt}",)
@@ -238,51 +247,51 @@ class Inputs:
 
     def columns(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
         """Return some rows' inputs, classes first, and which classes are ruled out, if any are."""
-        found = np.empty(logits.shape[::-1])
+        columns = np.empty(logits.shape[::-1])
         for some in row_blocks(*logits.shape):
-            found[:, some] = logits[some].T
+            columns[:, some] = logits[some].T
         ruled_out, wide = None, not _is_moderate(logits, _MODERATE * self.temperature)
         if wide:
             with np.errstate(over="ignore"):  # a difference too large for a float is minus infinity
-                found -= found.max(axis=0)
+                columns -= columns.max(axis=0)
         if self.temperature != 1:
-            found /= self.temperature
+            columns /= self.temperature
         if wide:
-            ruled_out = _floored(found, mixed=self.uniform_share > 0)
-        ones = np.ones(len(found))
+            ruled_out = _floored(columns, mixed=self.uniform_share > 0)
+        ones = np.ones(len(columns))
         if self.space == "logits":
-            found -= ones @ found / len(found)
-            return found, ruled_out
-        powers = np.exp(found)
+            columns -= ones @ columns / len(columns)
+            return columns, ruled_out
+        powers = np.exp(columns)
         if ruled_out is not None:
             powers[ruled_out] = 0
         total = ones @ powers
         if self.uniform_share:
             powers *= (1 - self.uniform_share) / total
-            powers += self.uniform_share / len(found)
+            powers += self.uniform_share / len(columns)
             return np.log(powers, out=powers), None
-        found -= np.log(total)
-        return found, ruled_out
+        columns -= np.log(total)
+        return columns, ruled_out
 
 
 def _is_moderate(table: Logits, most: float) -> bool:
     return bool(table.max() <= most and table.min() >= -most)
 
 
-def _floored(found: Floats, *, mixed: bool) -> NDArray[np.bool_] | None:
+def _floored(differences: Floats, *, mixed: bool) -> NDArray[np.bool_] | None:
     """Make differences to the row's largest finite, and say which classes are ruled out.
 
     None is where the uniform distribution is ``mixed`` in.
     """
-    lowest = float(found.min())
+    lowest = float(differences.min())
     if lowest == -np.inf and not mixed:
-        ruled_out = np.isneginf(found)
-        finite = np.where(ruled_out, 0.0, found)
+        ruled_out = np.isneginf(differences)
+        finite = np.where(ruled_out, 0.0, differences)
         floor = np.maximum(np.minimum(finite.min(axis=0), RULED_OUT), _FARTHEST)
-        np.maximum(found, floor, out=found)
+        np.maximum(differences, floor, out=differences)
         return ruled_out
     if lowest < _FARTHEST:
-        np.maximum(found, _FARTHEST, out=found)
+        np.maximum(differences, _FARTHEST, out=differences)
     return None
 
 
@@ -359,14 +368,14 @@ class FittedLinear(FittedVectorMap):
             for moved in (False, True):
                 block, ruled_out = inputs.columns(table[rows])
                 out = block if parameters.shape[1] == 2 else None
-                found = linear_outputs(block, parameters, ruled_out, out)
+                outputs = linear_outputs(block, parameters, ruled_out, out)
                 if moved:
-                    found -= found.max(axis=0)
+                    outputs -= outputs.max(axis=0)
                 with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                    total = turn_to_probabilities(found)
+                    total = turn_to_probabilities(outputs)
                 if total.min() > _SAFE[0] and total.max() < _SAFE[1]:
                     break
-            result[rows] = found.T
+            result[rows] = outputs.T
         return result
 
     def recipe(self) -> Recipe:
@@ -473,36 +482,39 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
     free = np.ones(start.shape, dtype=np.bool_)
     free[:, -1] = bias
     # A class without rows would run off to minus infinity if nothing held it back.
-    held = bool(penalty.strength[own].all() and (penalty.strength[:, -1].all() or not bias))
+    all_penalised = bool(
+        penalty.strength[own].all() and (penalty.strength[:, -1].all() or not bias)
+    )
     absent = rows.absent
-    if not held:
+    if not all_penalised:
         free[absent] = False
-    said = rows.warnings
-    if len(rows.labels) == 0 or (not held and len(absent) == n_classes - 1):
+    warnings = rows.warnings
+    if len(rows.labels) == 0 or (not all_penalised and len(absent) == n_classes - 1):
         nothing = Optimum(start, 0.0, 0.0, separated=False, escaping=False)
         why = _ONE_CLASS if len(rows.labels) else _NOTHING_LEFT
         return _fitted(nothing, inputs, strengths or (), (*rows.warnings, why))
     blocks = Blocks(rows.logits, rows.labels, inputs)
     # Beside a product of large matrices the time to make inputs anew is small.
-    few = rows.logits.size <= KEPT_CELLS and rows.logits.size * start.shape[1] <= LONG
-    kept = list(blocks) if few else blocks
-    model = LinearModel(kept, penalty, free, centred=inputs.space == "logits")
+    few = rows.logits.size <= CACHE_CELLS and rows.logits.size * start.shape[1] <= LONG
+    model = LinearModel(
+        list(blocks) if few else blocks, penalty, free, centred=inputs.space == "logits"
+    )
     if strengths is None:
         if method.is_searched(model.n_rows, n_classes):
             chosen = odir.choose_odir(model, start, near=_near(near, start), progress=progress)
             strengths, progress = chosen.strengths, None
-            said = (*said, *warnings_of_choice(chosen, n_classes))
+            warnings = (*warnings, *warnings_of_choice(chosen, n_classes))
         else:
             strengths = odir.strengths_by_size(model.n_rows, n_classes)
             most = {"cells": method.MOST_CELLS, "classes": method.MOST_CLASSES}
-            said = (*said, _NOT_SEARCHED.format_map(most))
+            warnings = (*warnings, _NOT_SEARCHED.format_map(most))
         model = replace(model, penalty=odir.odir_penalty(*strengths, n_classes=n_classes))
     # Where a step takes long, the last one is shorter: to what counts as the optimum.
     goal = CONVERGED / 2 if model.long or model.n_cells > _MANY_CELLS else GOAL
     left = SURE if model.long else 0.0
-    found = minimise(model, start, goal=goal, left=left, progress=progress)
-    said = (*said, *warnings_of(found, model, absent, left, held=held))
-    return _fitted(found, inputs, strengths, said)
+    optimum = minimise(model, start, goal=goal, left=left, progress=progress)
+    warnings = (*warnings, *warnings_of(optimum, model, absent, left, all_penalised=all_penalised))
+    return _fitted(optimum, inputs, strengths, warnings)
 
 
 def _near(fitted: FittedLinear | None, start: Floats) -> odir.Near | None:
@@ -514,19 +526,21 @@ def _near(fitted: FittedLinear | None, start: Floats) -> odir.Near | None:
 
 
 def _fitted(
-    found: Optimum, inputs: Inputs, strengths: tuple[float, ...], said: tuple[str, ...]
+    optimum: Optimum, inputs: Inputs, strengths: tuple[float, ...], warnings: tuple[str, ...]
 ) -> FittedLinear:
-    full = found.parameters.shape[1] > 2
+    full = optimum.parameters.shape[1] > 2
     return FittedLinear(
-        weights=np.ascontiguousarray(found.parameters[:, :-1] if full else found.parameters[:, 0]),
-        bias=np.ascontiguousarray(found.parameters[:, -1]),
+        weights=np.ascontiguousarray(
+            optimum.parameters[:, :-1] if full else optimum.parameters[:, 0]
+        ),
+        bias=np.ascontiguousarray(optimum.parameters[:, -1]),
         space=inputs.space,
         temperature=inputs.temperature,
         uniform_share=inputs.uniform_share,
         penalty=strengths,
-        loss=found.loss,
-        gradient_norm=found.gradient_norm,
-        warnings=said,
+        loss=optimum.loss,
+        gradient_norm=optimum.gradient_norm,
+        warnings=warnings,
     )
 
 
@@ -535,6 +549,6 @@ def _before_weights(fitted: FittedLinear) -> str:
     if fitted.temperature != 1:
         text = f"{text}Logits are first divided by T = {rounded(fitted.temperature)}. "
     if any(fitted.penalty):
-        held = " and ".join(rounded(one) for one in fitted.penalty)
-        text = f"{text}Strength of the penalty: {held}. "
+        strengths = " and ".join(rounded(one) for one in fitted.penalty)
+        text = f"{text}Strength of the penalty: {strengths}. "
     return text

@@ -409,10 +409,10 @@ class StructuredMatrixScaling(SlowVectorMap):
 def _fit(
     rows: LogitSet, penalty: Penalty, strengths: tuple[float, ...], progress: Progress | None
 ) -> FittedLinear:
-    temperature, said = _temperature(Rows.checked(rows.logits, rows.labels))
+    temperature, warnings = _temperature(Rows.checked(rows.logits, rows.labels))
     inputs = Inputs("log_probabilities", temperature, 1 / (rows.n_samples + 1))
-    kept = CalibrationRows(rows.logits, rows.labels, 1.0, said)
-    return fit_linear(kept, inputs, penalty, strengths=strengths, progress=progress)
+    calibration_rows = CalibrationRows(rows.logits, rows.labels, 1.0, warnings)
+    return fit_linear(calibration_rows, inputs, penalty, strengths=strengths, progress=progress)
 
 
 def _temperature(rows: Rows) -> tuple[float, tuple[str, ...]]:
@@ -424,8 +424,8 @@ def _temperature(rows: Rows) -> tuple[float, tuple[str, ...]]:
         fitted = fit_temperature(rows, "nll")
         return fitted.temperature, fitted.warnings
     fitted = fit_temperature(rows.part(possible), "nll")
-    said = _WITHOUT.format(np.count_nonzero(~possible))
-    return fitted.temperature, (said, *fitted.warnings)
+    warning = _WITHOUT.format(np.count_nonzero(~possible))
+    return fitted.temperature, (warning, *fitted.warnings)
 
 
 _TABLES = 18.0

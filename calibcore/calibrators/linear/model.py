@@ -97,11 +97,11 @@ def linear_outputs(
     """Return W x + b, classes first; minus infinity for what is ruled out."""
     full = parameters.shape[1] > 2
     times, weights = (np.matmul, parameters[:, :-1]) if full else (np.multiply, parameters[:, :1])
-    found = times(weights, inputs, out=out)
-    found += parameters[:, -1:]
+    outputs = times(weights, inputs, out=out)
+    outputs += parameters[:, -1:]
     if ruled_out is not None:
-        found[ruled_out] = -np.inf
-    return found
+        outputs[ruled_out] = -np.inf
+    return outputs
 
 
 def summed_nll(blocks: Iterable[Block], parameters: Floats) -> float:
@@ -122,23 +122,23 @@ def evaluated(
     The largest output of a row is taken off first only if that sum would be extreme without.
     """
     if _has_powers_of_2(block, parameters):
-        found = linear_outputs(block.inputs, (LOG2_E * parameters).astype(np.float32), None, out)
-        own = found.take(block.places) / np.float64(LOG2_E)
+        outputs = linear_outputs(block.inputs, (LOG2_E * parameters).astype(np.float32), None, out)
+        own = outputs.take(block.places) / np.float64(LOG2_E)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            total = turn_to_probabilities(found, np.exp2)
+            total = turn_to_probabilities(outputs, np.exp2)
         if total.min() > _SAFE[0] and total.max() < _SAFE[1]:
-            return found, own, total
+            return outputs, own, total
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         typed = np.asarray(parameters, dtype=block.inputs.dtype)
         for moved in (False, True):
-            found = linear_outputs(block.inputs, typed, block.ruled_out, out)
+            outputs = linear_outputs(block.inputs, typed, block.ruled_out, out)
             if moved:
-                found -= found.max(axis=0)
-            own = found.take(block.places)
-            total = turn_to_probabilities(found)
+                outputs -= outputs.max(axis=0)
+            own = outputs.take(block.places)
+            total = turn_to_probabilities(outputs)
             if total.min() > _SAFE[0] and total.max() < _SAFE[1]:
                 break
-    return found, own, total
+    return outputs, own, total
 
 
 def _has_powers_of_2(block: Block, parameters: Floats) -> bool:
@@ -170,7 +170,7 @@ def pull_back(outputs: Logits, inputs: Logits, into: Floats) -> None:
     into[:, -1] += outputs @ np.ones(outputs.shape[1], dtype=outputs.dtype)
 
 
-KEPT_CELLS = 1 << 22
+CACHE_CELLS = 1 << 22
 """Tables of up to so many cells are kept in double precision where that saves time."""
 
 LONG = 1e9
@@ -219,7 +219,7 @@ class LinearModel:
     mean_squares: Floats = field(init=False)
     """Of each input, over all rows; shape (n_classes,)."""
     n_products: int = field(default=0, init=False)
-    told: Callable[[], object] = field(default_factory=lambda: lambda: None, init=False)
+    report: Callable[[], object] = field(default_factory=lambda: lambda: None, init=False)
     """Called before each evaluation, each product with the Hessian and, where the model is
     ``long``, each block of rows that is worked on; whatever it raises ends the work.
     """
@@ -230,7 +230,7 @@ class LinearModel:
     _lengths: list[int] = field(init=False)
     _at: Floats = field(init=False)
     _typed: Iterable[Block] = field(init=False)
-    _kept: list[Logits] = field(init=False)
+    _buffers: list[Logits] = field(init=False)
     _parts: list[Logits] = field(init=False)
     _multiplied: bool = field(default=False, init=False)
     _sums: Floats | None = field(default=None, init=False)
@@ -256,8 +256,8 @@ class LinearModel:
         Beside a product of large matrices the time to make inputs again is small.
         """
         self.kind = kind
-        few = self.n_cells <= KEPT_CELLS
-        self._typed, self._kept, self._parts = Typed(self.blocks, kind), [], []
+        few = self.n_cells <= CACHE_CELLS
+        self._typed, self._buffers, self._parts = Typed(self.blocks, kind), [], []
         if few and not self.full and kind == np.float32:
             self._join()
             return
@@ -265,8 +265,8 @@ class LinearModel:
             as_they_are = few or kind == np.float64
             self._typed = list(self._typed if as_they_are else self._copied(kind))
         if few or kind == np.float32:
-            self._kept = list(self._room(2 if few and not self.full else 1, kind, self._lengths))
-            self._parts = [kept[-1] for kept in self._kept]
+            self._buffers = list(self._room(2 if few and not self.full else 1, kind, self._lengths))
+            self._parts = [buffer[-1] for buffer in self._buffers]
 
     def _join(self) -> None:
         """Keep few cells in single precision, many rows together, as that takes fewer calls."""
@@ -277,7 +277,7 @@ class LinearModel:
             ends = np.cumsum([len(block.labels) for block in group]).tolist()
             places = [slice(*both) for both in zip([0, *ends], ends, strict=False)]
             typed.append(joined(group, places, room[0]))
-            self._kept.append(room[1:])
+            self._buffers.append(room[1:])
             self._parts += [room[2][:, place] for place in places]
         self._typed = typed
 
@@ -330,27 +330,27 @@ class LinearModel:
 
         ``rough`` is for single precision, where the model works in it and sees a slope by it.
         """
-        self.told()
+        self.report()
         self._at, self._sums, self._multiplied = parameters, None, False
         loss, separated = 0.0, True
         rough = rough and self.kind == np.float32
         slope = np.zeros_like(parameters)
-        found: Logits = np.empty(0)
+        outputs: Logits = np.empty(0)
         exact = self.blocks if self.kind == np.float32 else self._typed
         for number, block in enumerate(self.watched(self._typed if rough else exact)):
-            kept = self._room_of(number, joined=rough)
-            same = kept is not None and kept.dtype == block.inputs.dtype
-            room = kept if same else found
+            buffer = self._room_of(number, joined=rough)
+            same = buffer is not None and buffer.dtype == block.inputs.dtype
+            room = buffer if same else outputs
             fits = room is not None and room.shape == block.inputs.shape
-            found, own, total = evaluated(block, parameters, room if fits else None)
-            if kept is not None and not same:
-                kept[...] = found
+            outputs, own, total = evaluated(block, parameters, room if fits else None)
+            if buffer is not None and not same:
+                buffer[...] = outputs
             loss += nll_of(own, total)
-            truth = found.take(block.places)
+            truth = outputs.take(block.places)
             separated = separated and bool(truth.min() > 0.5)
-            found.put(block.places, truth - 1)
-            pull_back(found, block.inputs, slope)
-            found.put(block.places, truth)
+            outputs.put(block.places, truth - 1)
+            pull_back(outputs, block.inputs, slope)
+            outputs.put(block.places, truth)
         off = parameters - self.penalty.centre
         pull = self.penalty.strength * off
         loss = loss / self.n_rows + float(np.vdot(pull, off))
@@ -365,15 +365,15 @@ class LinearModel:
 
     def _room_of(self, number: int, *, joined: bool) -> Logits | None:
         """Return where the probabilities of a block, or of blocks that were joined, are kept."""
-        if not self._kept:
+        if not self._buffers:
             return None
-        return np.asarray(self._kept[number][-1] if joined else self._parts[number])
+        return np.asarray(self._buffers[number][-1] if joined else self._parts[number])
 
     def product(self, direction: Floats) -> Floats:
         """Multiply a direction by the Hessian at the parameters evaluated last."""
         self.n_products += 1
-        self.told()
-        found = np.zeros_like(direction)
+        self.report()
+        product = np.zeros_like(direction)
         scale = largest_of(direction) or 1.0
         scaled = np.empty(direction.shape, dtype=self.kind)
         np.divide(direction, scale, out=scaled, casting="same_kind")
@@ -383,17 +383,17 @@ class LinearModel:
                 moved = linear_outputs(inputs, scaled)
                 moved *= weights
                 moved -= weights * (ones @ moved)
-                pull_back(moved, inputs, found)
+                pull_back(moved, inputs, product)
         else:
             for _, pair in self.contributions():
                 rows = pair.reshape(scaled.size, -1)
-                found -= (rows @ (scaled.T.ravel() @ rows)).reshape(2, -1).T
-            found += np.vecdot(self.own_sums(), scaled[:, np.newaxis])
-        found *= scale / self.n_rows / 2
-        found += self.strength * direction
-        found *= 2
-        found[~self.free] = 0.0
-        return found
+                product -= (rows @ (scaled.T.ravel() @ rows)).reshape(2, -1).T
+            product += np.vecdot(self.own_sums(), scaled[:, np.newaxis])
+        product *= scale / self.n_rows / 2
+        product += self.strength * direction
+        product *= 2
+        product[~self.free] = 0.0
+        return product
 
     def own_sums(self) -> Floats:
         """Sum p_k (x_k, 1) (x_k, 1)' over rows at the parameters evaluated last, for each class.
@@ -410,37 +410,37 @@ class LinearModel:
 
     def weighted(self) -> Iterator[tuple[Logits, Logits]]:
         """Go through inputs and probabilities at the parameters evaluated last, classes first."""
-        return ((block.inputs, found) for block, found in self._evaluated_blocks())
+        return ((block.inputs, weights) for block, weights in self._evaluated_blocks())
 
     def missed(self) -> Floats:
         """Sum 1 - p of the true class over each class's rows at the parameters evaluated last."""
-        found = np.zeros(len(self.free))
+        sums = np.zeros(len(self.free))
         for block, weights in self._evaluated_blocks():
             missed = 1 - weights.take(block.places)
-            found += np.bincount(block.labels, missed, len(found))
-        return found
+            sums += np.bincount(block.labels, missed, len(sums))
+        return sums
 
     def watched(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Go through blocks, telling of each where the model is long."""
         for block in blocks:
             if self.long:
-                self.told()
+                self.report()
             yield block
 
     def _evaluated_blocks(self) -> Iterator[tuple[Block, Logits]]:
         for number, block in enumerate(self.watched(self._typed)):
-            kept = self._kept
-            yield block, kept[number][-1] if kept else evaluated(block, self._at)[0]
+            buffers = self._buffers
+            yield block, buffers[number][-1] if buffers else evaluated(block, self._at)[0]
 
     def contributions(self) -> Iterator[tuple[Logits, NDArray[Any]]]:
         """Go through inputs and p_k (x_k, 1), shape (2, n_classes, n_rows), as `weighted`."""
         for number, (inputs, weights) in enumerate(self.weighted()):
-            if not self._kept or len(self._kept[number]) == 1:
+            if not self._buffers or len(self._buffers[number]) == 1:
                 yield inputs, np.stack([weights * inputs, weights])
                 continue
             if not self._multiplied:
-                np.multiply(weights, inputs, out=self._kept[number][0])
-            yield inputs, self._kept[number]
+                np.multiply(weights, inputs, out=self._buffers[number][0])
+            yield inputs, self._buffers[number]
         self._multiplied = True
 
 

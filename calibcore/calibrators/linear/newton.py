@@ -55,8 +55,8 @@ class Inverse:
 
     def __init__(self, model: Curved) -> None:
         self.model = model
-        self.made_at = 0
-        self._made: Product | None = None
+        self._n_products_then = 0
+        self._approximate: Product | None = None
         self._last: Product | None = None
         self._parts: Floats | None = None
 
@@ -68,16 +68,16 @@ class Inverse:
 
     def _renewed(self) -> Product:
         model = self.model
-        if model.n_products - self.made_at < self._products_worth():
-            if self._made is not None:
-                return self._followed(self._made)
+        if model.n_products - self._n_products_then < self._products_worth():
+            if self._approximate is not None:
+                return self._followed(self._approximate)
             if self._follows():
                 return _class_by_class(model)
-        self._made = self._last = None  # makes room
-        self._made, self.made_at = approximate_inverse(model), model.n_products
+        self._approximate = self._last = None  # makes room
+        self._approximate, self._n_products_then = approximate_inverse(model), model.n_products
         if self._follows():
             self._parts = _own_parts(model)
-        return self._made
+        return self._approximate
 
     @property
     def exact(self) -> bool:
@@ -124,12 +124,13 @@ def _own_parts(model: Curved) -> Floats:
     for _, (mixed, weights) in model.contributions():
         each = np.vecdot(mixed, mixed), np.vecdot(mixed, weights), np.vecdot(weights, weights)
         squares += np.stack(each, axis=1)
-    found = (sums - squares[:, [0, 1, 1, 2]].reshape(-1, 2, 2)) / model.n_rows
+    hessians = (sums - squares[:, [0, 1, 1, 2]].reshape(-1, 2, 2)) / model.n_rows
     least = 1e-12 * np.array([float(model.mean_squares.max()), 1.0]) + _SMALLEST
-    found[:, ends, ends] += 2 * model.strength + lift / model.n_rows + least
-    most = (1 - 1e-9) * np.sqrt(found[:, 0, 0]) * np.sqrt(found[:, 1, 1])  # where all is rounding
-    found[:, 0, 1] = found[:, 1, 0] = np.clip(found[:, 0, 1], -most, most)
-    return np.asarray(np.linalg.cholesky(found))
+    hessians[:, ends, ends] += 2 * model.strength + lift / model.n_rows + least
+    # Where all is rounding, the part beside the diagonal might exceed what is on it.
+    most = (1 - 1e-9) * np.sqrt(hessians[:, 0, 0]) * np.sqrt(hessians[:, 1, 1])
+    hessians[:, 0, 1] = hessians[:, 1, 0] = np.clip(hessians[:, 0, 1], -most, most)
+    return np.asarray(np.linalg.cholesky(hessians))
 
 
 def approximate_inverse(model: Curved) -> Product:
@@ -148,11 +149,11 @@ def approximate_inverse(model: Curved) -> Product:
     classes = np.arange(len(free))
 
     def product(slope: Floats) -> Floats:
-        found = rest(slope)
+        step = rest(slope)
         pair = own(np.column_stack([slope[classes, classes], slope[:, -1]]))
-        found[classes, classes] += pair[:, 0]
-        found[:, -1] += pair[:, 1]
-        return found
+        step[classes, classes] += pair[:, 0]
+        step[:, -1] += pair[:, 1]
+        return step
 
     return _settled(product, model)
 
@@ -169,13 +170,13 @@ def _settled(product: Product, model: Curved) -> Product:
     all_free = bool(free.all())
 
     def settled(slope: Floats) -> Floats:
-        found = product(slope)
+        step = product(slope)
         if not all_free:
-            found = np.where(free, found, 0.0)
+            step = np.where(free, step, 0.0)
         if equal_columns:
-            found[:, :-1] -= found[:, :-1].mean(axis=1, keepdims=True)
-        found[:, loose] -= found[:, loose].mean(axis=0)
-        return found
+            step[:, :-1] -= step[:, :-1].mean(axis=1, keepdims=True)
+        step[:, loose] -= step[:, loose].mean(axis=0)
+        return step
 
     return settled
 
@@ -212,8 +213,8 @@ def _dense_inverse(model: Curved, *, full: bool) -> Product:
     free = np.asarray(model.free if full else _pair(model.free), dtype=np.bool_)
     squares = np.diagonal(same, axis1=1, axis2=2).T.ravel()
     if not dense:
-        found = _lifted((table + squares) / used + 2 * penalty.T.ravel())
-        return lambda slope: slope / found.reshape(width, n_classes).T
+        diagonal = _lifted((table + squares) / used + 2 * penalty.T.ravel())
+        return lambda slope: slope / diagonal.reshape(width, n_classes).T
     blocks = table.reshape(width, n_classes, width, n_classes)
     classes = np.arange(n_classes)
     blocks[:, classes, :, classes] += same.astype(model.kind)
@@ -264,10 +265,10 @@ def _inverted(table: NDArray[Any], free: NDArray[np.bool_]) -> Product:
     """Invert a positive table over the model's parameters, transposed."""
     from scipy.linalg import lapack  # noqa: PLC0415 - slow to import
 
-    held = np.flatnonzero(~free)
-    table[held] = 0
-    table[:, held] = 0
-    table[held, held] = 1
+    fixed = np.flatnonzero(~free)
+    table[fixed] = 0
+    table[:, fixed] = 0
+    table[fixed, fixed] = 1
     diagonal = np.diagonal(table).copy()
     double = table.dtype == np.float64
     solve = lapack.dpotrs if double else lapack.spotrs
@@ -278,8 +279,8 @@ def _inverted(table: NDArray[Any], free: NDArray[np.bool_]) -> Product:
         return lambda slope: slope / diagonal.reshape(slope.shape[::-1]).T
 
     def product(slope: Floats) -> Floats:
-        found, _ = solve(factor, slope.T.ravel().astype(table.dtype), lower=True)
-        return np.asarray(found.reshape(slope.shape[::-1]).T, dtype=np.float64)
+        solution, _ = solve(factor, slope.T.ravel().astype(table.dtype), lower=True)
+        return np.asarray(solution.reshape(slope.shape[::-1]).T, dtype=np.float64)
 
     return product
 
@@ -371,7 +372,7 @@ def minimise(
     weights, the better, so the search ends there. ``escaping`` where the last step still changed
     the parameters visibly, though the loss hardly fell.
     """
-    model.n_products, model.told = 0, _reporter(progress, 0.0, 1.0)
+    model.n_products, model.report = 0, _reporter(progress, 0.0, 1.0)
     parameters, here = start, model.evaluate(start, rough=True)
     unbounded = not np.any(model.penalty.strength[model.free])
     hardly = _HARDLY if goal <= GOAL else _HARDLY_ROUGH
@@ -384,7 +385,7 @@ def minimise(
         if near or (unbounded and here.separated) or model.n_products > _PRODUCTS:
             break
         least = min(least, here.gradient_norm)
-        model.told = _reporter(progress, math.log(first / least), math.log(first / goal))
+        model.report = _reporter(progress, math.log(first / least), math.log(first / goal))
         # Even an exact inverse has rounding errors; where its last step did little, they matter.
         direct = inverse.exact and here.gradient_norm < last / 4
         share, before, last = here.gradient_norm / last or 1.0, share, here.gradient_norm
@@ -407,8 +408,8 @@ def minimise(
         if still or (unsure and slow):
             break
     here = model.evaluate(parameters) if here.rough else here
-    model.told = _reporter(progress, 1.0, 1.0)
-    model.told()
+    model.report = _reporter(progress, 1.0, 1.0)
+    model.report()
     ended = here.separated and unbounded, _VISIBLE < step_size < math.inf and fallen < hardly
     return Optimum(parameters, here.loss, here.gradient_norm, *ended, _left(model, here))
 
@@ -506,10 +507,10 @@ def _searched_along(
     length = 1.0
     while length > 1e-18:
         there = parameters + length * step
-        found = model.evaluate(there, rough=rough)
-        if found.loss <= here.loss + 1e-4 * length * fall + rounding:
-            stuck = found.loss >= here.loss and found.gradient_norm >= here.gradient_norm
-            return None if stuck else (there, found)
+        evaluation = model.evaluate(there, rough=rough)
+        if evaluation.loss <= here.loss + 1e-4 * length * fall + rounding:
+            stuck = evaluation.loss >= here.loss and evaluation.gradient_norm >= here.gradient_norm
+            return None if stuck else (there, evaluation)
         length /= 2
-        del there, found
+        del there, evaluation
     return None

@@ -30,12 +30,12 @@ class Near(NamedTuple):
 class Chosen(NamedTuple):
     """Lambda and mu, and what they did on the rows held out.
 
-    ``held_out`` is the mean NLL of those rows, each under the fit on the other folds, and
+    ``nll`` is the mean NLL of those rows, each under the fit on the other folds, and
     ``by_temperature`` that of temperature scaling on the same folds.
     """
 
     strengths: tuple[float, float]
-    held_out: float
+    nll: float
     by_temperature: float
 
 
@@ -155,33 +155,33 @@ class _Folds:
     def by_temperature(self) -> float:
         """Return the mean NLL of the rows held out under temperature scaling of the others."""
         total = 0.0
-        for held in self.parts:
-            rest = [block for part in self.parts if part is not held for block in part]
+        for fold in self.parts:
+            rest = [block for part in self.parts if part is not fold for block in part]
             rows = Rows.checked(
                 np.hstack([_logits(block) for block in rest]).T,
                 np.concatenate([block.labels for block in rest]),
             )
             inverse = 1 / fit_temperature(rows, "nll").temperature
             parameters = np.tile([inverse, 0.0], (len(self.free), 1))
-            total += summed_nll(held, parameters)
+            total += summed_nll(fold, parameters)
         return total / sum(len(block.labels) for part in self.parts for block in part)
 
     def _loss(self, pair: tuple[float, float]) -> float:
         if pair not in self.losses:
             penalty = odir_penalty(*pair, n_classes=len(self.free))
-            self.losses[pair] = sum(self._held_out(k, penalty) for k in range(len(self.parts)))
+            self.losses[pair] = sum(self._fold_nll(k, penalty) for k in range(len(self.parts)))
         return self.losses[pair]
 
-    def _held_out(self, number: int, penalty: Penalty) -> float:
+    def _fold_nll(self, number: int, penalty: Penalty) -> float:
         """Return the summed NLL of one fold under the fit on the others."""
-        held = self.parts[number]
-        rest = [block for part in self.parts if part is not held for block in part]
+        fold = self.parts[number]
+        rest = [block for part in self.parts if part is not fold for block in part]
         fitted = LinearModel(rest, penalty, self._free_in(rest), self.centred)
         self.reached[number] = minimise(
-            fitted, self.reached[number], goal=_GOAL, progress=self._told
+            fitted, self.reached[number], goal=_GOAL, progress=self._report
         ).parameters
         self.done += 1
-        return summed_nll(held, self.reached[number])
+        return summed_nll(fold, self.reached[number])
 
     def _free_in(self, blocks: list[Block]) -> NDArray[np.bool_]:
         """Hold the classes that the fold leaves without a row."""
@@ -189,7 +189,7 @@ class _Folds:
         present = np.bincount(labels, minlength=len(self.free)) > 0
         return np.asarray(self.free & present[:, np.newaxis])
 
-    def _told(self, share: float) -> None:
+    def _report(self, share: float) -> None:
         if self.progress:
             self.progress(min(1.0, (self.done + share) / self.most))
 

@@ -21,7 +21,7 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
 from calibcore.calibrators.method import Cost, Fits, Method
-from calibcore.ordering import block_ends, sort_by_score
+from calibcore.ordering import sort_by_score, tie_ends
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 from calibcore.weights import SampleWeight
@@ -179,7 +179,7 @@ def _all_bins(ordered: Floats, hits: Hits) -> _Bins:
     first = np.cumsum(n_bins) - n_bins
     own = np.repeat(n_bins, n_bins)
     place = np.arange(own.size) - np.repeat(first, n_bins)
-    ends = block_ends(ordered) + 1
+    ends = tie_ends(ordered) + 1
     block_end = np.repeat(ends, np.diff(ends, prepend=0))  # of each row
     below = place * n_rows // own  # rows below each bin, but for ties; 0 in the first bins only
     start = np.where(place > 0, block_end[below - 1], 0)

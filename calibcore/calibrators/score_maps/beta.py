@@ -141,10 +141,10 @@ class BetaCalibration(ScoreMap):
             return FittedBeta(1.0, 1.0, c, warnings=(constant_score(ordered),))
         columns = (odds,) if self.parameters == "am" else _logarithms(ordered)
         parted = is_separable(odds, ordered_hits)
-        found = _rising(columns, _targets(ordered_hits, weights, parted=parted), weights)
-        a, b = found.slopes[0], found.slopes[-1]
-        said = _warnings(a, b, converged=found.converged, parted=parted)
-        return FittedBeta(a, b, found.intercept, warnings=said)
+        curve = _rising(columns, _targets(ordered_hits, weights, parted=parted), weights)
+        a, b = curve.slopes[0], curve.slopes[-1]
+        warnings = _warnings(a, b, converged=curve.converged, parted=parted)
+        return FittedBeta(a, b, curve.intercept, warnings=warnings)
 
 
 def _logarithms(scores: Floats) -> tuple[Floats, Floats]:
@@ -204,19 +204,19 @@ def _fit_through_half(rows: EventRows) -> FittedBeta:
     )
     a, b = (float(x) for x in optimum.weights / sizes)
     c = (a - b) * math.log(2)
-    said = _warnings(a, b, converged=optimum.converged, parted=parted)
-    return FittedBeta(a, b, c, warnings=said)
+    warnings = _warnings(a, b, converged=optimum.converged, parted=parted)
+    return FittedBeta(a, b, c, warnings=warnings)
 
 
 def _warnings(a: float, b: float, *, converged: bool, parted: bool) -> tuple[str, ...]:
-    found = [PARTED] if parted else []
+    warnings = [PARTED] if parted else []
     if not converged:
-        found.append(NOT_CONVERGED)
+        warnings.append(NOT_CONVERGED)
     if a == b == 0:
-        found.append(_FLAT)
+        warnings.append(_FLAT)
     elif a == 0 or b == 0:
-        found.append(_ONE_FLAT.format("a" if a == 0 else "b"))
-    return tuple(found)
+        warnings.append(_ONE_FLAT.format("a" if a == 0 else "b"))
+    return tuple(warnings)
 
 
 BETA = Method(

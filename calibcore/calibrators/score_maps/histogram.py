@@ -54,11 +54,11 @@ class FittedHistogram(FittedScoreMap):
         """Calibrate scores: the frequency of their bin; in an empty bin the score itself."""
         checked = validation.scores(scores)
         bins = _bins(checked, self.edges, equal_width=self._equal_width)
-        found = self._answers.take(bins)
-        empty = np.isnan(found)
+        answers = self._answers.take(bins)
+        empty = np.isnan(answers)
         if empty.any():
-            found[empty] = checked[empty]
-        return found
+            answers[empty] = checked[empty]
+        return answers
 
     def recipe(self) -> Recipe:
         heights = np.where(self.counts > 0, self.frequency, -1.0)
@@ -74,9 +74,9 @@ class FittedHistogram(FittedScoreMap):
             (
                 f"{percent(low)}\u2013{percent(high)}",
                 f"{count:,}",
-                percent(found) if count else "\u2013",
+                percent(frequency) if count else "\u2013",
             )
-            for low, high, count, found in bins
+            for low, high, count, frequency in bins
         ]
         return Description(
             "The calibrated score is the observed frequency of the bin; an empty bin changes"
@@ -158,20 +158,20 @@ def _bins(scores: Floats, edges: Floats, *, equal_width: bool) -> NDArray[np.int
 
 
 def _warnings(edges: Floats, counts: NDArray[np.int64], n_hits: int) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if n_hits in (0, counts.sum()):
         row = "a hit" if n_hits else "a miss"
-        found.append(f"Every calibration row is {row}, so the scores of its bin become certain.")
+        warnings.append(f"Every calibration row is {row}, so the scores of its bin become certain.")
     if counts.all():
-        return tuple(found)
+        return tuple(warnings)
     lowest = int(np.flatnonzero(counts)[0])  # below, there may be no score: top-1 reaches 1 / K
     empty = np.count_nonzero(((counts == 0) & (edges[1:] > edges[:-1]))[lowest:])
     if empty:
-        found.append(
+        warnings.append(
             f"{empty:,} of the {counts.size - lowest:,} bins from the lowest calibration score up"
             " hold no calibration row; scores there stay as they are."
         )
-    return tuple(found)
+    return tuple(warnings)
 
 
 BINS = (

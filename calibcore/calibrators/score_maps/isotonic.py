@@ -18,7 +18,7 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
 from calibcore.calibrators.method import Cost, Fits, Method, Switch
-from calibcore.ordering import block_ends, in_order, sort_by_score
+from calibcore.ordering import in_order, sort_by_score, tie_ends, tie_starts
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 from calibcore.weights import EventRows, SampleWeight, event_rows
@@ -152,8 +152,8 @@ class IsotonicCalibration(ScoreMap):
 
         if rows.weights is None:
             return self.fit(rows.scores, rows.hits)
-        ends = block_ends(rows.scores)
-        starts = np.concatenate([[0], ends[:-1] + 1])
+        ends = tie_ends(rows.scores)
+        starts = tie_starts(ends)
         sizes = np.add.reduceat(rows.weights, starts)
         hits = np.add.reduceat(rows.weights * rows.hits, starts)
         steps = isotonic_regression(hits / sizes, weights=sizes).blocks
@@ -189,11 +189,11 @@ def _groups(ordered: Floats, hits: Hits) -> tuple[NDArray[np.intp], NDArray[np.i
     for rows in row_blocks(ordered.size, 1):
         # Whether a group starts at a row is seen from two rows before it and one after.
         first, last = max(rows.start - 2, 0), rows.stop + 1
-        found = first + _starts_within(ordered[first:last], hits[first:last])
-        found = found[(found >= rows.start) & (found < rows.stop)]
+        starts_here = first + _starts_within(ordered[first:last], hits[first:last])
+        starts_here = starts_here[(starts_here >= rows.start) & (starts_here < rows.stop)]
         totals = total + np.cumsum(hits[rows], dtype=np.int64)
-        starts.append(found)
-        hits_before.append(totals[found - rows.start] - hits[found])
+        starts.append(starts_here)
+        hits_before.append(totals[starts_here - rows.start] - hits[starts_here])
         total = int(totals[-1])
     starts.append(np.array([ordered.size]))
     hits_before.append(np.array([total]))
@@ -214,11 +214,11 @@ def _warnings(heights: Floats) -> tuple[str, ...]:
     if heights[0] in (0, 1):
         row = "a hit" if heights[0] else "a miss"
         return (f"Every calibration row is {row}, so every score becomes {heights[0]:.0f}.",)
-    found = (
+    warning = (
         "Hits are not more frequent at higher calibration scores, so every score becomes the same,"
         f" {heights[0]:.4g}."
     )
-    return (found,)
+    return (warning,)
 
 
 LINES = Switch("interpolate", default=False)

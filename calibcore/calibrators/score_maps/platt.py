@@ -73,8 +73,8 @@ def minimise_nll(
     --------
     >>> column = np.array([[0.0, 0.0, 1.0, 1.0]])
     >>> targets = np.array([0.0, 1.0, 0.0, 0.0])
-    >>> found = minimise_nll(column, targets, np.zeros(1), along=column[0], bounded=(0,))
-    >>> found.weights.tolist(), found.converged
+    >>> minimum = minimise_nll(column, targets, np.zeros(1), along=column[0], bounded=(0,))
+    >>> minimum.weights.tolist(), minimum.converged
     ([0.0], True)
     """
     rows = _Rows(columns, targets, np.ones(targets.size) if weights is None else weights)
@@ -147,19 +147,19 @@ def _newton_step(point: _Point, bounded: tuple[int, ...]) -> Floats:
         return best
     least = math.inf
     for size in range(1, len(bounded) + 1):
-        for held in combinations(bounded, size):
-            step = _step_with(point, held)
+        for at_zero in combinations(bounded, size):
+            step = _step_with(point, at_zero)
             value = float(point.gradient @ step + step @ point.hessian @ step / 2)
             if value < least and not any(point.weights[k] + step[k] < 0 for k in bounded):
                 best, least = step, value
     return best
 
 
-def _step_with(point: _Point, held: tuple[int, ...]) -> Floats:
+def _step_with(point: _Point, at_zero: tuple[int, ...]) -> Floats:
     """Minimise the quadratic model with the held weights brought to 0."""
     step = np.zeros_like(point.weights)
-    step[list(held)] = -point.weights[list(held)]
-    free = [k for k in range(step.size) if k not in held]
+    step[list(at_zero)] = -point.weights[list(at_zero)]
+    free = [k for k in range(step.size) if k not in at_zero]
     slope = point.gradient + point.hessian @ step
     step[free] = _solved(point.hessian[free][:, free], -slope[free])
     return step
@@ -299,19 +299,19 @@ class PlattScaling(ScoreMap):
         if is_constant(odds):
             intercept = logit(rows.mean(targets)) - float(odds.mean())
             return FittedPlatt(1.0, intercept, warnings=(constant_score(ordered),))
-        said = (PARTED,) if parted and not self.smoothed_targets else ()
-        return _fit(odds, targets, weights, said)
+        warnings = (PARTED,) if parted and not self.smoothed_targets else ()
+        return _fit(odds, targets, weights, warnings)
 
 
 def _fit(
-    odds: Floats, targets: Floats, weights: Floats | None, said: tuple[str, ...]
+    odds: Floats, targets: Floats, weights: Floats | None, earlier: tuple[str, ...]
 ) -> FittedPlatt:
     middle, spread = float(odds.mean()), float(odds.std())
     columns = np.stack([(odds - middle) / spread, np.ones(odds.size)])
     start = np.array([0.0, logit(float(np.average(targets, weights=weights)))])
     optimum = minimise_nll(columns, targets, start, along=odds, weights=weights)
     slope = float(optimum.weights[0]) / spread
-    warnings = [*said] if optimum.converged else [*said, NOT_CONVERGED]
+    warnings = [*earlier] if optimum.converged else [*earlier, NOT_CONVERGED]
     if slope < 0:
         warnings.append(
             "The slope is negative: hits are rarer at higher scores, so the order of the scores is"
@@ -376,10 +376,9 @@ def only_one_class(hits: Hits) -> str:
     """Return a warning that hits are all the same, if so."""
     if hits.min() != hits.max():
         return ""
-    found = "a hit" if hits[0] else "a miss"
+    row = "a hit" if hits[0] else "a miss"
     return (
-        f"Every calibration row is {found}, so no finite curve is best; the scores stay as they"
-        " are."
+        f"Every calibration row is {row}, so no finite curve is best; the scores stay as they are."
     )
 
 

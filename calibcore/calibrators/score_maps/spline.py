@@ -144,10 +144,10 @@ class SplineCalibration(ScoreMap):
             rows = event_rows(scores, hits, sample_weight)
         n_knots = self._choose_knots(rows) if self.cross_validated else self.n_knots
         curve = self._fit_curve(*rows, n_knots)
-        kept = _kept(curve.slope)
+        needed = _needed_points(curve.slope)
         return FittedSpline(
-            curve.score[kept],
-            curve.slope[kept],
+            curve.score[needed],
+            curve.slope[needed],
             curve.spline.values,
             warnings=_warnings(curve, rows.hits),
         )
@@ -227,33 +227,33 @@ class SplineCalibration(ScoreMap):
         return least + int(np.argmin(errors)) if errors else self.n_knots
 
 
-def _kept(slope: Floats) -> NDArray[np.bool_]:
+def _needed_points(slope: Floats) -> NDArray[np.bool_]:
     """Mark all but those that are cut off on the same side as both their neighbours."""
     side = (slope >= 1).view(np.int8) - (slope <= 0).view(np.int8)
-    kept = np.ones(side.size, dtype=np.bool_)
-    kept[1:-1] = (side[1:-1] == 0) | (side[1:-1] != side[:-2]) | (side[1:-1] != side[2:])
-    return kept
+    needed = np.ones(side.size, dtype=np.bool_)
+    needed[1:-1] = (side[1:-1] == 0) | (side[1:-1] != side[:-2]) | (side[1:-1] != side[2:])
+    return needed
 
 
 def _warnings(curve: FrequencyCurve, hits: Hits) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if hits.min() == hits.max():
         row = "a hit" if hits[0] else "a miss"
-        found.append(f"Every calibration row is {row}, so every score comes near {hits[0]}.")
+        warnings.append(f"Every calibration row is {row}, so every score comes near {hits[0]}.")
     n_blocks = len(curve.score)
     clipped = int(np.count_nonzero(np.abs(curve.slope - curve.frequency) > 1e-9))
     if n_blocks == 1:
         only = curve.score[0]
-        found.append(
+        warnings.append(
             f"Every calibration row has the score {only:.4g}, so every score becomes the same."
         )
     if clipped:
-        found.append(
+        warnings.append(
             f"The spline passed 0 or 1 at {clipped:,} of {n_blocks:,} distinct calibration scores"
             " and was cut off there, so some predictions are now certain; the constrained fit"
             " overshoots nowhere."
         )
-    return tuple(found)
+    return tuple(warnings)
 
 
 SPLINE_OPTIONS = WholeNumber("n_knots", 6, 4, 30), Switch("constrained", default=True)

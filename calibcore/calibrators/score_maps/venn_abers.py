@@ -18,7 +18,7 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.descriptions import Description, Recipe
 from calibcore.calibrators.method import Cost, Fits, Method
-from calibcore.ordering import block_ends, sort_by_score
+from calibcore.ordering import sort_by_score, tie_ends
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 from calibcore.weights import SampleWeight
@@ -120,7 +120,7 @@ class VennAbers(ScoreMap):
     ) -> FittedVennAbers:
         scores, hits = repeated(self, scores, hits, sample_weight)
         ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
-        ends = block_ends(ordered)
+        ends = tie_ends(ordered)
         sizes = np.diff(ends, prepend=-1)
         block_hits = np.diff(np.cumsum(ordered_hits, dtype=np.int64)[ends], prepend=0)
         gained, rows = _heights_with_a_hit(sizes, block_hits)

@@ -188,7 +188,7 @@ def _rows(node: Node, lists: dict[str, list[Node]]) -> Put | None:
         try:
             array = array_of(Items("list", values), name)
         except (NoArrayError, FileError) as error:
-            why = error.found if isinstance(error, FileError) else str(error)
+            why = error.actual if isinstance(error, FileError) else str(error)
             unread.append((name, why))
             continue
         single = array.size == len(array)

@@ -161,7 +161,7 @@ def _column(name: str, node: Node) -> Column:
     except FileError as error:
         if not name or _is_place(name):
             raise
-        return _unread(name, error.found)
+        return _unread(name, error.actual)
     return column_of_array(name, array)
 
 

@@ -197,7 +197,7 @@ def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
     classes = np.empty(rows.n_samples, dtype=np.min_scalar_type(rows.n_classes))
     total, certain = 0.0, np.empty(rows.n_samples, dtype=np.bool_)
     for block in row_blocks(*rows.given.shape):
-        p = softmax(rows.given[block]) if rows.made_of == "logits" else rows.given[block]
+        p = softmax(rows.given[block]) if rows.values_kind == "logits" else rows.given[block]
         classes[block] = p.argmax(axis=1)
         scores = p.max(axis=1)
         room = first[block.start : block.stop]
@@ -395,7 +395,7 @@ def _saturated(seen: list[_Seen]) -> Iterator[str]:
             ones = ones & (part.classes == 1)
             if isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 2:
                 score = f"The score of class {visible(rows.class_names[1], 30)}"
-        if isinstance(rows, LogitSet) and rows.made_of == "logits":
+        if isinstance(rows, LogitSet) and rows.values_kind == "logits":
             can, why = "only a calibrator of logits can give these rows different scores", ""
         n_ones = int(np.count_nonzero(ones))
         counts = (("1", n_ones), ("0", count - n_ones))

@@ -331,4 +331,4 @@ def _of_truth(rows: _Rows, truth: Array) -> Floats:
 
 def _probabilities(rows: LogitSet, block: slice) -> Floats:
     given = rows.given[block]
-    return np.asarray(softmax(given) if rows.made_of == "logits" else given, dtype=np.float64)
+    return np.asarray(softmax(given) if rows.values_kind == "logits" else given, dtype=np.float64)

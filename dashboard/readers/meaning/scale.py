@@ -78,7 +78,7 @@ def _unless_none(options: Options, read: Callable[[Options], Made]) -> Made:
     try:
         read(replace(options, values="auto"))
     except Question as asked:
-        text = asked.found
+        text = asked.actual
         wanted = next((a.why for a in asked.answers if a.change == _NONE), wanted)
     raise FileError("values", text, wanted.removeprefix(_NEEDS).rstrip("."))
 
@@ -121,7 +121,7 @@ def _refuse_unlike(apart: Mapping[Role, Measured], options: Options) -> None:
             of_all = _of_all(rows, options)
         except Question as error:
             field = f"{SET_NAMES[role]} {error.field}"
-            raise Question(field, error.found, error.ask, error.answers) from error
+            raise Question(field, error.actual, error.ask, error.answers) from error
         except FileError as error:
             raise FileError.at(SET_NAMES[role], error) from error
         kinds[role] = "percentages" if of_all.divisor == 100 else of_all.kind

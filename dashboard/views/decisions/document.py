@@ -14,10 +14,10 @@ from calibcore.decisions import (
 )
 from calibcore.events import TopR
 from calibcore.selective import (
-    HeldAccuracy,
+    OutOfFoldAccuracy,
     RiskCoverage,
-    held_accuracy,
-    kept_groups,
+    group_accuracies,
+    out_of_fold_accuracy,
     risk_coverage,
 )
 from calibcore.splits import deal_folds
@@ -168,14 +168,14 @@ def has_steps(scene: Scene) -> bool:
     return once("steps", (key_of(scene.upload, scene.settings), scene.chosen), make)
 
 
-def held_of(scene: Scene, side: str, event: EventScores, wanted: float) -> HeldAccuracy:
+def held_of(scene: Scene, side: str, event: EventScores, wanted: float) -> OutOfFoldAccuracy:
     """Return what a threshold for an accuracy holds on rows that had no part in its choice."""
     key = key_of(scene.upload, scene.settings), scene.chosen, side, wanted
 
-    def make() -> HeldAccuracy:
+    def make() -> OutOfFoldAccuracy:
         n_folds = min(N_FOLDS, event.n_samples)
         fold = deal_folds(event, n_folds=n_folds, seed=scene.settings.seed)
-        return held_accuracy(event, wanted, fold)
+        return out_of_fold_accuracy(event, wanted, fold)
 
     return once("held accuracies", key, make)
 
@@ -208,7 +208,7 @@ def _kept(scene: Scene, side: str, event: EventScores, wanted: float) -> Selecti
         return Selection(curve, None, held)
     score = float(curve.score[place])
     places = [of_evaluated(scene, one.places[scene.chosen]) for one in slicings]
-    groups = kept_groups(event, score, wanted, places)
+    groups = group_accuracies(event, score, wanted, places)
     names = tuple((one.by, one.shown) for one in slicings)
     return Selection(curve, at_cutoff(event, score), held, groups, names)
 

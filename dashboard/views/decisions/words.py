@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from calibcore.data import EventScores
 from calibcore.decisions import AtCutoff, DecisionCurve
 from calibcore.inference import Interval
-from calibcore.selective import HeldAccuracy, KeptGroups, RiskCoverage
+from calibcore.selective import GroupAccuracies, OutOfFoldAccuracy, RiskCoverage
 from calibcore.verdict import DETECTION_LEVEL
 from calibcore.weights import row_mean
 from dashboard.document.blocks import Cell
@@ -238,9 +238,9 @@ class Selection:
     """The accuracy by what is kept."""
     at: AtCutoff | None
     """Rows that are kept, and right ones among them; None where no score reaches the accuracy."""
-    held: HeldAccuracy
+    held: OutOfFoldAccuracy
     """The same on rows that had no part in the choice."""
-    groups: KeptGroups | None = None
+    groups: GroupAccuracies | None = None
     """The same in every subgroup; None where `at` is."""
     names: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """What each grouping is by, and what its groups are called; text of the file."""
@@ -304,13 +304,13 @@ def mistaken_sentence(at: AtCutoff) -> str:
 
 
 @says_rows
-def held_sentence(held: HeldAccuracy) -> str:
+def held_sentence(held: OutOfFoldAccuracy) -> str:
     """Return what such a threshold holds on rows that had no part in its choice."""
     interval = held.accuracy
     if interval is None:
         return "On rows that had no part in the choice, nothing would be kept."
-    low, high = percent(interval.low, held.kept), percent(interval.high, held.kept)
-    accuracy = percent(held.right / held.kept, held.kept)
+    low, high = percent(interval.low, held.rows), percent(interval.high, held.rows)
+    accuracy = percent(held.right / held.rows, held.rows)
     return (
         f"On rows that had no part in the choice (cross-validation) it holds {accuracy}"
         f" ({ci(low, high)})."
@@ -318,14 +318,14 @@ def held_sentence(held: HeldAccuracy) -> str:
 
 
 def kept_groups_sentence(
-    groups: KeptGroups, names: Sequence[tuple[str, Sequence[str]]], wanted: float
+    groups: GroupAccuracies, names: Sequence[tuple[str, Sequence[str]]], wanted: float
 ) -> str:
     """Return which subgroups of the kept rows have fewer correct than wanted, the worst by name.
 
     ``groups``: every subgroup. ``names``: what each grouping is by, and what its groups are called;
     escaped here, for Markdown. ``wanted``: accuracy.
     """
-    n_groups, aim, below = groups.kept.size, f"{100 * wanted:.3g}%", groups.below(DETECTION_LEVEL)
+    n_groups, aim, below = groups.rows.size, f"{100 * wanted:.3g}%", groups.below(DETECTION_LEVEL)
     if not n_groups:
         return ""
     adjusted = f"adjusted for {n_groups:,} subgroup{'s' * (n_groups > 1)}"
@@ -334,7 +334,7 @@ def kept_groups_sentence(
     worst, more = int(below[0]), below.size - 1
     by, shown = names[int(groups.grouping[worst])]
     name = escape_markdown(slice_name(by, shortened(shown[int(groups.place[worst])])))
-    number, interval = int(groups.kept[worst]), groups.accuracy(worst)
+    number, interval = int(groups.rows[worst]), groups.accuracy(worst)
     right = percent(int(groups.right[worst]) / number, number)
     ends = ci(percent(interval.low, number), percent(interval.high, number))
     other = f"; {more:,} other subgroup{'s' * (more > 1)} too" if more else ""

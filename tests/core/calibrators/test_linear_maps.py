@@ -282,7 +282,7 @@ def test_odir_has_its_limits(
 
 
 @named
-@pytest.mark.parametrize("cells", [{"_FEW_CELLS": 0}, {"_FEW_CELLS": 0, "KEPT_CELLS": 0}])
+@pytest.mark.parametrize("cells", [{"_FEW_CELLS": 0}, {"_FEW_CELLS": 0, "CACHE_CELLS": 0}])
 def test_single_precision_on_the_way_ends_where_double_does(
     method: VectorMap,
     cells: dict[str, int],
@@ -341,7 +341,7 @@ def test_many_logits_are_fitted_block_by_block(
 ) -> None:
     logits, labels = model(rng, n_rows=700)
     wanted = method.fit(logits, labels).predict_proba(logits)
-    monkeypatch.setattr("calibcore.calibrators.linear.fitted.KEPT_CELLS", 0)
+    monkeypatch.setattr("calibcore.calibrators.linear.fitted.CACHE_CELLS", 0)
     monkeypatch.setattr("calibcore.calibrators.linear.fitted.block_rows", lambda _: 1)
     fitted = method.fit(logits, labels)
     assert isinstance(fitted, FittedLinear)
@@ -749,7 +749,7 @@ def test_a_search_near_an_earlier_fit_finds_as_good_strengths_in_fewer_fits(
     told: dict[str, list[float]] = {"far": [], "near": []}
     far = method.fit(*part, progress=told["far"].append)
     near = method.fit(*part, progress=told["near"].append, near=whole)
-    assert found[2].held_out <= found[1].held_out * 1.001
+    assert found[2].nll <= found[1].nll * 1.001
     assert len(told["near"]) < 0.75 * len(told["far"])
     if near.penalty == far.penalty:
         assert_allclose(near.predict_proba(logits), far.predict_proba(logits), atol=1e-9)

@@ -109,14 +109,14 @@ def test_false_alarms_are_rare_and_power_is_not_that_of_one_statistic() -> None:
 
 def test_what_differs_is_named(rng: np.random.Generator) -> None:
     lower = omnibus_test(*made(rng, 3000, "lower"))
-    assert "mean" in lower.found()
+    assert "mean" in lower.departures()
     assert lower.part("mean").value > 0  # scores are too high
     tamer = omnibus_test(*made(rng, 3000, "tamer"))
-    assert "spread" in tamer.found()
+    assert "spread" in tamer.departures()
     assert tamer.part("spread").value > 0  # scores are too extreme
     wave = omnibus_test(*made(rng, 3000, "wave"))
-    assert "smooth" in wave.found()
-    assert "mean" not in wave.found()
+    assert "smooth" in wave.departures()
+    assert "mean" not in wave.departures()
 
 
 @given(event_data(), st.integers(0, 3))
@@ -138,14 +138,14 @@ def test_scores_that_cannot_vary() -> None:
     wrong = omnibus_test([0.0, 1.0, 1.0], [0, 0, 1])
     assert wrong.p_value == pytest.approx(1 / 1001)
     assert wrong.part("mean").value == math.inf
-    assert "spread" not in wrong.found()
+    assert "spread" not in wrong.departures()
 
 
 def test_a_constant_score_is_right_or_wrong_on_average_alone() -> None:
     right = omnibus_test([0.3] * 100, [1] * 30 + [0] * 70)
     assert right.p_value == 1
     wrong = omnibus_test([0.3] * 100, [1] * 60 + [0] * 40)
-    assert wrong.found() == ("mean", "smooth", "ks", "kuiper")
+    assert wrong.departures() == ("mean", "smooth", "ks", "kuiper")
     assert wrong.part("mean").value == pytest.approx(-30 / math.sqrt(21))
     assert wrong.part("smooth").value == pytest.approx(30**2 / 21)
     assert wrong.part("spread").value == 0
