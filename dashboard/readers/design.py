@@ -71,7 +71,7 @@ def opened(table: Table, reading: Reading) -> tuple[Table, Reading, Places | Non
     roles = tuple("outcome" if role == "events" else role for role in reading.roles)
     whole = replace(table, columns=tuple(columns), n_rows=len(lines), among=None, shown=())
     sentence = f"Outcome: column {quoted(events.name)} of {quoted(trials.name)}."
-    return whole, replace(reading, roles=roles, found=(*reading.found, sentence)), lines
+    return whole, replace(reading, roles=roles, notes=(*reading.notes, sentence)), lines
 
 
 def _taken(column: Column, places: Places) -> Column:
@@ -178,7 +178,9 @@ def _places(design: Design, rows: Rows) -> Places:
 _FEWER = "fewer, or the numbers as sampling weights"
 
 
-def design_said(sets: Mapping[Role, Rows], raw: Mapping[Role, RawSet | RawEvent]) -> Iterator[str]:
+def design_sentences(
+    sets: Mapping[Role, Rows], raw: Mapping[Role, RawSet | RawEvent]
+) -> Iterator[str]:
     """Say what rows stand for, and how many they are then."""
     for role, rows in sets.items():
         design = raw[role].design

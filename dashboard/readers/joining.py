@@ -265,7 +265,7 @@ def _agreement(pairs: Sequence[Sequence[File]]) -> float | None:
     return agreeing / n_rows
 
 
-def ask_pairs(found: Sequence[Pairing]) -> NoReturn:
+def ask_pairs(ways: Sequence[Pairing]) -> NoReturn:
     """Ask which files belong together."""
     answers = tuple(
         Answer(
@@ -273,9 +273,9 @@ def ask_pairs(found: Sequence[Pairing]) -> NoReturn:
             one.why,
             {"together": ("sets", *(file.source for file in in_order(one.pairs)[0]))},
         )
-        for one in found
+        for one in ways
     )
-    names = ", ".join(quoted(file.source, 30) for pair in found[0].pairs for file in pair)
+    names = ", ".join(quoted(file.source, 30) for pair in ways[0].pairs for file in pair)
     raise Question(
         "files", f"two with values and two with labels, {names}",
         "Which two are the calibration set?", answers,
@@ -307,7 +307,7 @@ def in_order(pairs: Sequence[list[File]]) -> list[list[File]]:
 class Sentences:
     """Sentences on what the files were taken for."""
 
-    found: list[str]
+    notes: list[str]
     repairs: list[str]
     doubts: list[str]
 
@@ -319,7 +319,7 @@ def parts_under(files: Sequence[File], sentences: Sentences) -> Table:
     """Return the rows of parts of one table under one another, and say so."""
     names = ", ".join(quoted(file.name, 30) for file in files[:4])
     more = f" and {len(files) - 4} more" if len(files) > 4 else ""
-    sentences.found.append(f"{len(files)} parts of one table: {names}{more}.")
+    sentences.notes.append(f"{len(files)} parts of one table: {names}{more}.")
     return stacked([files[0], *(called_as(files[0], file) for file in files[1:])], sentences)
 
 
@@ -342,13 +342,13 @@ def stacked(files: Sequence[File], sentences: Sentences) -> Table:
     return Table(
         columns, sum(table.n_rows for table in tables), named=tables[0].named,
         cut=np.concatenate(cuts) if cuts else None,
-        found=_once(tables, "found"), repairs=_once(tables, "repairs"),
+        notes=_once(tables, "notes"), repairs=_once(tables, "repairs"),
         doubts=_once(tables, "doubts"),
     )  # fmt: skip
 
 
 def _once(tables: Sequence[Table], what: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(said for table in tables for said in getattr(table, what)))
+    return tuple(dict.fromkeys(sentence for table in tables for sentence in getattr(table, what)))
 
 
 def called_as(first: File, second: File) -> File:
@@ -372,12 +372,12 @@ def beside(one: File, other: File, options: Options, sentences: Sentences) -> Fi
     order, name = order_by_name(one, other)
     if order is not None:
         other = _at(other, order)
-        sentences.found.append(f"{names} were joined by column {quoted(name, 30)}.")
+        sentences.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     elif (both := _in_both(one, other)) is not None:
         name, here, there = both
         _leave_out((one, other), name, len(here), options, sentences)
         one, other, order = _at(one, here), _at(other, there), there
-        sentences.found.append(f"{names} were joined by column {quoted(name, 30)}.")
+        sentences.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     else:
         _refuse_other_ids(one, other)
         if one.table.n_rows != other.table.n_rows:
@@ -385,7 +385,7 @@ def beside(one: File, other: File, options: Options, sentences: Sentences) -> Fi
             wanted = "as many labels as values, or one column of ids in both"
             raise FileError("files", counts, wanted)
         one, other = _as_counted(one, sentences), _as_counted(other, sentences)
-        sentences.found.append(f"{names} were put side by side in the order of their rows.")
+        sentences.notes.append(f"{names} were put side by side in the order of their rows.")
     new = []
     for column in other.table.columns:
         if column.name not in one.headings:
@@ -522,8 +522,8 @@ def under(columns: Sequence[Column]) -> Column:
         return replace(first, values=first.values[:0], unread=unread)
     if len({column.values.shape[1:] for column in columns}) > 1:
         widths = dict.fromkeys((*column.values.shape[1:], 1)[0] for column in columns)
-        found = f"parts {' and '.join(map(str, [*widths][:2]))} wide"
-        raise FileError(f"array {quoted(first.name)}", found, "parts of the same classes")
+        unlike = f"parts {' and '.join(map(str, [*widths][:2]))} wide"
+        raise FileError(f"array {quoted(first.name)}", unlike, "parts of the same classes")
     counts = [len(column.values) for column in columns]
     if any(column.texts is not None for column in columns):
         parts = [_texts_of(column) for column in columns]
@@ -533,13 +533,15 @@ def under(columns: Sequence[Column]) -> Column:
         return Column(first.name, np.concatenate(codes), texts)
     starts = np.cumsum([0, *counts])
     odds = [(column.odd, start) for column, start in zip(columns, starts, strict=False)]
-    kept = [(odd, start) for odd, start in odds if odd is not None]
+    with_odd = [(odd, start) for odd, start in odds if odd is not None]
     odd = None
-    if kept:
-        texts = tuple(dict.fromkeys(text for own, _ in kept for text in own.texts))
+    if with_odd:
+        texts = tuple(dict.fromkeys(text for own, _ in with_odd for text in own.texts))
         place = {text: k for k, text in enumerate(texts)}
-        coded = [np.array([place[t] for t in own.texts], np.int32)[own.codes] for own, _ in kept]
-        rows = np.concatenate([own.rows + start for own, start in kept])
+        coded = [
+            np.array([place[t] for t in own.texts], np.int32)[own.codes] for own, _ in with_odd
+        ]
+        rows = np.concatenate([own.rows + start for own, start in with_odd])
         odd = Odd(rows, np.concatenate(coded), texts)
     return Column(
         first.name, np.concatenate([column.values for column in columns]), None, odd,

@@ -120,7 +120,7 @@ class Table:
     cut: NDArray[np.int64] | None = None
     named: bool = True  # by the file; else they are called "column 1", "column 2", ...
     shown: tuple[tuple[str, ...], ...] = ()  # at most ten first rows, cells as the file has them
-    found: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
 
@@ -134,7 +134,7 @@ class Arrays:
     """
 
     arrays: tuple[Column, ...]
-    found: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
 
@@ -158,7 +158,7 @@ class Reading:
     reasons: tuple[str, ...]  # one short phrase a column; "" where the user said so
     class_names: tuple[str, ...] = ()  # headings of classes without what all of them share
     event: str | None = None  # the value of the outcome that the score is of, where it is known
-    found: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
 
@@ -284,11 +284,11 @@ class Design:
 
     def rows(self, chosen: NDArray[np.bool_]) -> "Design":
         """Keep the rows of a mask."""
-        kept = {
+        parts = {
             name: None if values is None else picked(values, chosen)
             for name, values in (("weights", self.weights), ("clusters", self.clusters))
         }
-        return replace(self, weights=kept["weights"], clusters=kept["clusters"])
+        return replace(self, weights=parts["weights"], clusters=parts["clusters"])
 
 
 @dataclass(frozen=True)
@@ -394,7 +394,7 @@ class Contents:
     """All that one file, or several together, holds, with sentences as in `Upload`."""
 
     sets: Mapping[Role, RawSet | RawEvent]  # what was taken for values and labels
-    found: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()

@@ -33,10 +33,12 @@ _AS_CHOSEN = "as chosen"
 def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
     """Return what several files together hold."""
     sentences = joining.Sentences([], [], [])
-    kept = _not_left_out(parsed, options, sentences)
-    if len(kept) == 1:
-        return _with(contents_of(kept[0][1], options), sentences)
-    files = _without_training([_as_file(name, one, options) for name, one in kept], sentences)
+    chosen_files = _not_left_out(parsed, options, sentences)
+    if len(chosen_files) == 1:
+        return _with(contents_of(chosen_files[0][1], options), sentences)
+    files = _without_training(
+        [_as_file(name, one, options) for name, one in chosen_files], sentences
+    )
     way = options.together[:1]
     models = joining.models_of(files) if way in ((), ("without",)) else []
     if models and options.sets == "auto":
@@ -106,7 +108,7 @@ def _not_left_out(
     if not left or len(left) == len(parsed):
         return parsed
     listed = " and ".join(quoted(name, 40) for name in left)
-    sentences.found.append(f"Left out, as chosen: {listed}. The page Models compares models.")
+    sentences.notes.append(f"Left out, as chosen: {listed}. The page Models compares models.")
     return [(name, one) for name, one in parsed if name not in names]
 
 
@@ -142,7 +144,7 @@ def _read(table: Table, options: Options, columns: Sequence[Column] = ()) -> Con
 
 def _with(contents: Contents, sentences: joining.Sentences) -> Contents:
     return replace(
-        contents, found=(*sentences.found, *contents.found),
+        contents, notes=(*sentences.notes, *contents.notes),
         repairs=(*sentences.repairs, *contents.repairs),
         doubts=(*sentences.doubts, *contents.doubts),
     )  # fmt: skip
@@ -159,12 +161,14 @@ def _one_set(
         joining.ask_pairs(pairings)
     if len(groups) > 1 and not pairings:
         return _with(_read(_one(files, options, sentences).table, options), sentences)
-    made = [_one(part, options, sentences) for part in parts] if pairings else files
-    table = joining.parts_under(made, sentences)
-    counts = [file.table.n_rows for file in made]
-    places = np.repeat(np.arange(len(made), dtype=np.int32), counts)
-    name = next(n for n in (_FILE, "name of the file", "source file") if n not in made[0].headings)
-    column = Column(name, places, tuple(file.name for file in made))
+    joined_files = [_one(part, options, sentences) for part in parts] if pairings else files
+    table = joining.parts_under(joined_files, sentences)
+    counts = [file.table.n_rows for file in joined_files]
+    places = np.repeat(np.arange(len(joined_files), dtype=np.int32), counts)
+    name = next(
+        n for n in (_FILE, "name of the file", "source file") if n not in joined_files[0].headings
+    )
+    column = Column(name, places, tuple(file.name for file in joined_files))
     return _with(_read(table, options, (column,)), sentences)
 
 
@@ -173,7 +177,7 @@ def _two_sets(
 ) -> Contents:
     """Return two files as the calibration and the test set, read as one table."""
     fitted, evaluated = files
-    sentences.found.append(
+    sentences.notes.append(
         f"Calibration set from {quoted(fitted.name)}, test set from {quoted(evaluated.name)}"
         f" ({why})."
     )
@@ -226,7 +230,7 @@ def _each_alone(
             " assumed."
         )
     contents = replace(
-        first, sets=sets, found=tuple(dict.fromkeys((*first.found, *second.found))),
+        first, sets=sets, notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
         repairs=(*first.repairs, *second.repairs), missing=(*first.missing, *second.missing),
         doubts=(*first.doubts, *second.doubts), uses={**second.uses, **first.uses},
     )  # fmt: skip
@@ -251,8 +255,8 @@ def _sets(
     """Return the files of the calibration set and of the test set, and why; nothing if one set."""
     chosen = [file for file in files if file.source in options.together[1:]]
     others = [file for file in files if file not in chosen]
-    told = options.together[:1] == ("sets",)
-    if told and chosen and others:
+    by_user = options.together[:1] == ("sets",)
+    if by_user and chosen and others:
         return [chosen, others], _AS_CHOSEN
     roles = {file.role for file in files}
     if roles == {"calibration", "test"}:
@@ -264,12 +268,12 @@ def _sets(
     if len(pairs) == 2 and (pairings or joining.alike(files)):
         if ordered := _named(pairs):
             return ordered, f"paired {pairings[0].why}" if pairings else "by name"
-        if not told and not _are_parts(pairs):
+        if not by_user and not _are_parts(pairs):
             joining.ask_sets(pairs)
     elif {"calibration", "test"} < roles:
         names = " and ".join(quoted(file.name, 30) for file in files if file.role == "rows")
         raise FileError("files", f"{names} beside a calibration and a test set", joining.WANTED)
-    return ([pairs[0], [*chain(*pairs[1:])]], _AS_CHOSEN) if told else ([], "")
+    return ([pairs[0], [*chain(*pairs[1:])]], _AS_CHOSEN) if by_user else ([], "")
 
 
 def _by_role(files: Sequence[joining.File]) -> list[list[joining.File]]:

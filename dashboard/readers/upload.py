@@ -47,7 +47,7 @@ class Upload:
     piece: RawSet | None = None  # a table without labels, or labels without a table
     values_kind: ValuesKind | None = None
     in_percent: bool = False  # in the file; in the sets they are shares
-    found: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()  # what cannot be shown, and why
     doubts: tuple[str, ...] = ()  # what may be wrong with data that can be used
@@ -137,7 +137,7 @@ class Upload:
         if self.piece is not None and self.piece.table is None:
             text, lacking = "outcomes, but no scores", NO_SCORE
             wanted = "scores, or logits of shape (rows, classes)"
-        why = next((said for said in self.found if said.startswith(lacking)), lacking)
+        why = next((note for note in self.notes if note.startswith(lacking)), lacking)
         text += why.removeprefix(lacking).rstrip(".")
         unusable = (doubt.rstrip(".") for doubt in self.doubts if "cannot be the" in doubt)
         text = "; ".join((text, *unusable))

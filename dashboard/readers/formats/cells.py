@@ -192,8 +192,10 @@ def _numbers(
         plain = _where(plain, _BY_POINTS, r"\.", "")
     if _holds(plain, "+"):
         plain = pc.replace_substring_regex(plain, r"^\+", "")
-    kept = pc.if_else(pc.match_substring_regex(plain, _NUMBER), plain, pa.scalar(None, pa.string()))
-    return kept.cast(pa.float64()), percents, commas
+    numbers = pc.if_else(
+        pc.match_substring_regex(plain, _NUMBER), plain, pa.scalar(None, pa.string())
+    )
+    return numbers.cast(pa.float64()), percents, commas
 
 
 def _without_commas(
@@ -264,8 +266,8 @@ def _odd(codes: NDArray[np.int32], texts: pa.Array, odd: NDArray[np.bool_]) -> O
     """Note the cells whose text is no number."""
     places = np.flatnonzero(odd)
     rows = np.flatnonzero(odd[codes])
-    found = np.searchsorted(places, codes[rows]).astype(np.int32)
-    return Odd(rows.astype(np.int64), found, tuple(texts.take(pa.array(places)).to_pylist()))
+    kinds = np.searchsorted(places, codes[rows]).astype(np.int32)
+    return Odd(rows.astype(np.int64), kinds, tuple(texts.take(pa.array(places)).to_pylist()))
 
 
 def _matches(texts: pa.Array, shape: str) -> NDArray[np.bool_]:

@@ -30,7 +30,7 @@ class Heading:
     names: tuple[str, ...]  # of the columns, all different; "" at most once
     named: bool  # whether the file names them
     start: int  # how many of the rows are no data: titles, blank ones, and the heading
-    found: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
 
 
@@ -71,7 +71,7 @@ def heading_of(rows: Rows, *, header: bool | None) -> Heading:
         what = "only counts the columns" if counted else "holds values, not names of columns"
         lines += [f"The first row {what}."] if header is None else []
         width = max(Counter(map(len, below or [first])).most_common(1)[0][0], len(first))
-        return Heading(unnamed(width), named=False, start=top + has, found=tuple(lines))
+        return Heading(unnamed(width), named=False, start=top + has, notes=tuple(lines))
     names = [cell.strip() for cell in first]
     more = [] if header else _further(rows[top + 1 :])
     if more:
@@ -82,7 +82,7 @@ def heading_of(rows: Rows, *, header: bool | None) -> Heading:
             names = [".".join(filter(None, dict.fromkeys(pair))) for pair in cells]
     unique, repairs = _different(_with_row_names(names, below[len(more) :]))
     start = top + 1 + len(more)
-    return Heading(unique, named=True, start=start, found=tuple(lines), repairs=repairs)
+    return Heading(unique, named=True, start=start, notes=tuple(lines), repairs=repairs)
 
 
 def _further(rows: Rows) -> Rows:

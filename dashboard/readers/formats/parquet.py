@@ -44,22 +44,22 @@ _TOO_MANY = "lists of too many classes"
 _N_SHOWN, _ITEMS_SHOWN, _CELL_SHOWN = 10, 4, 60
 
 
-def table_of(columns: Iterable[Column], n_rows: int, lines: tuple[str, ...] = ()) -> Table:
+def table_of(columns: Iterable[Column], n_rows: int, notes: tuple[str, ...] = ()) -> Table:
     """Put columns together, and write their first rows."""
-    kept = tuple(columns)
-    if not n_rows or not kept:
-        raise FileError("file", "no rows" if kept else "no columns", "one row or more")
-    check_columns(len(kept))
-    wide = next((column for column in kept if _is_too_wide(column)), None)
+    whole = tuple(columns)
+    if not n_rows or not whole:
+        raise FileError("file", "no rows" if whole else "no columns", "one row or more")
+    check_columns(len(whole))
+    wide = next((column for column in whole if _is_too_wide(column)), None)
     if wide is not None and not any(
-        c.values.dtype.kind == "f" for c in kept if c is not wide and not c.unread
+        c.values.dtype.kind == "f" for c in whole if c is not wide and not c.unread
     ):
-        found_, wanted = (
+        text, wanted = (
             f"lists of more than {MAX_COLUMNS:,} classes",
             "as many at most, or an .npz",
         )
-        raise FileError(f"column {quoted(wide.name)}", found_, wanted)
-    return Table(kept, n_rows, shown=_shown(kept, n_rows), found=lines)
+        raise FileError(f"column {quoted(wide.name)}", text, wanted)
+    return Table(whole, n_rows, shown=_shown(whole, n_rows), notes=notes)
 
 
 def _is_too_wide(column: Column) -> bool:
@@ -367,8 +367,8 @@ def _columns_of_classes(
     name: str, lengths: NDArray[np.int64], classes: pa.Array, scores: NDArray[np.generic]
 ) -> list[Column]:
     """Make one column a class, or two a rank where rows list only their likeliest classes."""
-    codes, found = encoded(classes.cast(pa.string()))
-    texts = found.to_pylist()
+    codes, kinds = encoded(classes.cast(pa.string()))
+    texts = kinds.to_pylist()
     n_rows, rows = len(lengths), np.repeat(np.arange(len(lengths)), lengths)
     if len(np.unique(rows * max(len(texts), 1) + codes)) < len(codes):
         return [Column(name, np.empty(0), unread="lists with the same class twice")]
@@ -441,9 +441,9 @@ def read_parquet(data: bytes, header: bool | None = None) -> Table:  # noqa: ARG
         # Arrow's own is an ArrowException too.
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        said = visible(str(error).splitlines()[0] if str(error) else type(error).__name__, 120)
+        damage = visible(str(error).splitlines()[0] if str(error) else type(error).__name__, 120)
         raise FileError(
-            "file", f"a damaged Parquet file ({said})", "one that can be read"
+            "file", f"a damaged Parquet file ({damage})", "one that can be read"
         ) from error
 
 

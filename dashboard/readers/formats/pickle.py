@@ -62,7 +62,7 @@ def _arrays(top: Node) -> Arrays:
         if isinstance(part, Put):
             columns += [column_of_array(_dotted(name, key), one) for key, one in part.arrays]
             columns += [_unread(_dotted(name, key), why) for key, why in part.unread]
-            lines.append(part.found)
+            lines.append(part.note)
             doubts += part.doubts
         else:
             columns.append(_column(name, part))
@@ -93,9 +93,9 @@ def _holds_arrays(node: Node) -> bool:
 
 def _parts(prefix: str, node: Node, depth: int) -> Iterator[tuple[str, Node | Put]]:
     """Go over the arrays in a node: of a dictionary by keys, of a tuple by places."""
-    made = put(node)
-    if made is not None:
-        yield prefix, made
+    batches = put(node)
+    if batches is not None:
+        yield prefix, batches
         return
     named = _named(node, depth) if depth < 3 else None
     if named is None:

@@ -73,7 +73,7 @@ class Parting:
     """The rows of calibration and test set, as a column tells them; or of ``"rows"`` alone."""
 
     rows: Mapping[Role, NDArray[np.bool_]]
-    found: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
 
     def of(self, raw: RawSet | RawEvent) -> dict[Role, RawSet | RawEvent]:
@@ -103,7 +103,7 @@ def parting_of(column: Column) -> Parting | None:
         role: np.array([of == role for of in named], dtype=np.bool_)[codes]
         for role in ("calibration", "test", "training")
     }
-    said = {
+    names = {
         role: " and ".join(
             plain(t, _SHOWN) for t, of in zip(texts, named, strict=True) if of == role
         )
@@ -114,10 +114,10 @@ def parting_of(column: Column) -> Parting | None:
     if n_training:
         rows = "training row" if n_training == 1 else "training rows"
         repairs = (f"{n_training:,} {rows} left out by column {quoted(column.name)}.",)
-    if not said["calibration"] or not said["test"]:
+    if not names["calibration"] or not names["test"]:
         return Parting({"rows": ~marks["training"]}, (), repairs)
-    found = (
-        f"Column {quoted(column.name)}: {said['calibration']} is the calibration set,"
-        f" {said['test']} the test set."
+    note = (
+        f"Column {quoted(column.name)}: {names['calibration']} is the calibration set,"
+        f" {names['test']} the test set."
     )
-    return Parting({"calibration": marks["calibration"], "test": marks["test"]}, (found,), repairs)
+    return Parting({"calibration": marks["calibration"], "test": marks["test"]}, (note,), repairs)
