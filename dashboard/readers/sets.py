@@ -268,8 +268,9 @@ def _of_score(
     if correct is not None:
         hits = right_or_wrong(correct)
         return RawEvent(
-            values, hits, rows.first_row, among=rows.among, ids=rows.ids, design=rows.design
-        )
+            values, hits, first_row=rows.first_row, among=rows.among, ids=rows.ids,
+            design=rows.design,
+        )  # fmt: skip
     if not outcomes:
         group = None if predicted is None else group_of(predicted)
         if isinstance(group, SliceColumn):

@@ -22,6 +22,7 @@ from dashboard.readers.records import (
     RawSet,
     Role,
     Table,
+    within,
 )
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.sets import contents_of, sets_from
@@ -239,11 +240,7 @@ def _each_alone(
 
 def _of_file(raw: RawSet | RawEvent, table: Table, values: NDArray[np.bool_]) -> RawSet | RawEvent:
     """Return rows that are numbered as their own file numbers them."""
-    among = values
-    if table.among is not None:
-        among = table.among.copy()
-        among[table.among] = values
-    return replace(raw, among=among, first_row=table.first_row)
+    return replace(raw, among=within(table.among, values), first_row=table.first_row)
 
 
 # Which belong together ------------------------------------------------------------------------

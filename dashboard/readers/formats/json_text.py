@@ -23,10 +23,9 @@ from dashboard.readers.formats.parquet import (
     columns_of_fields,
     member_of,
     table_of,
-    unread,
 )
 from dashboard.readers.limits import MAX_COLUMNS, MAX_DEPTH, MAX_DOCUMENT, MAX_OBJECTS, check_rows
-from dashboard.readers.records import Arrays, Column, Table
+from dashboard.readers.records import Arrays, Column, Table, unread
 from dashboard.readers.refusal import FileError, quoted, visible
 
 _HALF_PAIR = re.compile(

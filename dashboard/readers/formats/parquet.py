@@ -20,10 +20,11 @@ from dashboard.readers.formats.cells import (
     column_of_numbers,
     column_of_texts,
     encoded,
+    joined,
 )
 from dashboard.readers.formats.heading import is_number
 from dashboard.readers.limits import MAX_COLUMNS, check_rows
-from dashboard.readers.records import Column, Odd, Table, by_number
+from dashboard.readers.records import Column, Odd, Table, by_number, unread
 from dashboard.readers.refusal import FileError, quoted, visible
 
 NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
@@ -86,7 +87,7 @@ def columns_of_fields(
     listed = {name: kind.value_type for name, kind in kinds.items() if _is_list(kind)}
     pair = _keys_of_pair(listed)
     if pair is not None:
-        classes, scores = (_whole(load(key)) for key in pair)
+        classes, scores = (joined(load(key)) for key in pair)
         lengths = _lengths(classes)
         if lengths.any() and (lengths == _lengths(scores)).all():
             kinds = {name: kind for name, kind in kinds.items() if name not in pair}
@@ -140,11 +141,6 @@ def _plain(name: str, cells: pa.ChunkedArray) -> Column:
     return unread(name, _why_unread(kind) or "objects")
 
 
-def unread(name: str, why: str) -> Column:
-    """Return a column that was not kept."""
-    return Column(name, np.empty(0), unread=why)
-
-
 def _why_unread(kind: pa.DataType) -> str:
     """Return why no column can hold such values, if none can."""
     if types.is_map(kind) or types.is_union(kind):
@@ -169,15 +165,11 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _used(cells: pa.ChunkedArray) -> pa.DictionaryArray:
     """Keep the texts that stand in a row, in the order of their rows; a library may keep more."""
-    whole = _whole(cells.unify_dictionaries())
+    whole = joined(cells.unify_dictionaries())
     places = pc.unique(whole.indices).drop_null()
     return pa.DictionaryArray.from_arrays(
         pc.index_in(whole.indices, places), whole.dictionary.take(places)
     )
-
-
-def _whole(cells: pa.ChunkedArray) -> pa.Array:
-    return cells.chunk(0) if cells.num_chunks == 1 else cells.combine_chunks()
 
 
 def _lengths(lists: pa.Array) -> NDArray[np.int64]:
@@ -201,7 +193,7 @@ def _of_struct(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
 
 def _of_lists(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
     """Make one column of lists of as many numbers, or several of lists of classes."""
-    array = _whole(cells)
+    array = joined(cells)
     lengths, items = _lengths(array), array.flatten()
     kind = items.type
     if types.is_list(kind) and lengths.size and (lengths == 1).all():
@@ -371,7 +363,7 @@ def _columns_of_classes(
     texts = kinds.to_pylist()
     n_rows, rows = len(lengths), np.repeat(np.arange(len(lengths)), lengths)
     if len(np.unique(rows * max(len(texts), 1) + codes)) < len(codes):
-        return [Column(name, np.empty(0), unread="lists with the same class twice")]
+        return [unread(name, "lists with the same class twice")]
     prefix = f"{name}." if name else ""
     listed = lengths[lengths > 0]
     even = bool(listed.size) and bool((listed == listed[0]).all())
@@ -393,7 +385,7 @@ def _columns_of_classes(
         every = pa.array([*texts, None], pa.string())
         pairs = zip(ranked, _columns(names, n_rows, (place, rows), scores[order]), strict=True)
         return [*chain(*((_rank(column, every.take(pa.array(r))), column) for r, column in pairs))]
-    return [Column(name, np.empty(0), unread=_TOO_MANY)]
+    return [unread(name, _TOO_MANY)]
 
 
 def _rank(scores: Column, cells: pa.Array) -> Column:

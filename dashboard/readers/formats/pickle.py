@@ -26,7 +26,7 @@ from dashboard.readers.formats.pickle_machine import (
     name_of,
     run,
 )
-from dashboard.readers.records import Array, Arrays, Column
+from dashboard.readers.records import Array, Arrays, Column, unread
 from dashboard.readers.refusal import FileError, quoted
 
 _MAX_NAMES = 1_000
@@ -61,7 +61,7 @@ def _arrays(top: Node) -> Arrays:
     for name, part in _parts("", top, 0):
         if isinstance(part, Put):
             columns += [column_of_array(_dotted(name, key), one) for key, one in part.arrays]
-            columns += [_unread(_dotted(name, key), why) for key, why in part.unread]
+            columns += [unread(_dotted(name, key), why) for key, why in part.unread]
             lines.append(part.note)
             doubts += part.doubts
         else:
@@ -157,11 +157,11 @@ def _column(name: str, node: Node) -> Column:
     except NoArrayError as error:
         if _is_place(name) and _holds_arrays(node):
             raise FileError(f"part {name}", str(error), WANTED) from error
-        return _unread(name, str(error))
+        return unread(name, str(error))
     except FileError as error:
         if not name or _is_place(name):
             raise
-        return _unread(name, error.found)
+        return unread(name, error.found)
     return column_of_array(name, array)
 
 
@@ -179,10 +179,6 @@ def _array(name: str, node: Node) -> Array:
 def _is_place(name: str) -> bool:
     """Return whether an array is told by its place alone, so that it may be what is wanted."""
     return name.replace(".", "").isdigit()
-
-
-def _unread(name: str, what: str) -> Column:
-    return Column(name, np.empty(0), unread=what)
 
 
 def _classes(node: Node) -> list[str] | None:

@@ -73,11 +73,9 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
         pairs = zip(table.columns, roles, strict=True)
         used |= {id(column.values) for column, its in pairs if its != "left out"}
     left = [array.name for array in parsed.arrays if array.unread]
-    empty_names = {array.name for array in further} - {array.name for array in arrays}
+    blank = {array.name for array in further} - {array.name for array in arrays}
     left += [
-        a.name
-        for a in further
-        if id(a.values) not in used and not (lines and a.name in empty_names)
+        a.name for a in further if id(a.values) not in used and not (lines and a.name in blank)
     ]
     if names and not any(reading.class_names for reading in readings.values()):
         left += [
@@ -105,10 +103,10 @@ def refuse_unread(arrays: Sequence[Column], options: Options) -> None:
     chosen = {name for name, role in options.roles if role not in ("group", "left out")}
     for array in arrays:
         key = key_of(role_of(last_name(array.name))[1] or array.name)
-        matters = key in terms.LABEL_KEYS | terms.TABLE_KEYS or bool(
+        counts = key in terms.LABEL_KEYS | terms.TABLE_KEYS or bool(
             {*words_of(key)[-1:]} & _TELLING
         )
-        if array.unread and (matters or array.name in chosen):
+        if array.unread and (counts or array.name in chosen):
             raise FileError(called(array), array.unread, "an array of a numeric type")
 
 
@@ -200,17 +198,15 @@ def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table
     deciding = [column for column in columns if column.name in chosen] or wide or columns
     lengths = [len(column.values) for column in deciding]
     n_rows = max(lengths, key=lengths.count)
-    same_length = tuple(c for c in columns if len(c.values) == n_rows and c.values.ndim < 3)
+    alike = tuple(c for c in columns if len(c.values) == n_rows and c.values.ndim < 3)
     other = next((c for c in columns if len(c.values) != n_rows and _matters(c, chosen)), None)
     if other is not None:
         text = f"{len(other.values):,} rows where the others have {n_rows:,}"
         raise FileError(called(other), text, "as many labels as values")
-    if not same_length:
+    if not alike:
         shape = columns[0].values.shape
         raise FileError("logits", f"an array of shape {shape}", "one row per sample")
-    return Table(
-        same_length, n_rows, notes=parsed.notes, repairs=parsed.repairs, doubts=parsed.doubts
-    )
+    return Table(alike, n_rows, notes=parsed.notes, repairs=parsed.repairs, doubts=parsed.doubts)
 
 
 def _matters(column: Column, chosen: AbstractSet[str]) -> bool:

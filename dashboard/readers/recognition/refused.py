@@ -33,6 +33,7 @@ from dashboard.readers.records import (
     Table,
     picked,
     rows_of_file,
+    within,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
@@ -143,14 +144,11 @@ def _ask_of_columns(
 
 def _chosen(table: Table, rows: NDArray[np.bool_]) -> Table:
     """Return some rows of a table, whose cells are all good where they matter."""
-    among = rows
-    if table.among is not None:
-        among = table.among.copy()
-        among[table.among] = rows
     columns = tuple(
         column if column.unread else replace(column, values=picked(column.values, rows), odd=None)
         for column in table.columns
     )
+    among = within(table.among, rows)
     return replace(table, columns=columns, n_rows=int(rows.sum()), among=among)
 
 
