@@ -19,7 +19,7 @@ _OF_PIECES, _OF_TURNED, _OF_EVENTS = 4.0, 2.6, 4.5
 """As `MARGIN`, where the best has no outcome, where true and predicted class are exchanged, and
 where another column is named as an outcome too and rises with the score as well."""
 
-_OUTCOME_NAMES = frozenset({"called the outcome", "called an outcome", "says what happened"})
+_AS_OUTCOME = frozenset({"called the outcome", "called an outcome", "says what happened"})
 
 _NO_SCORE = frozenset(
     {"called another number", "called unsure", "one of several", "cut from the score",
@@ -32,7 +32,7 @@ _NO_OUTCOME = frozenset(
      "called correct or wrong"}
 )  # fmt: skip
 
-_RELATED = _OUTCOME_NAMES | {"rises with the score", "largest at the outcome", "named by the cells"}
+_RELATED = _AS_OUTCOME | {"rises with the score", "largest at the outcome", "named by the cells"}
 
 _WEAK = 3.0
 """Evidence of a relation with the score, below which an outcome without a name is asked about."""
@@ -167,8 +167,8 @@ def is_second_pair(best: Hypothesis, other: Hypothesis) -> bool:
     events = _is_of_event(best) and _is_of_event(other)
     own, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
     named = (
-        _OUTCOME_NAMES & other.evidence.keys()
-        and _OUTCOME_NAMES & best.evidence.keys()
+        _AS_OUTCOME & other.evidence.keys()
+        and _AS_OUTCOME & best.evidence.keys()
         and others > own / 2
     )
     return apart and events and bool(named or all(_by_words(h)[0] for h in (best, other)))
@@ -255,17 +255,13 @@ def _is_second_outcome(best: Hypothesis, other: Hypothesis, features: Sequence[F
     if not one or "called the outcome" in best.evidence:
         return False
     if not other.outcome and other.correct is None:
-        of_event = _OUTCOME_NAMES & best.evidence.keys() or bool(
+        of_event = _AS_OUTCOME & best.evidence.keys() or bool(
             says_event({*_kinds_of(best, features)})
         )
         return "called something else" in best.evidence and not of_event
     rises, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
     cut = "cut from the score" in other.evidence
-    if (
-        not _OUTCOME_NAMES & best.evidence.keys()
-        and rises < _WEAK
-        and "two values" in other.evidence
-    ):
+    if not _AS_OUTCOME & best.evidence.keys() and rises < _WEAK and "two values" in other.evidence:
         return not _NO_OUTCOME & other.evidence.keys()
     return others > max(0.9 * rises, 1.0) and not cut and "not two values" not in other.evidence
 
@@ -278,7 +274,7 @@ def _kinds_of(hypothesis: Hypothesis, features: Sequence[Feature]) -> frozenset[
 def _foretells(hypothesis: Hypothesis) -> bool:
     """Return whether the outcome is named as a prediction."""
     evidence = hypothesis.evidence
-    return "called a prediction" in evidence and not _OUTCOME_NAMES & evidence.keys()
+    return "called a prediction" in evidence and not _AS_OUTCOME & evidence.keys()
 
 
 def _is_both(hypothesis: Hypothesis, places: set[int]) -> bool:
@@ -300,7 +296,7 @@ def _margin(best: Hypothesis, other: Hypothesis) -> float:
     if best.prediction is not None and best.prediction in other.outcome:
         return _OF_TURNED
     own, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
-    named = bool(_OUTCOME_NAMES & other.evidence.keys()) and best.outcome != other.outcome
+    named = bool(_AS_OUTCOME & other.evidence.keys()) and best.outcome != other.outcome
     return _OF_EVENTS if named and others > max(own / 2, 0) else MARGIN
 
 
@@ -432,8 +428,6 @@ _OF_SCORE = {
 
 def why_of(hypothesis: Hypothesis, warnings_of: Mapping[str, str]) -> str:
     """Return what speaks most for a reading, in one sentence."""
-    strongest = sorted(hypothesis.evidence.items(), key=lambda item: -item[1])
-    reasons = [
-        warnings_of[name] for name, weight in strongest if weight > 0 and name in warnings_of
-    ]
+    ranked = sorted(hypothesis.evidence.items(), key=lambda item: -item[1])
+    reasons = [warnings_of[name] for name, weight in ranked if weight > 0 and name in warnings_of]
     return (", ".join(reasons[:3]) or "nothing else fits better") + "."
