@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,10 @@ from dashboard.readers.records import (
     RawEvent,
     RawSet,
     Role,
+    Sentences,
     ValuesKind,
     rows_of_file,
+    sentences_of,
 )
 from dashboard.readers.refusal import FileError
 from dashboard.readers.upload import Rows, Upload
@@ -51,9 +52,8 @@ TOP_ONE_ONLY = (
 def interpret(contents: Contents, options: Options, *, name: str, kind: str, digest: str) -> Upload:
     """Take contents, as a format or `combine` handed them over, for what they are, and say so."""
     upload = Upload(
-        name=name, format=kind, digest=digest,
-        notes=contents.notes, repairs=contents.repairs, missing=contents.missing,
-        doubts=contents.doubts, contents=contents, options=options,
+        name=name, format=kind, digest=digest, contents=contents, options=options,
+        **sentences_of(contents),
     )  # fmt: skip
     events = {r: raw for r, raw in contents.sets.items() if isinstance(raw, RawEvent)}
     tables = {r: raw for r, raw in contents.sets.items() if isinstance(raw, RawSet)}
@@ -100,8 +100,7 @@ def _add(
 
 def _with_sentences(upload: Upload, **added: tuple[str, ...]) -> Upload:
     """Add to what was found, repaired, is missing, or may be doubted."""
-    texts: dict[str, Any] = {name: getattr(upload, name) + more for name, more in added.items()}
-    return replace(upload, **texts)
+    return replace(upload, **sentences_of(upload, Sentences(**added)))
 
 
 def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:

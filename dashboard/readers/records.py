@@ -5,7 +5,7 @@ bytes -> formats (in the worker) -> `Table` | `Arrays` -> recognition -> `Readin
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self, TypedDict, get_args
 
@@ -104,13 +104,46 @@ class Column:
         return self.texts is not None
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sentences:
+    """What is said of a file."""
+
+    notes: tuple[str, ...] = ()  # what it was taken for
+    repairs: tuple[str, ...] = ()  # what was fixed
+    missing: tuple[str, ...] = ()  # what cannot be shown, and why
+    doubts: tuple[str, ...] = ()  # what may be wrong with data that can be used
+
+
+def sentences_of(*parts: "Sentences | Remarks") -> dict[str, Any]:
+    """Return what is said of several parts, each sentence once, as fields of another."""
+    return {
+        kind.name: tuple(dict.fromkeys(s for part in parts for s in getattr(part, kind.name)))
+        for kind in fields(Sentences)
+    }
+
+
+@dataclass
+class Remarks:
+    """Sentences that come up on the way, as in `Sentences`."""
+
+    notes: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, *parts: Sentences) -> Self:
+        """Return what is said of several parts, to be added to."""
+        return cls(*map(list, sentences_of(*parts).values()))
+
+
 def unread(name: str, why: str) -> Column:
     """Return a column that was not kept."""
     return Column(name, np.empty(0), unread=why)
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Sentences):
     """Columns of one length, as a text, a sheet, a Parquet file or JSON records hold them.
 
     The file itself would number the first row ``first_row``: of text and sheets it is the line from
@@ -125,13 +158,10 @@ class Table:
     cut: NDArray[np.int64] | None = None
     named: bool = True  # by the file; else they are called "column 1", "column 2", ...
     shown: tuple[tuple[str, ...], ...] = ()  # at most ten first rows, cells as the file has them
-    notes: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Arrays:
+class Arrays(Sentences):
     """Arrays of any lengths, as npz, safetensors, PyTorch, pickles and JSON objects hold them.
 
     A bare array has no name, parts of a nested tuple are called "0.0", "0.1", "1.0", "1.1", and
@@ -139,9 +169,6 @@ class Arrays:
     """
 
     arrays: tuple[Column, ...]
-    notes: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
 
 
 Parsed = Table | Arrays
@@ -156,15 +183,13 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Sentences):
     """What the columns of a table were taken for."""
 
     roles: tuple[ColumnRole, ...]  # one a column
     reasons: tuple[str, ...]  # one short phrase a column; "" where the user said so
     class_names: tuple[str, ...] = ()  # headings of classes without what all of them share
     event: str | None = None  # the value of the outcome that the score is of, where it is known
-    notes: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
 
 
@@ -379,14 +404,10 @@ class RawEvent(_Raw):
 
 
 @dataclass(frozen=True, eq=False)
-class Contents:
-    """All that one file, or several together, holds, with sentences as in `Upload`."""
+class Contents(Sentences):
+    """All that one file, or several together, holds."""
 
     sets: Mapping[Role, RawSet | RawEvent]  # what was taken for values and labels
-    notes: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     uses: Mapping[str, ColumnUse] = field(default_factory=dict)  # of every column or array
     preview: Preview | None = None  # None where the arrays themselves are to be shown

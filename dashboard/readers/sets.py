@@ -1,8 +1,7 @@
 """From columns with their roles to sets of values and labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,9 +37,12 @@ from dashboard.readers.records import (
     RawEvent,
     RawSet,
     Reading,
+    Remarks,
     Role,
+    Sentences,
     SliceColumn,
     Table,
+    sentences_of,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
@@ -73,7 +75,7 @@ def _of_arrays(parsed: Arrays, options: Options) -> Contents:
         (role,) = parts.tables
         only = _of_part(parts, role, options)
         preview = only.preview if role not in parts.readings else None
-        return replace(only, notes=(*only.notes, *parts.notes), preview=preview)
+        return replace(only, **sentences_of(only, parts), preview=preview)
     if options.sets == "one":
         return _all_rows(parts, options)
     by_set = {role: _of_part(parts, role, options) for role in parts.tables}
@@ -86,11 +88,7 @@ def _of_arrays(parsed: Arrays, options: Options) -> Contents:
     named = any(role_of(array.name)[0] != "rows" for array in parsed.arrays)
     return replace(
         first, sets={role: contents.sets["rows"] for role, contents in by_set.items()},
-        notes=_once(first.notes, second.notes, parts.notes),
-        repairs=_once(first.repairs, second.repairs),
-        missing=_once(first.missing, second.missing),
-        doubts=_once(first.doubts, second.doubts, () if named else (_BY_ORDER,)),
-        proposals=first.proposals,
+        **sentences_of(first, second, parts, Sentences(doubts=() if named else (_BY_ORDER,))),
         uses={**second.uses, **first.uses}, preview=None,
     )  # fmt: skip
 
@@ -119,11 +117,7 @@ def _all_rows(parts: Parts, options: Options) -> Contents:
     whole = replace(whole, columns=(*columns, of_row))
     known = replace(known, roles=(*known.roles, "set"), reasons=(*known.reasons, ""))
     sets = sets_from(whole, known, options)
-    return replace(sets, notes=_once(sets.notes, parts.notes), preview=None)
-
-
-def _once(*parts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(parts)))
+    return replace(sets, **sentences_of(sets, parts), preview=None)
 
 
 def _recognised(parsed: Table, options: Options) -> Reading:
@@ -154,52 +148,35 @@ def sets_from(table: Table, reading: Reading, options: Options) -> Contents:
         raise
 
 
-@dataclass
-class _Sentences:
-    """Sentences that come up on the way."""
-
-    notes: list[str]
-    repairs: list[str]
-    missing: list[str]
-    doubts: list[str]
-
-
 def _sets(table: Table, reading: Reading, options: Options, known: Contents) -> Contents:
     table, unused, teller = rows_in_use(table, reading, options)
     cleaned, left = usable_rows(table, reading, options)
     cleaned, reading, lines = opened(cleaned, reading)
-    sentences = _Sentences(
-        [*table.notes, *reading.notes], [*table.repairs, *unused, *left], [],
-        [*table.doubts, *reading.doubts],
-    )  # fmt: skip
-    roles = _Roles(cleaned, reading, options, sentences)
+    remarks = Remarks.of(table, reading)
+    remarks.repairs += (*unused, *left)
+    roles = _Roles(cleaned, reading, options, remarks)
     roles.lines = lines
     parting, others = rows_by_set(cleaned, reading, options, teller)
     roles.groups += ((column, "group") for column in others)
-    sentences.notes += () if parting is None else parting.notes
-    sentences.repairs += () if parting is None else parting.repairs
+    remarks.notes += () if parting is None else parting.notes
+    remarks.repairs += () if parting is None else parting.repairs
     if parting is None and teller is None:
-        sentences.doubts += unclear_sets([c for c, _ in roles.groups], others, options)
+        remarks.doubts += unclear_sets([c for c, _ in roles.groups], others, options)
     raw = _raw_of(roles)
     grouping, group_notes = groups_of(roles.groups)
     raw = replace(raw, columns=(*grouping, *raw.columns))
-    sentences.notes += group_notes
+    remarks.notes += group_notes
     if isinstance(raw, RawSet) and (raw.table is None or raw.labels is None):
         parting = None
     sets: dict[Role, RawSet | RawEvent] = {"rows": raw} if parting is None else parting.of(raw)
-    return replace(
-        known, sets=sets, notes=tuple(sentences.notes), repairs=tuple(sentences.repairs),
-        missing=tuple(sentences.missing), doubts=tuple(sentences.doubts),
-    )  # fmt: skip
+    return replace(known, sets=sets, **sentences_of(remarks))
 
 
 class _Roles:
     """The columns of a table by their roles, and what is said of them."""
 
-    def __init__(
-        self, table: Table, reading: Reading, options: Options, sentences: _Sentences
-    ) -> None:
-        self.table, self.reading, self.options, self.sentences = table, reading, options, sentences
+    def __init__(self, table: Table, reading: Reading, options: Options, remarks: Remarks) -> None:
+        self.table, self.reading, self.options, self.remarks = table, reading, options, remarks
         self.lines: Array | None = None  # row of the file of each, where several are one of it
         self.pairs = list(zip(table.columns, reading.roles, strict=True))
         self.groups = [pair for pair in self.pairs if pair[1] in ("group", "date")]
@@ -226,7 +203,7 @@ class _Roles:
 
 def _raw_of(roles: _Roles) -> RawSet | RawEvent:
     """Return all rows as one set."""
-    table, sentences = roles.table, roles.sentences
+    table, remarks = roles.table, roles.remarks
     ids = (*roles.of("id"), *roles.of("cluster"))
     rows = RawSet(
         None, None, first_row=table.first_row, among=table.among, ids=ids, lines=roles.lines,
@@ -237,9 +214,9 @@ def _raw_of(roles: _Roles) -> RawSet | RawEvent:
         outcomes = [column for column in (roles.one("outcome"),) if column is not None]
     truth = outcomes[0] if len(outcomes) == 1 else None
     if lists := roles.of("ranked class"):
-        scores = _values(roles.of("ranked score"), sentences)
+        scores = _values(roles.of("ranked score"), remarks)
         raw, missing = ranked(lists, scores, truth, rows)
-        sentences.missing += missing
+        remarks.missing += missing
         return raw
     if classes:
         raw = _of_classes(classes, roles, rows)
@@ -259,8 +236,8 @@ def _of_score(
     score: Column, outcomes: list[Column], roles: _Roles, rows: RawSet
 ) -> RawSet | RawEvent:
     """Return the rows of one score: of the event, or of the predicted class."""
-    sentences, options = roles.sentences, roles.options
-    values = _values([score], sentences)[:, 0]
+    remarks, options = roles.remarks, roles.options
+    values = _values([score], remarks)[:, 0]
     divided = bool(score.percents)
     raw = replace(rows, table=values, headings=(score.name,), class_names=(score.name,),
                   divided=divided)  # fmt: skip
@@ -283,7 +260,7 @@ def _of_score(
         return top_one(values, outcomes[0], predicted, rows)
     if predicted is not None:
         roles.groups.append((predicted, "group"))
-        sentences.notes.append(
+        remarks.notes.append(
             f"Column {quoted(predicted.name)} follows from {quoted(score.name)} by a threshold, so"
             " the score is of the event."
         )
@@ -291,7 +268,7 @@ def _of_score(
         outcomes[0], options.event or roles.reading.event, options.class_names,
         (no_event(score.name, options),),
     )  # fmt: skip
-    sentences.repairs += outcome.repairs
+    remarks.repairs += outcome.repairs
     return _of_event(raw, outcome, outcomes[0])
 
 
@@ -320,8 +297,8 @@ def _of_classes(classes: Sequence[Column], roles: _Roles, rows: RawSet) -> RawSe
         first = is_event_first(names)
         classes, names = (classes[::-1], names[::-1]) if first else (classes, names)
         where = f"whose column comes {'first' if first else 'last'}"
-        roles.sentences.notes.append(f"The event is class {plain(names[1], 30)}, {where}.")
-    table = _values(classes, roles.sentences)
+        roles.remarks.notes.append(f"The event is class {plain(names[1], 30)}, {where}.")
+    table = _values(classes, roles.remarks)
     headings = tuple(column.name for column in classes)
     divided = any(column.percents for column in classes)
     return replace(
@@ -366,7 +343,7 @@ def _in_order(outcomes: Sequence[Column], names: tuple[str, ...] | None) -> Sequ
     return ordered if alike else outcomes
 
 
-def _values(columns: Sequence[Column], sentences: _Sentences) -> Array:
+def _values(columns: Sequence[Column], remarks: Remarks) -> Array:
     """Return columns as one table of the narrowest floats that hold them, (n_rows, n_columns)."""
     if not columns:
         raise FileError("columns", "no scores", "a column of scores")
@@ -380,5 +357,5 @@ def _values(columns: Sequence[Column], sentences: _Sentences) -> Array:
             text = f"{odd.percents:,} of {len(table):,} cells with a percent sign"
             raise FileError(f"column {quoted(odd.name)}", text, "the sign in all cells or in none")
         table = table / 100
-        sentences.repairs.append(f"Percentages were divided by 100 in all {len(table):,} rows.")
+        remarks.repairs.append(f"Percentages were divided by 100 in all {len(table):,} rows.")
     return table

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dashboard.readers.formats.cells import MISSING
 from dashboard.readers.limits import MAX_COLUMNS
+from dashboard.readers.records import Sentences
 from dashboard.readers.refusal import FileError, quoted
 
 SAMPLE = 60
@@ -24,14 +25,12 @@ Rows = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Heading:
+class Heading(Sentences):
     """What stands above the rows of a table."""
 
     names: tuple[str, ...]  # of the columns, all different; "" at most once
     named: bool  # whether the file names them
     start: int  # how many of the rows are no data: titles, blank ones, and the heading
-    notes: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
 
 
 def first_rows(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:

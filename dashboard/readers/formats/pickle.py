@@ -76,7 +76,7 @@ def _arrays(top: Node) -> Arrays:
         raise FileError("pickle", f"the name {quoted(twice)} twice", "one array of a name")
     if isinstance(top, Items) and top.kind == "list" and names == ["0.0", "0.1", "1.0", "1.1"]:
         doubts.append(_TWO_PARTS)
-    return Arrays(tuple(columns), tuple(dict.fromkeys(lines)), doubts=tuple(doubts))
+    return Arrays(tuple(columns), notes=tuple(dict.fromkeys(lines)), doubts=tuple(doubts))
 
 
 def _dotted(prefix: str, name: str) -> str:

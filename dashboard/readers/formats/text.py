@@ -51,7 +51,7 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
     shown = tuple(tuple(row) for row in sample[:_SHOWN])
     table = without_blank_rows(Table(
         columns, blocks.n_rows, first_row, blocks.among(), blocks.cut, heading.named, shown,
-        (*notes, *heading.notes, *_comma_sentence(columns)), heading.repairs,
+        notes=(*notes, *heading.notes, *_comma_sentence(columns)), repairs=heading.repairs,
     ))  # fmt: skip
     blocks.check_cut(table.n_rows)
     return table

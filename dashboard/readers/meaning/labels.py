@@ -16,6 +16,7 @@ from dashboard.readers.records import (
     RawEvent,
     RawSet,
     Role,
+    Sentences,
     rows_of_file,
 )
 from dashboard.readers.refusal import (
@@ -45,12 +46,10 @@ _SHOWN, _MORE, _CLEAR = 6, 0.1, 2.0
 
 
 @dataclass(frozen=True)
-class LabelReading:
-    """Labels of every set from 0, what was done to them, and the names that they bring."""
+class LabelReading(Sentences):
+    """Labels of every set from 0, and the names that they bring."""
 
     labels: Mapping[Role, Array]
-    notes: tuple[str, ...]
-    repairs: tuple[str, ...]
     class_names: tuple[str, ...] | None = None
 
 
@@ -89,9 +88,9 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
         lines.insert(0, f"Labels from {lowest} to {highest}.")
     return LabelReading(
         {role: places[role] for role in sets},
-        tuple(dict.fromkeys(lines)),
-        tuple(dict.fromkeys(repairs)),
         names,
+        notes=tuple(dict.fromkeys(lines)),
+        repairs=tuple(dict.fromkeys(repairs)),
     )
 
 

@@ -25,7 +25,9 @@ from dashboard.readers.records import (
     Options,
     Reading,
     Role,
+    Sentences,
     Table,
+    sentences_of,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
@@ -40,12 +42,11 @@ _TWO = ("Without names, the first two arrays are the calibration set, the others
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(Sentences):
     """The arrays of a file by set, each a table; an array of two axes is a column of rows."""
 
     tables: Mapping[Role, Table]
     readings: Mapping[Role, Reading] = field(default_factory=dict)  # where names and shapes tell
-    notes: tuple[str, ...] = ()
 
 
 def parts_of(parsed: Arrays, options: Options) -> Parts:
@@ -83,7 +84,8 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
         ]
     if len(tables) > 1 and all(_UNNAMED.fullmatch(a.name) for a in arrays):
         lines = _TWO
-    return Parts(tables, readings, (*lines, *_left_out([*dict.fromkeys(left)])))
+    notes = *lines, *_left_out([*dict.fromkeys(left)])
+    return Parts(tables, readings, notes=notes)
 
 
 def _labels_apart(array: Column) -> list[Column] | None:
@@ -206,7 +208,7 @@ def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table
     if not alike:
         shape = columns[0].values.shape
         raise FileError("logits", f"an array of shape {shape}", "one row per sample")
-    return Table(alike, n_rows, notes=parsed.notes, repairs=parsed.repairs, doubts=parsed.doubts)
+    return Table(alike, n_rows, **sentences_of(parsed))
 
 
 def _matters(column: Column, chosen: AbstractSet[str]) -> bool:
@@ -243,7 +245,9 @@ def reading_of(table: Table, class_names: tuple[str, ...], options: Options) -> 
     names = class_names if widths[:1] == [(len(class_names),)] else ()
     proposals = tuple(proposals_of(features_of(table), roles, options))
     doubts = (*arrays.doubts, *(one.doubt for one in proposals))
-    return Reading(roles, reasons, names, options.event, (*arrays.notes,), doubts, proposals)
+    return Reading(
+        roles, reasons, names, options.event, proposals, notes=(*arrays.notes,), doubts=doubts
+    )
 
 
 class _Named:

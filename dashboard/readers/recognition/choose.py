@@ -167,7 +167,9 @@ def _reading(
         for f, why in zip(features, reasons, strict=True)
         if why == "equals the outcome"
     ]
-    return Reading(tuple(roles), tuple(reasons), names, event, notes, tuple(doubts), proposals)
+    return Reading(
+        tuple(roles), tuple(reasons), names, event, proposals, notes=notes, doubts=tuple(doubts)
+    )
 
 
 def _with_prediction(
