@@ -186,14 +186,14 @@ def understood(name: str, data: bytes, dice: random.Random) -> Upload:
             upload = read(name, data, **choices)
             break
         except Question as question:
-            said = [question.ask, *(text for a in question.answers for text in (a.said, a.why))]
+            said = [question.ask, *(text for a in question.answers for text in (a.label, a.why))]
             _check_texts(said)
             if not left or dice.random() < 0.7:
                 raise
             change = dict(dice.choice(question.answers).change)
             roles = dict(choices.get("roles", ())) | dict(change.get("roles", ()))
             choices |= change | {"roles": tuple(roles.items())}
-    _check_texts([*upload.found, *upload.repairs, *upload.missing, *upload.doubts])
+    _check_texts([*upload.notes, *upload.repairs, *upload.missing, *upload.doubts])
     _check_texts([*upload.preview.headings, *(c for row in upload.preview.rows for c in row)])
     with suppress(FileError):
         split, columns = upload.split(), upload.split_columns()

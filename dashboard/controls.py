@@ -63,9 +63,9 @@ class Source:
 
 def choose_source() -> Source:
     """Let the user pick a sample or bring files."""
-    made = _laboratory_model()
+    laboratory = _laboratory_model()
     kinds = {"sample": "Example", "file": "Your file"} | (
-        {"laboratory": "Laboratory"} if made else {}
+        {"laboratory": "Laboratory"} if laboratory else {}
     )
     kind = address.choose(
         st.segmented_control,
@@ -76,8 +76,8 @@ def choose_source() -> Source:
         required=True,
         width="stretch",
     )
-    if kind == "laboratory" and made is not None:
-        file, model = made
+    if kind == "laboratory" and laboratory is not None:
+        file, model = laboratory
         return Source((file,), model)
     return _choose_sample() if kind == "sample" else _upload_files()
 
@@ -112,7 +112,14 @@ def _upload_files() -> Source:
     files = _bring_files(_FILES, imports.UPLOADER, f"{imports.UPLOADER_HELP} {imports.endings()}")
     if files and st.button("Forget my data", width="stretch"):
         _forget()
-        for key in ("digests", BROUGHT, _FILES, _MODELS, _kept(_FILES), _kept(_MODELS)):
+        for key in (
+            "digests",
+            BROUGHT,
+            _FILES,
+            _MODELS,
+            _earlier_key(_FILES),
+            _earlier_key(_MODELS),
+        ):
             st.session_state.pop(key, None)
         st.session_state["uploads_forgotten"] += 1
         st.rerun()
@@ -130,7 +137,7 @@ def _forget() -> None:
 def remove_file(source: SourceFile) -> None:
     """Take a file of the data away, in a callback, with an empty uploader."""
     files: tuple[SourceFile, ...] = st.session_state.get(BROUGHT, ())
-    st.session_state[_kept(_FILES)] = tuple(
+    st.session_state[_earlier_key(_FILES)] = tuple(
         one for one in files if (one.name, one.digest) != (source.name, source.digest)
     )
     st.session_state[_FILES] = ()
@@ -161,15 +168,15 @@ def _bring_files(
     )
     shown = tuple(SourceFile(file.name, _digest(file), file.getvalue) for file in uploaded)
     left: tuple[SourceFile, ...] = () if shown else st.session_state.get(brought_as, ())
-    files: tuple[SourceFile, ...] = (*st.session_state.get(_kept(brought_as), ()), *left)
+    files: tuple[SourceFile, ...] = (*st.session_state.get(_earlier_key(brought_as), ()), *left)
     # One that comes again takes the other's place; models of one name may be two.
     came = {(source.name, bool(taken) and source.digest) for source in shown}
     files = tuple(one for one in files if (one.name, bool(taken) and one.digest) not in came)
     st.session_state[brought_as] = shown
-    st.session_state[_kept(brought_as)] = files
+    st.session_state[_earlier_key(brought_as)] = files
     every = _numbered(files + shown, taken)
     for place, source in enumerate(every[: len(files)]):
-        _show_kept(brought_as, place, source)
+        _show_earlier(brought_as, place, source)
     return every
 
 
@@ -191,12 +198,12 @@ def _drop_files(brought_as: str) -> None:
     st.session_state.pop(brought_as, None)
 
 
-def _kept(brought_as: str) -> str:
+def _earlier_key(brought_as: str) -> str:
     """Name the place of files that their uploader shows no more."""
     return f"{brought_as}_kept"
 
 
-def _show_kept(brought_as: str, place: int, source: SourceFile) -> None:
+def _show_earlier(brought_as: str, place: int, source: SourceFile) -> None:
     """Show the name of a file, and a button that takes it away."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(escape_markdown(source.name), width="stretch")
@@ -204,7 +211,7 @@ def _show_kept(brought_as: str, place: int, source: SourceFile) -> None:
             imports.REMOVE,
             key=f"remove_{brought_as}_{place}_{source.digest}",
             on_click=_remove,
-            args=(_kept(brought_as), place),
+            args=(_earlier_key(brought_as), place),
             type="tertiary",
             icon=":material/close:",
         )
@@ -299,8 +306,8 @@ def _choose_method(
     row = st.container(horizontal=True, gap="small")
     with row.popover("About", type="tertiary"):
         formula = f"`{method.formula}`\n\n" if expert else ""
-        said = choosing.about(method, len(upload.class_names or ()) or 2)
-        st.markdown(f"{method.explained} {said}\n\n{formula}{method.paper}")
+        about = choosing.about(method, len(upload.class_names or ()) or 2)
+        st.markdown(f"{method.explained} {about}\n\n{formula}{method.paper}")
     return key, _choose_options(method, event, row)
 
 

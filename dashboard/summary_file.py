@@ -148,12 +148,12 @@ def _opened(path: Path, wanted: Mapping[str, str]) -> ds.Dataset:
         raise CalibrationInputError(path.name, "no Parquet file", "files of Parquet") from error
     for field, column in wanted.items():
         if opened.schema.names.count(column) != 1:
-            found = f"no column {column!r} in {path.name}, or several"
+            problem = f"no column {column!r} in {path.name}, or several"
             names = visible(", ".join(opened.schema.names))
-            raise CalibrationInputError(field, found, f"one of its columns: {names}")
+            raise CalibrationInputError(field, problem, f"one of its columns: {names}")
         if not any(is_of(opened.schema.field(column).type) for is_of in _NUMBERS):
-            found = f"{opened.schema.field(column).type} in column {column!r} of {path.name}"
-            raise CalibrationInputError(field, found, _WANTED[field])
+            problem = f"{opened.schema.field(column).type} in column {column!r} of {path.name}"
+            raise CalibrationInputError(field, problem, _WANTED[field])
     return opened
 
 

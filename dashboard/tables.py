@@ -88,12 +88,12 @@ def _took(seconds: float | None) -> Cell:
 
 def _counts(contestants: Sequence[Contestant]) -> dict[str, Callable[[Standing], int | None]]:
     """Return the columns that count rows."""
-    found: dict[str, Callable[[Standing], int | None]] = {
+    columns: dict[str, Callable[[Standing], int | None]] = {
         CHANGED: lambda one: one.changed_decisions
     }
     if crosses_half(contestants):
-        found[PAST_HALF] = lambda one: one.past_half
-    return found
+        columns[PAST_HALF] = lambda one: one.past_half
+    return columns
 
 
 def _counted(count: int | None) -> str:
@@ -192,8 +192,8 @@ def contest_csv(
         for measure in measures:
             cells += [_plain(one.value(measure, side)) for side in sides]
         for count in counts.values():
-            found = (count(one.on(side)) for side in sides)
-            cells += ["" if number is None else number for number in found]
+            numbers = (count(one.on(side)) for side in sides)
+            cells += ["" if number is None else number for number in numbers]
         if seconds is not None:
             cells.append(_plain(seconds.get(one.key)))
         writer.writerow(cells)

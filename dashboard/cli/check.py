@@ -54,32 +54,34 @@ def check_files(given: Mapping[str, Any]) -> bool:
     audited, rows = _audited(given)
     scene = _scene_like(audited, given["files"], _as_audited(given, audited.reading))
     new = _batch(scene)
-    found, how = _compared(audited, rows, new, given)
-    groups = _subgroups(rows, new, found.rule) if isinstance(rows, Batch) else None
+    comparison, how = _compared(audited, rows, new, given)
+    groups = _subgroups(rows, new, comparison.rule) if isinstance(rows, Batch) else None
     console = Lines()
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
     for text in (f"Against: {audited.subject}", how):
         console.print(escape(text), soft_wrap=True)
-    style = "bold red" if found.moved else "bold" if words.too_few(found) else None
-    console.print(escape(words.conclusion(found)), style=style, soft_wrap=True)
-    console.table(words.head(found), [words.cells(row, found) for row in found.rows])
-    for text in filter(None, (words.power(found), words.note(found))):
+    style = "bold red" if comparison.moved else "bold" if words.too_few(comparison) else None
+    console.print(escape(words.conclusion(comparison)), style=style, soft_wrap=True)
+    console.table(words.head(comparison), [words.cells(row, comparison) for row in comparison.rows])
+    for text in filter(None, (words.power(comparison), words.note(comparison))):
         console.print(escape(text), soft_wrap=True)
     console.print(escape(words.subgroups(groups)), soft_wrap=True)
     if groups is not None and groups.changes.moved.any():
         console.table(words.SUBGROUP_HEAD, words.subgroup_cells(groups))
     least = given["min_power"]
-    lacks = least is not None and found.power < least
+    lacks = least is not None and comparison.power < least
     if given["json"] is not None or given["junit"] is not None:
-        record = record_of(found, plain(subject(scene)), audited.subject, how, groups)
+        record = record_of(comparison, plain(subject(scene)), audited.subject, how, groups)
         for out, written in ((given["json"], json_of), (given["junit"], junit_of)):
             if out is not None:
                 write_file(
-                    out, written(record, words.too_little_power(found, least) if lacks else "")
+                    out, written(record, words.too_little_power(comparison, least) if lacks else "")
                 )
     if lacks:
-        console.print(escape(words.too_little_power(found, least)), style="bold red")
-    return bool(found.moved) or lacks or (groups is not None and bool(groups.changes.moved.any()))
+        console.print(escape(words.too_little_power(comparison, least)), style="bold red")
+    return (
+        bool(comparison.moved) or lacks or (groups is not None and bool(groups.changes.moved.any()))
+    )
 
 
 def _compared(
@@ -88,12 +90,12 @@ def _compared(
     """Return the comparison, and a sentence on whether it is of pairs, and why."""
     size, rule = given["change"], _rule(given)
     if isinstance(rows, Batch):
-        found = match(rows, new)
-        if isinstance(found, Matched):
-            return compare_pairs(found.reference, found.new, size=size, rule=rule), words.paired(
-                found
+        pairs = match(rows, new)
+        if isinstance(pairs, Matched):
+            return compare_pairs(pairs.reference, pairs.new, size=size, rule=rule), words.paired(
+                pairs
             )
-        rows = words.unmatched(found, rows.file, new.file)
+        rows = words.unmatched(pairs, rows.file, new.file)
     counted = tally_of(new.event)
     compared = compare_batches(audited.counted, counted, size=size, rule=rule)
     return compared, words.two_samples(rows)
@@ -177,8 +179,8 @@ def _rows_of(audited: Reference, given: Mapping[str, Any]) -> Batch | str:
     """
     named: Sequence[Path] = given["audited"]
     if named and digest_of_paths(named) != audited.digest:
-        found = " and ".join(path.name for path in named)
-        raise CalibrationInputError("audited", f"{found}, of another SHA-256", words.AUDITED_FILES)
+        others = " and ".join(path.name for path in named)
+        raise CalibrationInputError("audited", f"{others}, of another SHA-256", words.AUDITED_FILES)
     files = named or _sought(audited, given["against"].parent)
     if isinstance(files, str):
         return files
@@ -252,7 +254,7 @@ def _batch(scene: Scene) -> Batch:
         rows.labels if isinstance(rows, LogitSet) else event.hits,
         upload.class_names,
         {name: _cells(column) for name, column in upload.columns.get(role, {}).items()},
-        {name: found for name in groupings(upload) if (found := _grouping(scene, name))},
+        {name: grouping for name in groupings(upload) if (grouping := _grouping(scene, name))},
     )
 
 
@@ -270,9 +272,9 @@ def _as_audited(given: Mapping[str, Any], audited: Mapping[str, Any]) -> dict[st
     """Return how files are read: as the audited one, but for what is given, and never split."""
     named = [role for role in OWN_OPTIONS if given[role] is not None]
     columns = [text for text in audited.get("columns", ()) if text.rpartition("=")[2] not in named]
-    kept = {name: given[name] or value for name, value in audited.items() if name in given}
-    kept["split_at"] = given["split_at"]
-    return {**given, **kept, "columns": [*columns, *given["columns"]]}
+    own = {name: given[name] or value for name, value in audited.items() if name in given}
+    own["split_at"] = given["split_at"]
+    return {**given, **own, "columns": [*columns, *given["columns"]]}
 
 
 def _read(path: Path) -> Reference:

@@ -16,29 +16,29 @@ from dashboard.texts.rows import rows_of
 SUBGROUP_HEAD = "Subgroup", "Rows", "Audited", "Now", "Change", "Adjusted p"
 
 
-def subgroups(found: Subgroups | None) -> str:
+def subgroups(groups: Subgroups | None) -> str:
     """Return whether the mean gap of a subgroup changed, or why none was compared."""
-    if found is None:
+    if groups is None:
         return "Subgroups: not compared, which needs the audited rows."
-    n_groups = len(found.names)
+    n_groups = len(groups.names)
     if not n_groups:
         return "Subgroups: none to compare."
-    n_moved = int(found.changes.moved.sum())
+    n_moved = int(groups.changes.moved.sum())
     if not n_moved:
-        least = found.changes.adjusted.min()
+        least = groups.changes.adjusted.min()
         return (
             f"Subgroups: no change of the mean gap in any of {n_groups} (smallest p = {least:.2g})."
         )
     return f"Subgroups: the mean gap changed in {n_moved} of {n_groups}."
 
 
-def subgroup_cells(found: Subgroups) -> list[tuple[str, ...]]:
+def subgroup_cells(groups: Subgroups) -> list[tuple[str, ...]]:
     """Return the rows of the table of the subgroups that changed, largest change first."""
-    one = found.changes
+    one = groups.changes
     order = np.argsort(-np.abs(one.new - one.reference))
     return [
         (
-            " = ".join(found.names[k]),
+            " = ".join(groups.names[k]),
             f"{one.rows_new[k]:,}",
             *(
                 f"{amount(value, 'share', int(one.rows_new[k]), signed=True)} pp"
@@ -64,15 +64,15 @@ AUDITED_FILES = "the files that the report names"
 # Pairs, or two samples ----------------------------------------------------------------------
 
 
-def paired(found: Matched) -> str:
+def paired(pairs: Matched) -> str:
     """Return how many rows are pairs, and which are not compared."""
-    n_pairs = found.new.n_samples
-    text = f"Paired: {n_pairs:,} of {found.n_new:,} row IDs match (column {found.column})."
+    n_pairs = pairs.new.n_samples
+    text = f"Paired: {n_pairs:,} of {pairs.n_new:,} row IDs match (column {pairs.column})."
     alone = [
         f"{rows_of(count)} {where}"
         for count, where in (
-            (found.n_new - n_pairs, "of the new batch"),
-            (found.n_reference - n_pairs, "of the audited file"),
+            (pairs.n_new - n_pairs, "of the new batch"),
+            (pairs.n_reference - n_pairs, "of the audited file"),
         )
         if count
     ]
@@ -84,23 +84,23 @@ def two_samples(why: str) -> str:
     return f"Two samples: {why}."
 
 
-def unmatched(found: Unmatched, audited: str, new: str) -> str:
+def unmatched(fault: Unmatched, audited: str, new: str) -> str:
     """Return why the rows of two files are no pairs."""
-    match found.why:
+    match fault.why:
         case "none":
             return f"no column of row IDs is in both {audited} and {new}"
         case "repeated":
-            return f"row IDs repeat in {found.file} (column {found.column})"
+            return f"row IDs repeat in {fault.file} (column {fault.column})"
         case "counted":
             return (
-                f"column {found.column} only counts the rows; if it names them in both files, add"
-                f' --column "{found.column}=id"'
+                f"column {fault.column} only counts the rows; if it names them in both files, add"
+                f' --column "{fault.column}=id"'
             )
-    if not found.n_matched:
-        return f"no row IDs in common with {audited} (column {found.column})"
-    least = str(FEWEST) if found.n_matched < FEWEST else f"{MATCHING:.0%}"
+    if not fault.n_matched:
+        return f"no row IDs in common with {audited} (column {fault.column})"
+    least = str(FEWEST) if fault.n_matched < FEWEST else f"{MATCHING:.0%}"
     return (
-        f"{found.n_matched:,} of {found.n_new:,} row IDs match (column {found.column}), fewer than"
+        f"{fault.n_matched:,} of {fault.n_new:,} row IDs match (column {fault.column}), fewer than"
         f" {least}"
     )
 

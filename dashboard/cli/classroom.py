@@ -66,8 +66,8 @@ class Student:
         """The address of the lesson, its answer shown; or of a model of the laboratory."""
         if self.lesson is None:
             return urlencode({"model": Chosen(seed=self.seat).code})
-        asked = {"lesson": self.lesson.key, "answers": "shown", "seat": str(self.seat)}
-        return urlencode(asked)
+        parts = {"lesson": self.lesson.key, "answers": "shown", "seat": str(self.seat)}
+        return urlencode(parts)
 
     def note(self, message: ForwardMsg) -> None:
         """Take in the control, the page's name, or a failure."""
@@ -170,8 +170,8 @@ async def teach(
         for key in dict.fromkeys(student.key for student in students)
     }
     if not times:
-        told = f"{n_students} students: no move was answered; {len(failures)} failures"
-        return f"{told} {failures[:3]}\n"
+        summary = f"{n_students} students: no move was answered; {len(failures)} failures"
+        return f"{summary} {failures[:3]}\n"
     cost = f", {1000 * used / len(times):.0f} ms of processor time each" if processor else ""
     return (
         f"{n_students} students, {elapsed:.0f} s: {len(times)} moves,"

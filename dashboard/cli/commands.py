@@ -129,13 +129,13 @@ def named_files(
     Both in the order of their names; a folder without those within it, hidden or of other kinds.
     """
     del ctx, param
-    found: list[Path] = []
+    paths: list[Path] = []
     for path in value:
         files = _files_of(path)
         if not files:
             raise click.BadParameter(f"{path}, where no file is. Expected files to read.")
-        found += files
-    return tuple(found)
+        paths += files
+    return tuple(paths)
 
 
 def _files_of(path: Path) -> list[Path]:

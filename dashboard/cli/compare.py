@@ -69,11 +69,11 @@ def compare_files(given: Mapping[str, Any]) -> None:
             text = escape(plain(words.working_on(model, key)))
             bar.update(task, description=text, completed=share)
 
-        found = run_table(scene, models, keys, request, tell, go=True)
-    _print(scene, found)
-    table = paper_table(scene, found)
+        results = run_table(scene, models, keys, request, tell, go=True)
+    _print(scene, results)
+    table = paper_table(scene, results)
     written = {
-        "json": json_of(scene, found),
+        "json": json_of(scene, results),
         "markdown": paper_markdown(table),
         "latex": paper_latex(table),
     }
@@ -124,10 +124,10 @@ def _is_offered(key: str, offered: Sequence[str]) -> bool:
     return key in offered or (is_variant(key) and method_of(key) in offered)
 
 
-def _print(scene: Scene, found: ModelTable) -> None:
-    console, table = Lines(), paper_table(scene, found)
+def _print(scene: Scene, results: ModelTable) -> None:
+    console, table = Lines(), paper_table(scene, results)
     console.print(escape(plain(table.heading)), style="bold", soft_wrap=True)
-    best = best_line(found, table)
+    best = best_line(results, table)
     if best:
         console.print(escape(plain(best)), soft_wrap=True)
     console.table(
@@ -138,8 +138,8 @@ def _print(scene: Scene, found: ModelTable) -> None:
         console.print(escape(f"{plain(name)}: {plain(size)}"), soft_wrap=True)
     note = table.note.replace(words.MARKS, "*: best of the row; ': second best")
     console.print(escape(plain(note)), soft_wrap=True)
-    for place, key, reason in found.refused:
-        text = f"{found.models[place].name}, {method_name(key)}: {reason}"
+    for place, key, reason in results.refused:
+        text = f"{results.models[place].name}, {method_name(key)}: {reason}"
         console.print(escape(plain(text)), soft_wrap=True)
 
 
@@ -148,9 +148,9 @@ def _written(one: PaperCell) -> str:
     return f"{one.text}{_MARKS[one.place]}{LEVEL if one.level else ''}{note if one.note else ''}"
 
 
-def json_of(scene: Scene, found: ModelTable) -> str:
+def json_of(scene: Scene, results: ModelTable) -> str:
     """Write the table for programs: an object for each model and calibrator, every digit."""
-    reasons = {(place, key): reason for place, key, reason in found.refused}
+    reasons = {(place, key): reason for place, key, reason in results.refused}
     rows = [
         {
             "model": model.name,
@@ -158,21 +158,21 @@ def json_of(scene: Scene, found: ModelTable) -> str:
             "calibration_rows": model.n_fit,
             "test_rows": model.n_test,
             "cross_validated": model.crossed,
-            **_figures(found.cells.get((place, key), TableCell(None))),
+            **_figures(results.cells.get((place, key), TableCell(None))),
             "refused": reasons.get((place, key)),
         }
-        for place, model in enumerate(found.models)
-        for key in found.keys
+        for place, model in enumerate(results.models)
+        for key in results.keys
     ]
     record = {
         "$schema": FORMAT,
         "format": 1,
         "made_by": f"Fractile {version('fractile')}",
-        "measure": found.asked.measure.key,
-        "better": found.asked.measure.better,
+        "measure": results.asked.measure.key,
+        "better": results.asked.measure.better,
         "event": scene.event_words.plain,
-        "resamples": found.asked.n_resamples,
-        "random_splits": found.asked.n_splits,
+        "resamples": results.asked.n_resamples,
+        "random_splits": results.asked.n_splits,
         "cells": rows,
     }
     return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)

@@ -186,8 +186,8 @@ def measure_class(
     from dashboard.cli.classroom import lessons_that_slide, teach  # noqa: PLC0415 - takes a second
 
     lessons = [None] if laboratory else lessons_that_slide()
-    told = teach(address.rstrip("/"), lessons, students, seconds, pause)
-    click.echo(asyncio.run(told), nl=False)
+    report = teach(address.rstrip("/"), lessons, students, seconds, pause)
+    click.echo(asyncio.run(report), nl=False)
 
 
 def _serve(options: Sequence[str]) -> None:
@@ -361,8 +361,8 @@ def audit(
         of_kind = audit_summaries if are_summaries(given["files"]) else audit_files
         return of_kind(given, fail_if, full=full)
 
-    held = _done(work)
-    sys.exit(HOLDS if held else 0)
+    holds = _done(work)
+    sys.exit(HOLDS if holds else 0)
 
 
 @main.command(cls=WithKeys, epilog=_EXAMPLES["compare"])

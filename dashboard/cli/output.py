@@ -100,21 +100,21 @@ def table_of(
     """
     columns = list(zip(heads, *rows, strict=True))
     least = [max(len(word) for cell in one for word in (cell.split() or [""])) for one in columns]
-    n_kept = len(columns)
-    while n_kept > 1 and sum(least[:n_kept]) + _BETWEEN * (n_kept - 1) > width:
-        n_kept -= 1
-    spare = width - sum(least[:n_kept]) - _BETWEEN * (n_kept - 1)
+    n_shown = len(columns)
+    while n_shown > 1 and sum(least[:n_shown]) + _BETWEEN * (n_shown - 1) > width:
+        n_shown -= 1
+    spare = width - sum(least[:n_shown]) - _BETWEEN * (n_shown - 1)
     wanted = [max(map(len, one)) - need for one, need in zip(columns, least, strict=True)]
-    for n_done, k in enumerate(sorted(range(n_kept), key=wanted.__getitem__)):
-        given = max(0, min(wanted[k], spare // (n_kept - n_done)))
+    for n_done, k in enumerate(sorted(range(n_shown), key=wanted.__getitem__)):
+        given = max(0, min(wanted[k], spare // (n_shown - n_done)))
         least[k] += given
         spare -= given
     table = Table(box=None, pad_edge=False)
-    for head, needed in zip(heads[:n_kept], least, strict=False):
+    for head, needed in zip(heads[:n_shown], least, strict=False):
         table.add_column(escape(head), width=needed)
     for row in rows:
-        table.add_row(*map(escape, row[:n_kept]))
-    return table, tuple(filter(None, heads[n_kept:]))
+        table.add_row(*map(escape, row[:n_shown]))
+    return table, tuple(filter(None, heads[n_shown:]))
 
 
 def prepare() -> None:
@@ -143,12 +143,12 @@ def is_stream(out: Path) -> bool:
     return opened or (out.exists() and not out.is_file() and not out.is_dir())
 
 
-def write_file(out: Path, held: str | bytes) -> None:
+def write_file(out: Path, content: str | bytes) -> None:
     """Write a file beside its place and move it there, so that a whole one is there at any time.
 
     A link stays one: the file that it leads to is replaced. Devices and pipes are written to.
     """
-    data = held.encode() if isinstance(held, str) else held
+    data = content.encode() if isinstance(content, str) else content
     if is_stream(out):
         out.write_bytes(data)
         return

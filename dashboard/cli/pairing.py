@@ -33,7 +33,7 @@ class Batch:
     """Scores and outcomes."""
     ids: Mapping[str, Names]
     """By the column, numbers that stand for the names of the rows; shape (n_samples,)."""
-    told: frozenset[str]
+    ids_by_user: frozenset[str]
     """Columns that the user says name the rows."""
     numbers: Names
     """Of the rows in the file; shape (n_samples,)."""
@@ -86,11 +86,11 @@ def match(reference: Batch, new: Batch) -> Matched | Unmatched:
     ID is twice in a file. Row IDs that only count the rows of both name them if the user says so,
     or if all outcomes are the same, five or more of them of another kind than most.
     """
-    found = [_by(column, reference, new) for column in new.ids if column in reference.ids]
-    matched = next((one for one in found if isinstance(one, Matched)), None)
+    outcomes = [_by(column, reference, new) for column in new.ids if column in reference.ids]
+    matched = next((one for one in outcomes if isinstance(one, Matched)), None)
     order: tuple[Fault, ...] = "few", "repeated", "counted"
     faults = [
-        one for why in order for one in found if isinstance(one, Unmatched) and one.why == why
+        one for why in order for one in outcomes if isinstance(one, Unmatched) and one.why == why
     ]
     return matched or (faults[0] if faults else Unmatched("none"))
 
@@ -109,7 +109,7 @@ def _by(column: str, reference: Batch, new: Batch) -> Matched | Unmatched:
     same = reference.class_names == new.class_names and _are_same(
         reference.truth[here], new.truth[there]
     )
-    if counted and column not in new.told and not same:
+    if counted and column not in new.ids_by_user and not same:
         return Unmatched("counted", column)
     order = np.argsort(there)
     return Matched(

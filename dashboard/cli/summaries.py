@@ -86,8 +86,8 @@ def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: b
 
 
 def _refuse_rows(given: Mapping[str, Any], conditions: Sequence[Condition]) -> None:
-    asked = (name for name, value in given.items() if value and name not in _SERVES)
-    option = next(asked, None)
+    of_rows = (name for name, value in given.items() if value and name not in _SERVES)
+    option = next(of_rows, None)
     if option is not None:
         wanted = "none with a summary, which counts rows by score and does not keep them"
         raise CalibrationInputError(option.replace("_", "-"), "an option for rows", wanted)

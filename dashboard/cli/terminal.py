@@ -114,13 +114,13 @@ def _print_notes(console: Lines, scene: Scene) -> None:
 
 def _check_report(given: Mapping[str, Any]) -> None:
     """Refuse what a report is to hold without one."""
-    told = next((name for name in ("title", "purpose", "model", "author") if given[name]), None)
+    field = next((name for name in ("title", "purpose", "model", "author") if given[name]), None)
     if given["costs"] and given["cutoff"] is not None:
         raise CalibrationInputError("cutoff", "costs too, which set it", "one of the two")
     if given["brief"] and not given["report"]:
         raise CalibrationInputError("page", "no report to be a page of", "--report too")
-    if told is not None and not (given["report"] or given["json"]):
-        raise CalibrationInputError(told, "no report to hold it", "--report or --json too")
+    if field is not None and not (given["report"] or given["json"]):
+        raise CalibrationInputError(field, "no report to hold it", "--report or --json too")
 
 
 def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> None:
@@ -144,10 +144,10 @@ def _onnx(file: CalibratorFile) -> bytes:
     return written
 
 
-def write_out(out: Path, held: str | bytes, option: str) -> None:
+def write_out(out: Path, content: str | bytes, option: str) -> None:
     """Write a file that an option names, or say that it cannot be."""
     try:
-        write_file(out, held)
+        write_file(out, content)
     except OSError as error:
         why = f" ({error.strerror})" if error.strerror else ""
         raise CalibrationInputError(option, f"{out}{why}", "a place to write to") from error
@@ -160,36 +160,36 @@ def fit_files(
     upload = read_paths(reading["files"], options_of(reading))
     event = event_of(upload, reading["event"])
     scene = scene_of(upload, event=event, method=method, group=group, progress=lambda _: None)
-    kept = calibrator_file(scene)
-    if kept is None:
+    file = calibrator_file(scene)
+    if file is None:
         raise CalibrationInputError("calibrator", method, "one of the catalogue, to be fitted")
-    kept = replace(kept, model=model)
+    file = replace(file, model=model)
     match out.suffix.lower():
         case ".onnx":
-            write_out(out, _onnx(kept), "out")
+            write_out(out, _onnx(file), "out")
         case ".py":
-            write_out(out, numpy_code(kept), "out")
+            write_out(out, numpy_code(file), "out")
         case ".xlsx":
             name, words = method_name(method), scene.event_words
             in_percent = upload.in_percent
-            book = workbook_of(kept, name, words.plain, in_percent=in_percent)
+            book = workbook_of(file, name, words.plain, in_percent=in_percent)
             write_out(out, book, "out")
         case _:
-            write_out(out, kept.to_json(), "out")
-    return f"{out}: {method_name(method)}, fitted on {kept.n_rows:,} rows"
+            write_out(out, file.to_json(), "out")
+    return f"{out}: {method_name(method)}, fitted on {file.n_rows:,} rows"
 
 
 def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> str:
     """Calibrate every row of files, write them, and say so."""
     try:
-        kept = CalibratorFile.from_json(calibrator.read_text(encoding="utf-8"))
+        file = CalibratorFile.from_json(calibrator.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
     files: Sequence[Path] = reading["files"]
-    upload = rows_for(kept, options_of(reading), lambda options: read_paths(files, options))
-    frame = calibrated_rows(upload, kept)
+    upload = rows_for(file, options_of(reading), lambda options: read_paths(files, options))
+    frame = calibrated_rows(upload, file)
     write_out(out, frame_bytes(frame, out.suffix.lower()), "out")
-    return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, kept))])
+    return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, file))])
 
 
 OWN_OPTIONS = ("outcome", "score", "weight", "count", "cluster")
@@ -240,9 +240,9 @@ def explained(error: CalibrationInputError) -> str:
     first = dict(reversed(ways))
     ways = [way for way in ways if first[way[0]] is way[1]]
     lines = [
-        f"  {options}  ({answer.said}. {answer.why})"
+        f"  {options}  ({answer.label}. {answer.why})"
         if options
-        else f"  {answer.said}. {answer.why}"
+        else f"  {answer.label}. {answer.why}"
         for options, answer in ways
     ]
     return "\n".join([f"Error: {error.field}: {error.actual}. {error.ask}", *lines])
@@ -252,7 +252,7 @@ def proposed(upload: Upload) -> Iterator[str]:
     """Give the options that say what columns may say, a line each."""
     for proposal in upload.proposals:
         for answer in proposal.question.answers:
-            yield f"  {_as_options(answer.change)}  ({answer.said}. {answer.why})"
+            yield f"  {_as_options(answer.change)}  ({answer.label}. {answer.why})"
 
 
 def _as_options(change: Mapping[str, Any]) -> str:
@@ -277,7 +277,7 @@ def _as_options(change: Mapping[str, Any]) -> str:
 
 def _print_head(console: Console, scene: Scene) -> None:
     console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
-    left = (text for text in scene.upload.found if text.startswith("Left out"))
+    left = (text for text in scene.upload.notes if text.startswith("Left out"))
     read = *as_read(scene.upload), *left, *proposed(scene.upload)
     for text in filter(None, (design_line(scene), *read)):
         console.print(escape(plain(text)), soft_wrap=True)

@@ -131,8 +131,8 @@ def classes_of(scene: Scene) -> BothScreens | None:
         return None
     if is_of_two(scene):
         return None
-    found = screen(scene)
-    return None if found is None else (found.before, found.after)
+    screening = screen(scene)
+    return None if screening is None else (screening.before, screening.after)
 
 
 def steps_of(

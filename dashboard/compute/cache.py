@@ -133,7 +133,7 @@ def key_of(upload: Upload, settings: Settings) -> Key:
 class _Entry:
     """A result, when it was last asked for, the bytes by identity that it holds, and for whom."""
 
-    made: Any
+    result: Any
     used: float
     sizes: Mapping[int, int]
     visitors: set[str | None]
@@ -162,14 +162,14 @@ class _Store:
             entry.used = time.monotonic()
             entry.visitors.add(_visitor())
             self._entries.move_to_end((kind, key))
-            return entry.made
+            return entry.result
 
-    def put(self, kind: str, key: object, made: object, most: int, whose: str | None) -> None:
+    def put(self, kind: str, key: object, result: object, most: int, whose: str | None) -> None:
         """Keep a result; drop the oldest of its kind, and of all, that are too many."""
         with self._lock:
             if self.has(kind, key):
                 self._drop((kind, key))
-            self._entries[kind, key] = _Entry(made, time.monotonic(), {}, {whose})
+            self._entries[kind, key] = _Entry(result, time.monotonic(), {}, {whose})
             self._of_kind[kind] += 1
             self._weigh(self._entries[kind, key])
             while self._of_kind[kind] > most:
@@ -215,7 +215,7 @@ class _Store:
             self._drop(place)
 
     def _weigh(self, entry: _Entry) -> None:
-        entry.sizes = sizes_of(entry.made)
+        entry.sizes = sizes_of(entry.result)
         self._bytes += sum(size for of, size in entry.sizes.items() if not self._holders[of])
         self._holders.update(entry.sizes.keys())
 
@@ -282,7 +282,7 @@ def once_going_on(
 def keeper(kind: str, key: object) -> Callable[[object], None]:
     """Return what keeps a result that is made elsewhere, perhaps in another thread."""
     whose = _visitor()
-    return lambda made: _STORE.put(kind, key, made, MOST_RESULTS, whose)
+    return lambda result: _STORE.put(kind, key, result, MOST_RESULTS, whose)
 
 
 def forget() -> None:

@@ -92,7 +92,7 @@ _CONTESTANTS = "contestants"
 
 _GAP, _RATE = (next(m for m in METRICS if m.key == key) for key in ("mean_gap", "hit_rate"))
 
-_KEPT_ROWS = 100_000
+_ROWS_WITH_CURVES = 100_000
 """Up to so many rows the fits of a contest are kept with their curves, for the other pages."""
 
 _EVALUATING = 8_000, 40
@@ -167,7 +167,7 @@ def estimate_contest(scene: Scene, keys: Sequence[str], dealt: Dealt) -> float:
             cost, speed = method_by_key(key).cost_of(**dict(settings.options)), seconds_per_logit()
             if not is_fitted(scene.upload, settings):
                 fits += cost.seconds(n_fit, n_classes, speed)
-            if not _fits_made(scene, key, dealt):
+            if not _has_fits(scene, key, dealt):
                 fits += n_folds * cost.seconds(n_fit - n_fit // n_folds, n_classes, speed)
     return total + side_by_side_seconds(fits, scene.split.calibration)
 
@@ -182,7 +182,7 @@ def run_contest(
     `Report`; whatever it raises ends the contest, and what was finished is kept. ``go``: whether
     those that have not been tried are; otherwise they are listed as missing.
     """
-    found, refused, missing = [], [], []
+    fitted, refused, missing = [], [], []
     ahead, ends = _fit_together(scene, keys, dealt, report) if go else (0.0, 0)
     for number, key in enumerate(keys):
 
@@ -193,10 +193,10 @@ def run_contest(
             missing.append(key)
             continue
         try:
-            found.append(_contestant(scene, key, dealt, tell))
+            fitted.append(_contestant(scene, key, dealt, tell))
         except CalibrationInputError as error:
             refused.append((key, str(error)))
-    return ComparisonResults(tuple(found), tuple(refused), tuple(missing), ends)
+    return ComparisonResults(tuple(fitted), tuple(refused), tuple(missing), ends)
 
 
 def _fit_together(
@@ -210,7 +210,7 @@ def _fit_together(
     wanted = [one for one in wanted if not is_known(_CONTESTANTS, _key(scene, one, dealt))]
     done, ends = 0.0, 0
 
-    def told(share: float, job: FitJob, fold: int) -> None:
+    def tell(share: float, job: FitJob, fold: int) -> None:
         nonlocal done
         done = _FITS_SHARE
         report(_FITS_SHARE * share, job.key, fold)
@@ -219,7 +219,7 @@ def _fit_together(
         _contestant(scene, NO_METHOD, dealt, lambda *_: None)
     if wanted:
         fold = _fold(scene.upload, wanted[0], dealt)
-        ends = fit_together(scene.upload, wanted, fold, told)
+        ends = fit_together(scene.upload, wanted, fold, tell)
     return done, ends
 
 
@@ -313,7 +313,7 @@ def _on_test(upload: Upload, settings: Settings, progress: Progress) -> Standing
     """Fit on the whole calibration set, evaluate on the test set."""
     split = whole_split(upload, settings)
     n_rows = split.calibration.n_samples + split.test.n_samples
-    if n_rows <= _KEPT_ROWS or is_fitted(upload, settings):
+    if n_rows <= _ROWS_WITH_CURVES or is_fitted(upload, settings):
         result = run_audit(upload, settings, progress)
         return Standing.of(result.test, result.of_test)
     event, fitted = settings.event, fitted_whole(upload, settings, progress)
@@ -356,7 +356,7 @@ def advice_of(
 
     One that moves the mean score away from the observed frequency is none to use.
     """
-    by_key, found = {one.key: one for one in contestants}, {}
+    by_key, losses = {one.key: one for one in contestants}, {}
     for key, one in by_key.items():
         of_rows = (
             None
@@ -364,25 +364,25 @@ def advice_of(
             else _losses(scene, one.crossed, dealt, measure, key)
         )
         if of_rows is not None:
-            found[key] = of_rows
+            losses[key] = of_rows
 
     without = _losses(scene, None, dealt, measure, NO_METHOD)
     rows = rows_evaluated(scene, NO_METHOD, "crossed")
 
     def improves(key: str) -> bool:
         one_by_one = not is_designed(rows)
-        if without is not None and one_by_one and _surely_no_better(found[key] - without):
+        if without is not None and one_by_one and _surely_no_better(losses[key] - without):
             return False
         least = replace(scene, n_resamples=max(scene.n_resamples, LEAST_RESAMPLES))
         closer = contest_closer(least, by_key[key], dealt, "crossed", measure)
         if closer.fits != "unknown":
             return closer.find(measure.key).mark == "better"
         # Fits that are too slow to be repeated are allowed for as between two calibrators.
-        return without is not None and lead(found[key], without, dealt.n_folds, rows).high < 0
+        return without is not None and lead(losses[key], without, dealt.n_folds, rows).high < 0
 
     order = {key: place for place, key in enumerate(SIMPLEST_FIRST)}
-    simplest = sorted(found, key=lambda key: order.get(method_of(key), len(order)))
-    return advise(found, improves, simplest, dealt.n_folds, rows)
+    simplest = sorted(losses, key=lambda key: order.get(method_of(key), len(order)))
+    return advise(losses, improves, simplest, dealt.n_folds, rows)
 
 
 def _surely_no_better(change: Floats) -> bool:
@@ -408,8 +408,8 @@ def _losses(
         side = side_before(prepared) if fitted is None else side_after(prepared, event, fitted)
         return row_losses(measure, side)
 
-    made_of = _key(scene, settings_of(scene, key), dealt), measure.key
-    return once("contest losses", made_of, make)
+    key_of_losses = _key(scene, settings_of(scene, key), dealt), measure.key
+    return once("contest losses", key_of_losses, make)
 
 
 def _key(scene: Scene, settings: Settings, dealt: Dealt) -> tuple[object, ...]:
@@ -424,10 +424,10 @@ def _is_fitted(scene: Scene, key: str, dealt: Dealt) -> bool:
 def _is_ready(scene: Scene, key: str, dealt: Dealt) -> bool:
     """Return whether a contestant is known, or at least fitted in a contest that was stopped."""
     begun = _is_fitted(scene, NO_METHOD, dealt)
-    return _is_fitted(scene, key, dealt) or (begun and _fits_made(scene, key, dealt))
+    return _is_fitted(scene, key, dealt) or (begun and _has_fits(scene, key, dealt))
 
 
-def _fits_made(scene: Scene, key: str, dealt: Dealt) -> bool:
+def _has_fits(scene: Scene, key: str, dealt: Dealt) -> bool:
     settings = replace(settings_of(scene, key), only=None)
     return are_fitted(scene.upload, settings, _fold(scene.upload, settings, dealt))
 
@@ -486,8 +486,8 @@ class Conclusion:
     @property
     def lines(self) -> list[str]:
         """All that is said."""
-        all_said = (self.head, self.level, self.not_tested, self.changers, self.on_test)
-        return [one for one in all_said if one]
+        sentences = (self.head, self.level, self.not_tested, self.changers, self.on_test)
+        return [one for one in sentences if one]
 
 
 def conclusion_of(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> Conclusion:

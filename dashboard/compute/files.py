@@ -18,7 +18,7 @@ from dashboard.logs import LOG
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
 from dashboard.readers.formats import FORMATS, ending_of
 from dashboard.readers.records import DEFAULTS, Array, Arrays, Column, RawEvent, RawSet, Role
-from dashboard.readers.records import Parsed as Held
+from dashboard.readers.records import Parsed as Content
 from dashboard.readers.refusal import PassingError, Question, visible
 from dashboard.readers.together import ways_of
 from dashboard.readers.upload import Rows
@@ -32,7 +32,7 @@ MOST_FILES = 8
 MOST_READINGS = 24
 """Ways to understand files that are kept, which share the files' arrays."""
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,15 @@ def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Up
     """
 
     def make() -> Upload:
-        files = [Parsed(one.name, one.digest, _held(one, options)) for one in sources]
+        files = [Parsed(one.name, one.digest, _content(one, options)) for one in sources]
         return split_by_date(understand(files, options))
 
     key = tuple((source.name, source.digest) for source in sources), options
-    return _kept("uploads", key, make, most=MOST_READINGS)
+    return _outcome_once("uploads", key, make, most=MOST_READINGS)
 
 
-def _kept(kind: str, key: object, make: Callable[[], Made], *, most: int) -> Made:
-    def outcome() -> Made | _Refused:
+def _outcome_once(kind: str, key: object, make: Callable[[], Result], *, most: int) -> Result:
+    def outcome() -> Result | _Refused:
         try:
             return make()
         except PassingError:
@@ -128,15 +128,15 @@ def fitting(sources: Sequence[SourceFile], options: Options) -> tuple[Options, t
         return options, ()
     names = {column.name for one in parsed(sources, options) for column in _columns(one)}
     plain = _refused(sources, DEFAULTS)
-    kept, dropped = DEFAULTS, list[Options]()
+    fit, dropped = DEFAULTS, list[Options]()
     for one in _each(options):
-        tried = _both(kept, one)
+        tried = _both(fit, one)
         strange = bool(names) and any(name not in names for name, _ in one.roles)
         if strange if plain else _refused(sources, tried):
             dropped.append(one)
         else:
-            kept = tried
-    return kept, tuple(dropped)
+            fit = tried
+    return fit, tuple(dropped)
 
 
 def _each(options: Options) -> list[Options]:
@@ -167,14 +167,14 @@ def _refused(sources: Sequence[SourceFile], options: Options) -> bool:
     return False
 
 
-def _columns(held: Held) -> tuple[Column, ...]:
-    return held.arrays if isinstance(held, Arrays) else held.columns
+def _columns(part: Content) -> tuple[Column, ...]:
+    return part.arrays if isinstance(part, Arrays) else part.columns
 
 
-def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[Held, ...]:
+def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[Content, ...]:
     """Return what files hold before recognition; nothing where one cannot be parsed."""
     try:
-        return tuple(_held(source, options) for source in sources)
+        return tuple(_content(source, options) for source in sources)
     except FileError:
         return ()
 
@@ -183,20 +183,20 @@ def ways_together(
     sources: Sequence[SourceFile], options: Options = DEFAULTS
 ) -> tuple[tuple[str, ...], ...]:
     """Return what several files may be of one another, each a value of ``together``."""
-    held = parsed(sources, options)
-    if len(held) < 2:
+    parts = parsed(sources, options)
+    if len(parts) < 2:
         return ()
-    pairs = [(source.name, one) for source, one in zip(sources, held, strict=True)]
+    pairs = [(source.name, one) for source, one in zip(sources, parts, strict=True)]
     key = tuple((source.name, source.digest) for source in sources), options
-    return _kept("ways", key, lambda: ways_of(pairs, options), most=MOST_READINGS)
+    return _outcome_once("ways", key, lambda: ways_of(pairs, options), most=MOST_READINGS)
 
 
-def _held(source: SourceFile, options: Options) -> Held:
+def _content(source: SourceFile, options: Options) -> Content:
     key = source.name, source.digest, options.header
-    return _kept("parsed", key, lambda: _parse(source, options), most=MOST_FILES)
+    return _outcome_once("parsed", key, lambda: _parse(source, options), most=MOST_FILES)
 
 
-def _parse(source: SourceFile, options: Options) -> Held:
+def _parse(source: SourceFile, options: Options) -> Content:
     """Parse a file in the worker, and show how long that has taken."""
     import streamlit as st  # noqa: PLC0415 - neither the command nor a report reads by this
 
@@ -296,7 +296,7 @@ def _taken(rows: Rows, row: int) -> str:
     return RIGHT if rows.hits[row] else WRONG
 
 
-def sets_said(upload: Upload) -> tuple[str, ...]:
+def set_sentences(upload: Upload) -> tuple[str, ...]:
     """Describe what each set holds; the accuracy of many rows is computed once."""
     key = upload.digest, upload.name, upload.options
     return once(

@@ -126,9 +126,9 @@ def fitted_whole(
 
     def make(report: Progress) -> FittedScoreMap | FittedVectorMap | None:
         prepared = prepare(rows, settings.event)
-        made, seconds = timed(lambda: fit(settings.calibrator(), prepared, report))
+        calibrator, seconds = timed(lambda: fit(settings.calibrator(), prepared, report))
         keep_seconds(seconds)
-        return made
+        return calibrator
 
     return once_going_on(_FITS, key, make, progress)
 

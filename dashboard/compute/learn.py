@@ -126,17 +126,17 @@ def _enlarged(content: Any, by: float) -> Any:
         return content if plain else [_enlarged(part, by) for part in content]
     if not isinstance(content, dict):
         return content
-    made = {key: _enlarged(part, by) for key, part in content.items()}
-    for key, part in made.items():
+    larger = {key: _enlarged(part, by) for key, part in content.items()}
+    for key, part in larger.items():
         if key in {"font", "textfont", "tickfont"} and "size" in part:
-            made[key] = {**part, "size": by * part["size"]}
+            larger[key] = {**part, "size": by * part["size"]}
         elif key == "line" and isinstance(part.get("width"), int | float):
-            made[key] = {**part, "width": by * part["width"]}
+            larger[key] = {**part, "width": by * part["width"]}
         elif key == "height":
-            made[key] = round(HIGHER * part)
+            larger[key] = round(HIGHER * part)
         elif key == "margin":
-            made[key] = {side: by * room for side, room in part.items()}
-    return made
+            larger[key] = {side: by * room for side, room in part.items()}
+    return larger
 
 
 FILE = "laboratory.npz"

@@ -16,7 +16,7 @@ from dashboard.readers import SliceColumn
 from dashboard.readers.records import Array, Role
 from dashboard.scene import Scene
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ListedRows:
     numbers: list[int]
     """Of the rows, in their file or set."""
     true: list[str] | None
-    said: list[str] | None
+    predicted: list[str] | None
     """True and predicted class; None where there are none."""
     hits: Labels
     """Whether the event happened."""
@@ -88,7 +88,9 @@ def cells_of(scene: Scene) -> Callable[[Places], ListedRows]:
         return ListedRows(
             numbers=numbers[chosen].tolist(),
             true=true,
-            said=None if classes is None or names is None else [names[k] for k in classes[chosen]],
+            predicted=None
+            if classes is None or names is None
+            else [names[k] for k in classes[chosen]],
             hits=before.hits[chosen].astype(np.int64),
             before=before.scores[chosen],
             after=after.scores[chosen],
@@ -141,7 +143,7 @@ def _cells(column: SliceColumn, chosen: Places) -> list[str | float]:
     return values if texts is None else [texts[place] for place in values]
 
 
-def _once(scene: Scene, kind: str, make: Callable[[Scene], Found]) -> Found:
+def _once(scene: Scene, kind: str, make: Callable[[Scene], Result]) -> Result:
     """Find what no range of scores changes."""
     key = key_of(scene.upload, scene.settings), scene.chosen
     return once(kind, key, lambda: make(scene))

@@ -67,7 +67,7 @@ def _machine() -> int:
     return total
 
 
-def sizes_of(made: object) -> dict[int, int]:
+def sizes_of(result: object) -> dict[int, int]:
     """Return the bytes of what holds data in a result by identity, so that shared ones count once.
 
     These are the arrays (a view is what it is of), texts, bytes, Arrow's buffers, and frames of
@@ -81,7 +81,7 @@ def sizes_of(made: object) -> dict[int, int]:
     """
     sizes: dict[int, int] = {}
     seen: set[int] = set()
-    waiting = [made]
+    waiting = [result]
     while waiting:
         one = waiting.pop()
         if isinstance(one, np.ndarray):

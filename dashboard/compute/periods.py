@@ -59,8 +59,8 @@ places=(1, 2, 0))
     for coarser in (_quarter, _year):
         if len({*joined} - {""}) > MOST_PERIODS:
             joined = [text and coarser(text) for text in texts]
-    kept = sorted({*joined} - {""})
-    names = (*kept, BLANK) if "" in joined else tuple(kept)
+    dates = sorted({*joined} - {""})
+    names = (*dates, BLANK) if "" in joined else tuple(dates)
     places = tuple(names.index(text or BLANK) for text in joined)
     return Periods(names, tuple(map(period_name, names)), places)
 
@@ -174,8 +174,8 @@ def split_by_date(upload: Upload) -> Upload:
         },
         contents=replace(upload.contents, sets=Parting(lines).of(upload.contents.sets["rows"])),
         copies=copies,
-        found=(
-            *upload.found,
+        notes=(
+            *upload.notes,
             (
                 f"Split by {by}: {before.sum():,} rows before {period_name(first)} are the"
                 f" calibration set, {since.sum():,} from it on the test set."

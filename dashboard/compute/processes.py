@@ -223,15 +223,15 @@ class _Run:
     def _take(self, future: Future[tuple[Fitted | None, float]]) -> None:
         job, number = self._running[future]
         try:
-            found, seconds = future.result()
+            fitted, seconds = future.result()
         except CalibrationInputError:
             del self._running[future]
             self._ready = [task for task in self._ready if task[0] is not job]
             return
         del self._running[future]
         self._shares[self._places[job.key, number]] = 1.0
-        if found is not None:
-            job.take(number, found, seconds)
+        if fitted is not None:
+            job.take(number, fitted, seconds)
         if number == 0:
             self._follow(job)
 

@@ -45,13 +45,13 @@ def find_groups(scene: Scene) -> GroupResults:
 
 def _find(scene: Scene) -> GroupResults:
     ranges = {*SCORES, PREDICTED} if is_of_two(scene) else SCORES
-    slicings = [
+    all_slicings = [
         slicing_of(scene.upload, scene.settings, by)
         for by in ways(scene.upload)
         if by not in ranges
     ]
-    kept = tuple(one for one in slicings if one.fair and not looks_like_ids(scene, one.by))
-    places = [of_evaluated(scene, one.places[scene.chosen]) for one in kept]
+    slicings = tuple(one for one in all_slicings if one.fair and not looks_like_ids(scene, one.by))
+    places = [of_evaluated(scene, one.places[scene.chosen]) for one in slicings]
 
     def tested(event: EventScores) -> GroupGaps:
         weights, clusters = event.weights, event.clusters
@@ -63,7 +63,7 @@ def _find(scene: Scene) -> GroupResults:
     before = tested(evaluated.before.event)
     same = evaluated.after is evaluated.before
     after = before if same else tested(evaluated.after.event).since(before)
-    return GroupResults(kept, before, after)
+    return GroupResults(slicings, before, after)
 
 
 def is_of_two(scene: Scene) -> bool:
@@ -154,8 +154,8 @@ def _find_slices(scene: Scene, by: str) -> SubgroupResults:
     before = screened(evaluated.before.event, groups.before)
     same = evaluated.after is evaluated.before
     after = before if same else screened(evaluated.after.event, groups.after, before)
-    said = [predicted_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
-    right, right_after = (share(_right(scene, classes)) for classes in said)
+    predictions = [predicted_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
+    right, right_after = (share(_right(scene, classes)) for classes in predictions)
     return SubgroupResults(slicing, before, after, right, right_after)
 
 
@@ -205,11 +205,11 @@ def _find_drift(scene: Scene) -> list[DriftResults]:
         test = drift_test(event.scores, event.hits, periods, n_periods=n_periods)
         return test and replace(test, p_value=min(test.p_value * len(dated), 1.0))
 
-    found = []
+    results = []
     for one in dated:
         before = tested(evaluated.before.event, one)
         same = evaluated.after is evaluated.before
         after = None if same else tested(evaluated.after.event, one)
         if before is not None:
-            found.append(DriftResults(one, before, after))
-    return found
+            results.append(DriftResults(one, before, after))
+    return results

@@ -21,7 +21,7 @@ from dashboard.readers import Upload
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS, NO_METHOD, Settings, method_by_key
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 LEAST_RESAMPLES, MOST_DRAWN = 100, 50_000_000
 """With many rows there are fewer resamples than asked for, so that nobody waits for minutes."""
@@ -130,8 +130,8 @@ def class_bins(scene: Scene) -> tuple[BinnedReliability, BinnedReliability | Non
 
 
 def _both_sides(
-    scene: Scene, kind: str, look: Callable[[Floats, Labels], Found]
-) -> tuple[Found, Found | None] | None:
+    scene: Scene, kind: str, look: Callable[[Floats, Labels], Result]
+) -> tuple[Result, Result | None] | None:
     """Look at the class probabilities of both sides; None for a side that has none.
 
     None also of rows that are weighted or belong together, of which classes have no tests.
@@ -142,12 +142,12 @@ def _both_sides(
     alike = replace(scene.settings, event=TopR(1), n_bins=CLASS_BINS)
     plain = replace(alike, method=NO_METHOD, options=())
 
-    def looked(settings: object, make: Callable[[], Found]) -> Found:
+    def looked(settings: object, make: Callable[[], Result]) -> Result:
         key = (*key_of(scene.upload, scene.settings)[:3], repr(settings), scene.chosen)
         return once(kind, key, make)
 
     before = looked(plain, lambda: look(rows.probabilities, rows.labels))
-    after: Found | None = before if fitted is None else None
+    after: Result | None = before if fitted is None else None
     if isinstance(fitted, FittedVectorMap):
         after = looked(alike, lambda: look(fitted.predict_proba(rows.logits), rows.labels))
     return before, after

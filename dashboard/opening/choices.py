@@ -20,7 +20,7 @@ from dashboard.texts.opening import event_of, outcome_counts
 
 _OPTIONS, _WRONG, _BY_ADDRESS = "reading_options", "reading_wrong", "reading_by_address"
 
-_MADE_FOR = "reading_made_for"
+_CHOSEN_FOR = "reading_made_for"
 """Digests of the files that were there when something was chosen last."""
 
 _CLASS = "class"
@@ -110,7 +110,7 @@ def read_address(query: Mapping[str, str]) -> tuple[Options, tuple[str, ...]]:
         if not text or (text == "Auto" and field in _WORDS):
             continue
         try:
-            chosen[field] = _READ.get(field, lambda said, field=field: _word(field, said))(text)
+            chosen[field] = _READ.get(field, lambda part, field=field: _word(field, part))(text)
         except _InvalidError as error:
             wrong.append(words.wrong_in_address(key, error.value, error.expected))
     return Options(**chosen), tuple(wrong)
@@ -198,12 +198,12 @@ def assigned(
     >>> assigned((("sex", "outcome"), ("risk", "score")), "died", "outcome")
     (('risk', 'score'), ('died', 'outcome'))
     """
-    kept = (
+    others = (
         (other, given)
         for other, given in roles
         if other != name and not (given == role and role in ONE_COLUMN)
     )
-    return (*kept, (name, role))
+    return (*others, (name, role))
 
 
 # The session ---------------------------------------------------------------------------------
@@ -212,8 +212,8 @@ def assigned(
 def start_anew(sources: Sequence[SourceFile]) -> None:
     """Reset every choice when all files are others; one that is added changes nothing."""
     now = {source.digest for source in sources}
-    made_for: set[str] = st.session_state.get(_MADE_FOR, set())
-    before: set[str] = made_for or st.session_state.get("files_before", now)
+    chosen_for: set[str] = st.session_state.get(_CHOSEN_FOR, set())
+    before: set[str] = chosen_for or st.session_state.get("files_before", now)
     was_chosen = is_anything()
     if not before & now:
         reset()
@@ -221,10 +221,10 @@ def start_anew(sources: Sequence[SourceFile]) -> None:
     st.session_state["files_before"] = now
 
 
-def made_elsewhere(sources: Sequence[SourceFile]) -> bool:
+def are_from_elsewhere(sources: Sequence[SourceFile]) -> bool:
     """Return whether choices are those of an address, or of files of which some are gone."""
-    made_for: set[str] = st.session_state.get(_MADE_FOR, set())
-    return by_address() or bool(made_for - {source.digest for source in sources})
+    chosen_for: set[str] = st.session_state.get(_CHOSEN_FOR, set())
+    return by_address() or bool(chosen_for - {source.digest for source in sources})
 
 
 def keep(options: Options, dropped: Sequence[Options]) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ def keep(options: Options, dropped: Sequence[Options]) -> tuple[str, ...]:
     sentences = tuple(words.not_followed(key, unquote(value)) for key, value in written)
     if dropped and not by_address():
         st.session_state.update({_OPTIONS: options, _WRONG: sentences})
-        st.session_state[_MADE_FOR] = st.session_state["files_before"]
+        st.session_state[_CHOSEN_FOR] = st.session_state["files_before"]
         current()
         return ()
     return sentences
@@ -270,12 +270,12 @@ def change(**chosen: Any) -> None:
     for name, role in chosen.pop("roles", ()):
         roles = assigned(roles, name, role)
     try:
-        made = replace(options, **chosen, roles=roles)
+        changed = replace(options, **chosen, roles=roles)
     except FileError:  # a control or an answer offers only what is valid
         return
-    _look_at(options.event, made.event)
-    st.session_state.update({_OPTIONS: made, _WRONG: (), _BY_ADDRESS: False})
-    st.session_state[_MADE_FOR] = st.session_state.get("files_before", set())
+    _look_at(options.event, changed.event)
+    st.session_state.update({_OPTIONS: changed, _WRONG: (), _BY_ADDRESS: False})
+    st.session_state[_CHOSEN_FOR] = st.session_state.get("files_before", set())
 
 
 def _look_at(before: str | None, event: str | None) -> None:
@@ -297,7 +297,7 @@ def reset() -> None:
     """Read everything as detected again."""
     _look_at(st.session_state.get(_OPTIONS, Options()).event, None)
     st.session_state.update({_OPTIONS: Options(), _WRONG: (), _BY_ADDRESS: False})
-    st.session_state.pop(_MADE_FOR, None)
+    st.session_state.pop(_CHOSEN_FOR, None)
 
 
 def by_address() -> bool:
@@ -489,7 +489,7 @@ def show_question(
         for place, one in enumerate(question.answers):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.button(
-                    escape_markdown(visible(one.said, _SHOWN)),
+                    escape_markdown(visible(one.label, _SHOWN)),
                     key=f"answer_{of}{place}",
                     type="secondary" if place or not question.ranked else "primary",
                     on_click=answer or _answer,
@@ -509,7 +509,7 @@ def show_proposal(proposal: Proposal, *, of: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             for place, one in enumerate(question.answers):
                 st.button(
-                    escape_markdown(visible(one.said, _SHOWN)),
+                    escape_markdown(visible(one.label, _SHOWN)),
                     key=f"answer_{of}{place}",
                     help=escape_markdown(one.why),
                     type="secondary" if place else "primary",
@@ -519,8 +519,8 @@ def show_proposal(proposal: Proposal, *, of: str) -> None:
 
 
 def _sentence(question: Question) -> str:
-    found = question.actual.rstrip(".")
-    return f"{question.field[:1].upper()}{question.field[1:]}: {found}."
+    text = question.actual.rstrip(".")
+    return f"{question.field[:1].upper()}{question.field[1:]}: {text}."
 
 
 def _answer(answer: Mapping[str, object]) -> None:

@@ -70,7 +70,7 @@ def show_sample(upload: Upload, sample: Sample) -> None:
             f"Model: {sample.model}\nTraining: {sample.training}\n"
             f"Data: {sample.source}\nLicence: {sample.licence}"
         )
-        st.markdown(words.bullets((*upload.found, *upload.missing, *files.sets_said(upload))))
+        st.markdown(words.bullets((*upload.notes, *upload.missing, *files.set_sentences(upload))))
     _show_checks(upload)
 
 
@@ -85,7 +85,7 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
     choices.start_anew(sources)
     options, dropped = choices.current(), tuple[str, ...]()
     with st.container():  # widgets below that move from run to run fall out of the address
-        if choices.made_elsewhere(sources):
+        if choices.are_from_elsewhere(sources):
             options, others = files.fitting(sources, options)
             dropped = choices.keep(options, others)
         outcome = _read(sources, options)
@@ -264,9 +264,9 @@ def _known(outcome: Upload | CalibrationInputError) -> tuple[Preview, dict[str, 
 def _show_reading(upload: Upload, checks: Sequence[str]) -> None:
     """Show what was detected and fixed, and the warnings that are not shown above."""
     here = (words.split_here(upload),) if upload.rows is not None else ()
-    said = () if upload.piece is not None else files.sets_said(upload)
+    sizes = () if upload.piece is not None else files.set_sentences(upload)
     for heading, sentences in (
-        (words.FOUND, (*upload.found, *said, *here)),
+        (words.FOUND, (*upload.notes, *sizes, *here)),
         (words.FIXED, upload.repairs),
         (words.CHECK, checks),
         (words.MISSING, upload.missing),
@@ -278,7 +278,7 @@ def _show_reading(upload: Upload, checks: Sequence[str]) -> None:
 def _show_parsed(sources: Sequence[SourceFile]) -> None:
     """Show how the bytes of refused files were read."""
     for source, part in zip(sources, files.parsed(sources, choices.current()), strict=False):
-        sentences = (*part.found, *part.repairs, *part.doubts)
+        sentences = (*part.notes, *part.repairs, *part.doubts)
         if isinstance(part, Table) and len(sources) > 1:
             size = words.table_of(part.n_rows, [one.name for one in part.columns])
             sentences = (size, *sentences)
@@ -301,29 +301,29 @@ def unusable_rows(source: SourceFile, options: Options, question: Question) -> P
 
     ``source``: the only file. ``options``: how it is read. ``question``: what is asked about it.
     """
-    held = parsed((source,), options)
-    table = held[0] if held else None
+    parts = parsed((source,), options)
+    table = parts[0] if parts else None
     offered = any(answer.change.get("leave_out") for answer in question.answers)
     if not offered or not isinstance(table, Table):
         return None
     key = source.name, source.digest, options
-    return once("unusable rows", key, lambda: _found(table, options))
+    return once("unusable rows", key, lambda: _preview_of_unusable(table, options))
 
 
-def _found(table: Table, options: Options) -> Preview | None:
+def _preview_of_unusable(table: Table, options: Options) -> Preview | None:
     """Compare the table with what is left of it once rows are left out."""
     try:
         reading = recognise(table, options)
-        kept, _ = usable_rows(table, reading, replace(options, leave_out=True))
+        rest, _ = usable_rows(table, reading, replace(options, leave_out=True))
     except FileError:
         return None
-    if kept.among is None:
+    if rest.among is None:
         return None
     of_file = np.arange(table.n_rows) if table.among is None else np.flatnonzero(table.among)
-    places = np.flatnonzero(~kept.among[of_file])[:_MOST]
+    places = np.flatnonzero(~rest.among[of_file])[:_MOST]
     if not len(places):
         return None
-    among = np.zeros(len(kept.among), dtype=np.bool_)
+    among = np.zeros(len(rest.among), dtype=np.bool_)
     among[of_file[places]] = True
     cells = tuple(
         tuple(cell_of(column, place) for column in table.columns) for place in places.tolist()

@@ -39,7 +39,7 @@ class Parsed:
 
     name: str
     digest: str
-    held: Table | Arrays
+    body: Table | Arrays
 
 
 def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
@@ -56,8 +56,8 @@ def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
     [0, 1, 0, 1]
     """
     options = Options(**choices)
-    held = parse(name, data, header=options.header)
-    return understand([Parsed(name, hashlib.sha256(data).hexdigest(), held)], options)
+    body = parse(name, data, header=options.header)
+    return understand([Parsed(name, hashlib.sha256(data).hexdigest(), body)], options)
 
 
 @only_refusals()
@@ -65,9 +65,9 @@ def understand(files: Sequence[Parsed], options: Options) -> Upload:
     """Take what files hold for logits, probabilities or labels, several files together."""
     endings = [ending_of(file.name) for file in files]
     if len(files) == 1:
-        contents = contents_of(files[0].held, options)
+        contents = contents_of(files[0].body, options)
     else:
-        contents = combine_parsed([(file.name, file.held) for file in files], options)
+        contents = combine_parsed([(file.name, file.body) for file in files], options)
     try:
         return interpret(
             contents,

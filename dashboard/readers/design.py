@@ -13,7 +13,6 @@ from dashboard.readers.limits import MAX_ROWS, MAX_UPLOAD
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.records import (
     SET_NAMES,
-    Array,
     Column,
     ColumnRole,
     Design,
@@ -23,7 +22,6 @@ from dashboard.readers.records import (
     Role,
     SliceColumn,
     Table,
-    rows_at,
 )
 from dashboard.readers.refusal import FileError, quoted
 
@@ -71,7 +69,7 @@ def opened(table: Table, reading: Reading) -> tuple[Table, Reading, Places | Non
     roles = tuple("outcome" if role == "events" else role for role in reading.roles)
     whole = replace(table, columns=tuple(columns), n_rows=len(lines), among=None, shown=())
     sentence = f"Outcome: column {quoted(events.name)} of {quoted(trials.name)}."
-    return whole, replace(reading, roles=roles, found=(*reading.found, sentence)), lines
+    return whole, replace(reading, roles=roles, notes=(*reading.notes, sentence)), lines
 
 
 def _taken(column: Column, places: Places) -> Column:
@@ -178,7 +176,9 @@ def _places(design: Design, rows: Rows) -> Places:
 _FEWER = "fewer, or the numbers as sampling weights"
 
 
-def design_said(sets: Mapping[Role, Rows], raw: Mapping[Role, RawSet | RawEvent]) -> Iterator[str]:
+def design_sentences(
+    sets: Mapping[Role, Rows], raw: Mapping[Role, RawSet | RawEvent]
+) -> Iterator[str]:
     """Say what rows stand for, and how many they are then."""
     for role, rows in sets.items():
         design = raw[role].design
@@ -213,35 +213,7 @@ def copied(
     sets: dict[Role, RawSet | RawEvent] = {**raw}
     for role, places in copies.items():
         each = raw[role]
-        columns = tuple(_copied_column(column, places) for column in each.columns)
         # A row that counts for many repeats no id.
         counts = each.design is not None and each.design.counts
-        ids = () if counts else tuple(rows_at(column, places) for column in each.ids)
-        each = replace(each, columns=columns, among=None, ids=ids, design=_at(each.design, places))
-        if isinstance(each, RawEvent):
-            values = each.scores[places], each.hits[places]
-            sets[role] = replace(
-                each, scores=values[0], hits=values[1],
-                numbers=each.numbers and tuple(part[places] for part in each.numbers),
-            )  # fmt: skip
-        else:
-            sets[role] = replace(
-                each,
-                table=None if each.table is None else each.table[places],
-                labels=None if each.labels is None else each.labels[places],
-                predicted=each.predicted and _copied_column(each.predicted, places),
-            )  # fmt: skip
+        sets[role] = (replace(each, ids=()) if counts else each).rows(places)
     return sets
-
-
-def _at(design: Design | None, places: Places) -> Design | None:
-    if design is None:
-        return None
-    parts = design.weights, design.clusters
-    weights, clusters = (None if part is None else part[places] for part in parts)
-    return replace(design, weights=weights, clusters=clusters)
-
-
-def _copied_column(column: SliceColumn, places: Array) -> SliceColumn:
-    """Return a column of the rows that stand in those places."""
-    return replace(column, values=column.values[places])

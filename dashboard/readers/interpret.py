@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from dashboard.readers.design import copied, design_said, standing
+from dashboard.readers.design import copied, design_sentences, standing
 from dashboard.readers.meaning.checks import check_finite, check_shape
 from dashboard.readers.meaning.doubts import called_otherwise, doubts_of
 from dashboard.readers.meaning.labels import (
@@ -32,8 +31,10 @@ from dashboard.readers.records import (
     RawEvent,
     RawSet,
     Role,
+    Sentences,
     ValuesKind,
     rows_of_file,
+    sentences_of,
 )
 from dashboard.readers.refusal import FileError
 from dashboard.readers.upload import Rows, Upload
@@ -51,9 +52,8 @@ TOP_ONE_ONLY = (
 def interpret(contents: Contents, options: Options, *, name: str, kind: str, digest: str) -> Upload:
     """Take contents, as a format or `combine` handed them over, for what they are, and say so."""
     upload = Upload(
-        name=name, format=kind, digest=digest,
-        found=contents.found, repairs=contents.repairs, missing=contents.missing,
-        doubts=contents.doubts, contents=contents, options=options,
+        name=name, format=kind, digest=digest, contents=contents, options=options,
+        **sentences_of(contents),
     )  # fmt: skip
     events = {r: raw for r, raw in contents.sets.items() if isinstance(raw, RawEvent)}
     tables = {r: raw for r, raw in contents.sets.items() if isinstance(raw, RawSet)}
@@ -84,7 +84,7 @@ def _add(
         left += repeated
     return replace(
         upload,
-        found=(*upload.found, *design_said(sets, raw)),
+        notes=(*upload.notes, *design_sentences(sets, raw)),
         proposals=(*upload.contents.proposals, *of_owners(raw, doubts, upload.options)),
         copies=copies,
         calibration=sets.get("calibration"),
@@ -94,14 +94,13 @@ def _add(
         columns=columns,
         missing=(*upload.missing, *left),
         # A page shows the first few: what is true of every p-value comes first.
-        doubts=tuple(sorted(doubts, key=lambda said: DEPENDENT not in said)),
+        doubts=tuple(sorted(doubts, key=lambda doubt: DEPENDENT not in doubt)),
     )
 
 
-def _said(upload: Upload, **added: tuple[str, ...]) -> Upload:
+def _with_sentences(upload: Upload, **added: tuple[str, ...]) -> Upload:
     """Add to what was found, repaired, is missing, or may be doubted."""
-    texts: dict[str, Any] = {name: getattr(upload, name) + more for name, more in added.items()}
-    return replace(upload, **texts)
+    return replace(upload, **sentences_of(upload, Sentences(**added)))
 
 
 def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
@@ -120,30 +119,30 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     if any(raw.labels is None for raw in sets.values()):
         return _lone_table(upload, sets["rows"], reading, n_classes)
     labels = read_labels(sets, n_classes, upload.options)
-    made = {
+    logit_sets = {
         role: _logit_set(raw, labels, role, reading, upload.options) for role, raw in sets.items()
     }
-    _refuse_ruled_out(made, reading, sets)
-    upload = _said(
+    _refuse_ruled_out(logit_sets, reading, sets)
+    upload = _with_sentences(
         upload,
-        found=(_sizes(made, n_classes), reading.found, *labels.found, *_tied(made)),
-        repairs=(*reading.repairs, *labels.repairs, *_masked(made, reading)),
-        missing=_constant(made),
+        notes=(_sizes(logit_sets, n_classes), reading.note, *labels.notes, *_tied(logit_sets)),
+        repairs=(*reading.repairs, *labels.repairs, *_masked(logit_sets, reading)),
+        missing=_constant(logit_sets),
         doubts=(
             *reading.doubts,
             *_named_otherwise(upload, tables, reading),
-            *_impossible(made, reading, [*tables.values()]),
-            *looking_alike(next(iter(made.values())).class_names),
+            *_impossible(logit_sets, reading, [*tables.values()]),
+            *looking_alike(next(iter(logit_sets.values())).class_names),
         ),
     )
-    return _add(upload, made, sets, reading.kind)
+    return _add(upload, logit_sets, sets, reading.kind)
 
 
 def _lone_table(upload: Upload, raw: RawSet, reading: Scale, n_classes: int) -> Upload:
     n_rows = len(np.asarray(raw.table))
-    return _said(
+    return _with_sentences(
         replace(upload, piece=raw, values_kind=reading.kind),
-        found=(f"{n_rows:,} rows, {n_classes:,} classes.", reading.found),
+        notes=(f"{n_rows:,} rows, {n_classes:,} classes.", reading.note),
         doubts=(ONE_ROW,) if n_rows == 1 else (),
     )
 
@@ -156,7 +155,9 @@ def _lone_labels(upload: Upload, raw: RawSet) -> Upload:
     span = f"from {low:.6g} to {high:.6g}"
     if raw.label_texts is not None:
         span = f"of {len(raw.label_texts):,} different texts"
-    return _said(replace(upload, piece=raw), found=(f"{len(labels):,} labels {span}, no logits.",))
+    return _with_sentences(
+        replace(upload, piece=raw), notes=(f"{len(labels):,} labels {span}, no logits.",)
+    )
 
 
 def _n_classes(tables: Mapping[Role, Array]) -> int:
@@ -202,21 +203,23 @@ def _events(upload: Upload, events: Mapping[Role, RawEvent]) -> Upload:
         raise FileError("values", "top-1 scores that are called logits", "probabilities")
     repairs: list[str] = []
     events = counted_alike(events, upload.options, repairs)
-    made: dict[Role, EventScores] = {}
+    event_sets: dict[Role, EventScores] = {}
     for role, raw in events.items():
         scores = top_scores(raw, role, repairs, upload.options)
-        made[role] = EventScores(scores, raw.hits)
-    divided = any(np.max(raw.scores) > 1.5 * np.max(made[r].scores) for r, raw in events.items())
-    rows = "; ".join(
-        f"{SET_NAMES[role]} {part.n_samples:,} rows".strip() for role, part in made.items()
+        event_sets[role] = EventScores(scores, raw.hits)
+    divided = any(
+        np.max(raw.scores) > 1.5 * np.max(event_sets[r].scores) for r, raw in events.items()
     )
-    upload = _said(
+    rows = "; ".join(
+        f"{SET_NAMES[role]} {part.n_samples:,} rows".strip() for role, part in event_sets.items()
+    )
+    upload = _with_sentences(
         upload,
-        found=(f"Top-1 scores and whether the prediction was right: {rows}.",),
+        notes=(f"Top-1 scores and whether the prediction was right: {rows}.",),
         repairs=tuple(dict.fromkeys(repairs)),
         missing=(TOP_ONE_ONLY,),
     )
-    return _add(replace(upload, in_percent=divided), made, events, "scores")
+    return _add(replace(upload, in_percent=divided), event_sets, events, "scores")
 
 
 def _sizes(sets: Mapping[Role, LogitSet], n_classes: int) -> str:

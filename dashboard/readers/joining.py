@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.set_names import role_of
 from dashboard.readers.recognition.vocabulary import ID_WORDS, words_of
-from dashboard.readers.records import Array, Column, Odd, Options, Role, Table, rows_at, table_at
+from dashboard.readers.records import (
+    Array,
+    Column,
+    Odd,
+    Options,
+    Remarks,
+    Role,
+    Table,
+    rows_at,
+    sentences_of,
+    table_at,
+)
 from dashboard.readers.refusal import Answer, FileError, Question, percent, plain, quoted
 
 WANTED = "parts of one table, values with their labels, or a calibration and a test set"
@@ -265,7 +276,7 @@ def _agreement(pairs: Sequence[Sequence[File]]) -> float | None:
     return agreeing / n_rows
 
 
-def ask_pairs(found: Sequence[Pairing]) -> NoReturn:
+def ask_pairs(ways: Sequence[Pairing]) -> NoReturn:
     """Ask which files belong together."""
     answers = tuple(
         Answer(
@@ -273,9 +284,9 @@ def ask_pairs(found: Sequence[Pairing]) -> NoReturn:
             one.why,
             {"together": ("sets", *(file.source for file in in_order(one.pairs)[0]))},
         )
-        for one in found
+        for one in ways
     )
-    names = ", ".join(quoted(file.source, 30) for pair in found[0].pairs for file in pair)
+    names = ", ".join(quoted(file.source, 30) for pair in ways[0].pairs for file in pair)
     raise Question(
         "files", f"two with values and two with labels, {names}",
         "Which two are the calibration set?", answers,
@@ -303,27 +314,18 @@ def in_order(pairs: Sequence[list[File]]) -> list[list[File]]:
     return [*pairs][::-1] if turned else [*pairs]
 
 
-@dataclass
-class Sentences:
-    """Sentences on what the files were taken for."""
-
-    found: list[str]
-    repairs: list[str]
-    doubts: list[str]
-
-
 # Row by row -----------------------------------------------------------------------------------
 
 
-def parts_under(files: Sequence[File], sentences: Sentences) -> Table:
+def parts_under(files: Sequence[File], remarks: Remarks) -> Table:
     """Return the rows of parts of one table under one another, and say so."""
     names = ", ".join(quoted(file.name, 30) for file in files[:4])
     more = f" and {len(files) - 4} more" if len(files) > 4 else ""
-    sentences.found.append(f"{len(files)} parts of one table: {names}{more}.")
-    return stacked([files[0], *(called_as(files[0], file) for file in files[1:])], sentences)
+    remarks.notes.append(f"{len(files)} parts of one table: {names}{more}.")
+    return stacked([files[0], *(called_as(files[0], file) for file in files[1:])], remarks)
 
 
-def stacked(files: Sequence[File], sentences: Sentences) -> Table:
+def stacked(files: Sequence[File], remarks: Remarks) -> Table:
     """Return the rows of all files under one another, in the columns that all have."""
     tables = [file.table for file in files]
     shared = set.intersection(*(file.headings for file in files))
@@ -332,7 +334,7 @@ def stacked(files: Sequence[File], sentences: Sentences) -> Table:
     left = sorted(set.union(*(file.headings for file in files)) - shared)
     if left:
         names = ", ".join(quoted(name, 30) for name in left[:6])
-        sentences.repairs.append(f"Left out, as not all files have it: {names}.")
+        remarks.repairs.append(f"Left out, as not all files have it: {names}.")
     columns = tuple(
         under([file.column(column.name) for file in files])
         for column in tables[0].columns
@@ -341,14 +343,8 @@ def stacked(files: Sequence[File], sentences: Sentences) -> Table:
     cuts = [table.cut for table in tables if table.cut is not None]
     return Table(
         columns, sum(table.n_rows for table in tables), named=tables[0].named,
-        cut=np.concatenate(cuts) if cuts else None,
-        found=_once(tables, "found"), repairs=_once(tables, "repairs"),
-        doubts=_once(tables, "doubts"),
+        cut=np.concatenate(cuts) if cuts else None, **sentences_of(*tables),
     )  # fmt: skip
-
-
-def _once(tables: Sequence[Table], what: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(said for table in tables for said in getattr(table, what)))
 
 
 def called_as(first: File, second: File) -> File:
@@ -366,33 +362,33 @@ def called_as(first: File, second: File) -> File:
 # Side by side ---------------------------------------------------------------------------------
 
 
-def beside(one: File, other: File, options: Options, sentences: Sentences) -> File:
+def beside(one: File, other: File, options: Options, remarks: Remarks) -> File:
     """Return the columns of two files side by side, the same rows of both together."""
     names = f"{quoted(one.name, 40)} and {quoted(other.name, 40)}"
     order, name = order_by_name(one, other)
     if order is not None:
         other = _at(other, order)
-        sentences.found.append(f"{names} were joined by column {quoted(name, 30)}.")
+        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     elif (both := _in_both(one, other)) is not None:
         name, here, there = both
-        _leave_out((one, other), name, len(here), options, sentences)
+        _leave_out((one, other), name, len(here), options, remarks)
         one, other, order = _at(one, here), _at(other, there), there
-        sentences.found.append(f"{names} were joined by column {quoted(name, 30)}.")
+        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     else:
         _refuse_other_ids(one, other)
         if one.table.n_rows != other.table.n_rows:
             counts = f"{one.table.n_rows:,} and {other.table.n_rows:,} rows in {names}"
             wanted = "as many labels as values, or one column of ids in both"
             raise FileError("files", counts, wanted)
-        one, other = _as_counted(one, sentences), _as_counted(other, sentences)
-        sentences.found.append(f"{names} were put side by side in the order of their rows.")
+        one, other = _as_counted(one, remarks), _as_counted(other, remarks)
+        remarks.notes.append(f"{names} were put side by side in the order of their rows.")
     new = []
     for column in other.table.columns:
         if column.name not in one.headings:
             new.append(column)
         elif not same_cells(one.column(column.name), column):
             if order is None and one.table.named and other.table.named:
-                sentences.doubts.append(
+                remarks.doubts.append(
                     f"Column {quoted(column.name, 30)} differs between the files, so their rows may"
                     " not be the same."
                 )
@@ -434,7 +430,7 @@ def _counts(ids: Array) -> bool:
 
 
 def _leave_out(
-    files: Sequence[File], name: str, n_both: int, options: Options, sentences: Sentences
+    files: Sequence[File], name: str, n_both: int, options: Options, remarks: Remarks
 ) -> None:
     """Ask about rows that are in one file only, or say that they are left out."""
     missing = [(file, file.table.n_rows - n_both) for file in files]
@@ -447,10 +443,10 @@ def _leave_out(
     if not options.leave_out:
         answer = Answer("Leave them out", f"{n_both:,} rows are in both.", {"leave_out": True})
         raise Question("files", text, "Leave out the rows that are in one file only?", (answer,))
-    sentences.repairs.append(f"Left out: {text}.")
+    remarks.repairs.append(f"Left out: {text}.")
 
 
-def _as_counted(file: File, sentences: Sentences) -> File:
+def _as_counted(file: File, remarks: Remarks) -> File:
     """Return a file in the order that an index of it says; any other count is doubted."""
     for column in file.table.columns:
         ids = _names(column)
@@ -463,11 +459,11 @@ def _as_counted(file: File, sentences: Sentences) -> File:
         ):
             continue
         if column.name in _INDEX:
-            sentences.repairs.append(
+            remarks.repairs.append(
                 f"Put in the order of its index {quoted(column.name, 30)}: {quoted(file.name, 40)}."
             )
             return _at(file, np.argsort(ids))
-        sentences.doubts.append(
+        remarks.doubts.append(
             f"Column {quoted(column.name, 30)} of {quoted(file.name, 40)} counts rows in another"
             " order; the other file does not name its rows, so they stand as in the files."
         )
@@ -522,8 +518,8 @@ def under(columns: Sequence[Column]) -> Column:
         return replace(first, values=first.values[:0], unread=unread)
     if len({column.values.shape[1:] for column in columns}) > 1:
         widths = dict.fromkeys((*column.values.shape[1:], 1)[0] for column in columns)
-        found = f"parts {' and '.join(map(str, [*widths][:2]))} wide"
-        raise FileError(f"array {quoted(first.name)}", found, "parts of the same classes")
+        unlike = f"parts {' and '.join(map(str, [*widths][:2]))} wide"
+        raise FileError(f"array {quoted(first.name)}", unlike, "parts of the same classes")
     counts = [len(column.values) for column in columns]
     if any(column.texts is not None for column in columns):
         parts = [_texts_of(column) for column in columns]
@@ -533,13 +529,15 @@ def under(columns: Sequence[Column]) -> Column:
         return Column(first.name, np.concatenate(codes), texts)
     starts = np.cumsum([0, *counts])
     odds = [(column.odd, start) for column, start in zip(columns, starts, strict=False)]
-    kept = [(odd, start) for odd, start in odds if odd is not None]
+    with_odd = [(odd, start) for odd, start in odds if odd is not None]
     odd = None
-    if kept:
-        texts = tuple(dict.fromkeys(text for own, _ in kept for text in own.texts))
+    if with_odd:
+        texts = tuple(dict.fromkeys(text for own, _ in with_odd for text in own.texts))
         place = {text: k for k, text in enumerate(texts)}
-        coded = [np.array([place[t] for t in own.texts], np.int32)[own.codes] for own, _ in kept]
-        rows = np.concatenate([own.rows + start for own, start in kept])
+        coded = [
+            np.array([place[t] for t in own.texts], np.int32)[own.codes] for own, _ in with_odd
+        ]
+        rows = np.concatenate([own.rows + start for own, start in with_odd])
         odd = Odd(rows, np.concatenate(coded), texts)
     return Column(
         first.name, np.concatenate([column.values for column in columns]), None, odd,

@@ -17,7 +17,7 @@ _OTHER = "train"
 """A text whose rows are in no set."""
 
 
-def rows_of_sets(column: Column, *, told: bool) -> Parting | None:
+def rows_of_sets(column: Column, *, by_user: bool) -> Parting | None:
     """Return how a column names the sets; None where its cells do not name sets.
 
     Rows of a further test set beside one that is called so are left out.
@@ -25,7 +25,7 @@ def rows_of_sets(column: Column, *, told: bool) -> Parting | None:
     Examples
     --------
     >>> column = Column("set", np.array([0, 1, 2], np.int32), ("val", "test", "holdout"))
-    >>> {role: rows.tolist() for role, rows in rows_of_sets(column, told=False).rows.items()}
+    >>> {role: rows.tolist() for role, rows in rows_of_sets(column, by_user=False).rows.items()}
     {'calibration': [True, False, False], 'test': [False, True, False]}
     """
     if column.texts is None or column.values.ndim != 1:
@@ -33,20 +33,20 @@ def rows_of_sets(column: Column, *, told: bool) -> Parting | None:
     codes, texts = in_use(column.values, column.texts)
     if len(texts) > _MOST_TEXTS:
         return parting_of(column)
-    out = further_sets(texts) | ({t for t in texts if set_of(t) is None} if told else set())
+    out = further_sets(texts) | ({t for t in texts if set_of(t) is None} if by_user else set())
     if not out or not _both(texts):
         return parting_of(column)
     renamed = tuple(_OTHER if text in out else text for text in texts)
-    made = parting_of(replace(column, values=codes, texts=renamed))
-    if made is None:
+    parting = parting_of(replace(column, values=codes, texts=renamed))
+    if parting is None:
         return None
-    n_left = len(codes) - sum(int(rows.sum()) for rows in made.rows.values())
+    n_left = len(codes) - sum(int(rows.sum()) for rows in parting.rows.values())
     listed = ", ".join(
         plain(t or "blank", 20) for t in texts if t in out or set_of(t) == "training"
     )
     rows = "row" if n_left == 1 else "rows"
     left = f"{n_left:,} {rows} left out by column {quoted(column.name)}: {listed}."
-    return replace(made, repairs=(left,))
+    return replace(parting, repairs=(left,))
 
 
 def set_columns(table: Table, reading: Reading) -> list[Column]:
@@ -60,15 +60,15 @@ def rows_in_use(
 ) -> tuple[Table, tuple[str, ...], str | None]:
     """Return a table without rows of no set, whose cells do not matter."""
     for column in set_columns(table, reading) if options.sets != "one" else ():
-        rows = rows_of_sets(column, told=(column.name, "set") in options.roles)
+        rows = rows_of_sets(column, by_user=(column.name, "set") in options.roles)
         if rows is not None:
-            kept = np.logical_or.reduce([*rows.rows.values()])
-            whole = table if kept.all() else table_at(table, np.flatnonzero(kept))
+            in_sets = np.logical_or.reduce([*rows.rows.values()])
+            whole = table if in_sets.all() else table_at(table, np.flatnonzero(in_sets))
             return whole, rows.repairs, column.name
     return table, (), None
 
 
-def told_apart(
+def rows_by_set(
     table: Table, reading: Reading, options: Options, teller: str | None
 ) -> tuple[Parting | None, list[Column]]:
     """Return how rows that can be used are parted, and other columns of sets."""
@@ -76,8 +76,8 @@ def told_apart(
     others = []
     for column in set_columns(table, reading):
         may = options.sets != "one" and parting is None and teller in (None, column.name)
-        told = (column.name, "set") in options.roles
-        rows = rows_of_sets(column, told=told) if may else None
+        by_user = (column.name, "set") in options.roles
+        rows = rows_of_sets(column, by_user=by_user) if may else None
         if rows is None and column.name != teller:
             others.append(column)
         parting = rows or parting
@@ -103,7 +103,7 @@ def unclear_sets(
         codes, kinds = texts
         named = np.array([set_of(text) is not None for text in kinds], dtype=np.bool_)
         name, words = quoted(column.name), {*words_of(column.name)}
-        of = {said for word in words if (said := set_of(word)) is not None}
+        of = {one for word in words if (one := set_of(word)) is not None}
         if _both(kinds) and not named.all():
             doubts.append(
                 f"Column {name} names a calibration and a test set in {named[codes].sum():,} of"

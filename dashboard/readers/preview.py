@@ -78,7 +78,7 @@ def shared_columns(
 ) -> tuple[dict[str, dict[str, SliceColumn]], tuple[str, ...]]:
     """Keep the columns that all sets have, with the same categories, and name the others."""
     by_name = {role: {column.name: column for column in part} for role, part in columns.items()}
-    kept: dict[str, dict[str, SliceColumn]] = {role: {} for role in columns}
+    shared: dict[str, dict[str, SliceColumn]] = {role: {} for role in columns}
     left = []
     for name in dict.fromkeys(name for part in by_name.values() for name in part):
         parts = {role: part[name] for role, part in by_name.items() if name in part}
@@ -88,8 +88,8 @@ def shared_columns(
             left.append(f"Column {plain(name, 40)} cannot be used for grouping: {why}.")
             continue
         for role, column in _alike(parts).items():
-            kept[role][name] = column
-    return kept, tuple(left)
+            shared[role][name] = column
+    return shared, tuple(left)
 
 
 def besides_prediction(

@@ -5,9 +5,9 @@ bytes -> formats (in the worker) -> `Table` | `Arrays` -> recognition -> `Readin
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, ClassVar, Literal, Self, TypedDict, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,8 +104,46 @@ class Column:
         return self.texts is not None
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sentences:
+    """What is said of a file."""
+
+    notes: tuple[str, ...] = ()  # what it was taken for
+    repairs: tuple[str, ...] = ()  # what was fixed
+    missing: tuple[str, ...] = ()  # what cannot be shown, and why
+    doubts: tuple[str, ...] = ()  # what may be wrong with data that can be used
+
+
+def sentences_of(*parts: "Sentences | Remarks") -> dict[str, Any]:
+    """Return what is said of several parts, each sentence once, as fields of another."""
+    return {
+        kind.name: tuple(dict.fromkeys(s for part in parts for s in getattr(part, kind.name)))
+        for kind in fields(Sentences)
+    }
+
+
+@dataclass
+class Remarks:
+    """Sentences that come up on the way, as in `Sentences`."""
+
+    notes: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, *parts: Sentences) -> Self:
+        """Return what is said of several parts, to be added to."""
+        return cls(*map(list, sentences_of(*parts).values()))
+
+
+def unread(name: str, why: str) -> Column:
+    """Return a column that was not kept."""
+    return Column(name, np.empty(0), unread=why)
+
+
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Sentences):
     """Columns of one length, as a text, a sheet, a Parquet file or JSON records hold them.
 
     The file itself would number the first row ``first_row``: of text and sheets it is the line from
@@ -120,13 +158,10 @@ class Table:
     cut: NDArray[np.int64] | None = None
     named: bool = True  # by the file; else they are called "column 1", "column 2", ...
     shown: tuple[tuple[str, ...], ...] = ()  # at most ten first rows, cells as the file has them
-    found: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Arrays:
+class Arrays(Sentences):
     """Arrays of any lengths, as npz, safetensors, PyTorch, pickles and JSON objects hold them.
 
     A bare array has no name, parts of a nested tuple are called "0.0", "0.1", "1.0", "1.1", and
@@ -134,9 +169,6 @@ class Arrays:
     """
 
     arrays: tuple[Column, ...]
-    found: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
 
 
 Parsed = Table | Arrays
@@ -151,15 +183,13 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Sentences):
     """What the columns of a table were taken for."""
 
     roles: tuple[ColumnRole, ...]  # one a column
     reasons: tuple[str, ...]  # one short phrase a column; "" where the user said so
     class_names: tuple[str, ...] = ()  # headings of classes without what all of them share
     event: str | None = None  # the value of the outcome that the score is of, where it is known
-    found: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
 
 
@@ -203,13 +233,9 @@ def table_at(table: Table, places: NDArray[np.intp]) -> Table:
     """Return the rows at some different places, in their order."""
     among = table.among
     if len(places) < table.n_rows:
-        values = np.zeros(table.n_rows, np.bool_)
-        values[places] = True
-        if among is None:
-            among = values
-        else:
-            among = among.copy()
-            among[table.among] = values
+        chosen = np.zeros(table.n_rows, np.bool_)
+        chosen[places] = True
+        among = within(among, chosen)
     columns = tuple(rows_at(column, places) for column in table.columns)
     return replace(table, columns=columns, n_rows=len(places), among=among, shown=())
 
@@ -251,44 +277,52 @@ ColumnUse = Literal[
 """What a column or an array of a file was taken for."""
 
 
-def picked(array: Array, chosen: NDArray[np.bool_]) -> Array:
-    """Take the rows of a mask, without a copy where they stand together."""
-    count, start = int(np.count_nonzero(chosen)), int(chosen.argmax())
-    if count and chosen[start : start + count].all():
-        return array[start : start + count]
-    return array[chosen]
+def picked(part: Any, chosen: NDArray[Any]) -> Any:
+    """Take the rows of a mask, or at places; without a copy where those stand together."""
+    if part is None or isinstance(part, _OfRows):
+        return part and part.rows(chosen)
+    if isinstance(part, tuple):
+        return tuple(picked(one, chosen) for one in part)
+    is_mask = chosen.dtype == np.bool_
+    if isinstance(part, Column):
+        return rows_at(part, np.flatnonzero(chosen) if is_mask else chosen)
+    count, start = int(np.count_nonzero(chosen)), int(chosen.argmax()) if chosen.size else 0
+    if is_mask and count and chosen[start : start + count].all():
+        return part[start : start + count]
+    return part[chosen]
 
 
 @dataclass(frozen=True, eq=False)
-class SliceColumn:
+class _OfRows:
+    """What has a part for each row."""
+
+    by_row: ClassVar[tuple[str, ...]] = ()
+
+    def rows(self, chosen: NDArray[Any]) -> Self:
+        """Keep the rows of a mask, or at places."""
+        return replace(self, **{name: picked(getattr(self, name), chosen) for name in self.by_row})
+
+
+@dataclass(frozen=True, eq=False)
+class SliceColumn(_OfRows):
     """A further column, by which the rows of a set can be grouped."""
 
+    by_row = ("values",)
     name: str  # as the file has it, fit to show
     values: Array  # numbers, NaN for a blank cell; of text, the place of each row's category
     categories: tuple[str, ...] | None = None  # the different texts, "" for a blank cell
 
-    def rows(self, chosen: NDArray[np.bool_]) -> "SliceColumn":
-        """Keep the rows of a mask."""
-        return replace(self, values=picked(self.values, chosen))
-
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class Design(_OfRows):
     """What each row stands for, and whom it belongs to."""
 
+    by_row = ("weights", "clusters")
     weights: Array | None = None
     counts: bool = False  # whether weights are numbers of equal rows, and no sampling weights
     weight_name: str = ""
     clusters: Array | None = None  # the same whole number for rows that belong together
     cluster_name: str = ""  # as the weights', the name of the column
-
-    def rows(self, chosen: NDArray[np.bool_]) -> "Design":
-        """Keep the rows of a mask."""
-        kept = {
-            name: None if values is None else picked(values, chosen)
-            for name, values in (("weights", self.weights), ("clusters", self.clusters))
-        }
-        return replace(self, weights=kept["weights"], clusters=kept["clusters"])
 
 
 @dataclass(frozen=True)
@@ -306,28 +340,40 @@ class Preview:
 
 
 @dataclass(frozen=True, eq=False)
-class RawSet:
+class _Raw(_OfRows):
+    """The rows of a set, with where in the file they stand."""
+
+    among: NDArray[np.bool_] | None = field(default=None, kw_only=True)  # which of all its rows
+    first_row: int = field(default=1, kw_only=True)  # how the file itself numbers it, for refusals
+    columns: tuple[SliceColumn, ...] = field(default=(), kw_only=True)  # what else is known of each
+    ids: tuple[Column, ...] = field(default=(), kw_only=True)  # what names the rows
+    design: Design | None = field(default=None, kw_only=True)
+
+    def rows(self, chosen: NDArray[Any]) -> Self:
+        """Keep the rows of a mask, or at places."""
+        among = within(self.among, chosen) if chosen.dtype == np.bool_ else None
+        return replace(super().rows(chosen), among=among)
+
+
+@dataclass(frozen=True, eq=False)
+class RawSet(_Raw):
     """One set as it stands in a file; a lone piece has only a table or only labels.
 
     The table is of logits or probabilities, a column a class, or the score of class 1. Labels are
     as found: numbers from 0 or from 1, whole decimals, one-hot; of text, places among their texts.
     """
 
+    by_row = ("table", "labels", "columns", "predicted", "ids", "lines", "design")
     table: Array | None
     labels: Array | None
     class_names: tuple[str, ...] | None = None  # of the score of class 1 the name of its column
-    first_row: int = 1  # how the file itself would number it, for refusals that name rows
     label_texts: tuple[str, ...] | None = None
     label_name: str | None = None  # what refusals call the column of the labels
     headings: tuple[str, ...] | None = None  # whole, of which class names may be a part
-    columns: tuple[SliceColumn, ...] = ()  # what else is known of each row
     predicted: SliceColumn | None = None  # the predictions that the file has beside a table
-    among: NDArray[np.bool_] | None = None  # which rows of the file, where they are not all of it
-    ids: tuple[Column, ...] = ()  # what names the rows
     divided: bool = False  # the values had percent signs, and were divided by 100
     top_one: bool = False  # of a lone piece: each value is the score of the predicted class
     lines: Array | None = None  # row of the file, from 0, where several rows are one of it
-    design: Design | None = None
 
     def __post_init__(self) -> None:
         """Take the only column of a table for the row of scores that it is."""
@@ -340,64 +386,28 @@ class RawSet:
         array = self.table if self.labels is None else self.labels
         return 0 if array is None else len(array)
 
-    def rows(self, chosen: NDArray[np.bool_]) -> "RawSet":
-        """Keep the rows of a mask."""
-        return replace(
-            self,
-            table=None if self.table is None else picked(self.table, chosen),
-            labels=None if self.labels is None else picked(self.labels, chosen),
-            columns=tuple(column.rows(chosen) for column in self.columns),
-            predicted=None if self.predicted is None else self.predicted.rows(chosen),
-            among=_within(self.among, chosen),
-            ids=_named(self.ids, chosen),
-            lines=None if self.lines is None else picked(self.lines, chosen),
-            design=self.design and self.design.rows(chosen),
-        )
-
 
 @dataclass(frozen=True, eq=False)
-class RawEvent:
-    """The top-1 score of each row, and whether the prediction was right; else as in `RawSet`."""
+class RawEvent(_Raw):
+    """The top-1 score of each row, and whether the prediction was right."""
 
+    by_row = ("scores", "hits", "columns", "numbers", "ids", "design")
     scores: Array
     hits: Array
-    first_row: int = 1
-    columns: tuple[SliceColumn, ...] = ()
     n_classes: int | None = None  # predicted or true in any row, where the file has them
-    among: NDArray[np.bool_] | None = None
     numbers: tuple[Array, ...] | None = None  # true and predicted classes called by numbers
-    ids: tuple[Column, ...] = ()
-    design: Design | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.scores)
 
-    def rows(self, chosen: NDArray[np.bool_]) -> "RawEvent":
-        """Keep the rows of a mask."""
-        numbers = self.numbers
-        return replace(
-            self,
-            numbers=None if numbers is None else tuple(picked(part, chosen) for part in numbers),
-            scores=picked(self.scores, chosen),
-            hits=picked(self.hits, chosen),
-            columns=tuple(column.rows(chosen) for column in self.columns),
-            among=_within(self.among, chosen),
-            ids=_named(self.ids, chosen),
-            design=self.design and self.design.rows(chosen),
-        )
-
 
 @dataclass(frozen=True, eq=False)
-class Contents:
-    """All that one file, or several together, holds, with sentences as in `Upload`."""
+class Contents(Sentences):
+    """All that one file, or several together, holds."""
 
     sets: Mapping[Role, RawSet | RawEvent]  # what was taken for values and labels
-    found: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     uses: Mapping[str, ColumnUse] = field(default_factory=dict)  # of every column or array
     preview: Preview | None = None  # None where the arrays themselves are to be shown
@@ -466,17 +476,13 @@ _TOGETHER = ("rows", "sets", "models", "without")
 DEFAULTS = Options()
 
 
-def _within(whole: NDArray[np.bool_] | None, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def within(whole: NDArray[np.bool_] | None, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Mark among all rows of the file those that are chosen among some of them."""
     if whole is None:
         return chosen
     marks = whole.copy()
     marks[whole] = chosen
     return marks
-
-
-def _named(ids: tuple[Column, ...], chosen: NDArray[np.bool_]) -> tuple[Column, ...]:
-    return tuple(rows_at(column, np.flatnonzero(chosen)) for column in ids)
 
 
 def row_list(bad: NDArray[np.bool_], first_row: int) -> str:
@@ -494,7 +500,7 @@ def row_list(bad: NDArray[np.bool_], first_row: int) -> str:
 
 def rows_of_file(bad: NDArray[np.bool_], raw: RawSet | RawEvent) -> str:
     """Return as `row_list` which rows of a set are meant, by their numbers in the file."""
-    return row_list(bad if raw.among is None else _within(raw.among, bad), raw.first_row)
+    return row_list(bad if raw.among is None else within(raw.among, bad), raw.first_row)
 
 
 def rows_of_sets(marks: Mapping[Role, NDArray[np.bool_]], sets: Mapping[Role, RawSet]) -> str:

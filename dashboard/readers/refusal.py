@@ -10,7 +10,7 @@ import numpy as np
 
 from calibcore.errors import CalibrationInputError
 
-_FIELD, _FOUND, _WANTED = 110, 300, 160
+_FIELD, _TEXT, _WANTED = 110, 300, 160
 """Longest parts of a message, which together stay below 600 characters."""
 
 _MARKS = str.maketrans("<>", "\u2039\u203a")
@@ -112,23 +112,23 @@ class FileError(CalibrationInputError):
     """
 
     def __init__(self, field: str, text: str, wanted: str) -> None:
-        super().__init__(plain(field, _FIELD), plain(text, _FOUND), plain(wanted, _WANTED))
+        super().__init__(plain(field, _FIELD), plain(text, _TEXT), plain(wanted, _WANTED))
         self.known: object = None
 
     @classmethod
     def at(cls, place: str, error: CalibrationInputError) -> "FileError":
         """Return of another refusal in which part of the file it arose."""
         field = f"{place} {error.field}" if place else error.field
-        made = cls(field, error.actual, error.expected)
-        made.known = getattr(error, "known", None)
-        return made
+        refusal = cls(field, error.actual, error.expected)
+        refusal.known = getattr(error, "known", None)
+        return refusal
 
 
 @dataclass(frozen=True)
 class Answer:
     """One answer to a `Question`."""
 
-    said: str  # on its button: a few words, the file's own included
+    label: str  # on its button: a few words, the file's own included
     why: str  # what speaks for it, in one short sentence
     change: Mapping[str, Any]  # the parameters of `Options` that it sets
 

@@ -1,8 +1,7 @@
 """From columns with their roles to sets of values and labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from dashboard.readers import recognition
 from dashboard.readers.design import design_of, opened
 from dashboard.readers.first_rows import preview_of, uses_of
 from dashboard.readers.joining import under
-from dashboard.readers.parting import rows_in_use, told_apart, unclear_sets
+from dashboard.readers.parting import rows_by_set, rows_in_use, unclear_sets
 from dashboard.readers.recognition.arrays import (
     Parts,
     parts_of,
@@ -38,9 +37,12 @@ from dashboard.readers.records import (
     RawEvent,
     RawSet,
     Reading,
+    Remarks,
     Role,
+    Sentences,
     SliceColumn,
     Table,
+    sentences_of,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
@@ -73,24 +75,20 @@ def _of_arrays(parsed: Arrays, options: Options) -> Contents:
         (role,) = parts.tables
         only = _of_part(parts, role, options)
         preview = only.preview if role not in parts.readings else None
-        return replace(only, found=(*only.found, *parts.found), preview=preview)
+        return replace(only, **sentences_of(only, parts), preview=preview)
     if options.sets == "one":
         return _all_rows(parts, options)
-    made = {role: _of_part(parts, role, options) for role in parts.tables}
-    for role, contents in made.items():
+    by_set = {role: _of_part(parts, role, options) for role in parts.tables}
+    for role, contents in by_set.items():
         raw = contents.sets["rows"]
         if isinstance(raw, RawSet) and (raw.table is None or raw.labels is None):
             lacking = "values" if raw.table is None else "labels"
             raise FileError(SET_NAMES[role], f"no {lacking}", "values and labels of both sets")
-    first, second = made.values()
+    first, second = by_set.values()
     named = any(role_of(array.name)[0] != "rows" for array in parsed.arrays)
     return replace(
-        first, sets={role: contents.sets["rows"] for role, contents in made.items()},
-        found=_once(first.found, second.found, parts.found),
-        repairs=_once(first.repairs, second.repairs),
-        missing=_once(first.missing, second.missing),
-        doubts=_once(first.doubts, second.doubts, () if named else (_BY_ORDER,)),
-        proposals=first.proposals,
+        first, sets={role: contents.sets["rows"] for role, contents in by_set.items()},
+        **sentences_of(first, second, parts, Sentences(doubts=() if named else (_BY_ORDER,))),
         uses={**second.uses, **first.uses}, preview=None,
     )  # fmt: skip
 
@@ -119,11 +117,7 @@ def _all_rows(parts: Parts, options: Options) -> Contents:
     whole = replace(whole, columns=(*columns, of_row))
     known = replace(known, roles=(*known.roles, "set"), reasons=(*known.reasons, ""))
     sets = sets_from(whole, known, options)
-    return replace(sets, found=_once(sets.found, parts.found), preview=None)
-
-
-def _once(*parts: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(parts)))
+    return replace(sets, **sentences_of(sets, parts), preview=None)
 
 
 def _recognised(parsed: Table, options: Options) -> Reading:
@@ -154,50 +148,35 @@ def sets_from(table: Table, reading: Reading, options: Options) -> Contents:
         raise
 
 
-@dataclass
-class _Sentences:
-    """Sentences that come up on the way."""
-
-    found: list[str]
-    repairs: list[str]
-    missing: list[str]
-    doubts: list[str]
-
-
 def _sets(table: Table, reading: Reading, options: Options, known: Contents) -> Contents:
     table, unused, teller = rows_in_use(table, reading, options)
     cleaned, left = usable_rows(table, reading, options)
     cleaned, reading, lines = opened(cleaned, reading)
-    said = _Sentences(
-        [*table.found, *reading.found], [*table.repairs, *unused, *left], [],
-        [*table.doubts, *reading.doubts],
-    )  # fmt: skip
-    roles = _Roles(cleaned, reading, options, said)
+    remarks = Remarks.of(table, reading)
+    remarks.repairs += (*unused, *left)
+    roles = _Roles(cleaned, reading, options, remarks)
     roles.lines = lines
-    parting, others = told_apart(cleaned, reading, options, teller)
+    parting, others = rows_by_set(cleaned, reading, options, teller)
     roles.groups += ((column, "group") for column in others)
-    said.found += () if parting is None else parting.found
-    said.repairs += () if parting is None else parting.repairs
+    remarks.notes += () if parting is None else parting.notes
+    remarks.repairs += () if parting is None else parting.repairs
     if parting is None and teller is None:
-        said.doubts += unclear_sets([c for c, _ in roles.groups], others, options)
+        remarks.doubts += unclear_sets([c for c, _ in roles.groups], others, options)
     raw = _raw_of(roles)
-    kept, sentences = groups_of(roles.groups)
-    raw = replace(raw, columns=(*kept, *raw.columns))
-    said.found += sentences
+    grouping, group_notes = groups_of(roles.groups)
+    raw = replace(raw, columns=(*grouping, *raw.columns))
+    remarks.notes += group_notes
     if isinstance(raw, RawSet) and (raw.table is None or raw.labels is None):
         parting = None
     sets: dict[Role, RawSet | RawEvent] = {"rows": raw} if parting is None else parting.of(raw)
-    return replace(
-        known, sets=sets, found=tuple(said.found), repairs=tuple(said.repairs),
-        missing=tuple(said.missing), doubts=tuple(said.doubts),
-    )  # fmt: skip
+    return replace(known, sets=sets, **sentences_of(remarks))
 
 
 class _Roles:
     """The columns of a table by their roles, and what is said of them."""
 
-    def __init__(self, table: Table, reading: Reading, options: Options, said: _Sentences) -> None:
-        self.table, self.reading, self.options, self.said = table, reading, options, said
+    def __init__(self, table: Table, reading: Reading, options: Options, remarks: Remarks) -> None:
+        self.table, self.reading, self.options, self.remarks = table, reading, options, remarks
         self.lines: Array | None = None  # row of the file of each, where several are one of it
         self.pairs = list(zip(table.columns, reading.roles, strict=True))
         self.groups = [pair for pair in self.pairs if pair[1] in ("group", "date")]
@@ -218,13 +197,13 @@ class _Roles:
 
     def _instead(self, chosen: Column, columns: Sequence[Column], role: ColumnRole) -> Answer:
         others = ((c.name, "left out") for c in columns if c is not chosen)
-        said = plain(chosen.name, 30)
-        return Answer(said, "The others are left out.", {"roles": ((chosen.name, role), *others)})
+        label = plain(chosen.name, 30)
+        return Answer(label, "The others are left out.", {"roles": ((chosen.name, role), *others)})
 
 
 def _raw_of(roles: _Roles) -> RawSet | RawEvent:
     """Return all rows as one set."""
-    table, said = roles.table, roles.said
+    table, remarks = roles.table, roles.remarks
     ids = (*roles.of("id"), *roles.of("cluster"))
     rows = RawSet(
         None, None, first_row=table.first_row, among=table.among, ids=ids, lines=roles.lines,
@@ -235,9 +214,9 @@ def _raw_of(roles: _Roles) -> RawSet | RawEvent:
         outcomes = [column for column in (roles.one("outcome"),) if column is not None]
     truth = outcomes[0] if len(outcomes) == 1 else None
     if lists := roles.of("ranked class"):
-        scores = _values(roles.of("ranked score"), said)
+        scores = _values(roles.of("ranked score"), remarks)
         raw, missing = ranked(lists, scores, truth, rows)
-        said.missing += missing
+        remarks.missing += missing
         return raw
     if classes:
         raw = _of_classes(classes, roles, rows)
@@ -257,8 +236,8 @@ def _of_score(
     score: Column, outcomes: list[Column], roles: _Roles, rows: RawSet
 ) -> RawSet | RawEvent:
     """Return the rows of one score: of the event, or of the predicted class."""
-    said, options = roles.said, roles.options
-    values = _values([score], said)[:, 0]
+    remarks, options = roles.remarks, roles.options
+    values = _values([score], remarks)[:, 0]
     divided = bool(score.percents)
     raw = replace(rows, table=values, headings=(score.name,), class_names=(score.name,),
                   divided=divided)  # fmt: skip
@@ -266,8 +245,9 @@ def _of_score(
     if correct is not None:
         hits = right_or_wrong(correct)
         return RawEvent(
-            values, hits, rows.first_row, among=rows.among, ids=rows.ids, design=rows.design
-        )
+            values, hits, first_row=rows.first_row, among=rows.among, ids=rows.ids,
+            design=rows.design,
+        )  # fmt: skip
     if not outcomes:
         group = None if predicted is None else group_of(predicted)
         if isinstance(group, SliceColumn):
@@ -275,12 +255,12 @@ def _of_score(
         return raw
     if len(outcomes) > 1:
         return _labelled(raw, outcomes, ())
-    told = predicted is not None and (predicted.name, "prediction") in options.roles
-    if predicted is not None and (told or not _is_threshold(values, predicted)):
+    by_user = predicted is not None and (predicted.name, "prediction") in options.roles
+    if predicted is not None and (by_user or not _is_threshold(values, predicted)):
         return top_one(values, outcomes[0], predicted, rows)
     if predicted is not None:
         roles.groups.append((predicted, "group"))
-        said.found.append(
+        remarks.notes.append(
             f"Column {quoted(predicted.name)} follows from {quoted(score.name)} by a threshold, so"
             " the score is of the event."
         )
@@ -288,7 +268,7 @@ def _of_score(
         outcomes[0], options.event or roles.reading.event, options.class_names,
         (no_event(score.name, options),),
     )  # fmt: skip
-    said.repairs += outcome.repairs
+    remarks.repairs += outcome.repairs
     return _of_event(raw, outcome, outcomes[0])
 
 
@@ -317,8 +297,8 @@ def _of_classes(classes: Sequence[Column], roles: _Roles, rows: RawSet) -> RawSe
         first = is_event_first(names)
         classes, names = (classes[::-1], names[::-1]) if first else (classes, names)
         where = f"whose column comes {'first' if first else 'last'}"
-        roles.said.found.append(f"The event is class {plain(names[1], 30)}, {where}.")
-    table = _values(classes, roles.said)
+        roles.remarks.notes.append(f"The event is class {plain(names[1], 30)}, {where}.")
+    table = _values(classes, roles.remarks)
     headings = tuple(column.name for column in classes)
     divided = any(column.percents for column in classes)
     return replace(
@@ -363,7 +343,7 @@ def _in_order(outcomes: Sequence[Column], names: tuple[str, ...] | None) -> Sequ
     return ordered if alike else outcomes
 
 
-def _values(columns: Sequence[Column], said: _Sentences) -> Array:
+def _values(columns: Sequence[Column], remarks: Remarks) -> Array:
     """Return columns as one table of the narrowest floats that hold them, (n_rows, n_columns)."""
     if not columns:
         raise FileError("columns", "no scores", "a column of scores")
@@ -377,5 +357,5 @@ def _values(columns: Sequence[Column], said: _Sentences) -> Array:
             text = f"{odd.percents:,} of {len(table):,} cells with a percent sign"
             raise FileError(f"column {quoted(odd.name)}", text, "the sign in all cells or in none")
         table = table / 100
-        said.repairs.append(f"Percentages were divided by 100 in all {len(table):,} rows.")
+        remarks.repairs.append(f"Percentages were divided by 100 in all {len(table):,} rows.")
     return table

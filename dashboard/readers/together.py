@@ -20,8 +20,11 @@ from dashboard.readers.records import (
     Parsed,
     RawEvent,
     RawSet,
+    Remarks,
     Role,
     Table,
+    sentences_of,
+    within,
 )
 from dashboard.readers.refusal import FileError, quoted
 from dashboard.readers.sets import contents_of, sets_from
@@ -32,11 +35,11 @@ _AS_CHOSEN = "as chosen"
 
 def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
     """Return what several files together hold."""
-    sentences = joining.Sentences([], [], [])
-    kept = _not_left_out(parsed, options, sentences)
-    if len(kept) == 1:
-        return _with(contents_of(kept[0][1], options), sentences)
-    files = _without_training([_as_file(name, one, options) for name, one in kept], sentences)
+    remarks = Remarks()
+    chosen_files = _not_left_out(parsed, options, remarks)
+    if len(chosen_files) == 1:
+        return _with(contents_of(chosen_files[0][1], options), remarks)
+    files = _without_training([_as_file(name, one, options) for name, one in chosen_files], remarks)
     way = options.together[:1]
     models = joining.models_of(files) if way in ((), ("without",)) else []
     if models and options.sets == "auto":
@@ -46,9 +49,9 @@ def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Co
         return combine_parsed(parsed, chosen)
     sets, why = ([], "") if way == ("rows",) or options.sets == "one" else _sets(files, options)
     if not sets:
-        return _one_set(files, options, sentences)
-    first, second = (_one(part, options, sentences) for part in sets)
-    return _two_sets([first, joining.called_as(first, second)], options, sentences, why)
+        return _one_set(files, options, remarks)
+    first, second = (_one(part, options, remarks) for part in sets)
+    return _two_sets([first, joining.called_as(first, second)], options, remarks, why)
 
 
 def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tuple[str, ...], ...]:
@@ -98,7 +101,7 @@ def _as_file(name: str, parsed: Parsed, options: Options) -> joining.File:
 
 
 def _not_left_out(
-    parsed: Sequence[tuple[str, Parsed]], options: Options, sentences: joining.Sentences
+    parsed: Sequence[tuple[str, Parsed]], options: Options, remarks: Remarks
 ) -> Sequence[tuple[str, Parsed]]:
     """Return the files without those that the user leaves out, at least one."""
     names = {*options.together[1:]} if options.together[:1] == ("without",) else {""}
@@ -106,20 +109,18 @@ def _not_left_out(
     if not left or len(left) == len(parsed):
         return parsed
     listed = " and ".join(quoted(name, 40) for name in left)
-    sentences.found.append(f"Left out, as chosen: {listed}. The page Models compares models.")
+    remarks.notes.append(f"Left out, as chosen: {listed}. The page Models compares models.")
     return [(name, one) for name, one in parsed if name not in names]
 
 
-def _without_training(
-    files: list[joining.File], sentences: joining.Sentences
-) -> list[joining.File]:
+def _without_training(files: list[joining.File], remarks: Remarks) -> list[joining.File]:
     """Leave out files of a training set among those of a calibration and of a test set."""
     left = [file for file in files if file.role == "rows" and is_training(file.name)]
     rest = [file for file in files if file not in left]
     if not left or {file.role for file in rest} != {"calibration", "test"}:
         return files
     names = " and ".join(quoted(file.name) for file in left)
-    sentences.repairs.append(f"Left out as a training set: {names}.")
+    remarks.repairs.append(f"Left out as a training set: {names}.")
     return rest
 
 
@@ -140,17 +141,11 @@ def _read(table: Table, options: Options, columns: Sequence[Column] = ()) -> Con
     return sets_from(whole, reading, options)
 
 
-def _with(contents: Contents, sentences: joining.Sentences) -> Contents:
-    return replace(
-        contents, found=(*sentences.found, *contents.found),
-        repairs=(*sentences.repairs, *contents.repairs),
-        doubts=(*sentences.doubts, *contents.doubts),
-    )  # fmt: skip
+def _with(contents: Contents, remarks: Remarks) -> Contents:
+    return replace(contents, **sentences_of(remarks, contents))
 
 
-def _one_set(
-    files: Sequence[joining.File], options: Options, sentences: joining.Sentences
-) -> Contents:
+def _one_set(files: Sequence[joining.File], options: Options, remarks: Remarks) -> Contents:
     """Return all files as one set: pairs, or parts, with the file of each row to group by."""
     groups = joining.groups_of(files)
     pairings = joining.pairings(files)
@@ -158,35 +153,37 @@ def _one_set(
     if len(pairings) > 1:
         joining.ask_pairs(pairings)
     if len(groups) > 1 and not pairings:
-        return _with(_read(_one(files, options, sentences).table, options), sentences)
-    made = [_one(part, options, sentences) for part in parts] if pairings else files
-    table = joining.parts_under(made, sentences)
-    counts = [file.table.n_rows for file in made]
-    places = np.repeat(np.arange(len(made), dtype=np.int32), counts)
-    name = next(n for n in (_FILE, "name of the file", "source file") if n not in made[0].headings)
-    column = Column(name, places, tuple(file.name for file in made))
-    return _with(_read(table, options, (column,)), sentences)
+        return _with(_read(_one(files, options, remarks).table, options), remarks)
+    joined_files = [_one(part, options, remarks) for part in parts] if pairings else files
+    table = joining.parts_under(joined_files, remarks)
+    counts = [file.table.n_rows for file in joined_files]
+    places = np.repeat(np.arange(len(joined_files), dtype=np.int32), counts)
+    name = next(
+        n for n in (_FILE, "name of the file", "source file") if n not in joined_files[0].headings
+    )
+    column = Column(name, places, tuple(file.name for file in joined_files))
+    return _with(_read(table, options, (column,)), remarks)
 
 
 def _two_sets(
-    files: Sequence[joining.File], options: Options, sentences: joining.Sentences, why: str
+    files: Sequence[joining.File], options: Options, remarks: Remarks, why: str
 ) -> Contents:
     """Return two files as the calibration and the test set, read as one table."""
     fitted, evaluated = files
-    sentences.found.append(
+    remarks.notes.append(
         f"Calibration set from {quoted(fitted.name)}, test set from {quoted(evaluated.name)}"
         f" ({why})."
     )
     if is_training(fitted.name):
-        sentences.doubts.append(
+        remarks.doubts.append(
             f"File {quoted(fitted.name)} is called a training set: a model looks better there than"
             " on rows that it has not seen."
         )
     # A column of sets in both files tells less than the files.
     together = replace(options, sets="one")
     if fitted.headings - evaluated.headings and evaluated.headings - fitted.headings:
-        return _each_alone(files, together, sentences)
-    contents = _with(_read(joining.stacked(files, sentences), together), sentences)
+        return _each_alone(files, together, remarks)
+    contents = _with(_read(joining.stacked(files, remarks), together), remarks)
     raw = contents.sets["rows"]
     first = fitted.table.n_rows
     flags = np.ones(first + evaluated.table.n_rows, np.bool_) if raw.among is None else raw.among
@@ -206,9 +203,7 @@ def _refuse_halves(sets: Mapping[Role, RawSet | RawEvent]) -> None:
             raise FileError(f"{role} set", f"no {lacking}", "values and labels of both sets")
 
 
-def _each_alone(
-    files: Sequence[joining.File], options: Options, sentences: joining.Sentences
-) -> Contents:
+def _each_alone(files: Sequence[joining.File], options: Options, remarks: Remarks) -> Contents:
     """Return two files of other columns as two sets, each read on its own."""
     first, second = (_read(file.table, options) for file in files)
     sets: dict[Role, RawSet | RawEvent] = {
@@ -221,25 +216,17 @@ def _each_alone(
         text = f"scores of {event} in one file and of {other} in the other"
         raise FileError("files", text, "scores of the same event in both")
     if len({*names}) > 1:
-        sentences.doubts.append(
+        remarks.doubts.append(
             "The two files call their scores differently: the same classes in the same order were"
             " assumed."
         )
-    contents = replace(
-        first, sets=sets, found=tuple(dict.fromkeys((*first.found, *second.found))),
-        repairs=(*first.repairs, *second.repairs), missing=(*first.missing, *second.missing),
-        doubts=(*first.doubts, *second.doubts), uses={**second.uses, **first.uses},
-    )  # fmt: skip
-    return _with(contents, sentences)
+    uses = {**second.uses, **first.uses}
+    return replace(first, sets=sets, uses=uses, **sentences_of(remarks, first, second))
 
 
 def _of_file(raw: RawSet | RawEvent, table: Table, values: NDArray[np.bool_]) -> RawSet | RawEvent:
     """Return rows that are numbered as their own file numbers them."""
-    among = values
-    if table.among is not None:
-        among = table.among.copy()
-        among[table.among] = values
-    return replace(raw, among=among, first_row=table.first_row)
+    return replace(raw, among=within(table.among, values), first_row=table.first_row)
 
 
 # Which belong together ------------------------------------------------------------------------
@@ -251,8 +238,8 @@ def _sets(
     """Return the files of the calibration set and of the test set, and why; nothing if one set."""
     chosen = [file for file in files if file.source in options.together[1:]]
     others = [file for file in files if file not in chosen]
-    told = options.together[:1] == ("sets",)
-    if told and chosen and others:
+    by_user = options.together[:1] == ("sets",)
+    if by_user and chosen and others:
         return [chosen, others], _AS_CHOSEN
     roles = {file.role for file in files}
     if roles == {"calibration", "test"}:
@@ -264,12 +251,12 @@ def _sets(
     if len(pairs) == 2 and (pairings or joining.alike(files)):
         if ordered := _named(pairs):
             return ordered, f"paired {pairings[0].why}" if pairings else "by name"
-        if not told and not _are_parts(pairs):
+        if not by_user and not _are_parts(pairs):
             joining.ask_sets(pairs)
     elif {"calibration", "test"} < roles:
         names = " and ".join(quoted(file.name, 30) for file in files if file.role == "rows")
         raise FileError("files", f"{names} beside a calibration and a test set", joining.WANTED)
-    return ([pairs[0], [*chain(*pairs[1:])]], _AS_CHOSEN) if told else ([], "")
+    return ([pairs[0], [*chain(*pairs[1:])]], _AS_CHOSEN) if by_user else ([], "")
 
 
 def _by_role(files: Sequence[joining.File]) -> list[list[joining.File]]:
@@ -305,17 +292,15 @@ def _first_model(files: Sequence[joining.File]) -> tuple[str, ...]:
     return joining.without(models[0], models)
 
 
-def _one(
-    files: Sequence[joining.File], options: Options, sentences: joining.Sentences
-) -> joining.File:
+def _one(files: Sequence[joining.File], options: Options, remarks: Remarks) -> joining.File:
     """Return files of one set as one: alike ones row by row, others side by side."""
     whole = [
         replace(
             group[0],
-            table=joining.parts_under(group, sentences) if len(group) > 1 else group[0].table,
+            table=joining.parts_under(group, remarks) if len(group) > 1 else group[0].table,
         )
         for group in joining.groups_of(files)
     ]
     if len(whole) > 2:
         raise FileError("files", f"{len(whole)} files of other columns each", joining.WANTED)
-    return joining.beside(whole[0], whole[1], options, sentences) if len(whole) == 2 else whole[0]
+    return joining.beside(whole[0], whole[1], options, remarks) if len(whole) == 2 else whole[0]

@@ -22,6 +22,7 @@ from dashboard.readers.records import (
     Proposal,
     RawSet,
     Role,
+    Sentences,
     SliceColumn,
     ValuesKind,
 )
@@ -35,7 +36,7 @@ N_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Upload:
+class Upload(Sentences):
     """What was found in a file, what it was taken for, and what was fixed."""
 
     name: str  # as shown; never a path
@@ -47,10 +48,6 @@ class Upload:
     piece: RawSet | None = None  # a table without labels, or labels without a table
     values_kind: ValuesKind | None = None
     in_percent: bool = False  # in the file; in the sets they are shares
-    found: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()  # what cannot be shown, and why
-    doubts: tuple[str, ...] = ()  # what may be wrong with data that can be used
     proposals: tuple[Proposal, ...] = ()  # what columns may say that changes figures
     # Row of the file's sets that each row is, where those of a number of rows are repeated.
     copies: Mapping[Role, NDArray[np.intp]] = field(default_factory=dict, repr=False)
@@ -137,7 +134,7 @@ class Upload:
         if self.piece is not None and self.piece.table is None:
             text, lacking = "outcomes, but no scores", NO_SCORE
             wanted = "scores, or logits of shape (rows, classes)"
-        why = next((said for said in self.found if said.startswith(lacking)), lacking)
+        why = next((note for note in self.notes if note.startswith(lacking)), lacking)
         text += why.removeprefix(lacking).rstrip(".")
         unusable = (doubt.rstrip(".") for doubt in self.doubts if "cannot be the" in doubt)
         text = "; ".join((text, *unusable))

@@ -73,9 +73,9 @@ def write_parsed(out: IO[bytes], parsed: Parsed) -> None:
     """Write what a format handed over."""
     arrays: list[Array] = []
     tree = _flat(parsed, arrays)
-    kept = [array.astype(array.dtype.newbyteorder("<"), copy=False) for array in arrays]
-    write_head(out, {"parsed": tree, "arrays": [[a.dtype.str, a.shape] for a in kept]})
-    for array in kept:
+    little_endian = [array.astype(array.dtype.newbyteorder("<"), copy=False) for array in arrays]
+    write_head(out, {"parsed": tree, "arrays": [[a.dtype.str, a.shape] for a in little_endian]})
+    for array in little_endian:
         for block in _blocks(array):
             out.write(np.ascontiguousarray(array[block]).data)
     out.flush()
@@ -144,10 +144,10 @@ def _built(value: Any, arrays: list[Array]) -> Any:
     ((kind, inside),) = value.items()
     if kind == "array":
         return arrays[inside]
-    made = _KINDS[kind](**{name: _built(part, arrays) for name, part in inside.items()})
+    noun = _KINDS[kind](**{name: _built(part, arrays) for name, part in inside.items()})
     if kind in _CHECKS:  # columns of any lengths were checked one by one
-        _CHECKS[kind](made)
-    return made
+        _CHECKS[kind](noun)
+    return noun
 
 
 def _check_odd(odd: Odd) -> None:
@@ -326,13 +326,13 @@ class _Exchange:
     def ask(self) -> None:
         """Hand the file over."""
         pipe = self.process.stdin
-        asked = {
+        question = {
             "name": self.name, "header": self.header, "size": len(self.data),
             "limits": asdict(self.limits),
         }  # fmt: skip
         with suppress(OSError, ValueError):  # it has ended, which `hear` finds out as well
             if pipe is not None:
-                write_head(pipe, asked)
+                write_head(pipe, question)
                 pipe.write(self.data)
                 pipe.flush()
 

@@ -23,7 +23,7 @@ from dashboard.compute.comparison import (
     run_contest,
     usual,
 )
-from dashboard.compute.files import sets_said
+from dashboard.compute.files import set_sentences
 from dashboard.compute.split import slicing_of
 from dashboard.compute.subgroups import find_drift, find_groups
 from dashboard.compute.uncertainty import closer_look
@@ -204,7 +204,7 @@ def _data(scene: Scene) -> Section:
         about = {"Model": sample.model, "Training": sample.training, "Data": sample.source}
         files += [*about.items(), ("Licence", sample.licence)]
     here = (imports.split_here(upload),) if upload.rows is not None else ()
-    read = (*upload.found, *sets_said(upload), *here)
+    read = (*upload.notes, *set_sentences(upload), *here)
     return section(
         scene,
         words.DATA,

@@ -45,13 +45,13 @@ def calibrated_rows(upload: Upload, file: CalibratorFile) -> DataFrame:
         column that tells the groups of a calibrator by group.
     """
     parts = _parts(upload, file)
-    found = np.concatenate([file.apply(one.table, one.groups) for one in parts])
+    calibrated = np.concatenate([file.apply(one.table, one.groups) for one in parts])
     if isinstance(file.fitted, FittedScoreMap):
         before = np.concatenate([file.scores(one.table) for one in parts])
-        values = {SCORE: before, CALIBRATED: found}
+        values = {SCORE: before, CALIBRATED: calibrated}
     else:
-        names = file.class_names or map(str, range(found.shape[1]))
-        values = dict(zip(names, found.T, strict=True))
+        names = file.class_names or map(str, range(calibrated.shape[1]))
+        values = dict(zip(names, calibrated.T, strict=True))
     if upload.in_percent:
         values = {in_percent(name): percents(column) for name, column in values.items()}
     fixed, of_file = (

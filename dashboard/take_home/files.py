@@ -39,15 +39,15 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
     if fitted is None:
         return None
     digest, result = scene.upload.digest, scene.result
-    kept = CalibratorFile.about(rows, fitted, settings.event, result, data=digest)
+    file = CalibratorFile.about(rows, fitted, settings.event, result, data=digest)
     column = _score_column(scene.upload)
     in_percent = column if scene.upload.in_percent else ""
-    kept = replace(kept, column=column, percent_column=in_percent)
-    if not kept.needs_groups:
-        return kept
+    file = replace(file, column=column, percent_column=in_percent)
+    if not file.needs_groups:
+        return file
     if settings.group is None:  # of an audit in Python
-        return replace(kept, groups=None if result.request is None else result.request.grouping)
-    return replace(kept, groups=slicing_of(scene.upload, settings, settings.group).grouping)
+        return replace(file, groups=None if result.request is None else result.request.grouping)
+    return replace(file, groups=slicing_of(scene.upload, settings, settings.group).grouping)
 
 
 def _score_column(upload: Upload) -> str:
@@ -59,9 +59,9 @@ def _score_column(upload: Upload) -> str:
 
 def rows_file(upload: Upload, file: CalibratorFile, ending: str) -> bytes:
     """Return the rows of the file with their calibrated probabilities: CSV, Parquet or npz."""
-    made = frame_bytes(calibrated_rows(upload, file), ending)
+    content = frame_bytes(calibrated_rows(upload, file), ending)
     # By its mark, spreadsheets know the text as Unicode.
-    return codecs.BOM_UTF8 + made if ending == ".csv" else made
+    return codecs.BOM_UTF8 + content if ending == ".csv" else content
 
 
 _MOST_BYTES = 40_000_000
@@ -81,12 +81,12 @@ def saved(
     try:
         if len(data) > _MOST_BYTES:
             raise CalibrationInputError("calibrator", "a file above 40 MB", "a calibrator file")
-        kept = CalibratorFile.from_json(data.decode("utf-8-sig"))
+        file = CalibratorFile.from_json(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise CalibrationInputError("calibrator", "no text", "a calibrator file") from error
-    rows = rows_for(kept, upload.options, read)
-    calibrated_rows(rows, kept)
-    return kept, rows
+    rows = rows_for(file, upload.options, read)
+    calibrated_rows(rows, file)
+    return file, rows
 
 
 def n_rows(upload: Upload) -> int:

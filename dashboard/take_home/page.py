@@ -37,17 +37,17 @@ def offer_saved(upload: Upload, read: Callable[[Options], Upload]) -> None:
         if saved is None:
             return
         try:
-            kept, rows = files.saved(saved.getvalue(), upload, read)
-            lost = n_unfitted(rows, kept)
+            file, rows = files.saved(saved.getvalue(), upload, read)
+            lost = n_unfitted(rows, file)
         except Question as question:
             show_question(question)
             return
         except CalibrationInputError as error:
             st.error(refusal(error), title=words.NOT_APPLIED, icon=":material/block:")
             return
-        told = [words.applied(files.n_rows(rows), kept.n_rows), *words.unfitted(lost)]
-        st.markdown(say_rows(" ".join(told)))
-        _offer_rows(rows, kept)
+        sentences = [words.applied(files.n_rows(rows), file.n_rows), *words.unfitted(lost)]
+        st.markdown(say_rows(" ".join(sentences)))
+        _offer_rows(rows, file)
 
 
 def _offer_rows(upload: Upload, file: CalibratorFile) -> None:
@@ -62,19 +62,19 @@ def _offer_rows(upload: Upload, file: CalibratorFile) -> None:
 
 def show(scene: Scene) -> None:
     """Show the downloads, closed; nothing where there is no calibrator."""
-    kept = files.calibrator_file(scene)
-    if kept is None:
+    file = files.calibrator_file(scene)
+    if file is None:
         return
     with st.expander(words.TITLE):
-        told = [words.fitted_on(scene.settings.method, kept.n_rows)]
-        told += [words.CROSSED] * scene.crossed + [words.SHARES] * scene.upload.in_percent
-        st.markdown(say_rows(" ".join(told)))
-        table, code = files.score_table(scene, kept), files.code_of(kept)
-        model = files.onnx_of(kept)
+        sentences = [words.fitted_on(scene.settings.method, file.n_rows)]
+        sentences += [words.CROSSED] * scene.crossed + [words.SHARES] * scene.upload.in_percent
+        st.markdown(say_rows(" ".join(sentences)))
+        table, code = files.score_table(scene, file), files.code_of(file)
+        model = files.onnx_of(file)
         name = file_name("calibrator")
         with st.container(horizontal=True):
             offer_file(
-                kept.to_json, label=words.CALIBRATOR, name=f"{name}.json", kind="application/json"
+                file.to_json, label=words.CALIBRATOR, name=f"{name}.json", kind="application/json"
             )
             if code is not None:
                 offer_file(lambda: code, label=words.CODE, name=f"{name}.py", kind="text/x-python")
@@ -83,14 +83,14 @@ def show(scene: Scene) -> None:
                 offer_file(lambda: model, label=words.ONNX, name=as_model, kind="application/onnx")
             if table is not None:
                 offer_file(
-                    lambda: files.workbook(scene, kept),
+                    lambda: files.workbook(scene, file),
                     label=words.WORKBOOK, name=f"{name}.xlsx", kind=_XLSX,
                 )  # fmt: skip
                 offer_table(
                     lambda: csv_of(*table), label=words.SCORES, name=file_name("score table")
                 )
-        _offer_rows(scene.upload, kept)
+        _offer_rows(scene.upload, file)
         how = say_rows(words.HOW)
-        if kept.groups is not None:
-            how = f"{how} {say_rows(words.by_group(kept.groups.column))}"
+        if file.groups is not None:
+            how = f"{how} {say_rows(words.by_group(file.groups.column))}"
         st.markdown(f":small[{how}]")

@@ -105,11 +105,11 @@ def workbook_of(file: CalibratorFile, name: str, event: str, *, in_percent: bool
         columns.append(_Column("read", read, unit * _EXAMPLE, _READ[unit]))
         sheet.write_string(0, 0, title(name), book.add_format({"bold": True}))
         sheet.write_string(1, 0, f"{how.format(SCORES[unit])} {MORE}")
-        told, text_format = facts(file, event, TABLE_ACCURACY, unit), _text_format(book)
-        for row, (head, text) in enumerate(told, start=_HEAD):
+        lines_beside, text_format = facts(file, event, TABLE_ACCURACY, unit), _text_format(book)
+        for row, (head, text) in enumerate(lines_beside, start=_HEAD):
             sheet.write_string(row, len(columns) + 1, head)
             sheet.write_string(row, len(columns) + 2, text, text_format)
-        chosen = _HEAD + len(told), len(columns) + 2
+        chosen = _HEAD + len(lines_beside), len(columns) + 2
         _filled(book, sheet, columns, unit, chosen)
     return written.getvalue()
 

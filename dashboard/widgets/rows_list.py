@@ -124,7 +124,7 @@ def show_rows(scene: Scene, chosen: ScoreRange, *, key: str, first: RowOrder = "
     cells = cells_of(scene)
     found = cells(places[start : start + PAGE])
     # Of the prediction itself, the two classes say already whether it was right.
-    classes = found.said is not None
+    classes = found.predicted is not None
     hit = "" if classes and words.top else words.plain if words.named else listed.HIT
     head = listed.list_head(found.columns, classes=classes, hit=hit, names=found.names)
     _show_table(head, lines_of(found, hits=bool(hit)))
@@ -141,7 +141,7 @@ def show_rows(scene: Scene, chosen: ScoreRange, *, key: str, first: RowOrder = "
 
 def lines_of(rows: ListedRows, *, hits: bool) -> list[list[str | float]]:
     """Return the listed rows' cells in the order of their heading, which may have the outcome."""
-    classes = [part for part in (rows.true, rows.said) if part is not None]
+    classes = [part for part in (rows.true, rows.predicted) if part is not None]
     came_true = [listed.CAME_TRUE[bool(hit)] for hit in rows.hits]
     parts = (
         rows.numbers,

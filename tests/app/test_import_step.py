@@ -122,7 +122,7 @@ def test_what_was_found_and_fixed_is_said() -> None:
     expect_ks(page, LABELS)
     told = read("mine.csv", data)
     assert told.repairs
-    for sentence in (*told.found, *told.repairs):
+    for sentence in (*told.notes, *told.repairs):
         assert f"- {escape_markdown(sentence)}" in said(page)
     assert step(page).label == (
         "**mine\\.csv** \u00b7 300 rows \u00b7 4 classes \u00b7 logits \u00b7 1 automatic fix"
@@ -259,7 +259,7 @@ def test_a_question_is_answered_by_one_click() -> None:
     for why in others:
         assert f":small[{escape_markdown(why)}]" in said(page)
     answers = [one.label for one in page.button if str(one.key).startswith("answer_")]
-    assert answers == [escape_markdown(one.said) for one in asked.value.answers]
+    assert answers == [escape_markdown(one.label) for one in asked.value.answers]
     click(page, '"target"')
     expect_ks(page, OTHER)
     assert not step(page).expanded

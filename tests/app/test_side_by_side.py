@@ -305,7 +305,7 @@ def test_what_was_fitted_before_a_stop_is_shown(monkeypatch: pytest.MonkeyPatch)
     made: list[str] = []
 
     def click(*_: object) -> None:
-        made[:] = [key for key in keys if contest._fits_made(scene, key, dealt)]  # noqa: SLF001
+        made[:] = [key for key in keys if contest._has_fits(scene, key, dealt)]  # noqa: SLF001
         if made:
             raise StopError
 

@@ -106,7 +106,7 @@ def _names(question: Question, first: tuple[str, ...]) -> bool:
     answer = question.answers[0]
     touched = [str(name) for name, _ in answer.change.get("roles", ())]
     touched.append(str(answer.change.get("event")))
-    return any(name in touched or name in answer.said for name in first)
+    return any(name in touched or name in answer.label for name in first)
 
 
 def evaluated(table: Ordinary) -> Verdict:
@@ -119,8 +119,8 @@ def evaluated(table: Ordinary) -> Verdict:
         except Question as question:
             if not asked and table.ask:
                 said = "asks" if _names(question, table.first) else "asks otherwise"
-                return Verdict(table, said, f"{question.ask} {question.answers[0].said}")
-            asked = asked or f"{question.ask} {question.answers[0].said}"
+                return Verdict(table, said, f"{question.ask} {question.answers[0].label}")
+            asked = asked or f"{question.ask} {question.answers[0].label}"
             options = _with(options, question.answers[0].change)
             continue
         except FileError as error:

@@ -85,7 +85,7 @@ def test_four_arrays_without_names() -> None:
     four = [TABLE[:3], LABELS[:3], TABLE, LABELS]
     contents = read({f"arr_{k}": array for k, array in enumerate(four)})
     assert [*contents.sets] == ["calibration", "test"]
-    assert any(said.startswith("Without names, the first two") for said in contents.found)
+    assert any(said.startswith("Without names, the first two") for said in contents.notes)
     with pytest.raises(FileError, match="four without names"):
         read({f"arr_{k}": four[place] for k, place in enumerate((0, 2, 1, 3))})
 
@@ -93,7 +93,7 @@ def test_four_arrays_without_names() -> None:
 def test_what_is_not_used_is_said() -> None:
     """A second table and names of other classes are left out."""
     contents = read({"logits": TABLE, "aux": TABLE + 1, "classes": ["a", "b"], "labels": LABELS})
-    assert "Arrays left out: aux, classes." in contents.found
+    assert "Arrays left out: aux, classes." in contents.notes
 
 
 def test_bare_arrays_are_pieces() -> None:
@@ -118,7 +118,7 @@ def test_names_of_classes_and_further_arrays() -> None:
     raw = one_of(contents)
     assert raw.class_names == ("cat", "dog", "cow")
     assert [column.name for column in raw.columns] == ["site", "loss"]
-    assert any("embedding" in said and "epoch" in said for said in contents.found)
+    assert any("embedding" in said and "epoch" in said for said in contents.notes)
 
 
 def test_labels_of_text_and_predictions() -> None:
@@ -166,7 +166,7 @@ def test_two_tables_are_asked_about() -> None:
     with pytest.raises(Question) as caught:
         read(arrays)
     answer = caught.value.answers[1]
-    assert answer.said == "model_b"
+    assert answer.label == "model_b"
     raw = one_of(read(arrays, Options(**answer.change)))
     assert np.array_equal(np.asarray(raw.table), TABLE + 1)
 

@@ -84,7 +84,7 @@ def test_parts_with_names_are_sets(texts: tuple[str, ...]) -> None:
     for rows, name in ((upload.calibration, "val"), (upload.test, "tes")):
         assert isinstance(rows, LogitSet)
         np.testing.assert_array_equal(rows.labels, LABELS[CUTS[places.index(name)]])
-    assert any('Column "split"' in said for said in upload.found)
+    assert any('Column "split"' in said for said in upload.notes)
     assert not any("batches of one set" in said for said in upload.doubts)
 
 
@@ -93,9 +93,9 @@ def test_lists_that_are_no_batches_are_left_out() -> None:
     upload = opened({"logits": LOGITS, "labels": LABELS, "class_names": [1.5, None]} | more)
     assert isinstance(upload.rows, LogitSet)
     assert [column.name for column in upload.contents.sets["rows"].columns] == ["weight"]
-    assert "Arrays left out: class_names, tags, none, epoch." in upload.found
+    assert "Arrays left out: class_names, tags, none, epoch." in upload.notes
     shorter = opened({"logits": LOGITS, "labels": LABELS, "class_names": [*"abcde"]})
-    assert "Arrays left out: class_names." in shorter.found
+    assert "Arrays left out: class_names." in shorter.notes
 
 
 SAME = "with the same 40 labels: several models"

@@ -43,7 +43,7 @@ def test_what_is_of_no_use_is_left_out_by_name(beside: Any) -> None:
     assert isinstance(upload.rows, LogitSet)
     np.testing.assert_array_equal(upload.rows.logits, LOGITS)
     assert labels_of(upload) == LABELS.tolist()
-    assert "Arrays left out: beside." in upload.found
+    assert "Arrays left out: beside." in upload.notes
 
 
 def test_objects_are_never_unpickled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_labels_of_an_unknown_name_are_found_by_the_values() -> None:
     labels = np.array([rng.choice(K, p=row) for row in table])
     upload = opened(probs=table, sentiment=labels, site=rng.permutation(labels))
     assert labels_of(upload) == labels.tolist()
-    assert any("sentiment" in said for said in (*upload.found, *upload.doubts))
+    assert any("sentiment" in said for said in (*upload.notes, *upload.doubts))
     piece = opened(probs=table, model_pred=labels).piece
     assert piece is not None
     assert piece.labels is None

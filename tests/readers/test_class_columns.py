@@ -39,7 +39,7 @@ def are(upload: Upload, values: Array | None = None) -> str:
         np.testing.assert_allclose(rows.probabilities, PROBABILITIES, atol=1e-6)
     else:
         np.testing.assert_allclose(rows.logits, values, rtol=1e-5)
-    return " ".join((*upload.found, *upload.repairs, *upload.doubts))
+    return " ".join((*upload.notes, *upload.repairs, *upload.doubts))
 
 
 def of_two(upload: Upload) -> None:
@@ -113,7 +113,7 @@ def test_a_count_beside_a_column_that_nothing_calls_a_score() -> None:
 def test_the_label_is_found_by_its_cells(name: str) -> None:
     upload = read("a.csv", table(f"model,{name},cat,dog,fox,owl", TOLD, TEXT, *columns()))
     np.testing.assert_array_equal(logit_set(upload).labels, LABELS)
-    assert f'Outcome: column "{name}".' in upload.found
+    assert f'Outcome: column "{name}".' in upload.notes
     upload = read("a.csv", table(f"cat,dog,fox,owl,{name}", *columns(), TEXT))
     np.testing.assert_array_equal(logit_set(upload).labels, LABELS)
 
@@ -140,7 +140,7 @@ def test_a_score_and_a_prediction_wait_for_labels() -> None:
     data = table("score,pred", PROBABILITIES[:, 1], LABELS % 2)
     with pytest.raises(Question) as caught:
         read("a.csv", data)
-    assert caught.value.answers[0].said == "None of them"
+    assert caught.value.answers[0].label == "None of them"
     upload = read("a.csv", data, **caught.value.answers[0].change)
     assert upload.piece is not None
     assert upload.piece.labels is None

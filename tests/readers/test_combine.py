@@ -76,7 +76,7 @@ def test_values_and_labels_in_either_order(labels: Array, turned: int) -> None:
     same(upload.rows, LOGITS, LABELS)
     digests = "".join(hashlib.sha256(data).hexdigest() for data in given)
     assert upload.digest == hashlib.sha256(digests.encode()).hexdigest()
-    assert "side by side" in upload.found[0]
+    assert "side by side" in upload.notes[0]
 
 
 @pytest.mark.parametrize("name", ["patient", "uid", "fname", "key", "Zeile"])
@@ -87,7 +87,7 @@ def test_a_column_of_any_name_that_both_files_have_names_the_rows(
 ) -> None:
     upload = combine([values_of(name, ids), labels_of(name, ids, order=order)])
     same(upload.rows, LOGITS, LABELS)
-    assert f'were joined by column "{name}"' in upload.found[0]
+    assert f'were joined by column "{name}"' in upload.notes[0]
 
 
 @pytest.mark.parametrize(("one", "other"), [("filename", "case"), ("case", "url")])
@@ -192,7 +192,7 @@ def test_calibration_and_test(names: tuple[str, str], first: bool, why: str) -> 
         files[0] = held(*files[0][:2], together=("sets",))
     upload = combine(files)
     both(upload)
-    assert f"({why})" in upload.found[0]
+    assert f"({why})" in upload.notes[0]
     trained = any("is called a training set" in doubt for doubt in upload.doubts)
     assert trained == bool({"train.csv", "in-sample.csv"} & {*names})
 
@@ -203,7 +203,7 @@ def test_labels_and_choices_hold_for_both_sets() -> None:
     same(upload.test, LOGITS[:3], few - 1)
     name, data, _ = table("val.csv", LOGITS, LABELS)
     upload = combine([held(name, data, values="logits"), table("test.csv", LOGITS_TEST, LABELS)])
-    assert any("said so" in said for said in upload.found)
+    assert any("said so" in said for said in upload.notes)
 
 
 @pytest.mark.parametrize("labels", [TEXTS, LABELS])

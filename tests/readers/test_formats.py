@@ -38,7 +38,7 @@ def same(rows: object, logits: Array = LOGITS, labels: Array = LABELS) -> None:
 
 
 def said(upload: Upload) -> str:
-    return " ".join((*upload.found, *upload.repairs, *upload.missing))
+    return " ".join((*upload.notes, *upload.repairs, *upload.missing))
 
 
 @pytest.mark.parametrize("name", sorted(set(GOOD) - {"good.npy", "good.p"}))

@@ -84,7 +84,7 @@ def test_both_sets(value: Any) -> None:
 
 def test_the_same_table_as_text() -> None:
     plain, found = read("a.csv", csv_of(TABLE, TRUTH, header=HEADER)), read("a.json", text(RECORDS))
-    assert (found.class_names, found.found) == (plain.class_names, plain.found)
+    assert (found.class_names, found.notes) == (plain.class_names, plain.notes)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_rows_that_cannot_be_used_are_asked_about() -> None:
         " 2 with too few or too many cells; in 3 rows (rows 3, 4, 5)"
     )
     assert [answer.change for answer in question.answers] == [{"leave_out": True}]
-    assert question.answers[0].said == "Leave out 5 rows"
+    assert question.answers[0].label == "Leave out 5 rows"
     known = question.known
     assert isinstance(known, Contents)
     assert known.preview is not None

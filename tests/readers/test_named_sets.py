@@ -56,7 +56,7 @@ def test_a_column_of_any_name_tells_the_sets_apart(texts: Sequence[str], name: s
     upload = read("a.csv", table(sets, name))
     others = {"Valid"} & {*texts}
     are(upload, sets, {texts[0], *others}, {texts[1]})
-    assert any(f'"{name}"' in said and texts[0] in said for said in upload.found)
+    assert any(f'"{name}"' in said and texts[0] in said for said in upload.notes)
     n_left = sum(sets.count(text) for text in texts[2:] if text not in others)
     assert [said.split()[0] for said in upload.repairs] == ([str(n_left)] if n_left else [])
     assert upload.preview.roles[-1] == "set"
@@ -209,4 +209,4 @@ def test_a_further_part_is_in_neither_set(other: str, made: Any, first: bool) ->
         assert any("in 80 of 90 rows" in doubt for doubt in upload.doubts)
         upload = read("a.json", json.dumps(whole).encode(), roles=(("set", "set"),))
     assert [rows.n_samples for rows in upload.sets.values()] == [40, 40]
-    assert any(other in said for said in (*upload.found, *upload.repairs)) or other == "train"
+    assert any(other in said for said in (*upload.notes, *upload.repairs)) or other == "train"

@@ -950,7 +950,7 @@ def answered(case: Case) -> tuple[Upload | FileError, list[str]]:
             upload = read(case.name, data, **choices)
             upload.split()
         except Question as question:
-            first = question.answers[0].said
+            first = question.answers[0].label
             asked.append(f"{question.field}: {question.actual}. {question.ask} {first}")
             options = replace(options, **question.answers[0].change)
         except FileError as error:
@@ -981,7 +981,7 @@ def test_nothing_goes_wrong_in_silence(case: Case) -> None:
     hits = rows.labels == rows.n_classes - 1 if isinstance(rows, LogitSet) else rows.hits
     assert expect.events is None or int(np.sum(hits)) == expect.events
     assert not expect.score or score_of(outcome) == expect.score
-    said = (*outcome.found, *outcome.repairs, *outcome.doubts, *outcome.missing)
+    said = (*outcome.notes, *outcome.repairs, *outcome.doubts, *outcome.missing)
     for pattern in expect.says:
         assert re.search(pattern, " ".join(said)), said
     assert not re.search(expect.never, " ".join(said)), said

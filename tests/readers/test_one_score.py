@@ -47,7 +47,7 @@ def test_percent_beside_an_outcome(heads: str) -> None:
     is_risk(upload)
     assert "Percentages were divided by 100 in all 200 rows." in upload.repairs
     name = heads.partition(",")[0]
-    assert any(f'in percent, because "{name}"' in said for said in upload.found)
+    assert any(f'in percent, because "{name}"' in said for said in upload.notes)
 
 
 @pytest.mark.parametrize("heads", ["linear_predictor,event", "log odds,died", "lp,outcome"])
@@ -67,7 +67,7 @@ def test_an_outcome_stands_beside_further_columns() -> None:
 def test_a_score_that_names_nothing_may_be_percent(head: str) -> None:
     data = table(f"{head},label", PERCENT, ILL)
     question = asked(data)
-    said = [answer.said for answer in question.answers]
+    said = [answer.label for answer in question.answers]
     assert said == ["Percentages", "Logits", "None of these"]
     is_risk(read("a.csv", data, **question.answers[0].change))
 
@@ -93,7 +93,7 @@ def test_what_is_only_near_a_risk_or_a_percentage_is_asked_about(head: str) -> N
 def test_scores_below_1_that_are_called_otherwise_are_asked_about() -> None:
     for head, likely in (("risk_pct", "Percentages"), ("lp", "Logits")):
         question = asked(table(f"{head},died", RISK, ILL))
-        said = [answer.said for answer in question.answers]
+        said = [answer.label for answer in question.answers]
         assert said == [likely, "Probabilities", "None of these"]
     is_risk(read("a.csv", table("risk_pct,died", RISK, ILL), values="probabilities"))
     is_risk(read("a.csv", table("risk (%),died", [f"{100 * v:.4f}%" for v in RISK], ILL)))

@@ -145,7 +145,7 @@ def test_batches_and_rows(value: Any, names: tuple[str, str]) -> None:
     held = named(arrays)
     np.testing.assert_array_equal(held[names[0]], LOGITS)
     np.testing.assert_array_equal(held[names[1]].reshape(N), LABELS)
-    assert "40 rows" in arrays.found[0]
+    assert "40 rows" in arrays.notes[0]
 
 
 def test_what_is_said_once_of_a_batch_is_said_of_its_rows() -> None:

@@ -19,7 +19,7 @@ def same(data: bytes, name: str = "a.csv", **choices: Any) -> tuple[str, ...]:
     assert isinstance(upload.rows, LogitSet)
     np.testing.assert_allclose(upload.rows.logits, LOGITS, rtol=1e-6)
     np.testing.assert_array_equal(upload.rows.labels, LABELS)
-    return upload.found
+    return upload.notes
 
 
 @pytest.mark.parametrize(

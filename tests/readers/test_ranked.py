@@ -188,7 +188,7 @@ def top_one(name: str, scores: Array = TOP) -> dict[str, Any]:
 def test_the_confidence_of_the_prediction(name: str) -> None:
     upload = read("a.csv", text(top_one(name)))
     are_hits(upload)
-    assert f'Score: column "{name}".' in upload.found
+    assert f'Score: column "{name}".' in upload.notes
 
 
 @pytest.mark.parametrize(

@@ -143,13 +143,13 @@ def test_a_second_score_is_a_question_and_either_answer_is_followed() -> None:
     columns = {"p_model_a": d["p"], "p_model_b": d["p"] ** 1.1 + 0, "y": d["y"]}
     columns["p_model_b"] = np.clip(d["p"] + RNG.normal(0, 0.05, 600), 0, 1)
     question = asked(columns)
-    said = [answer.said for answer in question.answers]
+    said = [answer.label for answer in question.answers]
     assert said == ['"p_model_a"', '"p_model_b"', "None of these"]
     assert not question.ranked
     for answer in question.answers[:2]:
         assert len(answer.change["roles"]) == 1
         found = roles(columns, **answer.change)
-        assert found[answer.said.strip('"')] == "score"
+        assert found[answer.label.strip('"')] == "score"
         assert sorted(found.values()) == ["left out", "outcome", "score"]
 
 
@@ -157,7 +157,7 @@ def test_two_outcomes_that_happen_are_a_question() -> None:
     d = people()
     other = d["y"] ^ (RNG.random(600) < 0.05)
     question = asked({"p": d["p"], "died": d["y"], "readmitted": other})
-    assert [answer.said for answer in question.answers][:2] == ['"died"', '"readmitted"']
+    assert [answer.label for answer in question.answers][:2] == ['"died"', '"readmitted"']
 
 
 def test_an_answer_keeps_what_the_user_has_said_before() -> None:
@@ -234,7 +234,7 @@ def test_where_words_do_not_say_which_is_the_event_the_scores_do(
     columns = {score: d["p"], label: words(d["y"], yes, no)}
     found = read(columns, roles=((label, "outcome"),))
     assert found.event == yes
-    told = any("scores are higher" in said for said in found.found)
+    told = any("scores are higher" in said for said in found.notes)
     assert told == (score == "p")
     weak = columns | {score: np.clip(d["p"] * 0.1 + RNG.random(600) * 0.9, 0, 1)}
     assert score != "p" or asked(weak, roles=((label, "outcome"), (score, "score"))).answers
@@ -335,7 +335,7 @@ def test_values_alone_and_labels_alone_are_pieces() -> None:
     d = people()
     reading = read({"sex": d["sex"], "score": d["p"]})
     assert reading.roles == ("group", "score")
-    assert any("No column can be the outcome" in said for said in reading.found)
+    assert any("No column can be the outcome" in said for said in reading.notes)
 
 
 def test_a_table_without_score_and_outcome_is_refused() -> None:

@@ -35,7 +35,7 @@ def cells(column: SliceColumn) -> list[object]:
 
 
 def said(upload: Upload) -> str:
-    return " ".join((*upload.found, *upload.missing))
+    return " ".join((*upload.notes, *upload.missing))
 
 
 def test_numbers_and_texts() -> None:
@@ -48,7 +48,7 @@ def test_numbers_and_texts() -> None:
     assert list(columns) == ["town", "age"]
     assert cells(columns["town"]) == towns
     assert cells(columns["age"]) == [None if k == 3 else k * 1.5 for k in range(40)]
-    assert "Grouping columns: town, age." in upload.found
+    assert "Grouping columns: town, age." in upload.notes
     assert {upload.uses[name] for name in ("town", "age")} == {"slice"}
     assert upload.uses["id"] == "left out"
 
@@ -150,7 +150,7 @@ def test_arrays_beside_the_logits() -> None:
         "calibration": ["sex", "age"], "test": ["sex", "age"],
     }  # fmt: skip
     assert cells(upload.columns["test"]["sex"]) == sexes[:9].tolist()
-    assert "Arrays left out: features_val, short_val." in upload.found
+    assert "Arrays left out: features_val, short_val." in upload.notes
 
 
 def test_decimal_commas_and_texts_with_commas() -> None:

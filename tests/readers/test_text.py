@@ -40,7 +40,7 @@ def read(text: str | bytes, *, header: bool | None = None) -> Table:
 def test_a_hospital_export() -> None:
     table = read(HOSPITAL)
     assert table.n_rows == 62
-    assert table.found == (
+    assert table.notes == (
         "Semicolons separate the columns.",
         "Commas mark decimals in predicted_risk_pct (40 values).",
     )
@@ -67,7 +67,7 @@ def test_a_hospital_export() -> None:
 def test_encodings(encoding: str, said: str) -> None:
     table = read("größe,preis_€\n1,2\n".encode(encoding))
     assert columns(table) == {"größe": [1], "preis_€": [2]}
-    assert table.found == ((said,) if said else ())
+    assert table.notes == ((said,) if said else ())
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -90,7 +90,7 @@ def test_titles_above_the_table(above: str, first_row: int, n_above: int) -> Non
     assert [column.name for column in table.columns] == ["cat", "dog", "fox", "label"]
     assert table.first_row == first_row
     said = f"Lines above the table were passed over: {n_above}."
-    assert table.found == ((said,) if n_above else ())
+    assert table.notes == ((said,) if n_above else ())
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_columns_that_change_far_down(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_comma_means_the_same_in_all_columns() -> None:
     table = read("a;b\n1,234;0,5\n2,345;0,75\n")
     assert columns(table) == {"a": [1.234, 2.345], "b": [0.5, 0.75]}
-    assert table.found[-1] == "Commas mark decimals in a, b (4 values)."
+    assert table.notes[-1] == "Commas mark decimals in a, b (4 values)."
     assert columns(read("a;b\n1,234;1\n2,345;2\n"))["a"] == ["1,234", "2,345"]
 
 

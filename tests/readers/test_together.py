@@ -96,7 +96,7 @@ def test_parts_of_one_table_are_joined_by_rows() -> None:
     assert files.name == "file"
     assert files.categories == ("part-0", "part-1", "part-2")
     assert files.values.tolist() == [0, 0, 1, 1, 2, 2]
-    assert contents.found[0] == '3 parts of one table: "part-0", "part-1", "part-2".'
+    assert contents.notes[0] == '3 parts of one table: "part-0", "part-1", "part-2".'
 
 
 def test_two_sets_by_the_names_of_the_files() -> None:
@@ -106,7 +106,7 @@ def test_two_sets_by_the_names_of_the_files() -> None:
     assert scores_by_set(contents) == {"calibration": [0.1, 0.2], "test": [0.9]}
     assert contents.sets["calibration"].first_row == 3
     assert contents.sets["test"].first_row == 2
-    assert contents.found[0].startswith('Calibration set from "my_val", test set from "my_test"')
+    assert contents.notes[0].startswith('Calibration set from "my_val", test set from "my_test"')
 
 
 def test_rows_left_out_are_those_of_their_file() -> None:
@@ -234,7 +234,7 @@ def answers_to(
     with pytest.raises(Question) as caught:
         read(*files, options=options)
     return {
-        answer.said: read(*files, options=Options(**answer.change))
+        answer.label: read(*files, options=Options(**answer.change))
         for answer in caught.value.answers
     }
 
@@ -248,7 +248,7 @@ def test_of_two_models_one_is_chosen() -> None:
     made = answers_to(*given)
     assert np.asarray(one_of(made["forest.csv"]).table).tolist() == FOREST["p"]
     assert np.asarray(one_of(made["boost.csv"]).table).tolist() == BOOST["p"]
-    assert 'Left out, as chosen: "boost.csv"' in made["forest.csv"].found[0]
+    assert 'Left out, as chosen: "boost.csv"' in made["forest.csv"].notes[0]
     assert [*made["Neither: two sets"].sets] == ["calibration", "test"]
     # A file that is not there any more changes nothing.
     gone = read(*given[:1], options=Options(together=("without", "boost.csv")))
@@ -301,5 +301,5 @@ def test_files_of_other_columns_are_refused() -> None:
 def test_one_file_passes_through() -> None:
     """Nothing is said of files."""
     contents = read(("a.csv", table({"p": [0.1, 0.9], "y": [0, 1]})))
-    assert contents.found == ()
+    assert contents.notes == ()
     assert [*contents.sets] == ["rows"]

@@ -90,7 +90,7 @@ def test_refused_or_asked(table: Array, message: str) -> None:
         upload_of(table, labels)
     assert len(str(caught.value)) <= 600
     if isinstance(caught.value, Question) and "values" in caught.value.field:
-        (answer,) = (one for one in caught.value.answers if one.said == "Logits")
+        (answer,) = (one for one in caught.value.answers if one.label == "Logits")
         with pytest.raises(FileError, match="Expected probabilities from 0 to 1"):
             upload_of(table, labels, values="none")
         told = upload_of(table, labels, **answer.change)
@@ -100,10 +100,10 @@ def test_refused_or_asked(table: Array, message: str) -> None:
 def test_the_user_overrules() -> None:
     upload = upload_of(PROBABILITIES, values="logits")
     np.testing.assert_array_equal(rows_of(upload).logits, PROBABILITIES)
-    assert "Logits, because you said so." in upload.found
+    assert "Logits, because you said so." in upload.notes
     assert upload.digest == upload_of(PROBABILITIES).digest
-    assert "because you said so" in " ".join(upload_of(PROBABILITIES, values="probabilities").found)
-    assert "you said" not in " ".join(upload_of(PROBABILITIES, values="percentages").found)
+    assert "because you said so" in " ".join(upload_of(PROBABILITIES, values="probabilities").notes)
+    assert "you said" not in " ".join(upload_of(PROBABILITIES, values="percentages").notes)
     for word in ("probabilities", "percentages"):
         with pytest.raises(FileError, match="probabilities: rows sum to"):
             upload_of(LOGITS, values=word)
@@ -240,7 +240,7 @@ def test_scores_of_predictions_that_may_be_no_percentages(scores: Array, asked: 
     data = "\n".join(["confidence,correct", *rows]).encode()
     with pytest.raises(Question, match=asked) as caught:
         read("a.csv", data)
-    said = [answer.said for answer in caught.value.answers]
+    said = [answer.label for answer in caught.value.answers]
     assert said == ["None of these", "Percentages"]
     rows_read = read("a.csv", data, values="percentages").rows
     assert isinstance(rows_read, EventScores)

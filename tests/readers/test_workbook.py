@@ -71,7 +71,7 @@ def test_the_first_visible_sheet_with_numbers() -> None:
     other: list[list[Any]] = [["z"], [1], [2]]
     table = read(notes, [HEAD, *BODY], other, names=("about", "data", "more"))
     assert columns(table) == WHOLE
-    assert table.found == ("Sheet data was read. Not read: about, more.",)
+    assert table.notes == ("Sheet data was read. Not read: about, more.",)
     hidden = 'old" state="hidden'
     assert columns(read(other, [HEAD, *BODY], names=(hidden, "p"))) == WHOLE
     assert columns(read(notes, [HEAD, *BODY], names=("p", hidden))) == WHOLE
@@ -82,7 +82,7 @@ def test_sheets_of_the_same_columns_are_put_together() -> None:
     made = columns(table)
     assert made["risk"] == [0.5, 0.25, 0.75, 0.5]
     assert made["sheet"] == ["val", "val", "val", "test"]
-    assert table.found == (
+    assert table.notes == (
         "Sheets with the same columns were put together: val, test. Not read: i.",
     )
 

@@ -97,7 +97,7 @@ def same(rows: object, table: Array = TABLE, labels: Array = LABELS) -> LogitSet
 def test_one_sheet_reads_as_the_same_table_in_text() -> None:
     upload = read("a.xlsx", of_rows(ROWS))
     same(upload.rows)
-    assert upload.found == read("a.csv", csv_of(TABLE, LABELS, header=HEADER)).found
+    assert upload.notes == read("a.csv", csv_of(TABLE, LABELS, header=HEADER)).notes
     assert upload.repairs == upload.missing == ()
 
 
@@ -140,7 +140,7 @@ def test_prefixed_elements_and_references() -> None:
 def test_without_a_header() -> None:
     upload = read("a.xlsx", of_rows(ROWS[1:]))
     same(upload.rows)
-    assert any("holds values, not names" in line for line in upload.found)
+    assert any("holds values, not names" in line for line in upload.notes)
     counted = of_rows([[str(k) for k in range(5)], *ROWS[1:]])
     same(read("a.xlsx", counted).rows)
 
@@ -154,7 +154,7 @@ def test_two_sheets_named_after_the_sets(names: tuple[str, str]) -> None:
     upload = read("a.xlsx", workbook(*sheets, notes, names=(*names, "notes")))
     same(upload.calibration)
     same(upload.test, TABLE[::-1], LABELS[::-1])
-    assert any("Not read: notes" in line for line in upload.found)
+    assert any("Not read: notes" in line for line in upload.notes)
 
 
 @pytest.mark.parametrize("kept", [slice(4), slice(4, None)])
@@ -162,7 +162,7 @@ def test_a_sheet_that_lacks_a_part_is_said_to_be_left(kept: slice) -> None:
     sheets = [sheet_xml(rows_xml(ROWS)), sheet_xml(rows_xml([row[kept] for row in ROWS]))]
     upload = read("a.xlsx", workbook(*sheets, names=("val", "test")))
     same(upload.rows)
-    assert "Sheet val was read. Not read: test." in upload.found
+    assert "Sheet val was read. Not read: test." in upload.notes
 
 
 def test_dates_flags_and_words_tell_rows_apart() -> None:

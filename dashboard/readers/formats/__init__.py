@@ -50,11 +50,11 @@ def parse(name: str, data: bytes, *, header: bool | None = None) -> Parsed:
     if kind in _TEXT and len(data) > MAX_TEXT:
         wanted = f"at most {MAX_TEXT:,}; as .npz or .parquet the same numbers are smaller"
         raise FileError("file", f"{len(data):,} bytes of text", wanted)
-    held = _reader(kind)(data, header)
-    if isinstance(held, Table):
-        columns = of_weka(tuple(map(first_items, held.columns)))
-        return without_totals(replace(held, columns=columns))
-    return held
+    parsed = _reader(kind)(data, header)
+    if isinstance(parsed, Table):
+        columns = of_weka(tuple(map(first_items, parsed.columns)))
+        return without_totals(replace(parsed, columns=columns))
+    return parsed
 
 
 def first_items(column: Column) -> Column:

@@ -16,7 +16,7 @@ from safetensors import SafetensorError, deserialize
 
 from dashboard.readers.formats.archive import member_bytes, open_archive
 from dashboard.readers.limits import MAX_BYTES, check_rows
-from dashboard.readers.records import Arrays, Column
+from dashboard.readers.records import Arrays, Column, unread
 from dashboard.readers.refusal import FileError, quoted, type_name
 
 _MOST_AXES = 3
@@ -82,11 +82,11 @@ def _parsed(name: str, data: bytes) -> Column:
     ) as error:  # fmt: skip
         raise FileError(place, "a damaged .npy header", "an array as numpy.save writes") from error
     if dtype.hasobject:
-        return _unread(name, "objects (a pickle)")
+        return unread(name, "objects (a pickle)")
     if dtype.names is not None:
-        return _unread(name, "a structured type with fields")
+        return unread(name, "a structured type with fields")
     if dtype.itemsize == 0:
-        return _unread(name, f"type {dtype.str}, values of no size")
+        return unread(name, f"type {dtype.str}, values of no size")
     if prod(filter(None, shape)) * dtype.itemsize > MAX_BYTES:
         wanted = "an array with rows" if 0 in shape else "a whole file"
         raise FileError(place, f"shape {shape}, more than any array can have", wanted)
@@ -101,17 +101,13 @@ def _parsed(name: str, data: bytes) -> Column:
     return column_of_array(name, array)
 
 
-def _unread(name: str, what: str) -> Column:
-    return Column(name, np.empty(0), unread=what)
-
-
 def column_of_array(name: str, array: NDArray[Any]) -> Column:
     """Return an array of numbers or texts as a column, or one that says why it was not kept."""
     dtype, kind = array.dtype, array.dtype.kind
     if array.ndim == 0:
         array = array.reshape(1)
     if array.ndim > _MOST_AXES:
-        return _unread(name, f"{array.ndim} axes")
+        return unread(name, f"{array.ndim} axes")
     check_rows(len(array))
     if kind == "b":
         # Bytes other than 0 and 1 behind a bool would be taken for either.
@@ -119,7 +115,7 @@ def column_of_array(name: str, array: NDArray[Any]) -> Column:
     if kind in "SU":
         return _texts(name, array)
     if kind not in "iuf":
-        return _unread(name, type_name(dtype))
+        return unread(name, type_name(dtype))
     if dtype.itemsize > 8:
         array = array.astype(np.float64)
     return Column(name, array.astype(array.dtype.newbyteorder("="), copy=False))
@@ -134,7 +130,7 @@ def _texts(name: str, array: NDArray[Any]) -> Column:
     except (SystemError, ValueError) as error:
         raise FileError(f"array {quoted(name)}", "texts that are no Unicode", "names") from error
     if len(texts) > _MOST_TEXTS:
-        return _unread(name, "too many different texts")
+        return unread(name, "too many different texts")
     order = np.argsort(first)
     ranks = np.empty(len(texts), dtype=np.int32)
     ranks[order] = np.arange(len(texts), dtype=np.int32)
@@ -159,7 +155,7 @@ def read_safetensors(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - a
 def _tensor(name: str, tensor: Any) -> Column:
     code, shape = tensor["dtype"], tuple(tensor["shape"])
     if code not in _TENSORS:
-        return _unread(name, f"numbers of type {code}")
+        return unread(name, f"numbers of type {code}")
     flat = np.frombuffer(tensor["data"], _TENSORS[code])
     if code == "BF16":
         flat = (flat.astype(np.uint32) << np.uint32(16)).view(np.float32)

@@ -41,7 +41,7 @@ class Put:
 
     arrays: list[tuple[str, Array]]
     unread: list[tuple[str, str]]
-    found: str
+    note: str
     doubts: tuple[str, ...] = ()
 
 
@@ -55,8 +55,8 @@ def put(node: Node) -> Put | None:
     if sizes is None:
         return _rows(node, lists)
     named = any(_are_names(values) for values in lists.values())
-    made = _put(node, columns, sizes)
-    return replace(made, doubts=()) if named else made
+    batches = _put(node, columns, sizes)
+    return replace(batches, doubts=()) if named else batches
 
 
 def _put(node: Node, columns: Mapping[str, list[Array] | None], sizes: Sequence[int]) -> Put:
@@ -70,8 +70,8 @@ def _put(node: Node, columns: Mapping[str, list[Array] | None], sizes: Sequence[
             unread.append((name, "something else than the rows of a batch"))
         else:
             arrays.append((name, whole))
-    said = f"{len(sizes):,} batches were put together, {sum(sizes):,} rows in all."
-    return Put(arrays, unread, said, _doubts(sizes))
+    note = f"{len(sizes):,} batches were put together, {sum(sizes):,} rows in all."
+    return Put(arrays, unread, note, _doubts(sizes))
 
 
 def _are_names(values: Sequence[Node]) -> bool:
@@ -93,7 +93,7 @@ def put_beside(named: Sequence[tuple[str, Node]]) -> list[Put]:
         # Parts of other widths are no batches: ((logits, labels), (logits, labels)).
         if whole and len({part.shape[1:] for part in parts}) == 1:
             groups.setdefault(tuple(map(len, parts)), []).append((name, parts))
-    made = []
+    tables_of_batches = []
     for sizes, group in groups.items():
         # A table of each batch, or its scores, and one class of each row: tables alone may be sets.
         tables = {prod(parts[0].shape[1:]) > 1 for _, parts in group}
@@ -101,8 +101,8 @@ def put_beside(named: Sequence[tuple[str, Node]]) -> list[Put]:
         if tables == {True, False} or (
             True not in tables and {True} in scores and {False} in scores
         ):
-            made.append(_put(named[0][1], dict(group), sizes))
-    return made
+            tables_of_batches.append(_put(named[0][1], dict(group), sizes))
+    return tables_of_batches
 
 
 def _whole(parts: Sequence[Array], sizes: Sequence[int], name: str) -> Array | None:
@@ -124,8 +124,8 @@ def _turned(node: Node) -> dict[str, list[Node]] | None:
         if not keys or any(row.keys() != {*keys} for row in rows):
             raise FileError("pickle", f"{described(node)}, without the same keys in each", WANTED)
         if len(values) < _LEAST:
-            found = f"{described(node)}: two batches, or a calibration and a test set"
-            raise FileError("pickle", found, WANTED)
+            layout = f"{described(node)}: two batches, or a calibration and a test set"
+            raise FileError("pickle", layout, WANTED)
         return {key: [row[key] for row in rows] for key in keys}
     pairs = [parts for value in values if len(parts := members(value)) == 2]
     if _LEAST <= len(values) == len(pairs) and not all(map(_is_row, pairs)):
@@ -284,6 +284,6 @@ def _texts(texts: Sequence[str | bytes], place: str) -> Array:
     """Return texts, of which each takes as much as the longest."""
     longest = max(map(len, texts))
     if longest > MAX_NAME:
-        found = f"{len(texts):,} texts of up to {longest:,} characters, too large"
-        raise FileError(place, found, "class numbers for labels")
+        sizes = f"{len(texts):,} texts of up to {longest:,} characters, too large"
+        raise FileError(place, sizes, "class numbers for labels")
     return np.array([text(one) for one in texts])

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dashboard.readers.records import Column, Odd, Texts
+from dashboard.readers.records import Column, Odd, Texts, unread
 
 MAX_TEXTS = 1_000_000
 """Different texts of a column that is kept; more are names of rows, of no use to an audit."""
@@ -62,7 +62,7 @@ def column_of_texts(
             odd = None if is_list.all() else _odd(codes, texts, ~is_list)
             return Column(name, lists[codes], None, odd)
         if counts[_matches(texts, _OTHER_LIST)].sum() >= _SHARE * says > 0:
-            return Column(name, np.empty(0), unread="lists that are not written as [0.1, 0.9]")
+            return unread(name, "lists that are not written as [0.1, 0.9]")
     numbers, percents, commas = _numbers(texts, counts, sure=decimal_comma)
     is_number = _mask(numbers.is_valid())
     if not says or counts[is_number & ~silent].sum() < _SHARE * says or _has_long(texts):
@@ -82,7 +82,7 @@ def column_of_numbers(name: str, cells: pa.Array | pa.ChunkedArray) -> Column:
     >>> column.values.tolist(), column.odd.rows.tolist(), column.odd.texts
     ([31.0, nan], [1], ('',))
     """
-    array = _whole(cells)
+    array = joined(cells)
     if pa.types.is_decimal(array.type) or (pa.types.is_boolean(array.type) and array.null_count):
         array = array.cast(pa.int8() if pa.types.is_boolean(array.type) else pa.float64())
     if not array.null_count:
@@ -101,7 +101,7 @@ def column_of_dates(name: str, cells: pa.Array | pa.ChunkedArray) -> Column:
     >>> column_of_dates("day", days).texts
     ('1970-01-01', '', '1970-01-02')
     """
-    array = _whole(cells)
+    array = joined(cells)
     if pa.types.is_timestamp(array.type):
         days = array.cast(pa.date32(), safe=False)
         # Compared as local times: a zone is only how they are shown.
@@ -115,14 +115,14 @@ def column_of_dates(name: str, cells: pa.Array | pa.ChunkedArray) -> Column:
 def _of_texts(name: str, codes: NDArray[np.int32], texts: pa.Array) -> Column:
     """Keep different texts, many as Arrow has them."""
     if len(texts) > MAX_TEXTS:
-        return Column(name, np.empty(0), unread=f"more than {MAX_TEXTS:,} different texts")
+        return unread(name, f"more than {MAX_TEXTS:,} different texts")
     if len(texts) <= _FEW_TEXTS:
         return Column(name, codes, tuple(texts.to_pylist()))
     ends, raw = (np.frombuffer(b, t) for b, t in zip(texts.buffers()[1:], "iB", strict=True))
     return Column(name, codes, Texts(raw, ends[texts.offset :][: len(texts) + 1]))
 
 
-def _whole(cells: pa.Array | pa.ChunkedArray) -> pa.Array:
+def joined(cells: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Join the chunks, if there are several."""
     if not isinstance(cells, pa.ChunkedArray):
         return cells
@@ -138,7 +138,7 @@ def encoded(
     if not pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_encode()
     if isinstance(cells, pa.ChunkedArray):
-        cells = _whole(cells.unify_dictionaries())
+        cells = joined(cells.unify_dictionaries())
     places, texts, has_null = cells.indices, cells.dictionary.cast(pa.string()), cells.null_count
     del cells  # of many texts each copy counts
     if has_null:
@@ -192,8 +192,10 @@ def _numbers(
         plain = _where(plain, _BY_POINTS, r"\.", "")
     if _holds(plain, "+"):
         plain = pc.replace_substring_regex(plain, r"^\+", "")
-    kept = pc.if_else(pc.match_substring_regex(plain, _NUMBER), plain, pa.scalar(None, pa.string()))
-    return kept.cast(pa.float64()), percents, commas
+    numbers = pc.if_else(
+        pc.match_substring_regex(plain, _NUMBER), plain, pa.scalar(None, pa.string())
+    )
+    return numbers.cast(pa.float64()), percents, commas
 
 
 def _without_commas(
@@ -264,8 +266,8 @@ def _odd(codes: NDArray[np.int32], texts: pa.Array, odd: NDArray[np.bool_]) -> O
     """Note the cells whose text is no number."""
     places = np.flatnonzero(odd)
     rows = np.flatnonzero(odd[codes])
-    found = np.searchsorted(places, codes[rows]).astype(np.int32)
-    return Odd(rows.astype(np.int64), found, tuple(texts.take(pa.array(places)).to_pylist()))
+    kinds = np.searchsorted(places, codes[rows]).astype(np.int32)
+    return Odd(rows.astype(np.int64), kinds, tuple(texts.take(pa.array(places)).to_pylist()))
 
 
 def _matches(texts: pa.Array, shape: str) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dashboard.readers.formats.cells import MISSING
 from dashboard.readers.limits import MAX_COLUMNS
+from dashboard.readers.records import Sentences
 from dashboard.readers.refusal import FileError, quoted
 
 SAMPLE = 60
@@ -24,14 +25,12 @@ Rows = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Heading:
+class Heading(Sentences):
     """What stands above the rows of a table."""
 
     names: tuple[str, ...]  # of the columns, all different; "" at most once
     named: bool  # whether the file names them
     start: int  # how many of the rows are no data: titles, blank ones, and the heading
-    found: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
 
 
 def first_rows(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
@@ -71,7 +70,7 @@ def heading_of(rows: Rows, *, header: bool | None) -> Heading:
         what = "only counts the columns" if counted else "holds values, not names of columns"
         lines += [f"The first row {what}."] if header is None else []
         width = max(Counter(map(len, below or [first])).most_common(1)[0][0], len(first))
-        return Heading(unnamed(width), named=False, start=top + has, found=tuple(lines))
+        return Heading(unnamed(width), named=False, start=top + has, notes=tuple(lines))
     names = [cell.strip() for cell in first]
     more = [] if header else _further(rows[top + 1 :])
     if more:
@@ -82,7 +81,7 @@ def heading_of(rows: Rows, *, header: bool | None) -> Heading:
             names = [".".join(filter(None, dict.fromkeys(pair))) for pair in cells]
     unique, repairs = _different(_with_row_names(names, below[len(more) :]))
     start = top + 1 + len(more)
-    return Heading(unique, named=True, start=start, found=tuple(lines), repairs=repairs)
+    return Heading(unique, named=True, start=start, notes=tuple(lines), repairs=repairs)
 
 
 def _further(rows: Rows) -> Rows:

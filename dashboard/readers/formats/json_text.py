@@ -23,10 +23,9 @@ from dashboard.readers.formats.parquet import (
     columns_of_fields,
     member_of,
     table_of,
-    unread,
 )
 from dashboard.readers.limits import MAX_COLUMNS, MAX_DEPTH, MAX_DOCUMENT, MAX_OBJECTS, check_rows
-from dashboard.readers.records import Arrays, Column, Table
+from dashboard.readers.records import Arrays, Column, Table, unread
 from dashboard.readers.refusal import FileError, quoted, visible
 
 _HALF_PAIR = re.compile(
@@ -57,9 +56,9 @@ def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noq
         if _is_lines(text):
             return _lines(text)
         if len(data) > MAX_DOCUMENT:
-            found = f"one JSON document of {len(data) / 1e6:,.0f} MB"
+            size = f"one JSON document of {len(data) / 1e6:,.0f} MB"
             wanted = f"at most {MAX_DOCUMENT >> 20} MB: save as JSON lines, .npz or .parquet"
-            raise FileError("file", found, wanted)
+            raise FileError("file", size, wanted)
         _check_weight(text)
         value = _loads(text, 1)
         _check_members(text, value)
@@ -75,9 +74,9 @@ def _check_weight(text: bytes) -> None:
     weights = ((b",", 40), (b'"', 16), (b"[", 80), (b"{", 240))
     weight = sum(text.count(sign) * n_bytes for sign, n_bytes in weights)
     if weight > MAX_OBJECTS:
-        found = f"JSON whose values take {weight >> 20:,} MB of memory"
+        size = f"JSON whose values take {weight >> 20:,} MB of memory"
         wanted = f"at most {MAX_OBJECTS >> 20} MB: save as JSON lines of records, .npz or .parquet"
-        raise FileError("file", found, wanted)
+        raise FileError("file", size, wanted)
 
 
 def _check_members(text: bytes, value: Any) -> None:
@@ -201,8 +200,8 @@ def _lines(text: bytes) -> Table | Arrays:
         else:
             return _of_arrow(table)
     if len(text) > MAX_DOCUMENT:
-        found = f"JSON lines of which one is unlike those before it ({problem})"
-        raise FileError("file", found, "records of the same members, or .npz or .parquet")
+        unlike = f"JSON lines of which one is unlike those before it ({problem})"
+        raise FileError("file", unlike, "records of the same members, or .npz or .parquet")
     _check_weight(text)
     rows = [
         _loads(line, number)
@@ -287,11 +286,11 @@ def _of_records(
 def _table(columns: Mapping[str, list[Any]], left: Sequence[str] = ()) -> Table:
     """Put columns of one length together, and name what was left out."""
     arrays = {name: arrow_of(cells) for name, cells in columns.items()}
-    found = (f"Left out: {', '.join(quoted(name) for name in left[:5])}.",) if left else ()
+    notes = (f"Left out: {', '.join(quoted(name) for name in left[:5])}.",) if left else ()
     kinds = {name: array.type for name, array in arrays.items()}
     n_rows = len(next(iter(columns.values()), ()))
     check_rows(n_rows)
-    return table_of(columns_of_fields(kinds, arrays.__getitem__), n_rows, found)
+    return table_of(columns_of_fields(kinds, arrays.__getitem__), n_rows, notes)
 
 
 def _of_object(value: Mapping[str, Any]) -> Table | Arrays:

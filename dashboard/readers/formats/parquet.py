@@ -20,10 +20,11 @@ from dashboard.readers.formats.cells import (
     column_of_numbers,
     column_of_texts,
     encoded,
+    joined,
 )
 from dashboard.readers.formats.heading import is_number
 from dashboard.readers.limits import MAX_COLUMNS, check_rows
-from dashboard.readers.records import Column, Odd, Table, by_number
+from dashboard.readers.records import Column, Odd, Table, by_number, unread
 from dashboard.readers.refusal import FileError, quoted, visible
 
 NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
@@ -44,22 +45,22 @@ _TOO_MANY = "lists of too many classes"
 _N_SHOWN, _ITEMS_SHOWN, _CELL_SHOWN = 10, 4, 60
 
 
-def table_of(columns: Iterable[Column], n_rows: int, lines: tuple[str, ...] = ()) -> Table:
+def table_of(columns: Iterable[Column], n_rows: int, notes: tuple[str, ...] = ()) -> Table:
     """Put columns together, and write their first rows."""
-    kept = tuple(columns)
-    if not n_rows or not kept:
-        raise FileError("file", "no rows" if kept else "no columns", "one row or more")
-    check_columns(len(kept))
-    wide = next((column for column in kept if _is_too_wide(column)), None)
+    whole = tuple(columns)
+    if not n_rows or not whole:
+        raise FileError("file", "no rows" if whole else "no columns", "one row or more")
+    check_columns(len(whole))
+    wide = next((column for column in whole if _is_too_wide(column)), None)
     if wide is not None and not any(
-        c.values.dtype.kind == "f" for c in kept if c is not wide and not c.unread
+        c.values.dtype.kind == "f" for c in whole if c is not wide and not c.unread
     ):
-        found_, wanted = (
+        text, wanted = (
             f"lists of more than {MAX_COLUMNS:,} classes",
             "as many at most, or an .npz",
         )
-        raise FileError(f"column {quoted(wide.name)}", found_, wanted)
-    return Table(kept, n_rows, shown=_shown(kept, n_rows), found=lines)
+        raise FileError(f"column {quoted(wide.name)}", text, wanted)
+    return Table(whole, n_rows, shown=_shown(whole, n_rows), notes=notes)
 
 
 def _is_too_wide(column: Column) -> bool:
@@ -86,7 +87,7 @@ def columns_of_fields(
     listed = {name: kind.value_type for name, kind in kinds.items() if _is_list(kind)}
     pair = _keys_of_pair(listed)
     if pair is not None:
-        classes, scores = (_whole(load(key)) for key in pair)
+        classes, scores = (joined(load(key)) for key in pair)
         lengths = _lengths(classes)
         if lengths.any() and (lengths == _lengths(scores)).all():
             kinds = {name: kind for name, kind in kinds.items() if name not in pair}
@@ -140,11 +141,6 @@ def _plain(name: str, cells: pa.ChunkedArray) -> Column:
     return unread(name, _why_unread(kind) or "objects")
 
 
-def unread(name: str, why: str) -> Column:
-    """Return a column that was not kept."""
-    return Column(name, np.empty(0), unread=why)
-
-
 def _why_unread(kind: pa.DataType) -> str:
     """Return why no column can hold such values, if none can."""
     if types.is_map(kind) or types.is_union(kind):
@@ -169,15 +165,11 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _used(cells: pa.ChunkedArray) -> pa.DictionaryArray:
     """Keep the texts that stand in a row, in the order of their rows; a library may keep more."""
-    whole = _whole(cells.unify_dictionaries())
+    whole = joined(cells.unify_dictionaries())
     places = pc.unique(whole.indices).drop_null()
     return pa.DictionaryArray.from_arrays(
         pc.index_in(whole.indices, places), whole.dictionary.take(places)
     )
-
-
-def _whole(cells: pa.ChunkedArray) -> pa.Array:
-    return cells.chunk(0) if cells.num_chunks == 1 else cells.combine_chunks()
 
 
 def _lengths(lists: pa.Array) -> NDArray[np.int64]:
@@ -201,7 +193,7 @@ def _of_struct(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
 
 def _of_lists(name: str, cells: pa.ChunkedArray, depth: int) -> list[Column]:
     """Make one column of lists of as many numbers, or several of lists of classes."""
-    array = _whole(cells)
+    array = joined(cells)
     lengths, items = _lengths(array), array.flatten()
     kind = items.type
     if types.is_list(kind) and lengths.size and (lengths == 1).all():
@@ -367,11 +359,11 @@ def _columns_of_classes(
     name: str, lengths: NDArray[np.int64], classes: pa.Array, scores: NDArray[np.generic]
 ) -> list[Column]:
     """Make one column a class, or two a rank where rows list only their likeliest classes."""
-    codes, found = encoded(classes.cast(pa.string()))
-    texts = found.to_pylist()
+    codes, kinds = encoded(classes.cast(pa.string()))
+    texts = kinds.to_pylist()
     n_rows, rows = len(lengths), np.repeat(np.arange(len(lengths)), lengths)
     if len(np.unique(rows * max(len(texts), 1) + codes)) < len(codes):
-        return [Column(name, np.empty(0), unread="lists with the same class twice")]
+        return [unread(name, "lists with the same class twice")]
     prefix = f"{name}." if name else ""
     listed = lengths[lengths > 0]
     even = bool(listed.size) and bool((listed == listed[0]).all())
@@ -393,7 +385,7 @@ def _columns_of_classes(
         every = pa.array([*texts, None], pa.string())
         pairs = zip(ranked, _columns(names, n_rows, (place, rows), scores[order]), strict=True)
         return [*chain(*((_rank(column, every.take(pa.array(r))), column) for r, column in pairs))]
-    return [Column(name, np.empty(0), unread=_TOO_MANY)]
+    return [unread(name, _TOO_MANY)]
 
 
 def _rank(scores: Column, cells: pa.Array) -> Column:
@@ -441,9 +433,9 @@ def read_parquet(data: bytes, header: bool | None = None) -> Table:  # noqa: ARG
         # Arrow's own is an ArrowException too.
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        said = visible(str(error).splitlines()[0] if str(error) else type(error).__name__, 120)
+        damage = visible(str(error).splitlines()[0] if str(error) else type(error).__name__, 120)
         raise FileError(
-            "file", f"a damaged Parquet file ({said})", "one that can be read"
+            "file", f"a damaged Parquet file ({damage})", "one that can be read"
         ) from error
 
 

@@ -26,7 +26,7 @@ from dashboard.readers.formats.pickle_machine import (
     name_of,
     run,
 )
-from dashboard.readers.records import Array, Arrays, Column
+from dashboard.readers.records import Array, Arrays, Column, unread
 from dashboard.readers.refusal import FileError, quoted
 
 _MAX_NAMES = 1_000
@@ -61,8 +61,8 @@ def _arrays(top: Node) -> Arrays:
     for name, part in _parts("", top, 0):
         if isinstance(part, Put):
             columns += [column_of_array(_dotted(name, key), one) for key, one in part.arrays]
-            columns += [_unread(_dotted(name, key), why) for key, why in part.unread]
-            lines.append(part.found)
+            columns += [unread(_dotted(name, key), why) for key, why in part.unread]
+            lines.append(part.note)
             doubts += part.doubts
         else:
             columns.append(_column(name, part))
@@ -76,7 +76,7 @@ def _arrays(top: Node) -> Arrays:
         raise FileError("pickle", f"the name {quoted(twice)} twice", "one array of a name")
     if isinstance(top, Items) and top.kind == "list" and names == ["0.0", "0.1", "1.0", "1.1"]:
         doubts.append(_TWO_PARTS)
-    return Arrays(tuple(columns), tuple(dict.fromkeys(lines)), doubts=tuple(doubts))
+    return Arrays(tuple(columns), notes=tuple(dict.fromkeys(lines)), doubts=tuple(doubts))
 
 
 def _dotted(prefix: str, name: str) -> str:
@@ -93,9 +93,9 @@ def _holds_arrays(node: Node) -> bool:
 
 def _parts(prefix: str, node: Node, depth: int) -> Iterator[tuple[str, Node | Put]]:
     """Go over the arrays in a node: of a dictionary by keys, of a tuple by places."""
-    made = put(node)
-    if made is not None:
-        yield prefix, made
+    batches = put(node)
+    if batches is not None:
+        yield prefix, batches
         return
     named = _named(node, depth) if depth < 3 else None
     if named is None:
@@ -157,11 +157,11 @@ def _column(name: str, node: Node) -> Column:
     except NoArrayError as error:
         if _is_place(name) and _holds_arrays(node):
             raise FileError(f"part {name}", str(error), WANTED) from error
-        return _unread(name, str(error))
+        return unread(name, str(error))
     except FileError as error:
         if not name or _is_place(name):
             raise
-        return _unread(name, error.actual)
+        return unread(name, error.actual)
     return column_of_array(name, array)
 
 
@@ -179,10 +179,6 @@ def _array(name: str, node: Node) -> Array:
 def _is_place(name: str) -> bool:
     """Return whether an array is told by its place alone, so that it may be what is wanted."""
     return name.replace(".", "").isdigit()
-
-
-def _unread(name: str, what: str) -> Column:
-    return Column(name, np.empty(0), unread=what)
 
 
 def _classes(node: Node) -> list[str] | None:

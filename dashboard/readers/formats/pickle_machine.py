@@ -26,8 +26,8 @@ def plain_dtype(code: str) -> np.dtype[np.generic]:
     """Return the type of numbers or texts of a code."""
     if not _TYPE.fullmatch(code):
         kinds = {"O": "Python objects", "M": "dates", "U": "long texts", "S": "long texts"}
-        said = kinds.get(code.lstrip("<>|=")[:1], "not a numeric type")
-        raise FileError("pickled array", f"type {quoted(code)} ({said})", _NUMBERS)
+        kind = kinds.get(code.lstrip("<>|=")[:1], "not a numeric type")
+        raise FileError("pickled array", f"type {quoted(code)} ({kind})", _NUMBERS)
     return np.dtype(code)
 
 
@@ -100,10 +100,10 @@ class Items:
 Node = None | bool | int | float | str | bytes | Tag | Dtype | Storage | ArrayPlace | Items
 
 
-def refused(found: str, field_: str = "pickle") -> FileError:
+def refused(problem: str, field_: str = "pickle") -> FileError:
     """Refuse something in a pickle."""
     place = "pickle" if field_ == "pickle" else f"pickle ({field_})"
-    return FileError(place, f"{found}: refused", "plain arrays, lists and numbers only")
+    return FileError(place, f"{problem}: refused", "plain arrays, lists and numbers only")
 
 
 def tag_for(module: str, name: str, known: Mapping[tuple[str, str], Tag]) -> Tag:

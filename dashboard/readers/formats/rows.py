@@ -53,8 +53,8 @@ def without_blank_rows(table: Table) -> Table:
         blank &= _blank(column, table.n_rows)
         if not blank.any():
             return table
-    kept = table_at(table, np.flatnonzero(~blank))
-    return replace(kept, columns=tuple(map(_used, kept.columns)), shown=table.shown)
+    filled = table_at(table, np.flatnonzero(~blank))
+    return replace(filled, columns=tuple(map(_used, filled.columns)), shown=table.shown)
 
 
 def _blank(column: Column, n_rows: int) -> NDArray[np.bool_]:
@@ -105,13 +105,13 @@ def without_totals(table: Table) -> Table:
         return table
     chosen = np.ones(table.n_rows, dtype=np.bool_)
     chosen[[*texts]] = False
-    kept = table_at(table, np.flatnonzero(chosen))
+    rest = table_at(table, np.flatnonzero(chosen))
     shown = tuple(cells for row, cells in enumerate(table.shown) if row not in texts)
     listed = ", ".join(map(quoted, dict.fromkeys(texts[row] for row in sorted(texts))))
     where = "below" if table.n_rows - min(texts) <= _MOST_TOTALS else "among"
-    said = f"{len(texts)} row{'s' * (len(texts) > 1)} {where} the data left out: {listed}."
+    repair = f"{len(texts)} row{'s' * (len(texts) > 1)} {where} the data left out: {listed}."
     return replace(
-        kept, columns=tuple(map(_used, kept.columns)), shown=shown, repairs=(*table.repairs, said)
+        rest, columns=tuple(map(_used, rest.columns)), shown=shown, repairs=(*table.repairs, repair)
     )
 
 
@@ -135,7 +135,7 @@ def _total_in(table: Table, row: int, most: int) -> str:
 
 def _among(table: Table, known: Collection[int]) -> dict[int, str]:
     """Return rows anywhere that say so and whose numbers are all sums or means of rows above."""
-    said: dict[int, str] = {}
+    words: dict[int, str] = {}
     for column in table.columns:
         texts, codes, rows = column.texts or (), column.values, np.arange(table.n_rows)
         if column.odd is not None:
@@ -144,17 +144,17 @@ def _among(table: Table, known: Collection[int]) -> dict[int, str]:
             continue
         about = [k for k, text in enumerate(texts) if _is_about(text)]
         for place in np.flatnonzero(np.isin(codes, about))[:_MOST_ABOUT].tolist():
-            said.setdefault(int(rows[place]), texts[codes[place]].strip())
+            words.setdefault(int(rows[place]), texts[codes[place]].strip())
     data = np.ones(table.n_rows, dtype=np.bool_)
-    data[[*said, *known]] = False
-    found, starts = dict[int, str](), [0]
-    for row in sorted({*said, *known}):
+    data[[*words, *known]] = False
+    totals, starts = dict[int, str](), [0]
+    for row in sorted({*words, *known}):
         blocks = [np.arange(first, row)[data[first:row]] for first in {0, *starts[-2:]}]
-        if row in said and any(_sums_up(table, row, b) for b in (*blocks, np.flatnonzero(data))):
-            found[row] = said[row]
+        if row in words and any(_sums_up(table, row, b) for b in (*blocks, np.flatnonzero(data))):
+            totals[row] = words[row]
         if data[row - 1 : row].any():
             starts.append(row + 1)
-    return found
+    return totals
 
 
 def _is_about(text: str) -> bool:
@@ -185,7 +185,7 @@ def of_weka(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     starred = [text for column in columns[first:] for text in column.texts or ()]
     if not all(map(_STARRED.fullmatch, starred)) or "*" not in "".join(starred):
         return columns
-    made, known = list(columns), dict[str, str]()
+    plain_columns, known = list(columns), dict[str, str]()
     for place, column in enumerate(columns):
         texts = column.texts or ()
         parts = [part for part in map(_NUMBERED.fullmatch, texts) if part]
@@ -193,8 +193,8 @@ def of_weka(columns: tuple[Column, ...]) -> tuple[Column, ...]:
             name = f"prob_{known.get(str(place - first + 1), place - first + 1)}"
             numbers = np.array([float(text.lstrip("*")) for text in texts])
             values = numbers[column.values] if texts else column.values
-            made[place] = replace(column, name=name, values=values, texts=None)
+            plain_columns[place] = replace(column, name=name, values=values, texts=None)
         elif parts and len(parts) == len(texts):
             known |= {part[1]: part[2] for part in parts}
-            made[place] = replace(column, texts=tuple(part[2] for part in parts))
-    return tuple(made)
+            plain_columns[place] = replace(column, texts=tuple(part[2] for part in parts))
+    return tuple(plain_columns)

@@ -31,14 +31,14 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
     >>> [column.name for column in table.columns], table.columns[0].values.tolist()
     (['risk', 'sex'], [0.5, 0.25])
     """
-    body, found = _decoded(data)
+    body, notes = _decoded(data)
     if _JSON.match(body):
         raise FileError("file", "JSON text", "a table of text, or a name that ends in .json")
     delimiter = _delimiter(body)
     if delimiter == " ":
         body = _single_blanks(body)
     if delimiter != ",":
-        found.append(f"{_DELIMITERS[delimiter]} separate the columns.")
+        notes.append(f"{_DELIMITERS[delimiter]} separate the columns.")
     rows, lines = _first_rows(body, delimiter)
     heading = heading_of(rows, header=header)
     sample = [row for row in rows[heading.start :] if len(row) == len(heading.names)]
@@ -51,7 +51,7 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
     shown = tuple(tuple(row) for row in sample[:_SHOWN])
     table = without_blank_rows(Table(
         columns, blocks.n_rows, first_row, blocks.among(), blocks.cut, heading.named, shown,
-        (*found, *heading.found, *_comma_sentence(columns)), heading.repairs,
+        notes=(*notes, *heading.notes, *_comma_sentence(columns)), repairs=heading.repairs,
     ))  # fmt: skip
     blocks.check_cut(table.n_rows)
     return table
@@ -62,7 +62,7 @@ def _decoded(data: bytes) -> tuple[bytes, list[str]]:
     for magic, what in ((b"\x1f\x8b", "a gzip file"), (b"PK\x03\x04", "a zip archive")):
         if data.startswith(magic):
             raise FileError("file", f"{what}, compressed", "plain text; unpack it first")
-    found = []
+    notes = []
     if encoding := _utf16(data):
         if len(data) > MAX_UTF16:
             most = f"at most {MAX_UTF16:,}, or text in UTF-8"
@@ -72,7 +72,7 @@ def _decoded(data: bytes) -> tuple[bytes, list[str]]:
         except UnicodeError:
             raise FileError("file", "bytes that are not UTF-16", "text in UTF-8") from None
     elif not _is_utf8(data):
-        found.append("The text is not UTF-8; it was read as Windows-1252.")
+        notes.append("The text is not UTF-8; it was read as Windows-1252.")
         pieces = (data[at : at + _PIECE] for at in range(0, len(data), _PIECE))
         data = b"".join(piece.decode("cp1252", "replace").encode() for piece in pieces)
     data = data.removeprefix(codecs.BOM_UTF8)
@@ -81,7 +81,7 @@ def _decoded(data: bytes) -> tuple[bytes, list[str]]:
         raise FileError(f"row {row:,}", "a NUL byte, as binary files have", "a table of text")
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return data, found
+    return data, notes
 
 
 def _utf16(data: bytes) -> str | None:

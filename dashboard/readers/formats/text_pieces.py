@@ -70,7 +70,7 @@ class Blocks:
         self.spans = list(self._spans())
         self.most = min(data.count(b"\n", start) + 1, (len(data) - start) // width + 1)
         self.n_rows = self.n_lines = 0
-        self.kept: list[NDArray[np.bool_]] = []
+        self.row_flags: list[NDArray[np.bool_]] = []
         self.cut_rows: list[NDArray[np.int64]] = []
 
     def read(self, sample: Sequence[Sequence[str]]) -> None:
@@ -109,7 +109,7 @@ class Blocks:
 
     def among(self) -> NDArray[np.bool_] | None:
         """Mark the lines that are rows, if some are not."""
-        return np.concatenate(self.kept) if self.n_lines > self.n_rows else None
+        return np.concatenate(self.row_flags) if self.n_lines > self.n_rows else None
 
     @property
     def cut(self) -> NDArray[np.int64] | None:
@@ -183,14 +183,14 @@ class Blocks:
                 self._loosen(int(named[1]), place)
                 continue
             commas = [c for c, kind in enumerate(self.kinds) if kind is _WITH_COMMAS]
-            made = {c: _with_points(table.column(c)) for c in commas}
-            for c, read in made.items():
+            with_points = {c: _with_points(table.column(c)) for c in commas}
+            for c, read in with_points.items():
                 if read is None:
                     self._loosen(c, place)
                 else:
                     table = table.set_column(c, str(c), read[0])
-            if None not in made.values():
-                for c, read in made.items():
+            if None not in with_points.values():
+                for c, read in with_points.items():
                     self.commas[c] += read[1] if read else 0
                 return table
 
@@ -221,10 +221,10 @@ class Blocks:
 
     def _note_missing(self, span: tuple[int, int], table: pa.Table) -> None:
         """Keep what stands in the cells of numbers that are missing."""
-        found = [c for c, kind in enumerate(self.kinds) if kind is not _TEXT]
-        if found := [c for c in found if table.column(c).null_count]:
-            texts = self._parse(span, dict.fromkeys(found, pa.string()))
-            for c, cells in zip(found, texts.columns, strict=True):
+        places = [c for c, kind in enumerate(self.kinds) if kind is not _TEXT]
+        if places := [c for c in places if table.column(c).null_count]:
+            texts = self._parse(span, dict.fromkeys(places, pa.string()))
+            for c, cells in zip(places, texts.columns, strict=True):
                 rows = np.flatnonzero(table.column(c).is_null().to_numpy())
                 self.odds[c].rows.append(rows + self.n_rows)
                 self.odds[c].texts += cells.take(pa.array(rows)).chunks
@@ -265,7 +265,7 @@ class Blocks:
             else:
                 cut = np.flatnonzero(~flags & ~blank) + self.first_row + self.n_lines
                 self.cut_rows += [cut] if len(cut) else []
-        self.kept.append(flags)
+        self.row_flags.append(flags)
         self.n_lines += len(flags)
 
     def _lines(self, at: int, end: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -175,10 +175,10 @@ def _root(archive: ZipFile) -> str:
 def _byte_order(archive: ZipFile, root: str) -> Literal["<", ">"]:
     """Return the order of bytes, which files before PyTorch 2.1 do not tell: theirs is little."""
     name = f"{root}/byteorder"
-    said = member_bytes(archive, name)[:16] if name in archive.namelist() else b"little"
-    if said not in (b"little", b"big"):
-        raise FileError("byteorder", quoted(said.decode("latin-1")), "little or big")
-    return "<" if said == b"little" else ">"
+    word = member_bytes(archive, name)[:16] if name in archive.namelist() else b"little"
+    if word not in (b"little", b"big"):
+        raise FileError("byteorder", quoted(word.decode("latin-1")), "little or big")
+    return "<" if word == b"little" else ">"
 
 
 def _names(node: Node, levels: int) -> list[str]:

@@ -110,7 +110,7 @@ def _read(book: CalamineWorkbook, *, header: bool | None) -> Table:
     used = alike if together else [chosen]
     return replace(
         _stacked(used),
-        found=(*_said([s.title for s in used], titles), *chosen.heading.found),
+        notes=(*_notes([s.title for s in used], titles), *chosen.heading.notes),
     )
 
 
@@ -205,7 +205,7 @@ def _text(cell: object) -> str:
     return cell.isoformat() if isinstance(cell, dt.date | dt.time) else str(cell)
 
 
-def _said(used: Sequence[str], titles: Sequence[str]) -> tuple[str, ...]:
+def _notes(used: Sequence[str], titles: Sequence[str]) -> tuple[str, ...]:
     """Return which sheets were read and which were not."""
     others = [plain(title, 30) for title in titles if title not in used]
     left = f" Not read: {', '.join(others[:6])}{' and more' if len(others) > 6 else ''}."

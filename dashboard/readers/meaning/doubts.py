@@ -60,8 +60,8 @@ def called_otherwise(
     words = [{*re.split(r"[^a-z]+", name.lower())} for name in names]
     if not names:
         return
-    told = _SHARES | _OF_ONE if one_score else _SHARES
-    shares = all(part & told and not part & (_LOGITS | _LOGARITHMS) for part in words)
+    names_of_shares = _SHARES | _OF_ONE if one_score else _SHARES
+    shares = all(part & names_of_shares and not part & (_LOGITS | _LOGARITHMS) for part in words)
     logits = all(part & _LOGITS and not part & (_SHARES | _LOGARITHMS) for part in words)
     if reading.kind == "logits" and shares and not reading.natural:
         which = "some" if one_score else "they"
@@ -242,11 +242,11 @@ def _predictions(seen: list[_Seen]) -> Iterator[str]:
     for part in seen:
         if not isinstance(part.raw, RawSet) or part.raw.predicted is None or part.classes is None:
             continue
-        told = _told(part, part.raw.predicted)
-        agree = float(np.mean(told == part.classes))
-        if len(told) >= _FEW_ROWS and agree < 0.99:
+        decided = _places_of_classes(part, part.raw.predicted)
+        agree = float(np.mean(decided == part.classes))
+        if len(decided) >= _FEW_ROWS and agree < 0.99:
             why = "perhaps the columns are in another order or of another model"
-            if (least := _threshold(part.rows, told)) is not None:
+            if (least := _threshold(part.rows, decided)) is not None:
                 why = f"it is decided from a probability of {least:.4g} on, here from one half on"
                 if abs(least - 0.5) < _TIE:
                     why = (
@@ -258,7 +258,7 @@ def _predictions(seen: list[_Seen]) -> Iterator[str]:
             )
 
 
-def _told(part: _Seen, column: SliceColumn) -> Array:
+def _places_of_classes(part: _Seen, column: SliceColumn) -> Array:
     """Return the place of the class that a column names: as the labels do, or else by its number.
 
     Numbers that no label is are names of classes, or places counted from where the labels are.
@@ -316,8 +316,8 @@ def _compared(part: _Seen, column: SliceColumn, rows: slice = slice(None)) -> tu
     places = {name: k for k, name in enumerate(headings)}
     places |= {name: k for k, name in enumerate(names)}
     alike = {folded(name): place for name, place in places.items()}
-    found = np.array([places.get(t, alike.get(folded(t), -1)) for t in column.categories])
-    return labels.astype(np.float64), found[values].astype(np.float64)
+    of_category = np.array([places.get(t, alike.get(folded(t), -1)) for t in column.categories])
+    return labels.astype(np.float64), of_category[values].astype(np.float64)
 
 
 def _below_chance(seen: list[_Seen]) -> Iterator[str]:

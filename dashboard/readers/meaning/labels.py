@@ -16,6 +16,7 @@ from dashboard.readers.records import (
     RawEvent,
     RawSet,
     Role,
+    Sentences,
     rows_of_file,
 )
 from dashboard.readers.refusal import (
@@ -45,12 +46,10 @@ _SHOWN, _MORE, _CLEAR = 6, 0.1, 2.0
 
 
 @dataclass(frozen=True)
-class LabelReading:
-    """Labels of every set from 0, what was done to them, and the names that they bring."""
+class LabelReading(Sentences):
+    """Labels of every set from 0, and the names that they bring."""
 
     labels: Mapping[Role, Array]
-    found: tuple[str, ...]
-    repairs: tuple[str, ...]
     class_names: tuple[str, ...] | None = None
 
 
@@ -69,7 +68,7 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
         if raw.label_texts is not None:
             spelled = _matched(raw, role, options)
             places[role], names = spelled.places, spelled.class_names or names
-            lines.append(spelled.said)
+            lines.append(spelled.note)
             repairs += filter(None, [spelled.repair])
     flat = {
         role: _flat(raw, role, n_classes, repairs)
@@ -89,9 +88,9 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
         lines.insert(0, f"Labels from {lowest} to {highest}.")
     return LabelReading(
         {role: places[role] for role in sets},
-        tuple(dict.fromkeys(lines)),
-        tuple(dict.fromkeys(repairs)),
         names,
+        notes=tuple(dict.fromkeys(lines)),
+        repairs=tuple(dict.fromkeys(repairs)),
     )
 
 
@@ -129,14 +128,14 @@ class _Spelled:
     """Labels that are texts, as places among the classes."""
 
     places: Array
-    said: str
+    note: str
     class_names: tuple[str, ...] | None = None
     repair: str | None = None
 
 
 def _as_numbers(sets: Mapping[Role, RawSet], repairs: list[str]) -> Mapping[Role, RawSet]:
     """Take texts that are numbers, or such as LABEL_2, for these where classes have no names."""
-    made: dict[Role, RawSet] = {}
+    as_numbers: dict[Role, RawSet] = {}
     for role, raw in sets.items():
         texts, names = raw.label_texts or (), {*(raw.class_names or ()), *(raw.headings or ())}
         if not texts or names & {*texts}:
@@ -156,42 +155,44 @@ def _as_numbers(sets: Mapping[Role, RawSet], repairs: list[str]) -> Mapping[Role
             return sets
         whole = bool((numbers == np.rint(numbers)).all())
         numbers = numbers.astype(np.int64) if whole else numbers
-        made[role] = replace(raw, labels=numbers[np.asarray(raw.labels)], label_texts=None)
-    return made
+        as_numbers[role] = replace(raw, labels=numbers[np.asarray(raw.labels)], label_texts=None)
+    return as_numbers
 
 
 def _matched(raw: RawSet, role: Role, options: Options) -> _Spelled:
     """Find the class that each text names: the user's names first, then those of the file."""
     texts, codes = raw.label_texts or (), np.asarray(raw.labels)
     where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
-    said = f"Labels{where} were matched to the classes by name ({len(codes):,} labels)."
+    sentence = f"Labels{where} were matched to the classes by name ({len(codes):,} labels)."
     own = class_names_of(raw, options), raw.class_names, raw.headings
     known = [names for names in own if names]
     for names in known:
         places = {name: k for k, name in enumerate(names)}
         if all(text in places for text in texts):
-            return _Spelled(_looked_up(places, texts, codes), said)
+            return _Spelled(_looked_up(places, texts, codes), sentence)
     for names in known:
         places = {folded(name): k for k, name in enumerate(names)}
         if len(places) == len(names) and all(folded(text) in places for text in texts):
             odd = next(text for text in texts if text not in names)
             count = int(np.isin(codes, [k for k, t in enumerate(texts) if t not in names]).sum())
             repair = matched(odd, names[places[folded(odd)]], count)
-            return _Spelled(_looked_up(places, [*map(folded, texts)], codes), said, repair=repair)
+            return _Spelled(
+                _looked_up(places, [*map(folded, texts)], codes), sentence, repair=repair
+            )
     ends = [[k for k, name in enumerate(raw.headings or ()) if _ends(name, t)] for t in texts]
-    if all(len(found) == 1 for found in ends) and len({found[0] for found in ends}) == len(ends):
-        places = {text: found[0] for text, found in zip(texts, ends, strict=True)}
-        return _Spelled(_looked_up(places, texts, codes), said)
+    if all(len(fits) == 1 for fits in ends) and len({fits[0] for fits in ends}) == len(ends):
+        places = {text: fits[0] for text, fits in zip(texts, ends, strict=True)}
+        return _Spelled(_looked_up(places, texts, codes), sentence)
     lower = [text.lower() for text in texts]
     pair = next((pair for pair in NO_AND_YES if {*lower} <= {*pair}), None)
     one_score = raw.table is not None and raw.table.ndim == 1
     if pair and (one_score or all(name.isdecimal() for name in raw.class_names or ())):
-        said = (
+        sentence = (
             f"Labels {pair[0]} and {pair[1]}{where} were read as 0 and 1 ({len(codes):,} labels)."
         )
         written = dict(zip(lower, texts, strict=True))
         names_of = (written.get(pair[0], pair[0]), written.get(pair[1], pair[1]))
-        return _Spelled(_looked_up({pair[0]: 0, pair[1]: 1}, lower, codes), said, names_of)
+        return _Spelled(_looked_up({pair[0]: 0, pair[1]: 1}, lower, codes), sentence, names_of)
     raise _unmatched(raw, role, {name for names in known for name in names})
 
 

@@ -30,16 +30,16 @@ def shared_rows(calibration: _Set, test: _Set) -> NDArray[np.bool_] | None:
     """
     shared = np.zeros(len(test[1]), dtype=np.bool_)
     n_twinned, same_sets = 0, len(calibration[1]) == len(test[1])
-    for known, asked in _parts(calibration, test):
+    for known, sought in _parts(calibration, test):
         have, ours = _sorted(calibration, known)
-        want, theirs = _sorted(test, asked)
+        want, theirs = _sorted(test, sought)
         same_sets = same_sets and np.array_equal(have, want)
         n_twinned += _n_twinned(have)
         # In their order they are found twenty times as fast, as all of what is near is in cache.
         place = np.searchsorted(have, want)
-        found = place < len(have)
-        found[found] = have[place[found]] == want[found]
-        _compare(shared, (calibration[0], ours[place[found]]), (test[0], theirs[found]))
+        there = place < len(have)
+        there[there] = have[place[there]] == want[there]
+        _compare(shared, (calibration[0], ours[place[there]]), (test[0], theirs[there]))
     twinned = n_twinned / len(calibration[1])
     telling = twinned <= _MOST_TWINS or same_sets
     expected = min(2 * twinned, (1 + twinned) / 2)

@@ -56,8 +56,8 @@ def repeated(
     yield from (related := tuple(_related(sets, raw, options)))
     if len(sets) < 2:
         counted = any(part.design is not None and part.design.counts for part in raw.values())
-        if not counted and not any(_COPIES in said for said in related):
-            yield from (said for part in sets.values() for said in _within(part))
+        if not counted and not any(_COPIES in doubt for doubt in related):
+            yield from (doubt for part in sets.values() for doubt in _within(part))
         return
     calibration, test = sets["calibration"], sets["test"]
     both = (_table(calibration), _labels(calibration)), (_table(test), _labels(test))
@@ -88,11 +88,13 @@ def of_owners(
     options: Options,
 ) -> Iterator[Proposal]:
     """Propose that rows belong together where they are doubted to be independent."""
-    doubt = next((said for said in doubts if DEPENDENT in said), None)
+    doubt = next((sentence for sentence in doubts if DEPENDENT in sentence), None)
     if doubt is not None:
         names = dict.fromkeys(name for part in raw.values() for name in _ids(part))
-        told = {name for name, _ in options.roles}
-        nouns = {one: _noun(one) for one in names if quoted(one, 30) in doubt and one not in told}
+        by_user = {name for name, _ in options.roles}
+        nouns = {
+            one: _noun(one) for one in names if quoted(one, 30) in doubt and one not in by_user
+        }
         if nouns:
             yield belonging(doubt, nouns, options)
 
@@ -108,14 +110,16 @@ def _related(
 ) -> Iterator[str]:
     """Doubt that rows are independent where an id repeats, and name those that both sets have."""
     ids, nouns = {role: _ids(part) for role, part in raw.items()}, dict[int, str]()
-    told = dict(options.roles)
+    by_user = dict(options.roles)
     counted: list[str] = []
     for name in dict.fromkeys(name for part in ids.values() for name in part):
         noun = _noun(name)
         parts = {role: part[name][1] for role, part in ids.items() if name in part}
-        said = [_of_ids(name, noun, ids[role][name], sets[role], raw[role], role) for role in parts]
-        counted += filter(None, said if name not in told else ())
-        if any(said):
+        texts = [
+            _of_ids(name, noun, ids[role][name], sets[role], raw[role], role) for role in parts
+        ]
+        counted += filter(None, texts if name not in by_user else ())
+        if any(texts):
             nouns.setdefault(len(np.unique(np.concatenate([*parts.values()]))), noun)
         distinct = np.unique(parts["test"]) if "test" in parts else np.zeros(0)
         shared = np.isin(distinct, parts.get("calibration", ()))
@@ -125,7 +129,7 @@ def _related(
                 f" the calibration set too (column {quoted(name, 30)}): the fit used rows of"
                 " theirs, so the evaluation flatters."
             )
-    if counted and "cluster" not in told.values():
+    if counted and "cluster" not in by_user.values():
         yield (
             f"{' '.join(counted)} {DEPENDENT}: where rows of one {nouns[min(nouns)]} are alike,"
             " p-values are too small and confidence intervals too narrow."
@@ -141,7 +145,7 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
     owners = (Column(c.name, c.values, c.categories) for c in part.columns)
     owners = (c for c in owners if is_owner(words_of(c.name)))
     owners = (c for c in owners if all(map(_NUMBERED.fullmatch, c.texts or ())))
-    found: dict[str, _Ids] = {}
+    by_name: dict[str, _Ids] = {}
     for column in (*part.ids, *owners):
         if column.unread or column.values.ndim != 1:
             continue
@@ -150,8 +154,8 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
             blank = np.array([folded(text) in _MISSING for text in column.texts] or [False])[values]
         ids = ids_of(replace(column, values=np.where(blank, 0, values)))
         if ids is not None:
-            found[column.name] = np.flatnonzero(~blank), ids.values[~blank]
-    return found
+            by_name[column.name] = np.flatnonzero(~blank), ids.values[~blank]
+    return by_name
 
 
 def _of_ids(

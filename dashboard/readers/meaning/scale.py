@@ -22,7 +22,7 @@ RESCALED = 0.05
 _OF_A_SUM = 1e-12
 """How far from 1 a row of probabilities may sum because of rounding, as in `LogitSet`."""
 
-Made = TypeVar("Made")
+Values = TypeVar("Values")
 
 _FEW = 20
 _NEARLY_RULED_OUT, _SURE_ROWS = 0.01, 0.2
@@ -62,7 +62,7 @@ class Scale:
     """
 
     kind: Literal["logits", "probabilities"]
-    found: str
+    note: str
     repairs: tuple[str, ...] = ()
     divisor: float = 1.0
     rescaled: bool = False
@@ -70,7 +70,7 @@ class Scale:
     natural: bool = False
 
 
-def _unless_none(options: Options, read: Callable[[Options], Made]) -> Made:
+def _unless_none(options: Options, read: Callable[[Options], Values]) -> Values:
     """Read values, or refuse them as none that can be read: what is asked about is then needed."""
     if options.values != "none":
         return read(options)
@@ -222,10 +222,10 @@ def _of_logits(rows: Measured, options: Options) -> Scale:
     if natural:
         text += " They are natural logarithms of probabilities, which softmax gives back."
     base = next((b for b in (10, 2) if rows.high <= ROUNDING and rows.sum_to_one(_power(b))), None)
-    said = (
+    doubt = (
         f"These may be logarithms of probabilities to the base {base}, but softmax wants natural."
     )
-    return Scale("logits", text, natural=natural, doubts=(said,) if base else ())
+    return Scale("logits", text, natural=natural, doubts=(doubt,) if base else ())
 
 
 def _ask_of_sums(rows: Measured) -> None:
@@ -297,8 +297,8 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
             _ask("scores", text, HUNDREDTHS, SHARES)
         if auto and _LOG_ODDS.search(heading) and rows.low < rows.high:
             _ask("scores", text, _LOGITS, SHARES)
-        said = "Probabilities of class 1, because every score is within 0 to 1."
-        return Scale("probabilities", said, _moved(rows), doubts=_of_prediction(rows))
+        note = "Probabilities of class 1, because every score is within 0 to 1."
+        return Scale("probabilities", note, _moved(rows), doubts=_of_prediction(rows))
     as_percent = _of_percent(rows, heading, options, stated=stated)
     return as_percent or _of_log_odds(rows, heading, options)
 
@@ -307,9 +307,9 @@ def _of_percent(rows: Measured, heading: str, options: Options, *, stated: bool)
     """Read percentages that the heading or the user names, all or those beyond 0 to 1."""
     auto, n_rows = options.values == "auto", len(rows)
     named = _PERCENT.search(heading) or (_SHARE.search(heading) and _is_share(rows, heading))
-    told = auto and named and not _is_measure(heading)
+    by_heading = auto and named and not _is_measure(heading)
     mostly = options.values == "probabilities" and 2 * rows.n_outside > n_rows
-    if rows.low < 0 or rows.high > 100 or not (told or stated or mostly):
+    if rows.low < 0 or rows.high > 100 or not (by_heading or stated or mostly):
         return None
     if auto:
         _ask_of_shares(rows)

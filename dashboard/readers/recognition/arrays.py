@@ -25,7 +25,9 @@ from dashboard.readers.records import (
     Options,
     Reading,
     Role,
+    Sentences,
     Table,
+    sentences_of,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
@@ -40,12 +42,11 @@ _TWO = ("Without names, the first two arrays are the calibration set, the others
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(Sentences):
     """The arrays of a file by set, each a table; an array of two axes is a column of rows."""
 
     tables: Mapping[Role, Table]
     readings: Mapping[Role, Reading] = field(default_factory=dict)  # where names and shapes tell
-    found: tuple[str, ...] = ()
 
 
 def parts_of(parsed: Arrays, options: Options) -> Parts:
@@ -73,15 +74,18 @@ def parts_of(parsed: Arrays, options: Options) -> Parts:
         pairs = zip(table.columns, roles, strict=True)
         used |= {id(column.values) for column, its in pairs if its != "left out"}
     left = [array.name for array in parsed.arrays if array.unread]
-    kept = {array.name for array in further} - {array.name for array in arrays}
-    left += [a.name for a in further if id(a.values) not in used and not (lines and a.name in kept)]
+    blank = {array.name for array in further} - {array.name for array in arrays}
+    left += [
+        a.name for a in further if id(a.values) not in used and not (lines and a.name in blank)
+    ]
     if names and not any(reading.class_names for reading in readings.values()):
         left += [
             a.name for a in parsed.arrays if key_of(last_name(a.name)) in terms.CLASS_NAME_KEYS
         ]
     if len(tables) > 1 and all(_UNNAMED.fullmatch(a.name) for a in arrays):
         lines = _TWO
-    return Parts(tables, readings, (*lines, *_left_out([*dict.fromkeys(left)])))
+    notes = *lines, *_left_out([*dict.fromkeys(left)])
+    return Parts(tables, readings, notes=notes)
 
 
 def _labels_apart(array: Column) -> list[Column] | None:
@@ -101,8 +105,10 @@ def refuse_unread(arrays: Sequence[Column], options: Options) -> None:
     chosen = {name for name, role in options.roles if role not in ("group", "left out")}
     for array in arrays:
         key = key_of(role_of(last_name(array.name))[1] or array.name)
-        told = key in terms.LABEL_KEYS | terms.TABLE_KEYS or bool({*words_of(key)[-1:]} & _TELLING)
-        if array.unread and (told or array.name in chosen):
+        counts = key in terms.LABEL_KEYS | terms.TABLE_KEYS or bool(
+            {*words_of(key)[-1:]} & _TELLING
+        )
+        if array.unread and (counts or array.name in chosen):
             raise FileError(called(array), array.unread, "an array of a numeric type")
 
 
@@ -191,18 +197,18 @@ def _table(columns: Sequence[Column], parsed: Arrays, options: Options) -> Table
     """Return the arrays that have as many rows as the values, or as most arrays."""
     chosen = {name for name, role in options.roles if role in ("class", "score", "outcome")}
     wide = [column for column in columns if column.values.ndim == 2]
-    told = [column for column in columns if column.name in chosen] or wide or columns
-    lengths = [len(column.values) for column in told]
+    deciding = [column for column in columns if column.name in chosen] or wide or columns
+    lengths = [len(column.values) for column in deciding]
     n_rows = max(lengths, key=lengths.count)
-    kept = tuple(c for c in columns if len(c.values) == n_rows and c.values.ndim < 3)
+    alike = tuple(c for c in columns if len(c.values) == n_rows and c.values.ndim < 3)
     other = next((c for c in columns if len(c.values) != n_rows and _matters(c, chosen)), None)
     if other is not None:
         text = f"{len(other.values):,} rows where the others have {n_rows:,}"
         raise FileError(called(other), text, "as many labels as values")
-    if not kept:
+    if not alike:
         shape = columns[0].values.shape
         raise FileError("logits", f"an array of shape {shape}", "one row per sample")
-    return Table(kept, n_rows, found=parsed.found, repairs=parsed.repairs, doubts=parsed.doubts)
+    return Table(alike, n_rows, **sentences_of(parsed))
 
 
 def _matters(column: Column, chosen: AbstractSet[str]) -> bool:
@@ -239,7 +245,9 @@ def reading_of(table: Table, class_names: tuple[str, ...], options: Options) -> 
     names = class_names if widths[:1] == [(len(class_names),)] else ()
     proposals = tuple(proposals_of(features_of(table), roles, options))
     doubts = (*arrays.doubts, *(one.doubt for one in proposals))
-    return Reading(roles, reasons, names, options.event, (*arrays.found,), doubts, proposals)
+    return Reading(
+        roles, reasons, names, options.event, proposals, notes=(*arrays.notes,), doubts=doubts
+    )
 
 
 class _Named:
@@ -251,7 +259,7 @@ class _Named:
         self.roles: dict[int, ColumnRole] = {}
         self.reasons: dict[int, str] = {}
         self.doubts: list[str] = []
-        self.found: list[str] = []
+        self.notes: list[str] = []
         forced = dict(options.roles)
         for k, column in enumerate(table.columns):
             if column.name in forced:
@@ -383,7 +391,7 @@ class _Named:
                 self._label_of(agreeing or others, "the only array of class numbers")
             if agreeing:
                 name = quoted(self.columns[agreeing[0]].name, 30)
-                self.found.append(f"Labels: array {name}, which agrees with the largest values.")
+                self.notes.append(f"Labels: array {name}, which agrees with the largest values.")
 
     def _label_of(self, places: Sequence[int], reason: str) -> None:
         if len(places) > 1:

@@ -156,8 +156,8 @@ def _reading(
     scores = chosen.scores
     named = any(f.words for f in features)
     names = scores.names if named and scores is not None and scores.layout == "classes" else ()
-    event, said = event_of(chosen, features, options)
-    found = (*_found(chosen, features, given), *said)
+    event, remarks = event_of(chosen, features, options)
+    notes = (*_notes(chosen, features, given), *remarks)
     proposals = tuple(proposals_of(features, roles, options))
     doubts = [one.doubt for one in proposals]
     doubts += [
@@ -167,7 +167,9 @@ def _reading(
         for f, why in zip(features, reasons, strict=True)
         if why == "equals the outcome"
     ]
-    return Reading(tuple(roles), tuple(reasons), names, event, found, tuple(doubts), proposals)
+    return Reading(
+        tuple(roles), tuple(reasons), names, event, proposals, notes=notes, doubts=tuple(doubts)
+    )
 
 
 def _with_prediction(
@@ -187,19 +189,21 @@ def _with_prediction(
 
 
 def _reason(feature: Feature, role: ColumnRole, best: Hypothesis) -> str:
-    said = {name.removeprefix("outcome ") for name, weight in best.evidence.items() if weight > 1}
+    evidence = {
+        name.removeprefix("outcome ") for name, weight in best.evidence.items() if weight > 1
+    }
     if role == "outcome":
         kinds = "two values" if feature.is_two else f"{feature.n_kinds:,} values"
-        named = {"called the outcome", "says what happened", "called an outcome"} & said
+        named = {"called the outcome", "says what happened", "called an outcome"} & evidence
         parts = [
             kinds if len(best.outcome) == 1 else "0 and 1",
             "named as an outcome" if named else "",
-            "rises with the score" if "rises with the score" in said else "",
+            "rises with the score" if "rises with the score" in evidence else "",
         ]
     elif role in ("score", "class", "ranked score"):
         parts = [
-            "named as a score" if {"called a score", "named as scores"} & said else "",
-            "rows sum to 1 or 100" if "sums" in said else "",
+            "named as a score" if {"called a score", "named as scores"} & evidence else "",
+            "rows sum to 1 or 100" if "sums" in evidence else "",
             "0 to 1" if feature.is_share else "percent" if feature.is_percent else "numbers",
         ]
     else:
@@ -208,10 +212,10 @@ def _reason(feature: Feature, role: ColumnRole, best: Hypothesis) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _found(
+def _notes(
     best: Hypothesis, features: Sequence[Feature], given: Mapping[int, ColumnRole]
 ) -> tuple[str, ...]:
-    said = []
+    notes = []
     if "events" in given.values():
         pass  # which say what happened
     elif best.scores is not None and not best.outcome and best.correct is None:
@@ -219,12 +223,12 @@ def _found(
             f for f in features if 2 < f.n_kinds <= _FEW_KINDS and f.place not in roles_of(best)
         ]
         lines = [f"{quoted(f.name, 30)} holds {f.n_kinds} values" for f in near if f.words][:2]
-        said.append(f"{NO_OUTCOME}{': ' if lines else ''}{'; '.join(lines)}.")
+        notes.append(f"{NO_OUTCOME}{': ' if lines else ''}{'; '.join(lines)}.")
     if best.scores is None:
         why = refused.why_no_score(best, features)
-        said.append(f"{NO_SCORE}: {why}." if why else f"{NO_SCORE}.")
+        notes.append(f"{NO_SCORE}: {why}." if why else f"{NO_SCORE}.")
     if len(best.outcome) == 1:
-        said.append(f"Outcome: column {quoted(features[best.outcome[0]].name)}.")
+        notes.append(f"Outcome: column {quoted(features[best.outcome[0]].name)}.")
     if best.scores is not None and best.scores.layout == "one":
-        said.append(f"Score: column {quoted(features[best.scores.places[0]].name)}.")
-    return tuple(said)
+        notes.append(f"Score: column {quoted(features[best.scores.places[0]].name)}.")
+    return tuple(notes)

@@ -135,14 +135,14 @@ def groups_of(features: Sequence[Feature], outcomes: Sequence[Feature]) -> list[
             scores[f.place,] = Scores("classes", (f.place,), affix=f.name)
     decided = {f.place for f in numbers if f.is_decided}
     for group in by_affix(numbers):
-        if _is_told(group, kinds) or decided.issuperset(group.places):
+        if _names_classes(group, kinds) or decided.issuperset(group.places):
             scores.setdefault(group.places, group)
     for group in (*_by_cells(numbers, kinds), *_by_sum(numbers), *_all_left(numbers)):
         scores.setdefault(group.places, group)
     return list(scores.values())[:_MOST_GROUPS]
 
 
-def _is_told(group: Scores, kinds: Sequence[set[str]]) -> bool:
+def _names_classes(group: Scores, kinds: Sequence[set[str]]) -> bool:
     names = {folded(name) for name in group.names}
     return group.tells or any(own <= names for own in kinds)
 
@@ -271,20 +271,20 @@ def rank_pairs(features: Sequence[Feature]) -> list[Scores]:
         if speaks_of_scores(words_of(stem))
         and all(f.is_number and (f.n_kinds > 2 or not f.whole) for f in group.values())
     }
-    found = []
+    pairs = []
     for stem, group in stems.items():
         words, ranks = {*words_of(stem)}, sorted(group)
-        told = words & (terms.CLASS_WORDS | terms.RANK_WORDS | {"pred", "prediction", "predicted"})
+        named = words & (terms.CLASS_WORDS | terms.RANK_WORDS | {"pred", "prediction", "predicted"})
         same = [g for s, g in scores.items() if sorted(g) == ranks and s != stem]
         run = ranks[0] <= 1 and ranks[-1] - ranks[0] == len(ranks) - 1
         classes = all(may_say_classes(f) or f.kind == "text" for f in group.values())
         classes = classes and not all(f.is_decided for f in group.values())
         lone = len(ranks) == 1 and not words & terms.RANK_WORDS
-        if told and same and run and classes and not lone and stem not in scores:
+        if named and same and run and classes and not lone and stem not in scores:
             ranked = tuple(group[k].place for k in ranks)
             places = tuple(same[0][k].place for k in ranks)
-            found.append(Scores("ranked", places, affix=stem, ranked=ranked))
-    return found
+            pairs.append(Scores("ranked", places, affix=stem, ranked=ranked))
+    return pairs
 
 
 def lists_classes(classes: NDArray[Any], scores: NDArray[Any], words: Iterable[str]) -> bool:
@@ -293,10 +293,10 @@ def lists_classes(classes: NDArray[Any], scores: NDArray[Any], words: Iterable[s
         return False
     ordered = np.sort(classes, axis=1)
     if not (ordered == np.arange(classes.shape[1])).all() or (classes == classes[0]).all():
-        told = any(word.startswith("top") or word in ("indices", "idx") for word in words)
+        called_ranks = any(word.startswith("top") or word in ("indices", "idx") for word in words)
         falls = bool((scores[:, 1:] <= scores[:, :-1]).all())
         differ = bool((ordered[:, 1:] > ordered[:, :-1]).all())
-        return told and falls and differ and classes.min() >= 0
+        return called_ranks and falls and differ and classes.min() >= 0
     # Scores in the order of the classes, beside their ranks or what sorts them.
     for places in (classes.astype(np.intp), np.argsort(classes, axis=1)):
         steps = np.diff(np.take_along_axis(scores, places, axis=1))
@@ -336,14 +336,14 @@ def one_hot(groups: Sequence[Scores], features: Sequence[Feature]) -> list[Score
         for group in groups
         if group.names and group.folded_names <= by_name.keys()
     ]
-    found = {}
+    by_places = {}
     for group in (*groups, *by_affix(words), *named):
         if marks.keys() >= {*group.places}:
             members = [marks[place] for place in group.places]
             n_yes = sum(right_or_wrong(f.column)[f.rows].astype(np.intp) for f in members)
             if np.mean(n_yes == 1) >= _MOSTLY:
-                found[group.places] = group
-    return list(found.values())
+                by_places[group.places] = group
+    return list(by_places.values())
 
 
 # What each evidence is worth, and what a reading of a table is --------------------------------
@@ -574,8 +574,8 @@ def largest(
         share = float(counts.max(axis=0).sum()) / whole
         apart = len({*best.tolist()}) == len(written)
         return apart and share > 1.3 * float(counts.sum(axis=1).max()) / whole, share
-    found = [(beyond_luck(truth, top), float((truth == top).mean())) for truth in numberings]
-    return max(found, default=(False, 0.0))
+    readings = [(beyond_luck(truth, top), float((truth == top).mean())) for truth in numberings]
+    return max(readings, default=(False, 0.0))
 
 
 # How much speaks for each reading of a table: a sum of a few weighted evidences ---------------
@@ -634,7 +634,7 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
     )
     event = happens(feature) and two
     happened = two and bool(says_event(kinds))
-    told = happened or (two and kinds <= terms.YES | terms.NO)
+    decided = happened or (two and kinds <= terms.YES | terms.NO)
     other = begins(words, terms.GROUP_STEMS) or begins(words, terms.MEASURE_STEMS)
     other = other or bool(
         words & (terms.DATE_WORDS if feature.n_kinds <= 20 else terms.SURE_ID_WORDS)
@@ -645,7 +645,7 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         "called an outcome": weakly and not called,
         "says what happened": event and not called,
         "two values": two,
-        "cells say what happened": told,
+        "cells say what happened": decided,
         "called something else": max(rest * other, 1.2 * bool(words & terms.PRIOR_WORDS)),
         "cells say the sex": two and kinds <= terms.SEX_VALUES,
         "cells name sets": bool(kinds) and all(map(set_of, kinds)),
@@ -701,29 +701,29 @@ def outcome_marks(outcome: Feature) -> NDArray[np.int64] | None:
     return np.asarray(marks[outcome.kinds[1]])
 
 
-def pair(score: Feature, outcome: Feature, found: Relation | None) -> dict[str, float]:
+def pair(score: Feature, outcome: Feature, related: Relation | None) -> dict[str, float]:
     """Weigh one score beside an outcome."""
     same = _same_words(score, outcome)
-    if found is None:
+    if related is None:
         if outcome.folded_kinds <= terms.YES | terms.NO and outcome.n_kinds == 1:
             return worth(same_words=same)
         written = outcome.kind == "text" or outcome.whole
-        told = written and outcome.n_kinds <= _FEW_VALUES and (
+        of_event = written and outcome.n_kinds <= _FEW_VALUES and (
             outcome.key in terms.LABEL_KEYS | terms.WEAK_LABEL_KEYS
             or begins(map(folded, outcome.kinds[0]), terms.EVENT_STEMS)
         )  # fmt: skip
-        return worth(same_words=same, not_two_values=0.3 if told else 1)
+        return worth(same_words=same, not_two_values=0.3 if of_event else 1)
     several = 0.15 * (outcome.n_kinds > 2)
-    return worth(same_words=same, not_two_values=several) | _related(score, found)
+    return worth(same_words=same, not_two_values=several) | _related(score, related)
 
 
-def _related(score: Feature, found: Relation) -> dict[str, float]:
-    cut = abs(found.area - 0.5) > 0.4999 and score.n_kinds > 10
+def _related(score: Feature, related: Relation) -> dict[str, float]:
+    cut = abs(related.area - 0.5) > 0.4999 and score.n_kinds > 10
     few = len(score.column.values) < 200
     return worth(
-        rises_with_the_score=0.5 if cut else found.strength,
-        foretold=0 if cut else min(found.skill / 0.1, 1),
-        no_relation=abs(found.sure) < 1.5 and not few,
+        rises_with_the_score=0.5 if cut else related.strength,
+        foretold=0 if cut else min(related.skill / 0.1, 1),
+        no_relation=abs(related.sure) < 1.5 and not few,
         cut_from_the_score=cut,
     )
 
@@ -748,7 +748,7 @@ def with_prediction(
     """Weigh the score of a predicted class, beside the true class or without it."""
     n_kinds = max(prediction.n_kinds, truth.n_kinds if truth else 0)
     named = is_called_prediction(prediction) and is_called_confidence(score)
-    found = worth(
+    evidence = worth(
         called_the_prediction=is_called_prediction(prediction),
         called_a_confidence=is_called_confidence(score),
         same_words=bool({*score.words} & {*prediction.words} - _GENERAL),
@@ -756,10 +756,12 @@ def with_prediction(
         and score.low < (0.99 / max(n_kinds, 1)) * (1 if score.is_share else 100),
     )
     if truth is None:
-        return found
+        return evidence
     same = same_classes(truth, prediction)
-    found |= worth(same_classes=same, other_classes=not same, right_beyond_luck=right is not None)
-    return found if right is None else found | _related(score, relation(score, right))
+    evidence |= worth(
+        same_classes=same, other_classes=not same, right_beyond_luck=right is not None
+    )
+    return evidence if right is None else evidence | _related(score, relation(score, right))
 
 
 def with_correct(score: Feature, correct: Feature) -> dict[str, float]:
@@ -768,8 +770,8 @@ def with_correct(score: Feature, correct: Feature) -> dict[str, float]:
     evaluated = any(kinds == pair_ for pair_ in _EVALUATED)
     decided = correct.main is not None or correct.is_decided
     called = is_called_correct(correct) and decided
-    found = worth(called_correct=called, cells_say_right_and_wrong=evaluated)
-    return found and found | worth(called_a_confidence=is_called_confidence(score))
+    evidence = worth(called_correct=called, cells_say_right_and_wrong=evaluated)
+    return evidence and evidence | worth(called_a_confidence=is_called_confidence(score))
 
 
 def group_alone(group: Scores, features: Sequence[Feature]) -> dict[str, float]:
@@ -886,26 +888,28 @@ def hypotheses(features: Sequence[Feature], given: Given, *, named: bool) -> Ite
 
 
 def _truths(features: Sequence[Feature], given: Given, *, named: bool) -> _Truths:
-    asked = {place for place, role in given.items() if role in ("outcome", "prediction", "correct")}
+    by_user = {
+        place for place, role in given.items() if role in ("outcome", "prediction", "correct")
+    }
     columns = [
         f for f in features
-        if f.place in asked or (f.place not in given and may_say_classes(f))
+        if f.place in by_user or (f.place not in given and may_say_classes(f))
     ]  # fmt: skip
     alone = {f.place: outcome_alone(f, len(features), named=named) for f in columns}
-    columns.sort(key=lambda f: (f.place not in asked, -sum(alone[f.place].values())))
+    columns.sort(key=lambda f: (f.place not in by_user, -sum(alone[f.place].values())))
     columns = columns[:_MOST_OUTCOMES]
-    found = _Truths(columns, alone, {f.place: outcome_marks(f) for f in columns})
+    truths = _Truths(columns, alone, {f.place: outcome_marks(f) for f in columns})
     for truth in columns:
         for column in columns:
             if (
                 truth is not column
-                and len(found.pairs) < _MOST_PAIRS
+                and len(truths.pairs) < _MOST_PAIRS
                 and same_classes(truth, column)
             ):
                 right = hits(truth, column)
                 if right is not None or is_called_prediction(column):
-                    found.pairs.append((truth, column, right))
-    return found
+                    truths.pairs.append((truth, column, right))
+    return truths
 
 
 def _group_given(features: Sequence[Feature], given: Given) -> Iterator[Scores]:
@@ -921,21 +925,21 @@ def _of_group(
         if f.place not in group.places:
             beside = {"outcome " + name: w for name, w in truths.alone[f.place].items()}
             beside.pop("outcome two values", None)
-            found = own | group_pair(group, features, f) | beside
-            yield Hypothesis(group, (f.place,), evidence=found)
+            evidence = own | group_pair(group, features, f) | beside
+            yield Hypothesis(group, (f.place,), evidence=evidence)
 
 
 def _of_one_hot(group: Scores, own: Evidence, shown: Scores) -> Hypothesis:
     labels = bool(LABEL_WORDS.intersection(words_of(shown.affix)))
     foretells = not labels and bool(PREDICTION_WORDS.intersection(words_of(shown.affix)))
-    found = times(
+    evidence = times(
         {"0 and 1 a class": 1, "called an outcome": labels, "called a prediction": 3 * foretells}
     )
-    found |= worth(
+    evidence |= worth(
         named_by_the_cells=group.folded_names == shown.folded_names,
         too_few_for_the_classes=len(group.names) != len(shown.names),
     )
-    return Hypothesis(group, shown.places, evidence=own | found)
+    return Hypothesis(group, shown.places, evidence=own | evidence)
 
 
 def _of_ranks(
@@ -951,8 +955,8 @@ def _of_ranks(
             if f.place not in ranks.ranked:
                 same = bool(listed & f.folded_kinds)
                 other = not same and "called the outcome" not in truths.alone[f.place]
-                found = worth(ranks=1, same_classes=same, other_classes=other)
-                yield Hypothesis(ranks, (f.place,), evidence=found | truths.alone[f.place])
+                evidence = worth(ranks=1, same_classes=same, other_classes=other)
+                yield Hypothesis(ranks, (f.place,), evidence=evidence | truths.alone[f.place])
 
 
 def _of_one(
@@ -966,7 +970,7 @@ def _of_one(
     places = [place for place, role in given.items() if role == "score"]
     lone = lone_scores(features, places)
     several = _several(
-        features, lone, [g for g, own in groups.items() if _is_told_role(g, own, truths)]
+        features, lone, [g for g, own in groups.items() if _are_surely_classes(g, own, truths)]
     )
     weighed: list[tuple[float, Scores, Evidence]] = []
     for scores in lone:
@@ -983,7 +987,7 @@ def _of_one(
             yield from _of_prediction(scores, own, score, truths, alone)
 
 
-def _is_told_role(group: Scores, weights: Evidence, truths: _Truths) -> bool:
+def _are_surely_classes(group: Scores, weights: Evidence, truths: _Truths) -> bool:
     """Return whether columns are surely one a class, so that none is the score of an event."""
     kinds = [f.folded_kinds for f in truths.columns if f.n_kinds > 1 and not f.is_number]
     if any(own <= group.folded_names for own in kinds):
@@ -997,15 +1001,15 @@ def _several(
     features: Sequence[Feature], lone: Sequence[Scores], groups: Sequence[Scores]
 ) -> set[int]:
     """Return the columns that are one a class, or the largest of these in every row."""
-    found = {place for group in groups for place in group.places}
+    places = {place for group in groups for place in group.places}
     for group in groups:
         members = [features[place] for place in group.places]
         top = table_of(members, members[0].rows).max(axis=1)
-        for place in {scores.places[0] for scores in lone} - found:
+        for place in {scores.places[0] for scores in lone} - places:
             own = table_of([features[place]], members[0].rows)[:, 0]
             if np.nanmean(np.abs(own - top) <= 1e-3 * np.abs(top)) > 0.95:
-                found.add(place)
-    return found
+                places.add(place)
+    return places
 
 
 def _of_event(
@@ -1019,14 +1023,14 @@ def _of_event(
     sure = sorted(abs(r.sure) for r in related.values() if abs(r.area - 0.5) < 0.4999)
     next_, most = [0.0, 0.0, *sure][-2:]
     for f in columns:
-        found = related.get(f.place)
-        best = found is not None and most > 3 and abs(found.sure) == most
-        beside = truths.alone[f.place] | pair(score, f, found)
+        its_relation = related.get(f.place)
+        best = its_relation is not None and most > 3 and abs(its_relation.sure) == most
+        beside = truths.alone[f.place] | pair(score, f, its_relation)
         beside |= worth(rises_most=best * min((most - next_) / 4, 1))
         yield Hypothesis(scores, (f.place,), evidence=own | beside)
         if right := with_correct(score, f):
-            told = {name: w for name, w in beside.items() if name in _OF_RIGHT}
-            yield Hypothesis(scores, correct=f.place, evidence=own | told | right)
+            of_right = {name: w for name, w in beside.items() if name in _OF_RIGHT}
+            yield Hypothesis(scores, correct=f.place, evidence=own | of_right | right)
 
 
 _OF_RIGHT = ("rises with the score", "rises most", "foretold", "two values")

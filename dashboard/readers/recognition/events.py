@@ -48,7 +48,7 @@ def event_of(
     sure = 0.0 if marks is None else relation(score, marks, EVERY).sure
     higher, lower = (yes, no) if sure >= 0 else (no, yes)
     by_heading = _by_heading(score, outcome, names, kinds)
-    heading = by_heading if by_heading is not None else yes if told(names, kinds) else None
+    heading = by_heading if by_heading is not None else yes if names_event(names, kinds) else None
     if _is_confident(score):
         raise _which(score, outcome, sure, options)
     clear = abs(sure) > (2 * _CLEAR if heading is None else _CLEAR)
@@ -63,7 +63,7 @@ def event_of(
     return names[higher], () if heading == higher else (check,)
 
 
-def told(names: Sequence[str], kinds: tuple[int, int]) -> bool:
+def names_event(names: Sequence[str], kinds: tuple[int, int]) -> bool:
     """Return whether words or numbers say which of two values is the event."""
     no, yes = (folded(names[k]) for k in kinds)
     numbers = (no, yes) in (("0", "1"), ("-1", "1"), ("false", "true"))
@@ -73,7 +73,7 @@ def told(names: Sequence[str], kinds: tuple[int, int]) -> bool:
 def is_event_first(names: Sequence[str]) -> bool:
     """Return whether the first of two classes is the event by its words or by its number."""
     numbers = all(name.isdigit() for name in names) and int(names[0]) > int(names[1])
-    return numbers or told(names, (1, 0))
+    return numbers or names_event(names, (1, 0))
 
 
 def _by_heading(
@@ -84,14 +84,14 @@ def _by_heading(
     if _COUNTED.fullmatch(score.name):
         return None
     about = {*outcome.words}
-    found = [
+    values = [
         k for k in kinds
         if (words := words_of(names[k])) and {*words} <= {*own} and not {*words} <= about
         and (not names[k].isdigit() or _numbers_class(own, names[k]))
     ]  # fmt: skip
-    if not found and not {folded(names[k]) for k in kinds} & (terms.YES | terms.NO):
-        found = [k for k in kinds if _mood([names[k]]) == _mood(own) != 0]
-    return found[0] if len(found) == 1 else None
+    if not values and not {folded(names[k]) for k in kinds} & (terms.YES | terms.NO):
+        values = [k for k in kinds if _mood([names[k]]) == _mood(own) != 0]
+    return values[0] if len(values) == 1 else None
 
 
 def _numbers_class(own: Sequence[str], number: str) -> bool:

@@ -30,7 +30,7 @@ _DATES = re.compile(
     r"|\d{1,2}[-. ][A-Za-z]{3,9}[-. ]\d{2,4}|[A-Za-z]{3,9} \d{1,2}, \d{4}|\d{4}-?[Qq][1-4]",
     re.ASCII,
 )
-_ASKED, _FEW = 200, 4
+_FIRST_TEXTS, _FEW = 200, 4
 _MOST_KINDS, _FEW_OTHERS, _HALF, _LEAST_ROWS = 12, 0.2, 0.5, 20
 
 
@@ -84,9 +84,9 @@ class Feature:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """Folded texts of a column of text, a missing one as ""."""
-        found = [folded(text) for text in self.column.texts or ()]
-        missing = missing_among(found)
-        return tuple("" if text in missing else text for text in found)
+        keys = [folded(text) for text in self.column.texts or ()]
+        missing = missing_among(keys)
+        return tuple("" if text in missing else text for text in keys)
 
     @cached_property
     def kinds(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
@@ -180,7 +180,7 @@ class Feature:
     @cached_property
     def is_date(self) -> bool:
         """Whether the texts are dates."""
-        own = (self.column.texts or ())[:_ASKED]
+        own = (self.column.texts or ())[:_FIRST_TEXTS]
         texts = [text.strip() for text in own if folded(text) not in terms.MISSING_TEXTS]
         fits = sum(_DATES.fullmatch(text) is not None for text in texts)
         return self.kind == "text" and bool(texts) and fits >= 0.9 * len(texts)
@@ -236,7 +236,7 @@ def main_kinds(outcome: Feature, *, named: bool) -> tuple[int, int] | None:
     names = [folded(name) for name in outcome.kinds[0]]
     counts = outcome.counts / max(int(outcome.counts.sum()), 1)
     if outcome.is_number and len(names) > 2:
-        found = [
+        pairs = [
             (counts[no] + counts[yes], no, yes)
             for no, yes in (
                 (names.index(no), names.index(yes))
@@ -245,17 +245,17 @@ def main_kinds(outcome: Feature, *, named: bool) -> tuple[int, int] | None:
             if terms.NEITHER_NUMBERS.issuperset({*names} - {names[no], names[yes]})
             or (named and names[no] != "1" and counts[no] + counts[yes] >= 1 - _FEW_OTHERS)
         ]  # fmt: skip
-        return max(found)[1:] if found else None
+        return max(pairs)[1:] if pairs else None
     rest = [k for k, own in enumerate(names) if not begins(words_of(own), terms.NEITHER_STEMS)]
     rest = rest if len(names) > 2 else [0, 1]
-    told = [
+    opposites = [
         (no, yes) for no in rest for yes in rest
         if (names[yes] in terms.YES and names[no] in terms.NO)
         or (no != yes and says_event({names[no], names[yes]}) == names[yes])
     ]  # fmt: skip
     if len(rest) == 2:
-        return told[0] if told else (rest[0], rest[1])
-    return told[0] if len(told) == 1 and counts[[*told[0]]].sum() >= _HALF else None
+        return opposites[0] if opposites else (rest[0], rest[1])
+    return opposites[0] if len(opposites) == 1 and counts[[*opposites[0]]].sum() >= _HALF else None
 
 
 def says_the_same(one: Feature, other: Feature) -> bool:

@@ -100,7 +100,7 @@ def groups_of(
     columns: Sequence[tuple[Column, ColumnRole]],
 ) -> tuple[tuple[SliceColumn, ...], tuple[str, ...]]:
     """Return the grouping columns among groups and dates, and sentences on which they are."""
-    kept: list[SliceColumn] = []
+    groups: list[SliceColumn] = []
     left: list[tuple[str, str]] = []
     names = {column.name.removeprefix(_ARRAY) for column, _ in columns}
     for named, role in columns:
@@ -108,13 +108,13 @@ def groups_of(
         short = named.name.removeprefix(_ARRAY) if len(names) == len(columns) else named.name
         column = replace(named, name=short)
         month = month_of(column) if role == "date" else group_of(_named(column))
-        if len(kept) >= MAX_COLUMNS:
+        if len(groups) >= MAX_COLUMNS:
             month = f"only {MAX_COLUMNS} are kept"
         if isinstance(month, str):
             left.append((column.name, month))
         else:
-            kept.append(month)
-    return tuple(kept), (*_kept(kept), *_left(left))
+            groups.append(month)
+    return tuple(groups), (*_note(groups), *_left(left))
 
 
 def _named(column: Column) -> Column:
@@ -226,7 +226,7 @@ def _counts_rows(values: Array) -> bool:
     return values[0] in (0, 1) and np.array_equal(values, np.arange(len(values)) + int(values[0]))
 
 
-def _kept(columns: Sequence[SliceColumn]) -> Iterator[str]:
+def _note(columns: Sequence[SliceColumn]) -> Iterator[str]:
     if columns:
         shown = ", ".join(plain(column.name, 40) for column in columns[:_SHOWN])
         more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""

@@ -45,9 +45,9 @@ def outcome_of_event(
     keys = [folded(text) for text in texts]
     values = {*keys}
     several = 2 < len(values) <= min(_MOST_ANSWERS, len(codes) / 2)
-    asked = column.texts is None and several and "-1" not in values
-    as_found = event is None and not asked
-    if column.texts is None and (as_found or (values <= {"0", "1"} and event == "1")):
+    open_event = column.texts is None and several and "-1" not in values
+    as_numbers = event is None and not open_event
+    if column.texts is None and (as_numbers or (values <= {"0", "1"} and event == "1")):
         return Outcome(_whole(column.values))
     if event is None:
         event = _by_words(texts) or _ask(column, codes, texts, none)
@@ -114,8 +114,8 @@ def _by_words(texts: Sequence[str]) -> str | None:
     """Return the value that says yes where all others say no."""
     yes = [text for text in texts if folded(text) in YES]
     no = [text for text in texts if folded(text) in NO]
-    said_once = len({folded(text) for text in yes}) == 1
-    return yes[0] if said_once and no and len(yes) + len(no) == len(texts) else None
+    one_yes = len({folded(text) for text in yes}) == 1
+    return yes[0] if one_yes and no and len(yes) + len(no) == len(texts) else None
 
 
 def _ask(column: Column, codes: Array, texts: Sequence[str], none: tuple[Answer, ...]) -> str:

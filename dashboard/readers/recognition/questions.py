@@ -19,7 +19,7 @@ _OF_PIECES, _OF_TURNED, _OF_EVENTS = 4.0, 2.6, 4.5
 """As `MARGIN`, where the best has no outcome, where true and predicted class are exchanged, and
 where another column is named as an outcome too and rises with the score as well."""
 
-_TOLD = frozenset({"called the outcome", "called an outcome", "says what happened"})
+_AS_OUTCOME = frozenset({"called the outcome", "called an outcome", "says what happened"})
 
 _NO_SCORE = frozenset(
     {"called another number", "called unsure", "one of several", "cut from the score",
@@ -32,7 +32,7 @@ _NO_OUTCOME = frozenset(
      "called correct or wrong"}
 )  # fmt: skip
 
-_RELATED = _TOLD | {"rises with the score", "largest at the outcome", "named by the cells"}
+_RELATED = _AS_OUTCOME | {"rises with the score", "largest at the outcome", "named by the cells"}
 
 _WEAK = 3.0
 """Evidence of a relation with the score, below which an outcome without a name is asked about."""
@@ -151,8 +151,8 @@ def is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feat
         return False
     if not best.scores.layout == other.scores.layout == "one" or best.scores == other.scores:
         return False
-    told = {"called a score", "percent"} & other.evidence.keys()
-    if not told or _NO_SCORE & other.evidence.keys():
+    called = {"called a score", "percent"} & other.evidence.keys()
+    if not called or _NO_SCORE & other.evidence.keys():
         return False
     if not same_roles_beside(best, other):
         return is_second_pair(best, other)
@@ -166,7 +166,11 @@ def is_second_pair(best: Hypothesis, other: Hypothesis) -> bool:
     apart = best.scores != other.scores and not {*_truths(best)} & {*_truths(other)}
     events = _is_of_event(best) and _is_of_event(other)
     own, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
-    named = _TOLD & other.evidence.keys() and _TOLD & best.evidence.keys() and others > own / 2
+    named = (
+        _AS_OUTCOME & other.evidence.keys()
+        and _AS_OUTCOME & best.evidence.keys()
+        and others > own / 2
+    )
     return apart and events and bool(named or all(_by_words(h)[0] for h in (best, other)))
 
 
@@ -177,17 +181,17 @@ def ask_of_unusable(
     options: Options,
 ) -> list[str]:
     """Return which columns are named as what they cannot be, or ask before others are taken."""
-    said, taken = [], roles_of(best)
+    doubts, taken = [], roles_of(best)
     chosen = {"score": best.scores.places if best.scores else (), "outcome": _truths(best)}
     for f in features:
         role, claim, why = _claim_of(f)
         if f.place in taken or given.get(f.place, "left out") != "left out" or not why:
             continue
         if not claim:
-            said += [f"Column {quoted(f.name)} names no rows: it is {why}."] * names_rows(f)
+            doubts += [f"Column {quoted(f.name)} names no rows: it is {why}."] * names_rows(f)
             continue
         text = f"{why}, so it cannot be the {role}"
-        said += [f"Column {quoted(f.name)} is {text}."] * bool(f.unusable or not chosen[role])
+        doubts += [f"Column {quoted(f.name)} is {text}."] * bool(f.unusable or not chosen[role])
         least = claim if f.unusable else 1
         for own in (features[place] for place in chosen[role][:1]):
             weaker = claims_score(own) if role == "score" else own.claims_outcome
@@ -196,7 +200,7 @@ def ask_of_unusable(
                 answer = Answer(f"Take {quoted(own.name)}", _IF_NOT, change)
                 ask = f"Is {quoted(own.name)} the {role} instead?"
                 raise Question(f"column {quoted(f.name)}", text, ask, (answer,))
-    return said
+    return doubts
 
 
 def _claim_of(f: Feature) -> tuple[str, int, str]:
@@ -219,10 +223,10 @@ def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Option
     if scores is None or scores.layout != "one" or not best.is_whole:
         return
     own = features[scores.places[0]]
-    told = bool({"called a score", "foretold", "same words"} & best.evidence.keys())
-    told = (told or best.prediction is not None) and "called unsure" not in best.evidence
+    sure = bool({"called a score", "foretold", "same words"} & best.evidence.keys())
+    sure = (sure or best.prediction is not None) and "called unsure" not in best.evidence
     odds = is_called_odds(own.name)
-    if (told and not odds) or not own.words or (own.name, "score") in options.roles:
+    if (sure and not odds) or not own.words or (own.name, "score") in options.roles:
         return
     yes = Answer("It is the score", why_of(best, _OF_SCORE),
                  _change([(own.place, "score")], features, options))  # fmt: skip
@@ -251,11 +255,13 @@ def _is_second_outcome(best: Hypothesis, other: Hypothesis, features: Sequence[F
     if not one or "called the outcome" in best.evidence:
         return False
     if not other.outcome and other.correct is None:
-        told = _TOLD & best.evidence.keys() or bool(says_event({*_kinds_of(best, features)}))
-        return "called something else" in best.evidence and not told
+        of_event = _AS_OUTCOME & best.evidence.keys() or bool(
+            says_event({*_kinds_of(best, features)})
+        )
+        return "called something else" in best.evidence and not of_event
     rises, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
     cut = "cut from the score" in other.evidence
-    if not _TOLD & best.evidence.keys() and rises < _WEAK and "two values" in other.evidence:
+    if not _AS_OUTCOME & best.evidence.keys() and rises < _WEAK and "two values" in other.evidence:
         return not _NO_OUTCOME & other.evidence.keys()
     return others > max(0.9 * rises, 1.0) and not cut and "not two values" not in other.evidence
 
@@ -268,15 +274,15 @@ def _kinds_of(hypothesis: Hypothesis, features: Sequence[Feature]) -> frozenset[
 def _foretells(hypothesis: Hypothesis) -> bool:
     """Return whether the outcome is named as a prediction."""
     evidence = hypothesis.evidence
-    return "called a prediction" in evidence and not _TOLD & evidence.keys()
+    return "called a prediction" in evidence and not _AS_OUTCOME & evidence.keys()
 
 
 def _is_both(hypothesis: Hypothesis, places: set[int]) -> bool:
     """Return whether a reading takes all of some columns for one a class."""
     scores = hypothesis.scores
-    told = {"as many as classes", "largest at the outcome"} <= hypothesis.evidence.keys()
-    told = told and "no sums" not in hypothesis.evidence
-    fits = hypothesis.is_whole and told
+    fits_classes = {"as many as classes", "largest at the outcome"} <= hypothesis.evidence.keys()
+    fits_classes = fits_classes and "no sums" not in hypothesis.evidence
+    fits = hypothesis.is_whole and fits_classes
     return fits and scores is not None and places == {*scores.places} and len(places) > 1
 
 
@@ -290,8 +296,8 @@ def _margin(best: Hypothesis, other: Hypothesis) -> float:
     if best.prediction is not None and best.prediction in other.outcome:
         return _OF_TURNED
     own, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
-    told = bool(_TOLD & other.evidence.keys()) and best.outcome != other.outcome
-    return _OF_EVENTS if told and others > max(own / 2, 0) else MARGIN
+    named = bool(_AS_OUTCOME & other.evidence.keys()) and best.outcome != other.outcome
+    return _OF_EVENTS if named and others > max(own / 2, 0) else MARGIN
 
 
 def _same_order(first: Scores, second: Scores, features: Sequence[Feature]) -> bool:
@@ -316,9 +322,9 @@ def _change(
     roles: Iterable[tuple[int, ColumnRole]], features: Sequence[Feature], options: Options
 ) -> dict[str, object]:
     """Add roles to those that the user has set already."""
-    said: dict[str, ColumnRole] = dict(options.roles)
-    said.update((features[place].name, role) for place, role in roles)
-    return {"roles": tuple(said.items())}
+    by_name: dict[str, ColumnRole] = dict(options.roles)
+    by_name.update((features[place].name, role) for place, role in roles)
+    return {"roles": tuple(by_name.items())}
 
 
 def which_scores(
@@ -326,7 +332,7 @@ def which_scores(
 ) -> Question:
     """Return the question which of several columns, or groups of them, is the score."""
     answers: dict[tuple[int, ...], Answer] = {}
-    asked = {place for h in near if h.scores for place in h.scores.places}
+    all_places = {place for h in near if h.scores for place in h.scores.places}
     lone = [h for h in near if h.scores and h.scores.layout == "one"]
     called = {bool(_CALLED & h.evidence.keys()) for h in lone}
     alike = len(called) == 1 and near[0] in lone
@@ -340,18 +346,18 @@ def which_scores(
         text += f" and {len(places) - 2} more" if len(places) > 2 else ""
         text += ", one a class" if len(places) > 1 else ""
         text += f" of {quoted(features[truths[0]].name)}" if truths else ""
-        roles = _chosen(h, {*places, *truths}, near, asked)
+        roles = _chosen(h, {*places, *truths}, near, all_places)
         if truths:  # other outcomes and their scores are no groups
             pairs = {p for other in lone for p in roles_of(other)}
             roles += [(p, "left out") for p in sorted(pairs - {*roles_of(h)})]
         answers[places] = Answer(text, why_of(h, _OF_SCORE), _change(roles, features, options))
-    found = [*answers.values()][:_MOST_SCORES]
-    named = " or ".join(answer.said for answer in found[:3])
+    offered = [*answers.values()][:_MOST_SCORES]
+    named = " or ".join(answer.label for answer in offered[:3])
     if lone:
-        found.append(_no_score(asked, features, options))
+        offered.append(_no_score(all_places, features, options))
     return Question(
         "columns", f"{len(answers)} readings of the score: {named}",
-        "Which of these is the score to evaluate?", tuple(found), ranked=not alike,
+        "Which of these is the score to evaluate?", tuple(offered), ranked=not alike,
     )  # fmt: skip
 
 
@@ -378,17 +384,17 @@ def _which_outcome(
     near: Sequence[Hypothesis], features: Sequence[Feature], options: Options
 ) -> Question:
     answers: dict[tuple[int, ...], Answer] = {}
-    asked = {place for h in near for place in _truths(h)}
+    all_places = {place for h in near for place in _truths(h)}
     for h in near:
         roles = {p for p, role in roles_of(h).items() if role in _TRUTHS}
-        changed = _chosen(h, roles, near, asked)
+        changed = _chosen(h, roles, near, all_places)
         text = " and ".join(quoted(features[place].name) for place in _truths(h)[:2])
         why = why_of(h, _OF_OUTCOME) if roles else "the outcomes are in another file"
         answers.setdefault(
             _truths(h),
             Answer(text or "None of them", why, _change(changed, features, options)),
         )
-    named = " or ".join(answer.said for answer in [*answers.values()] if '"' in answer.said)
+    named = " or ".join(answer.label for answer in [*answers.values()] if '"' in answer.label)
     return Question(
         "columns", f"columns that can be the outcome: {named}",
         "Which column says what happened?", tuple(answers.values())[:_MOST_ANSWERS],
@@ -422,6 +428,6 @@ _OF_SCORE = {
 
 def why_of(hypothesis: Hypothesis, warnings_of: Mapping[str, str]) -> str:
     """Return what speaks most for a reading, in one sentence."""
-    found = sorted(hypothesis.evidence.items(), key=lambda item: -item[1])
-    said = [warnings_of[name] for name, weight in found if weight > 0 and name in warnings_of]
-    return (", ".join(said[:3]) or "nothing else fits better") + "."
+    ranked = sorted(hypothesis.evidence.items(), key=lambda item: -item[1])
+    reasons = [warnings_of[name] for name, weight in ranked if weight > 0 and name in warnings_of]
+    return (", ".join(reasons[:3]) or "nothing else fits better") + "."

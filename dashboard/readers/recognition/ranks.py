@@ -141,8 +141,8 @@ def _event(
         by_place = np.array(called, dtype=np.int64)
         numbers = by_place[labels], by_place[predicted]
     return RawEvent(
-        scores, predicted == labels, rows.first_row, columns, len(names), rows.among,
-        numbers=numbers, ids=rows.ids, design=rows.design,
+        scores, predicted == labels, len(names), numbers, first_row=rows.first_row,
+        columns=columns, among=rows.among, ids=rows.ids, design=rows.design,
     )  # fmt: skip
 
 

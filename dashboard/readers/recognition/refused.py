@@ -20,7 +20,7 @@ from dashboard.readers.recognition.columns import (
     sums_to,
     worth,
 )
-from dashboard.readers.recognition.events import told
+from dashboard.readers.recognition.events import names_event
 from dashboard.readers.recognition.features import Feature, feature_of, main_kinds, spread, table_of
 from dashboard.readers.recognition.questions import say_the_same, which_scores
 from dashboard.readers.recognition.vocabulary import begins, folded, missing_among, words_of
@@ -33,6 +33,7 @@ from dashboard.readers.records import (
     Table,
     picked,
     rows_of_file,
+    within,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
@@ -61,7 +62,7 @@ class _Fault:
     none_is: str = ""
     event: str = ""
 
-    def said(self) -> str:
+    def phrase(self) -> str:
         """Return as in ``age 3 (2 blank, 1 "n/a")`` or ``y 1 neither "0" nor "1" ("9")``."""
         listed = self.reasons.most_common(_REASONS)
         if len(self.reasons) == 1:
@@ -82,7 +83,7 @@ def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table
     for fault in faults:
         bad |= fault.rows
     n_bad, n_all = int(bad.sum()) + n_cut, table.n_rows + n_cut
-    said = _listed(faults, n_cut)
+    summary = _listed(faults, n_cut)
     remain = f"{n_all - n_bad:,} rows remain."
     rows_ = "row" if n_bad == 1 else "rows"
     leave = Answer(f"Leave out {n_bad:,} {rows_}", remain, {"leave_out": True})
@@ -94,10 +95,10 @@ def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table
             numbers = ", ".join(f"{row}" for row in table.cut[:3].tolist())
             where += f"; too few or too many in {'row' if n_cut == 1 else 'rows'} {numbers}"
         raise Question(
-            "rows", f"{n_bad:,} of {n_all:,} with missing or unusable cells: {said}{where}",
+            "rows", f"{n_bad:,} of {n_all:,} with missing or unusable cells: {summary}{where}",
             "Leave these rows out?", (leave, *_as_other(faults)),
         )  # fmt: skip
-    repair = f"{n_bad:,} of {n_all:,} rows left out: {said}."
+    repair = f"{n_bad:,} of {n_all:,} rows left out: {summary}."
     return (_chosen(table, ~bad) if bad.any() else table), (repair,)
 
 
@@ -111,12 +112,12 @@ def _as_other(faults: list[_Fault]) -> Iterator[Answer]:
 
 
 def _listed(faults: list[_Fault], n_cut: int) -> str:
-    said = [fault.said() for fault in faults[:_COLUMNS]]
+    parts = [fault.phrase() for fault in faults[:_COLUMNS]]
     if len(faults) > _COLUMNS:
-        said.append(f"{len(faults) - _COLUMNS} more columns")
+        parts.append(f"{len(faults) - _COLUMNS} more columns")
     if n_cut:
-        said.append(f"{n_cut:,} with too few or too many cells")
-    return ", ".join(said)
+        parts.append(f"{n_cut:,} with too few or too many cells")
+    return ", ".join(parts)
 
 
 def _ask_of_columns(
@@ -136,21 +137,18 @@ def _ask_of_columns(
     roles = (*(pair for pair in options.roles if pair[0] != name), (name, "left out"))
     ignore = Answer("Leave out the column", "Its rows stay.", {"roles": roles})
     raise Question(
-        f"column {quoted(name)}", f"{mostly[0].said()} of {n_rows:,} cells that cannot be used",
+        f"column {quoted(name)}", f"{mostly[0].phrase()} of {n_rows:,} cells that cannot be used",
         "Leave out this column?", (ignore,) if everything else (ignore, leave),
     )  # fmt: skip
 
 
 def _chosen(table: Table, rows: NDArray[np.bool_]) -> Table:
     """Return some rows of a table, whose cells are all good where they matter."""
-    among = rows
-    if table.among is not None:
-        among = table.among.copy()
-        among[table.among] = rows
     columns = tuple(
         column if column.unread else replace(column, values=picked(column.values, rows), odd=None)
         for column in table.columns
     )
+    among = within(table.among, rows)
     return replace(table, columns=columns, n_rows=int(rows.sum()), among=among)
 
 
@@ -189,7 +187,7 @@ def _with_strays(fault: _Fault, table: Table, reading: Reading, options: Options
         names, codes = outcome.kinds
         no, yes = (names[k] for k in main)
         none_is = f" neither {quoted(no, 20)} nor {quoted(yes, 20)}"
-        event = yes if told(names, main) else ""
+        event = yes if names_event(names, main) else ""
         fits = np.isin(codes, main) | fault.rows
     else:
         return fault
@@ -336,8 +334,8 @@ def why_no_score(best: Hypothesis, features: Sequence[Feature]) -> str:
     rest = [f for f in features if f.place not in best.outcome and f.words]
     kinds = frozenset[str]().union(*(f.folded_kinds for f in outcome))
     rest.sort(key=lambda f: not (speaks_of_scores(f.words) or f.column.unread))
-    said = ((f, _no_score(f, kinds)) for f in rest)
-    return "; ".join([f"{quoted(f.name, 30)} {why}" for f, why in said if why][:2])
+    reasons = ((f, _no_score(f, kinds)) for f in rest)
+    return "; ".join([f"{quoted(f.name, 30)} {why}" for f, why in reasons if why][:2])
 
 
 def refuse_sums(best: Hypothesis, features: Sequence[Feature]) -> None:
@@ -387,13 +385,13 @@ def refuse_words(best: Hypothesis, features: Sequence[Feature], options: Options
     """Refuse values of classes of which one column holds no numbers, though it is called alike."""
     if best.scores is None or best.scores.layout == "ranked" or "sums" in best.evidence:
         return
-    said = {name for name, _ in options.roles}
+    by_user = {name for name, _ in options.roles}
     kinds = {kind for place in best.outcome for kind in features[place].folded_kinds}
-    for group in by_affix([f for f in features if f.kind != "list" and f.name not in said]):
+    for group in by_affix([f for f in features if f.kind != "list" and f.name not in by_user]):
         odd = [f for f in features if f.place in group.places and not f.is_number]
         names = {folded(group.names[group.places.index(f.place)]) for f in odd}
-        held = {*best.scores.places} < {*group.places}
-        if odd and held and (group.is_numbered or names <= kinds):
+        is_part = {*best.scores.places} < {*group.places}
+        if odd and is_part and (group.is_numbered or names <= kinds):
             text = next((quoted(text, 20) for text in odd[0].column.texts or () if text), "")
             like = quoted(features[best.scores.places[0]].name)
             raise FileError(
@@ -469,10 +467,10 @@ def _second_family(
     """Return further columns that end with the names of the classes, such as calibrated ones."""
     if best.scores is None:
         return []
-    said = dict(options.roles)
+    by_user = dict(options.roles)
     rest = [
         f for f in features
-        if f.is_number and f.place not in best.scores.places and f.name not in said
+        if f.is_number and f.place not in best.scores.places and f.name not in by_user
     ]  # fmt: skip
     places = []
     for name in best.scores.names:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.groups import in_use
 from dashboard.readers.recognition.vocabulary import set_of, words_of
-from dashboard.readers.records import Column, RawEvent, RawSet, Role
+from dashboard.readers.records import Column, RawEvent, RawSet, Role, Sentences
 from dashboard.readers.refusal import plain, quoted
 
 _SHOWN = 20
@@ -69,12 +69,10 @@ def _words(name: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Parting:
+class Parting(Sentences):
     """The rows of calibration and test set, as a column tells them; or of ``"rows"`` alone."""
 
     rows: Mapping[Role, NDArray[np.bool_]]
-    found: tuple[str, ...] = ()
-    repairs: tuple[str, ...] = ()
 
     def of(self, raw: RawSet | RawEvent) -> dict[Role, RawSet | RawEvent]:
         """Return the sets of rows."""
@@ -103,7 +101,7 @@ def parting_of(column: Column) -> Parting | None:
         role: np.array([of == role for of in named], dtype=np.bool_)[codes]
         for role in ("calibration", "test", "training")
     }
-    said = {
+    names = {
         role: " and ".join(
             plain(t, _SHOWN) for t, of in zip(texts, named, strict=True) if of == role
         )
@@ -114,10 +112,14 @@ def parting_of(column: Column) -> Parting | None:
     if n_training:
         rows = "training row" if n_training == 1 else "training rows"
         repairs = (f"{n_training:,} {rows} left out by column {quoted(column.name)}.",)
-    if not said["calibration"] or not said["test"]:
-        return Parting({"rows": ~marks["training"]}, (), repairs)
-    found = (
-        f"Column {quoted(column.name)}: {said['calibration']} is the calibration set,"
-        f" {said['test']} the test set."
+    if not names["calibration"] or not names["test"]:
+        return Parting({"rows": ~marks["training"]}, repairs=repairs)
+    note = (
+        f"Column {quoted(column.name)}: {names['calibration']} is the calibration set,"
+        f" {names['test']} the test set."
     )
-    return Parting({"calibration": marks["calibration"], "test": marks["test"]}, (found,), repairs)
+    sets: dict[Role, NDArray[np.bool_]] = {
+        "calibration": marks["calibration"],
+        "test": marks["test"],
+    }
+    return Parting(sets, notes=(note,), repairs=repairs)

@@ -347,16 +347,16 @@ def is_owner(words: Iterable[str]) -> bool:
     >>> is_owner(["patient"]), is_owner(["loan", "no"]), is_owner(["loan"]), is_owner(["mrn"])
     (True, True, False, True)
     """
-    found = {*words}
+    own = {*words}
     owners = OWNER_WORDS | _OWNERS_ABROAD
-    numbered = found & (owners | ITEM_WORDS) and found & (_NUMBER_WORDS | SURE_ID_WORDS)
-    return bool(numbered or (found and found <= owners | (SURE_ID_WORDS - _NO_IDS)))
+    numbered = own & (owners | ITEM_WORDS) and own & (_NUMBER_WORDS | SURE_ID_WORDS)
+    return bool(numbered or (own and own <= owners | (SURE_ID_WORDS - _NO_IDS)))
 
 
 def is_no_quantity(words: Iterable[str]) -> bool:
     """Return whether whole numbers under a heading are names, of which ranges say nothing."""
-    found = {*words}
-    return is_owner(found) or bool(found & (SURE_ID_WORDS - _NO_IDS | _GROUP_WORDS))
+    own = {*words}
+    return is_owner(own) or bool(own & (SURE_ID_WORDS - _NO_IDS | _GROUP_WORDS))
 
 
 def key_of(name: str) -> str:
