@@ -150,10 +150,10 @@ def _error_bars(
     start = _uncalibrated(contestants, measure, side)
     if start is None or not changes:
         return {}
-    found = {row: changes.get((one.key, side)) for row, one in enumerate(contestants)}
+    by_row = {row: changes.get((one.key, side)) for row, one in enumerate(contestants)}
     return {
         row: (start + change.low, start + change.high)
-        for row, change in found.items()
+        for row, change in by_row.items()
         if change is not None and np.isfinite([change.low, change.high]).all()
     }
 

@@ -24,9 +24,9 @@ NETWORK_NAME = "a network that sorts pictures of garments and was trained too lo
 @cache
 def sample(name: str = NETWORK) -> Split[LogitSet]:
     """Return both sets of a sample."""
-    held = load_sample(name)
-    names = [str(one) for one in held["class_names"]]
-    fit, test = (LogitSet(held[f"logits_{s}"], held[f"labels_{s}"], names) for s in SETS)
+    arrays = load_sample(name)
+    names = [str(one) for one in arrays["class_names"]]
+    fit, test = (LogitSet(arrays[f"logits_{s}"], arrays[f"labels_{s}"], names) for s in SETS)
     return Split(fit, test)
 
 

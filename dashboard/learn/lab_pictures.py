@@ -23,19 +23,19 @@ CLICK_STEPS = 21
 _DASHES = ("solid", "dash", "longdash", "dashdot")
 
 
-def diagram(found: Result, chosen: Chosen, palette: Palette) -> Picture:
+def diagram(result: Result, chosen: Chosen, palette: Palette) -> Picture:
     """Draw the reliability diagram of the test rows, with the true curve."""
-    event = found.test.event
+    event = result.test.event
     table = bin_scores(event.scores, event.hits, n_bins=N_BINS)
     filled = table.counts > 0
     middle, width = (table.edges[1:] + table.edges[:-1]) / 2, np.diff(table.edges)
-    grid = np.linspace(float(found.truth.scores[0]), float(found.truth.scores[-1]), 101)
+    grid = np.linspace(float(result.truth.scores[0]), float(result.truth.scores[-1]), 101)
     traces = [
         pictures.bars(
             middle[filled], table.frequency[filled], palette.frequency, width[filled], opacity=0.55
         ),
         pictures.diagonal(palette),
-        _truth(grid, found.truth.curve(grid), palette),
+        _truth(grid, result.truth.curve(grid), palette),
     ]
     if chosen.form == "hand":
         traces += _handles(chosen, palette)
@@ -50,7 +50,7 @@ def diagram(found: Result, chosen: Chosen, palette: Palette) -> Picture:
         "diagram",
         figure,
         f"Bars: observed frequency of {event.n_samples:,} rows. Strong line: true frequency, on"
-        f" average {pp(found.truth.mean_distance, event.n_samples)} from the scores.",
+        f" average {pp(result.truth.mean_distance, event.n_samples)} from the scores.",
     )
 
 
@@ -80,9 +80,9 @@ def _handles(chosen: Chosen, palette: Palette) -> list[pictures.Trace]:
     ]
 
 
-def gap(found: Result, palette: Palette) -> Picture:
+def gap(result: Result, palette: Palette) -> Picture:
     """Draw the gap of the running totals of the test rows, beside the true one."""
-    curves, true = found.curves, found.truth.curves
+    curves, true = result.curves, result.truth.curves
     own = thin(curves.fractile, curves.gap, keep=[curves.ks_index])
     exact = thin(true.fractile, true.gap, most=200)
     limit = curves.ks_null_95
@@ -101,19 +101,19 @@ def gap(found: Result, palette: Palette) -> Picture:
         "gap",
         figure,
         f"Blue: these rows, largest gap {percent(curves.ks_error, curves.n_samples)}. Strong: the"
-        f" truth, {percent(found.truth.ks, curves.n_samples)}. Grey: where the largest gap of a"
+        f" truth, {percent(result.truth.ks, curves.n_samples)}. Grey: where the largest gap of a"
         " perfectly calibrated model stays in about 95% of draws.",
     )
 
 
-def maps(found: Result, keys: Sequence[str], palette: Palette) -> Picture:
+def maps(result: Result, keys: Sequence[str], palette: Palette) -> Picture:
     """Draw fitted calibrators beside the true curve."""
-    drawn = [one for one in found.calibrators if one.key in keys]
-    low, high = float(found.truth.scores[0]), float(found.truth.scores[-1])
+    drawn = [one for one in result.calibrators if one.key in keys]
+    low, high = float(result.truth.scores[0]), float(result.truth.scores[-1])
     grid = np.linspace(low, high, 101)
     traces = [
         pictures.diagonal(palette),
-        _truth(grid, found.truth.curve(grid), palette),
+        _truth(grid, result.truth.curve(grid), palette),
     ]
     colours = (palette.score, palette.frequency, palette.score, palette.frequency)
     for one, dash, colour in zip(drawn, _DASHES, colours, strict=False):
@@ -139,13 +139,13 @@ def maps(found: Result, keys: Sequence[str], palette: Palette) -> Picture:
     return Picture("maps", figure, text)
 
 
-def spread(many: Redraws, found: Result, palette: Palette) -> Picture:
+def spread(many: Redraws, result: Result, palette: Palette) -> Picture:
     """Draw how estimates of shares spread over many draws, with the truth and these rows."""
     names = {one.key: one.name for one in METRICS if one.unit == "share"}
     keys = [key for key in reversed(many.keys) if key in names]
     rows = np.arange(len(keys))
     ends = np.array([np.quantile(many.of(key), (0.025, 0.25, 0.75, 0.975)) for key in keys])
-    own, aims = np.array([found.values[key] for key in keys]).T
+    own, aims = np.array([result.values[key] for key in keys]).T
     thin_line = _parted(ends[:, [0, 3]], rows, palette)
     thick = _parted(ends[:, [1, 2]], rows, palette)
     thick["line"] |= {"width": 9}

@@ -23,9 +23,9 @@ _SIDE_STEP = 0.012
 """How far the network's error bars stand beside yours."""
 
 
-def diagram(found: Result, network: Result | None, palette: Palette) -> Picture:
+def diagram(result: Result, network: Result | None, palette: Palette) -> Picture:
     """Draw share right by confidence, with error bars; the network's as diamonds beside."""
-    binned = found.binned
+    binned = result.binned
     filled = binned.bins.counts > 0
     middle = (binned.bins.edges[1:] + binned.bins.edges[:-1]) / 2
     score = binned.bins.mean_score[filled]
@@ -63,12 +63,12 @@ def diagram(found: Result, network: Result | None, palette: Palette) -> Picture:
     return Picture("diagram", _figure("Right, by confidence", traces, _above(named, palette)), text)
 
 
-def pooled(found: Result, palette: Palette) -> Picture:
+def pooled(result: Result, palette: Palette) -> Picture:
     """Draw the diagram of many people, without error bars."""
-    shown = pictures.bin_bars(found.binned.bins, palette)
+    shown = pictures.bin_bars(result.binned.bins, palette)
     above = _above([_RIGHT, _CONFIDENCE], palette)
     figure = _figure("Right, by confidence: all answers", shown, above)
-    return Picture("pooled", figure, f"Share right by confidence: {_spoken(found.binned)}.")
+    return Picture("pooled", figure, f"Share right by confidence: {_spoken(result.binned)}.")
 
 
 def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
@@ -92,9 +92,9 @@ def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
     )
 
 
-def gap(found: Result, palette: Palette) -> Picture:
+def gap(result: Result, palette: Palette) -> Picture:
     """Draw the cumulative gap over the band of luck."""
-    curves = found.side.curves
+    curves = result.side.curves
     limit, place = curves.ks_null_95, curves.ks_index
     top = 1.15 * max(limit, float(np.abs(curves.gap).max()), 0.01)
     widest = [0, float(curves.gap[place])]
@@ -116,7 +116,7 @@ def gap(found: Result, palette: Palette) -> Picture:
             ),
         ],
     )
-    n = found.n_answers
+    n = result.n_answers
     side = "confidence ahead" if widest[1] > 0 else "right answers ahead"
     where = f"largest gap {pp(abs(widest[1]), n)}" + (f" ({side})" if widest[1] else "")
     return Picture(
@@ -127,11 +127,11 @@ def gap(found: Result, palette: Palette) -> Picture:
     )
 
 
-def four(found: Result, palette: Palette) -> list[Picture]:
+def four(result: Result, palette: Palette) -> list[Picture]:
     """Draw the four graphs of Gupta et al., as the page Cumulative (KS) does."""
-    side, n = found.side, found.n_answers
+    side, n = result.side, result.n_answers
     graphs = four_graphs(side, side, palette)
-    score, right = percent(found.mean_confidence, n), percent(found.right, n)
+    score, right = percent(result.mean_confidence, n), percent(result.right, n)
     totals = f"Cumulative score ends at {score}, cumulative outcomes at {right}."
     drawn = (
         ("a", graphs.cumulative_by_fractile, totals),

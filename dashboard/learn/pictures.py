@@ -83,10 +83,10 @@ def bin_bars(table: BinTable, palette: Palette, least: int = 1) -> list[Trace]:
     shown = table.counts >= least
     low, high = table.edges[:-1][shown], table.edges[1:][shown]
     heights, score = table.frequency[shown], table.mean_score[shown]
-    made = bars((low + high) / 2, heights, palette.frequency, high - low, opacity=0.6)
+    bar_trace = bars((low + high) / 2, heights, palette.frequency, high - low, opacity=0.6)
     # A bar of 0 is its edge alone: without one, a bin with none looks like no bin.
-    made["marker"]["line"] = {"width": 2, "color": palette.frequency}
-    return [made, diagonal(palette), dots(score, score, palette.score, size=9)]
+    bar_trace["marker"]["line"] = {"width": 2, "color": palette.frequency}
+    return [bar_trace, diagonal(palette), dots(score, score, palette.score, size=9)]
 
 
 def diagonal(palette: Palette) -> Trace:

@@ -23,7 +23,7 @@ SLOPES = ("0.4", "0.6", "0.8", "1", "1.25", "1.6")
 
 SHIFTS = ("-1", "-0.5", "0", "0.5", "1")
 
-ASKED = "0.6"
+QUESTION_SLOPE = "0.6"
 
 AT = (0.1, 0.9)
 """Scores at which the true risk is said."""
@@ -90,7 +90,7 @@ def show(state: State) -> Shown:
             (_totals(result, state.palette, by_risk=False),),
             f"O/E = {result.ratio:.2f}: {result.n_events:,} of {N_ROWS:,} patients had the event.",
         )
-    truth = Chosen(rate=50, slope=round(100 * float(ASKED))).model.truth()
+    truth = Chosen(rate=50, slope=round(100 * float(QUESTION_SLOPE))).model.truth()
     right, answer = _answer(truth)
     return Shown(
         (_curve(result, state.palette), _totals(result, state.palette, by_risk=True)),
@@ -226,12 +226,12 @@ LESSON = Lesson(
     key=KEY,
     title="Right in total, and still wrong",
     question="A model expects as many events as happen (**O/E = 1**), but its **calibration slope"
-    f" is {ASKED}**. Which of its risks are too high?",
+    f" is {QUESTION_SLOPE}**. Which of its risks are too high?",
     guess=ChoiceGuess(
         {"none": "None: the total is right", "low": "The low ones", "high": "The high ones"}
     ),
     controls=(
-        Steps("slope", "True slope", {s: s for s in SLOPES}, ASKED),
+        Steps("slope", "True slope", {s: s for s in SLOPES}, QUESTION_SLOPE),
         Steps(
             "shift", "Shift of the true log-odds",
             {s: _signed(float(s)) if float(s) else "0" for s in SHIFTS}, "0",

@@ -25,7 +25,7 @@ N_ROWS, N_LOCAL, N_BINS, LEAST = 8_000, 500, 10, 20
 
 RATES = ("5", "10", "20", "30", "50")
 
-ASKED, SCORE = "10", 50
+QUESTION_RATE, SCORE = "10", 50
 """Percent of patients with the event in hospital B, and the score that is asked about."""
 
 STAGES = {"before": "As developed", "after": "With an offset"}
@@ -126,12 +126,12 @@ def show(state: State) -> Shown:
     title = f"Hospital B: {rate}% have the event"
     title += ", scores with an offset" if after else ", scores as developed"
     curve = None if after else result.true_offset
-    asked = at_other_odds(np.array([SCORE / 100]), offset_of(int(ASKED) / 100))[0]
+    risk = at_other_odds(np.array([SCORE / 100]), offset_of(int(QUESTION_RATE) / 100))[0]
     return Shown(
         (home, _diagram("there", title, there, palette, offset=curve)),
         _sentence(result, rate),
-        answer=f"{percent(float(asked), 1)}: odds of {SCORE}:{100 - SCORE}, times ({ASKED}:"
-        f"{100 - int(ASKED)}) / (50:50)",
+        answer=f"{percent(float(risk), 1)}: odds of {SCORE}:{100 - SCORE}, times ({QUESTION_RATE}:"
+        f"{100 - int(QUESTION_RATE)}) / (50:50)",
         note=_note(result),
         numbers=_numbers(result),
     )
@@ -207,11 +207,11 @@ LESSON = Lesson(
     key=KEY,
     title="The model in another hospital",
     question="In hospital A, where 50% of patients have a disease, a model is well calibrated. In"
-    f" hospital B **{ASKED}%** have it; patients with it look alike in both, and those without,"
-    f" too. What is the true risk of a patient of B with a **score of {SCORE}%**?",
+    f" hospital B **{QUESTION_RATE}%** have it; patients with it look alike in both, and those"
+    f" without, too. What is the true risk of a patient of B with a **score of {SCORE}%**?",
     guess=NumberGuess(0, 100, 5, 50),
     controls=(
-        Steps("rate", "Patients of B with the event", {r: f"{r}%" for r in RATES}, ASKED),
+        Steps("rate", "Patients of B with the event", {r: f"{r}%" for r in RATES}, QUESTION_RATE),
         Steps("stage", "Scores in B", STAGES, "before", as_buttons=True),
     ),
     show=show,
