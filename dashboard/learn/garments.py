@@ -44,8 +44,8 @@ def pairs_of(logits: Logits) -> Pairs:
 
     Examples
     --------
-    >>> found = pairs_of(np.log([[0.1, 0.3, 0.6]]))
-    >>> int(found.first[0]), int(found.second[0]), round(float(found.score[0]), 3)
+    >>> pairs = pairs_of(np.log([[0.1, 0.3, 0.6]]))
+    >>> int(pairs.first[0]), int(pairs.second[0]), round(float(pairs.score[0]), 3)
     (2, 1, 0.667)
     """
     order = np.argsort(logits, axis=1, kind="stable")

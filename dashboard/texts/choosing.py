@@ -61,10 +61,10 @@ def unpenalised(settings: Settings, n_classes: int, n_rows: int) -> str:
     Examples
     --------
     >>> from calibcore.events import TopR
-    >>> asked = Settings(TopR(1), "matrix", (("penalty", "none"),))
-    >>> unpenalised(asked, 100, 2_000)[:66]
+    >>> loose = Settings(TopR(1), "matrix", (("penalty", "none"),))
+    >>> unpenalised(loose, 100, 2_000)[:66]
     'Matrix scaling without penalty fits 10,100 numbers to 2,000 rows, '
-    >>> unpenalised(asked, 10, 5_000), unpenalised(Settings(TopR(1), "matrix"), 100, 2_000)
+    >>> unpenalised(loose, 10, 5_000), unpenalised(Settings(TopR(1), "matrix"), 100, 2_000)
     ('', '')
     """
     if dict(settings.options).get("penalty") != "none":
