@@ -19,7 +19,7 @@ from calibcore.validation import Floats
 from dashboard.document.style import STYLE
 from dashboard.learn.binomial import chances_of, share_within, usual_range
 from dashboard.texts import learn as words
-from dashboard.texts.numbers import MINUS
+from dashboard.texts.numbers import MINUS, with_sign
 
 Row = tuple[str, ...]
 
@@ -98,7 +98,7 @@ def _bins(rng: np.random.Generator) -> Exercise:
     table = bin_scores(rows.scores, rows.hits, n_bins=2)
     steps = [
         f"Bin {k + 1}: {table.counts[k]} rows, mean score {table.mean_score[k]:.3f}, observed"
-        f" frequency {table.frequency[k]:.3f}, gap {_signed(float(table.gap[k]))}."
+        f" frequency {table.frequency[k]:.3f}, gap {with_sign(float(table.gap[k]), 3)}."
         for k in range(2)
     ]
     weights = " + ".join(
@@ -117,7 +117,7 @@ def _bins(rng: np.random.Generator) -> Exercise:
 def _totals(rng: np.random.Generator) -> Exercise:
     rows = _rows(rng)
     curves = cumulative_curves(rows.scores, rows.hits)
-    gaps = ", ".join(_signed(float(gap)) for gap in curves.gap[1:])
+    gaps = ", ".join(with_sign(float(gap), 3) for gap in curves.gap[1:])
     place = curves.ks_index
     return Exercise(
         "ks",
@@ -316,7 +316,7 @@ def _groups(rng: np.random.Generator) -> Exercise:
         (
             (
                 f"({first} \u00d7 {gap} {MINUS} {second} \u00d7 {gap}) / {first + second} ="
-                f" {_signed(pooled, 1)} percentage points."
+                f" {with_sign(pooled, 1)} percentage points."
             ),
             f"In each group scores differ by {gap} percentage points, in opposite directions.",
         ),
@@ -344,10 +344,6 @@ def _cutoff(rng: np.random.Generator) -> Exercise:
             ),
         ),
     )
-
-
-def _signed(value: float, digits: int = 3) -> str:
-    return f"{value:+.{digits}f}".replace("-", MINUS)
 
 
 def _shares(values: Floats) -> str:

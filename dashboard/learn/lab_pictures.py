@@ -39,11 +39,9 @@ def diagram(result: Result, chosen: Chosen, palette: Palette) -> Picture:
     ]
     if chosen.form == "hand":
         traces += _handles(chosen, palette)
-    figure = pictures.picture(
+    figure = pictures.by_score(
         "Reliability diagram and truth",
         traces,
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
         names=_names_of_lines(palette),
     )
     return Picture(
@@ -56,8 +54,7 @@ def diagram(result: Result, chosen: Chosen, palette: Palette) -> Picture:
 
 def _truth(x: Floats, y: Floats, palette: Palette) -> pictures.Trace:
     """Return the true curve: stronger than any other line, as dots are perfect calibration's."""
-    line = pictures.line(x, y, palette.text)
-    return {**line, "line": {**line["line"], "width": 5}, "opacity": 0.55, "name": "truth"}
+    return pictures.line(x, y, palette.text, width=5, opacity=0.55, name="truth")
 
 
 def _names_of_lines(palette: Palette) -> list[pictures.Trace]:
@@ -90,7 +87,7 @@ def gap(result: Result, palette: Palette) -> Picture:
     figure = pictures.picture(
         "Cumulative gap: score minus outcomes",
         [
-            pictures.ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck"),
+            pictures.luck(limit, palette),
             _truth(true.fractile[exact], true.gap[exact], palette),
             pictures.line(curves.fractile[own], curves.gap[own], palette.score),
         ],
@@ -146,23 +143,20 @@ def spread(many: Redraws, result: Result, palette: Palette) -> Picture:
     rows = np.arange(len(keys))
     ends = np.array([np.quantile(many.of(key), (0.025, 0.25, 0.75, 0.975)) for key in keys])
     own, aims = np.array([result.values[key] for key in keys]).T
-    thin_line = _parted(ends[:, [0, 3]], rows, palette)
-    thick = _parted(ends[:, [1, 2]], rows, palette)
-    thick["line"] |= {"width": 9}
     top = max(float(np.abs(part).max()) for part in (ends, own, aims))
     low = min(0.0, float(ends.min()))
     ticks = {"tickvals": rows, "ticktext": [names[key] for key in keys]}
     figure = pictures.picture(
         f"Spread over {len(many.values)} draws",
         [
-            thin_line,
-            thick,
+            _parted(ends[:, [0, 3]], rows, palette, 3),
+            _parted(ends[:, [1, 2]], rows, palette, 9),
             pictures.dots(aims, rows, palette.text, size=20, symbol="line-ns-open"),
             pictures.dots(own, rows, palette.score, size=11, symbol="diamond"),
         ],
         x=pictures.percent_axis("Estimate", 1.1 * top, 1.1 * low),
         y=pictures.number_axis("", -0.7, len(keys) - 0.3, **ticks),
-        margin={"l": 170, "r": 24, "t": 38, "b": 52, "pad": 4},
+        margin=pictures.margin(170),
     )
     return Picture(
         "spread",
@@ -172,8 +166,8 @@ def spread(many: Redraws, result: Result, palette: Palette) -> Picture:
     )
 
 
-def _parted(ends: Floats, rows: NDArray[np.intp], palette: Palette) -> pictures.Trace:
+def _parted(ends: Floats, rows: NDArray[np.intp], palette: Palette, width: float) -> pictures.Trace:
     """Return a level line in each row as one trace, which a browser draws faster than many."""
     apart = np.full(len(rows), np.nan)
-    across = np.column_stack([ends, apart]).ravel()
-    return pictures.line(across, np.column_stack([rows, rows, apart]).ravel(), palette.neutral)
+    across, up = (np.column_stack(parts).ravel() for parts in ([ends, apart], [rows, rows, apart]))
+    return pictures.line(across, up, palette.neutral, width=width)

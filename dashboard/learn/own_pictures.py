@@ -101,7 +101,7 @@ def gap(result: Result, palette: Palette) -> Picture:
     figure = pictures.picture(
         "Cumulative gap: confidence minus right",
         [
-            pictures.ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck"),
+            pictures.luck(limit, palette),
             pictures.line([0, 1], [0, 0], palette.neutral, dash="dot"),
             pictures.line(curves.fractile, curves.gap, palette.score),
             pictures.line([curves.ks_fractile] * 2, widest, palette.text),
@@ -173,7 +173,7 @@ def _figure(
         "tickvals": [0.5, 0.6, 0.7, 0.8, 0.9, 1],
     }
     up = pictures.percent_axis("Share right")
-    margin = {"l": 64, "r": 24, "t": 60 if names else 34, "b": 46, "pad": 4}
+    margin = pictures.margin(top=60 if names else 34, bottom=46)
     return pictures.picture(title, traces, x=across, y=up, names=names, margin=margin)
 
 

@@ -55,6 +55,11 @@ class Tempered:
         return f"{self.temperature:.3g}"
 
     @property
+    def ks_shown(self) -> str:
+        """The KS error as it is written everywhere."""
+        return percent(self.ks_error, self.n_rows)
+
+    @property
     def ece(self) -> float:
         """ECE of the bins."""
         return float(ece_of(self.binned.bins))
@@ -140,15 +145,13 @@ def diagram(network: Tempered, palette: Palette, title: str) -> Picture:
     """Draw the reliability diagram, with mean score and accuracy as lines that cross."""
     score, correct = (percent(v, network.n_rows) for v in (network.mean_score, network.accuracy))
     icon, large = network.finding.icon, {"size": 17, "color": palette.text}
-    figure = pictures.picture(
+    figure = pictures.by_score(
         title,
         [
             *pictures.bin_bars(network.binned.bins, palette, LEAST),
             pictures.line([0, 1], [network.accuracy] * 2, palette.frequency, dash="dash"),
             pictures.line([network.mean_score] * 2, [0, 1], palette.score),
         ],
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
         names=[
             pictures.boxed(
                 f"mean score {score}",
@@ -239,9 +242,8 @@ def loss_picture(losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: 
         kind = "smoothing" if one.smoothing else "focal" if one.gamma else ""
         colour = palette.score if one == chosen else palette.neutral
         width = 4 if one == chosen else 1.5
-        look = {"color": colour, "width": width, "dash": _LINES.get(kind, "solid")}
-        line = pictures.line(score, one.at(score, n_classes), colour, name=one.name)
-        traces.append(line | {"line": look})
+        dash, loss = _LINES.get(kind, "solid"), one.at(score, n_classes)
+        traces.append(pictures.line(score, loss, colour, dash=dash, width=width, name=one.name))
     name = pictures.label(
         chosen.formula, 0.98, _HIGH, palette.score, xanchor="right", yanchor="top", align="right"
     )

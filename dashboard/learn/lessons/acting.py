@@ -13,7 +13,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.lesson import Check, Lesson, NumberGuess, Picture, Shown, State, Steps
 from dashboard.texts.numbers import MINUS, ci
 
 KEY = "acting"
@@ -356,18 +356,13 @@ LESSON = Lesson(
         "Rows reach the cut-off whose true risk is below it: there, false alarms cost more than the"
         " misses that they prevent.",
     ),
-    link=lambda state: Link(
+    link=lambda state: data.laboratory_link(
         "decisions",
-        {
-            "data": "laboratory",
-            "model": data.in_laboratory(MODEL, state, KEY).code,
-            "method": "none" if state.chosen["stage"] == "before" else "platt",
-            "event": "class",
-            "class": "event",
-            "cutoff_by": "costs",
-            "cost_miss": state.chosen["ratio"],
-        },
+        data.in_laboratory(MODEL, state, KEY),
         "These patients in the dashboard",
+        "none" if state.chosen["stage"] == "before" else "platt",
+        cutoff_by="costs",
+        cost_miss=state.chosen["ratio"],
     ),
     computed="Patients are drawn by `calibcore.synthetic` from a model of the laboratory: one in"
     " ten is readmitted, and the odds by the scores are e^1.2 = 3.3 times the true ones, as after"

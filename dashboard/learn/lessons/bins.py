@@ -96,11 +96,9 @@ def _unusual(result: Result) -> str:
 
 def _diagram(table: BinTable, palette: Palette) -> Picture:
     filled = table.counts > 0
-    figure = pictures.picture(
+    figure = pictures.by_score(
         "Reliability diagram",
         pictures.bin_bars(table, palette),
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
     )
     return Picture(
         "diagram",

@@ -48,9 +48,8 @@ def show(state: State) -> Shown:
         return Shown(pictures_of, "")
     best = at_temperature(fitted_temperature())
     every = [at_temperature(float(word)) for word in TEMPERATURES]
-    lines = [
-        f"T = {network.shown}: {sentence(network)} KS error {_ks(network)}, NLL {network.nll:.3f}."
-    ]
+    ordered = sorted([*every, best], key=lambda one: one.temperature)
+    lines = [f"T = {network.shown}: {sentence(network)} {_errors(network)}"]
     if temperature != 1:
         lines += [f"As trained (T = 1): {_in_short(at_temperature(1.0))}"]
     lines += [f"Fitted on other rows (T = {best.shown}): {_in_short(best)}"]
@@ -59,14 +58,13 @@ def show(state: State) -> Shown:
         "  \n".join(lines),
         answer=_answer(every),
         right=_what_happens(every),
-        note=_entropy(every, best),
-        numbers=(HEAD, *(row(one) for one in sorted([*every, best], key=_temperature_of))),
+        note=_entropy(ordered),
+        numbers=(HEAD, *map(row, ordered)),
     )
 
 
-def _entropy(every: list[Tempered], best: Tempered) -> str:
+def _entropy(ordered: list[Tempered]) -> str:
     """Say which of NLL and entropy has a least value between the ends."""
-    ordered = sorted([*every, best], key=_temperature_of)
     rises = all(a.entropy < b.entropy for a, b in itertools.pairwise(ordered))
     least = min(ordered, key=lambda one: one.nll)
     how = "only rises with T" if rises else "has no least value at the fitted T"
@@ -77,16 +75,12 @@ def _entropy(every: list[Tempered], best: Tempered) -> str:
     )
 
 
-def _temperature_of(network: Tempered) -> float:
-    return network.temperature
-
-
-def _ks(network: Tempered) -> str:
-    return percent(network.ks_error, network.n_rows)
-
-
 def _in_short(network: Tempered) -> str:
-    return f"{verdict(network)}. KS error {_ks(network)}, NLL {network.nll:.3f}."
+    return f"{verdict(network)}. {_errors(network)}"
+
+
+def _errors(network: Tempered) -> str:
+    return f"KS error {network.ks_shown}, NLL {network.nll:.3f}."
 
 
 def _answer(every: list[Tempered]) -> str:
@@ -121,7 +115,7 @@ def _one_row(temperature: float, state: State) -> Picture:
         [_probabilities(scores, places, shown, here, state.palette)],
         x=pictures.percent_axis("Score of each class", 1.12),
         y={**axis, "tickvals": places.tolist(), "ticktext": names},
-        margin={"l": 92, "r": 24, "t": 38, "b": 52, "pad": 4},
+        margin=pictures.margin(92),
     )
     on_order = " A temperature never changes the order of the classes." if state.revealed else ""
     return Picture(

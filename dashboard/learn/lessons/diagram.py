@@ -157,7 +157,7 @@ def _picture(
         traces,
         x={**pictures.percent_axis("Score", low=LOW), "tickvals": edges},
         shapes=[pictures.strip(*_ends(k), palette)],
-        margin={"l": 64, "r": 24, "t": 62, "b": 52, "pad": 4},
+        margin=pictures.margin(top=62),
         barmode="overlay",
         **more,
     )

@@ -261,7 +261,7 @@ def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
             tickvals=heights, ticktext=[_classes()[k] for k in ranked],
         ),
         names=names,
-        margin={"l": 104, "r": 24, "t": 38, "b": 52, "pad": 4},
+        margin=pictures.margin(104),
     )  # fmt: skip
     meant = MEANT[word].format(_classes()[worst_class()])
     happened = "and it happened" if one.hits[0] else "but it did not happen"
@@ -278,15 +278,13 @@ def _diagram(evaluation: Measured, word: str, palette: Palette) -> Picture:
     filled = bins.counts >= LEAST
     low, high = bins.edges[:-1][filled], bins.edges[1:][filled]
     score, frequency = bins.mean_score[filled], bins.frequency[filled]
-    figure = pictures.picture(
+    figure = pictures.by_score(
         f"All rows: {name_of(word)}",
         [
             pictures.bars((low + high) / 2, frequency, palette.frequency, high - low, opacity=0.6),
             pictures.diagonal(palette),
             pictures.dots(score, score, palette.score, size=11, cliponaxis=False),
         ],
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
     )
     return Picture(
         "diagram",

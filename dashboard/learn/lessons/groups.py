@@ -255,11 +255,9 @@ def _pp(value: float) -> str:
 def _diagram(
     title: str, traces: list[pictures.Trace], names: list[pictures.Trace], caption: str
 ) -> Picture:
-    figure = pictures.picture(
+    figure = pictures.by_score(
         title,
         traces,
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
         names=names,
     )
     return Picture("diagram", figure, caption)
@@ -325,7 +323,7 @@ def _gaps(before: Parts, parts: Parts, view: str, palette: Palette) -> Picture:
         x=pictures.number_axis("Mean gap (pp); right of 0: scores too high", -WIDEST, WIDEST),
         y=pictures.no_axis(-0.6, 2.7),
         names=names,
-        margin={"l": 24, "r": 24, "t": 38, "b": 52, "pad": 4},
+        margin=pictures.margin(24),
     )
     ring = " Ring: before calibration." if parts is not before else ""
     caption = f"Dot: mean gap. Line: 95% CI. Upright mark: the true gap.{ring}"
@@ -338,10 +336,10 @@ def _gaps(before: Parts, parts: Parts, view: str, palette: Palette) -> Picture:
 def _link(state: State) -> Link:
     method = METHODS[state.chosen["view"]]
     chosen = data.in_laboratory(MODELS[state.chosen["gap"]], state, KEY)
-    query = {"data": "laboratory", "model": chosen.code, "method": method}
-    query |= {"group": "group"} if method == "by_group" else {}
-    query |= {"event": "class", "class": "event", "slices_by": "group"}
-    return Link("slices", query, "These rows in the dashboard")
+    more = {"group": "group"} if method == "by_group" else {}
+    return data.laboratory_link(
+        "slices", chosen, "These rows in the dashboard", method, slices_by="group", **more
+    )
 
 
 LESSON = Lesson(

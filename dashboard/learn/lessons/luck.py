@@ -193,13 +193,11 @@ def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> Picture:
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     axes = dict[str, dict[str, Any]]()
     for k, curves in enumerate(line_up.curves):
-        number = "" if k == 0 else str(k + 1)
-        on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        axes |= _axes(k, top)
+        own, on = _axes(k, top)
+        axes |= own
         is_network = revealed and k == line_up.place
         if revealed:
-            band = [-line_up.limit] * 2, [line_up.limit] * 2
-            traces.append(pictures.ground([0, 1], *band, palette, "luck") | on)
+            traces.append(pictures.luck(line_up.limit, palette) | on)
         traces.append(_line(curves, palette.frequency if is_network else palette.text) | on)
         text = f"<b>{k + 1}</b>"
         if revealed:
@@ -220,30 +218,19 @@ def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> Picture:
     return Picture("lineup", figure, _caption(line_up, revealed=revealed))
 
 
-def _axes(k: int, top: float) -> dict[str, dict[str, Any]]:
+def _axes(k: int, top: float) -> tuple[pictures.Trace, pictures.Trace]:
     """Return the axes of one picture: three stand side by side, in two lines."""
     line, column = divmod(k, COLUMNS)
-    number = "" if k == 0 else str(k + 1)
     left, low = column * (1 + GUTTER) / COLUMNS, (0.52, 0.0)[line]
     across = pictures.percent_axis("Rows, lowest score first" if k == N_PICTURES - 2 else "")
     up = pictures.number_axis("Gap" if column == 0 else "", -top, top, tickformat=".3~%")
-    return {
-        f"xaxis{number}": {
-            **across,
-            "domain": [left, left + (1 + GUTTER) / COLUMNS - GUTTER],
-            "anchor": f"y{number}",
-            "tickvals": [0, 0.5, 1],
-            "showticklabels": k == N_PICTURES - 2,
-        },
-        f"yaxis{number}": {
-            **up,
-            "domain": [low, low + 0.36],
-            "anchor": f"x{number}",
-            "nticks": 5,
-            "showticklabels": column == 0,
-            "zeroline": True,
-        },
+    across |= {
+        "domain": [left, left + (1 + GUTTER) / COLUMNS - GUTTER],
+        "tickvals": [0, 0.5, 1],
+        "showticklabels": k == N_PICTURES - 2,
     }
+    up |= {"domain": [low, low + 0.36], "nticks": 5, "showticklabels": column == 0}
+    return pictures.panel(k, across, {**up, "zeroline": True})
 
 
 def _line(curves: CumulativeCurves, colour: str) -> pictures.Trace:

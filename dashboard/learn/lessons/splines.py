@@ -36,7 +36,7 @@ LIMIT = 0.001
 
 BINS = 15
 
-MARGIN = {"l": 64, "r": 24, "t": 38, "b": 70, "pad": 4}
+MARGIN = pictures.margin(bottom=70)
 """Two lines of numbers stand below."""
 
 ACROSS = np.linspace(0, 1, 241)
@@ -188,14 +188,12 @@ def _totals(result: Result, n_knots: int, palette: Palette) -> Picture:
     fit = result.drawn
     places = thin(fit.fractile, fit.total - fit.fitted)
     curve, top = fit.spline(ACROSS), 1.1 * float(fit.total[-1])
-    # Wide and pale, so that both can be seen where the spline follows each row.
-    outcomes = pictures.line(
-        fit.fractile[places], fit.total[places], palette.frequency, opacity=0.45
-    )
+    x, total = fit.fractile[places], fit.total[places]
     figure = pictures.picture(
         f"Cumulative outcomes of {fit.total.size:,} rows",
         [
-            {**outcomes, "line": {**outcomes["line"], "width": 9}},
+            # Wide and pale, so that both can be seen where the spline follows each row.
+            pictures.line(x, total, palette.frequency, width=9, opacity=0.45),
             pictures.line(ACROSS, curve, palette.score),
             _knots(fit.spline.knots, fit.spline.values, palette),
         ],

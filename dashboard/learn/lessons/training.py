@@ -125,14 +125,10 @@ def _best(chosen: Trained) -> str:
     named = [chosen] if chosen is usual else [chosen, usual]
     fitted = (
         f"for {one.name.lower()}: {one.after.shown}"
-        f" (KS error {_ks(one.before)} \u2192 {_ks(one.after)})"
+        f" (KS error {one.before.ks_shown} \u2192 {one.after.ks_shown})"
         for one in named
     )
     return f"Fitted T (lowest NLL on calibration rows) {'; '.join(fitted)}."
-
-
-def _ks(network: Tempered) -> str:
-    return percent(network.ks_error, network.n_rows)
 
 
 def _compared() -> str:
@@ -158,10 +154,10 @@ def _all_networks(stage: str, chosen: Trained, palette: Palette) -> Picture:
     for place, one in enumerate(reversed(LOSSES.values())):
         network = one.at(stage)
         score, accuracy = network.mean_score, network.accuracy
-        width = {"color": palette.neutral, "width": 8 if one is chosen else 3}
+        width = 8 if one is chosen else 3
         ends = [(score, palette.score), (accuracy, palette.frequency)]
         traces += [
-            pictures.line([score, accuracy], [place] * 2, palette.neutral) | {"line": width},
+            pictures.line([score, accuracy], [place] * 2, palette.neutral, width=width),
             pictures.dots([score], [place], palette.score, size=17),
             pictures.dots([accuracy], [place], palette.frequency, size=17, symbol="diamond"),
         ]
@@ -177,15 +173,15 @@ def _all_networks(stage: str, chosen: Trained, palette: Palette) -> Picture:
         x={**axis, "dtick": 0.02},
         y=pictures.no_axis(-0.6, len(LOSSES) - 0.4),
         names=names,
-        margin={"l": 24, "r": 24, "t": 38, "b": 52, "pad": 4},
+        margin=pictures.margin(24),
         height=HEIGHT,
     )
-    lower = [one.name.lower() for one in LOSSES.values() if _is_lower(one.at(stage))]
-    which = ", ".join(lower) or "none"
+    networks = [(one.name.lower(), one.at(stage)) for one in LOSSES.values()]
+    lower = ", ".join(name for name, one in networks if one.mean_score < one.accuracy) or "none"
     return Picture(
         "all",
         figure,
-        f"Blue dot: mean score. Orange diamond: accuracy. Mean score below accuracy: {which}.",
+        f"Blue dot: mean score. Orange diamond: accuracy. Mean score below accuracy: {lower}.",
     )
 
 
@@ -193,10 +189,6 @@ def _value(text: str, x: float, y: float, colour: str, side: int) -> pictures.Tr
     """Return a value beside its mark: left of it or right of it."""
     anchor = "right" if side < 0 else "left"
     return pictures.label(text, x, y, colour, xanchor=anchor, yanchor="middle", xshift=side * SPACE)
-
-
-def _is_lower(network: Tempered) -> bool:
-    return network.mean_score < network.accuracy
 
 
 LESSON = Lesson(

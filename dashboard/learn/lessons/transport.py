@@ -13,8 +13,8 @@ from calibcore.synthetic.world import at_other_odds
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
-from dashboard.texts.numbers import MINUS, percent
+from dashboard.learn.lesson import Check, Lesson, NumberGuess, Picture, Shown, State, Steps
+from dashboard.texts.numbers import percent, with_sign
 
 KEY = "transport"
 
@@ -137,10 +137,6 @@ def show(state: State) -> Shown:
     )
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", MINUS)
-
-
 def _sentence(result: Result, rate: str) -> str:
     a, b, c = result.home, result.before, result.after
     if rate == "50":
@@ -151,7 +147,7 @@ def _sentence(result: Result, rate: str) -> str:
         f"{start} mean score **{percent(b.score, N_ROWS)}**, observed"
         f" **{percent(b.frequency, N_ROWS)}** (O/E = {b.ratio:.2f}; in A {a.ratio:.2f})."
         f" Their order does not depend on it: AUROC {b.auroc:.2f}, in A {a.auroc:.2f}."
-        f" An **offset of {_signed(result.offset)}** in log-odds, fitted to {N_LOCAL} other"
+        f" An **offset of {with_sign(result.offset)}** in log-odds, fitted to {N_LOCAL} other"
         f" patients of B, brings O/E to **{c.ratio:.2f}**, the KS error from"
         f" {percent(b.ks_error, N_ROWS)} to {percent(c.ks_error, N_ROWS)}."
     )
@@ -160,7 +156,7 @@ def _sentence(result: Result, rate: str) -> str:
 def _note(result: Result) -> str:
     return (
         "Patients with the event are alike in both hospitals, and patients without it, too; only"
-        f" their shares differ. Then the offset is {_signed(result.true_offset)} in truth: the"
+        f" their shares differ. Then the offset is {with_sign(result.true_offset)} in truth: the"
         " logarithm of the odds in B divided by those in A. Where patients differ otherwise, the"
         " slope changes as well: look at the curve there."
     )
@@ -186,11 +182,10 @@ def _diagram(
         grid = np.linspace(0.005, 0.995, 100)
         traces.append(pictures.line(grid, at_other_odds(grid, offset), palette.text))
         names = [pictures.label("\u2501 truth", 0.02, 0.88, palette.text)]
-    figure = pictures.picture(
+    figure = pictures.by_score(
         title,
         traces,
-        x=pictures.percent_axis("Score (risk)"),
-        y=pictures.percent_axis("Observed frequency"),
+        x="Score (risk)",
         names=names,
     )
     shown = result.bins.counts >= LEAST
@@ -225,16 +220,8 @@ LESSON = Lesson(
         "The AUROC compares patients with the event and patients without it; how many there are of"
         " each does not matter. O/E and KS error depend on it.",
     ),
-    link=lambda state: Link(
-        "reliability",
-        {
-            "data": "laboratory",
-            "model": data.in_laboratory(HOME, state, KEY).code,
-            "method": "none",
-            "event": "class",
-            "class": "event",
-        },
-        "Hospital A in the dashboard",
+    link=lambda state: data.laboratory_link(
+        "reliability", data.in_laboratory(HOME, state, KEY), "Hospital A in the dashboard"
     ),
     computed="Patients of A are drawn by `calibcore.synthetic`; B has other patients of A, of those"
     " with the event fewer. Offset: the log-odds that fit best with the slope held at 1"

@@ -219,9 +219,7 @@ def _equal_brier(
     steps = np.arange(np.ceil((base - top + x[1]) / BRIER_STEP), np.floor(base / BRIER_STEP) + 2)
     for score in (steps * BRIER_STEP).tolist():
         heights = [across - score + base for across in x]
-        line = pictures.line(list(x), heights, palette.neutral, dash="dot")
-        line["line"]["width"] = 1
-        lines.append(line)
+        lines.append(pictures.line(list(x), heights, palette.neutral, dash="dot", width=1))
         names.append(
             pictures.label(f"Brier {score:.2f}", x[1], heights[1], palette.neutral, xanchor="right")
         )
@@ -233,9 +231,8 @@ def _diagrams(factor: str, palette: Palette) -> Picture:
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     axes = dict[str, dict[str, object]]()
     for k, one in enumerate((*THREE, factor)):
-        scores, number = forecaster(one), "" if k == 0 else str(k + 1)
-        on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        axes |= _small_axes(k, number)
+        scores, (own, on) = forecaster(one), _small_axes(k)
+        axes |= own
         drawn = pictures.bin_bars(scores.bins, palette)
         share = scores.bins.counts[scores.bins.counts > 0] / scores.bins.counts.sum()
         drawn[-1]["marker"] = {**drawn[-1]["marker"], "size": np.maximum(6, 26 * np.sqrt(share))}
@@ -264,23 +261,16 @@ def _diagrams(factor: str, palette: Palette) -> Picture:
     )
 
 
-def _small_axes(k: int, number: str) -> dict[str, dict[str, object]]:
+def _small_axes(k: int) -> tuple[pictures.Trace, pictures.Trace]:
     """Return the axes of one of the small diagrams, counted from 0."""
     width = (1 + GUTTER) / (len(THREE) + 1)
-    return {
-        f"xaxis{number}": {
-            **pictures.percent_axis("Score"),
-            "tickvals": [0.5],
-            "anchor": f"y{number}",
-            "domain": [k * width, (k + 1) * width - GUTTER],
-        },
-        f"yaxis{number}": {
-            **pictures.percent_axis("Observed frequency" if k == 0 else "", TOP),
-            "anchor": f"x{number}",
-            "showticklabels": k == 0,
-            "tickvals": [0, 0.5, 1],
-        },
-    }
+    across, up = (
+        pictures.percent_axis("Score"),
+        pictures.percent_axis("Observed frequency" if k == 0 else "", TOP),
+    )
+    across |= {"tickvals": [0.5], "domain": [k * width, (k + 1) * width - GUTTER]}
+    up |= {"showticklabels": k == 0, "tickvals": [0, 0.5, 1]}
+    return pictures.panel(k, across, up)
 
 
 LESSON = Lesson(

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -278,21 +279,9 @@ def _ask(
     """Let a guess be made, and show the answer when it is."""
     with place.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         guess = _choose_guess(lesson, left)
-        st.button(
-            words.LOCK,
-            key=f"lock_{lesson.key}",
-            type="primary",
-            on_click=_reveal,
-            args=(left, guess),
-            disabled=guess is None,
-        )
-        st.button(
-            words.SKIP,
-            key=f"skip_{lesson.key}",
-            type="tertiary",
-            on_click=_reveal,
-            args=(left, None),
-        )
+        lock, skip = (f"{name}_{lesson.key}" for name in ("lock", "skip"))
+        _offer(words.LOCK, lock, _reveal, left, guess, type="primary", disabled=guess is None)
+        _offer(words.SKIP, skip, _reveal, left, None, type="tertiary")
     if classroom.answers == "hidden" and left.revealed:
         place.info(words.HIDDEN, icon=":material/lock:")
 
@@ -348,34 +337,20 @@ def _show_controls(lesson: Lesson, left: Memory, *, revealed: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         for control in lesson.controls:
             _show_control(lesson, control, left)
+        offer = partial(_offer, disabled=left.draws >= MOST_DRAWS)
         if lesson.draw:
-            st.button(
-                lesson.draw,
-                key=f"draw_{lesson.key}",
-                icon=":material/casino:",
-                on_click=_draw,
-                args=(lesson, left),
-                shortcut="D",
-                disabled=left.draws >= MOST_DRAWS,
-            )
+            icon = ":material/casino:"
+            offer(lesson.draw, f"draw_{lesson.key}", _draw, lesson, left, icon=icon, shortcut="D")
         if lesson.draw_open and revealed:
-            st.button(
-                lesson.draw_open,
-                key=f"open_{lesson.key}",
-                on_click=_draw_open,
-                args=(lesson, left),
-                disabled=left.draws >= MOST_DRAWS,
-            )
+            offer(lesson.draw_open, f"open_{lesson.key}", _draw_open, lesson, left)
         if lesson.play and revealed:
             _show_play(lesson)
         if lesson.draw_many:
-            st.button(
-                lesson.draw_many,
-                key=f"many_{lesson.key}",
-                on_click=_draw,
-                args=(lesson, left, MANY),
-                disabled=left.draws >= MOST_DRAWS,
-            )
+            offer(lesson.draw_many, f"many_{lesson.key}", _draw, lesson, left, MANY)
+
+
+def _offer(label: str, key: str, on_click: Callable[..., None], *args: object, **look: Any) -> None:
+    st.button(label, key=key, on_click=on_click, args=args, **look)
 
 
 def _show_play(lesson: Lesson) -> None:
@@ -435,13 +410,8 @@ def _show(
     with answer.container(horizontal=True, vertical_alignment="center", gap="medium", key="answer"):
         st.markdown(_guessed(lesson, left, sent), width="content")
         if not lesson.guess_each_draw:  # what was shown cannot be guessed
-            st.button(
-                words.AGAIN,
-                key=f"again_{lesson.key}",
-                type="tertiary",
-                on_click=_guess_again,
-                args=(lesson, left),
-            )
+            key = f"again_{lesson.key}"
+            _offer(words.AGAIN, key, _guess_again, lesson, left, type="tertiary")
     st.markdown(words.takeaway(lesson.takeaway))
     _say(sent)
     if "check" not in classroom.hide:
