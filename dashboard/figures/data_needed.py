@@ -155,7 +155,7 @@ def _add_line(
         error_y=spread,
         mode="lines+markers",
         name=name,
-        line={"color": look.colour, "dash": look.dash, "width": look.width},
+        line=look.line,
         marker={"size": 5 if curve.key != NO_METHOD else 1, "color": look.colour},
         customdata=np.stack([curve.sizes, [len(p.values) for p in curve.usable]], axis=1),
         hovertemplate=f"{name}, %{{customdata[0]:,}} rows: {style}"

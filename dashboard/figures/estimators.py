@@ -61,7 +61,7 @@ def _add_line(
         y=mean,
         mode="lines",
         name=name,
-        line={"color": look.colour, "dash": look.dash, "width": look.width},
+        line=look.line,
         customdata=[f"{a:.2f}\u2013{b:.2f}" for a, b in zip(low, high, strict=True)],
         hovertemplate=f"{name}, %{{x:,}} rows: %{{y:.2f}} pp"
         "<br>80% of the errors: %{customdata} pp<extra></extra>",

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibcore.binning import bin_scores
 from calibcore.metrics import METRICS
 from calibcore.synthetic import Redraws
 from calibcore.validation import Floats
 from dashboard.figures import Palette
+from dashboard.figures.layout import middles, parted
 from dashboard.figures.thinning import thin
 from dashboard.learn import pictures
 from dashboard.learn.laboratory import N_BINS, N_HANDLES, Chosen, Result
@@ -28,7 +28,7 @@ def diagram(result: Result, chosen: Chosen, palette: Palette) -> Picture:
     event = result.test.event
     table = bin_scores(event.scores, event.hits, n_bins=N_BINS)
     filled = table.counts > 0
-    middle, width = (table.edges[1:] + table.edges[:-1]) / 2, np.diff(table.edges)
+    middle, width = middles(table.edges), np.diff(table.edges)
     grid = np.linspace(float(result.truth.scores[0]), float(result.truth.scores[-1]), 101)
     traces = [
         pictures.bars(
@@ -143,14 +143,15 @@ def spread(many: Redraws, result: Result, palette: Palette) -> Picture:
     rows = np.arange(len(keys))
     ends = np.array([np.quantile(many.of(key), (0.025, 0.25, 0.75, 0.975)) for key in keys])
     own, aims = np.array([result.values[key] for key in keys]).T
+    up = parted(rows, rows)
     top = max(float(np.abs(part).max()) for part in (ends, own, aims))
     low = min(0.0, float(ends.min()))
     ticks = {"tickvals": rows, "ticktext": [names[key] for key in keys]}
     figure = pictures.picture(
         f"Spread over {len(many.values)} draws",
         [
-            _parted(ends[:, [0, 3]], rows, palette, 3),
-            _parted(ends[:, [1, 2]], rows, palette, 9),
+            pictures.line(parted(*ends[:, [0, 3]].T), up, palette.neutral),
+            pictures.line(parted(*ends[:, [1, 2]].T), up, palette.neutral, width=9),
             pictures.dots(aims, rows, palette.text, size=20, symbol="line-ns-open"),
             pictures.dots(own, rows, palette.score, size=11, symbol="diamond"),
         ],
@@ -164,10 +165,3 @@ def spread(many: Redraws, result: Result, palette: Palette) -> Picture:
         "Thick: the middle half of the draws; thin: 95% of them. Diamond: these rows. Upright mark:"
         " what is aimed at.",
     )
-
-
-def _parted(ends: Floats, rows: NDArray[np.intp], palette: Palette, width: float) -> pictures.Trace:
-    """Return a level line in each row as one trace, which a browser draws faster than many."""
-    apart = np.full(len(rows), np.nan)
-    across, up = (np.column_stack(parts).ravel() for parts in ([ends, apart], [rows, rows, apart]))
-    return pictures.line(across, up, palette.neutral, width=width)

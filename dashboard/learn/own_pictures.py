@@ -7,6 +7,7 @@ from plotly import graph_objects as go
 
 from calibcore.reliability import BinnedReliability
 from dashboard.figures import Palette, four_graphs
+from dashboard.figures.layout import middles, parted
 from dashboard.learn import pictures
 from dashboard.learn.binomial import chances_of, usual_range
 from dashboard.learn.lesson import Picture
@@ -27,7 +28,7 @@ def diagram(result: Result, network: Result | None, palette: Palette) -> Picture
     """Draw share right by confidence, with error bars; the network's as diamonds beside."""
     binned = result.binned
     filled = binned.bins.counts > 0
-    middle = (binned.bins.edges[1:] + binned.bins.edges[:-1]) / 2
+    middle = middles(binned.bins.edges)
     score = binned.bins.mean_score[filled]
     traces = [
         pictures.bars(
@@ -193,12 +194,7 @@ def _error_bars(binned: BinnedReliability, at: np.ndarray, colour: str) -> pictu
     """Return the interval of each bin that holds answers."""
     filled = binned.bins.counts > 0
     low, high = binned.lower[filled], binned.upper[filled]
-    gaps = np.full(low.size, np.nan)
-    return pictures.line(
-        np.stack([at[filled], at[filled], gaps], axis=1).ravel(),
-        np.stack([low, high, gaps], axis=1).ravel(),
-        colour,
-    )
+    return pictures.line(parted(at[filled], at[filled]), parted(low, high), colour)
 
 
 def _spoken(binned: BinnedReliability) -> str:

@@ -54,17 +54,6 @@ def by_score(
     return picture(title, traces, x=across, y=up, names=names, **more)
 
 
-def panel(k: int, across: Trace, up: Trace) -> tuple[Trace, Trace]:
-    """Return the axes of one of several pictures in a figure, and what puts a trace on them.
-
-    ``k``: which, from 0. ``across``, ``up``: its axes, each with its domain.
-    """
-    number = "" if k == 0 else str(k + 1)
-    x, y = f"x{number}", f"y{number}"
-    axes = {f"xaxis{number}": {**across, "anchor": y}, f"yaxis{number}": {**up, "anchor": x}}
-    return axes, {"xaxis": x, "yaxis": y}
-
-
 def margin(left: int = 64, top: int = 38, bottom: int = 52) -> dict[str, int]:
     """Return the margins of a picture whose own are not those of all, in pixels."""
     return {"l": left, "r": 24, "t": top, "b": bottom, "pad": 4}

@@ -10,6 +10,7 @@ from calibcore.cumulative import CumulativeCurves, cumulative_curves, ks_error
 from calibcore.data import EventScores
 from calibcore.results import result_class
 from dashboard.figures import Palette
+from dashboard.figures.layout import middles
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import PRESETS
@@ -305,7 +306,7 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
     reached = table.edges[:-1] < walk.curves.score[walk.here]
     traces = [
         pictures.bars(
-            (table.edges[:-1] + table.edges[1:])[of] / 2,
+            middles(table.edges)[of],
             table.frequency[of],
             palette.frequency,
             np.diff(table.edges)[of],

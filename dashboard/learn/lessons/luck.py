@@ -14,6 +14,7 @@ from calibcore.results import result_class
 from calibcore.tally import tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
+from dashboard.figures.layout import panel
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import (
@@ -230,7 +231,7 @@ def _axes(k: int, top: float) -> tuple[pictures.Trace, pictures.Trace]:
         "showticklabels": k == N_PICTURES - 2,
     }
     up |= {"domain": [low, low + 0.36], "nticks": 5, "showticklabels": column == 0}
-    return pictures.panel(k, across, {**up, "zeroline": True})
+    return panel(k, across, {**up, "zeroline": True})
 
 
 def _line(curves: CumulativeCurves, colour: str) -> pictures.Trace:

@@ -11,6 +11,7 @@ from calibcore.metrics import corp, ece, event_brier, event_nll
 from calibcore.metrics.decomposition import Decomposition
 from calibcore.results import result_class
 from dashboard.figures import Palette
+from dashboard.figures.layout import panel
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
 from dashboard.texts.numbers import percent
@@ -270,7 +271,7 @@ def _small_axes(k: int) -> tuple[pictures.Trace, pictures.Trace]:
     )
     across |= {"tickvals": [0.5], "domain": [k * width, (k + 1) * width - GUTTER]}
     up |= {"showticklabels": k == 0, "tickvals": [0, 0.5, 1]}
-    return pictures.panel(k, across, up)
+    return panel(k, across, up)
 
 
 LESSON = Lesson(
