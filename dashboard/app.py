@@ -53,7 +53,7 @@ def main() -> None:
     leave_working_folder()
     st.set_page_config(page_title="Fractile", page_icon="\U0001f4d0", layout="wide")
     settle_imports()
-    address.remember_asked()
+    address.remember_query()
     address.follow()
     style.apply()
     if sign_in.is_needed():

@@ -24,7 +24,7 @@ from dashboard.readers.together import ways_of
 from dashboard.readers.upload import Rows
 from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
-from dashboard.texts.opening import READING, RIGHT, WRONG, reading_apart, set_said
+from dashboard.texts.opening import READING, RIGHT, WRONG, reading_apart, set_sentence
 
 MOST_FILES = 8
 """Files kept in memory; each may be as large as `MAX_UPLOAD`."""
@@ -300,7 +300,9 @@ def set_sentences(upload: Upload) -> tuple[str, ...]:
     """Describe what each set holds; the accuracy of many rows is computed once."""
     key = upload.digest, upload.name, upload.options
     return once(
-        "sets said", key, lambda: tuple(set_said(name, rows) for name, rows in upload.sets.items())
+        "sets said",
+        key,
+        lambda: tuple(set_sentence(name, rows) for name, rows in upload.sets.items()),
     )
 
 

@@ -72,7 +72,7 @@ def _head(report: Report) -> str:
 def _foot(report: Report, *, brief: bool) -> str:
     practices = "" if brief else f" {escape(words.PRACTICES)}"
     return (
-        f'<footer>{words.MADE} <span data-json="/made">{escape(report.made)}</span> \u00b7'
+        f'<footer>{words.DATE} <span data-json="/made">{escape(report.made)}</span> \u00b7'
         f' <span data-json="/made_by">Fractile {escape(report.version)}</span> \u00b7'
         f' {words.DIGEST} <span data-json="/sha256">{escape(report.digest)}</span>.{practices}'
         "</footer>"

@@ -12,7 +12,7 @@ from calibcore.comparison import Contestant, EvaluatedOn, penalty, sides_shown
 from calibcore.inference import Interval
 from calibcore.metrics import Measure
 from calibcore.validation import Floats
-from dashboard.figures.layout import base_layout, harmless, wrapped
+from dashboard.figures.layout import base_layout, harmless, names_axis, wrapped
 from dashboard.figures.palette import Palette
 
 Changes = Mapping[tuple[str, EvaluatedOn], Interval]
@@ -87,18 +87,11 @@ def dot_plot(
         height=height,
         margin={"l": _NAME_WIDTH, "r": 22, "t": 30, "b": 56},
         xaxis=_axis(measure, limits, palette),
-        yaxis={
-            "tickvals": list(range(len(names))),
-            "ticktext": [wrapped(name, _NAME_SIGNS) for name in names],
-            "ticks": "",
-            "tickfont": {"size": 12, "color": palette.text},
-            "range": [len(names) - 0.5, -0.5],
-            "showgrid": True,
-            "gridcolor": palette.band,
-            "griddash": "dot",
-            "zeroline": False,
-            "fixedrange": True,
-        },
+        yaxis=names_axis(
+            [wrapped(name, _NAME_SIGNS) for name in names],
+            palette,
+            tickfont={"size": 12, "color": palette.text},
+        ),
     )
 
 
@@ -150,10 +143,10 @@ def _error_bars(
     start = _uncalibrated(contestants, measure, side)
     if start is None or not changes:
         return {}
-    found = {row: changes.get((one.key, side)) for row, one in enumerate(contestants)}
+    by_row = {row: changes.get((one.key, side)) for row, one in enumerate(contestants)}
     return {
         row: (start + change.low, start + change.high)
-        for row, change in found.items()
+        for row, change in by_row.items()
         if change is not None and np.isfinite([change.low, change.high]).all()
     }
 

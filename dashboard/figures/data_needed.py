@@ -26,7 +26,7 @@ _APART = 0.012
 
 
 def learning_graph(
-    found: LearningCurves,
+    learning: LearningCurves,
     measure: str,
     title: str,
     names: Mapping[str, str],
@@ -35,7 +35,7 @@ def learning_graph(
 ) -> go.Figure:
     """Draw the mean over the draws at each size, with error bars over the middle 80% of them.
 
-    ``found``: what is drawn; calibrators for which the measure is not defined are left out.
+    ``learning``: what is drawn; calibrators for which the measure is not defined are left out.
     ``measure``: one of `calibcore.data_needed.LEARNED`. ``title``: of the figure, and what its
     vertical axis shows. ``names``: name of each calibrator, by key. ``chosen``: key of the
     calibrator to stand out.
@@ -44,7 +44,7 @@ def learning_graph(
     a line that ends above it has an arrow at its name.
     """
     figure = go.Figure()
-    curves = [c for c in found.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]
+    curves = [c for c in learning.curves if c.sizes.size and not np.isnan(c.mean(measure)).any()]
     share = measure not in PROPER
     limits = axis_limits(curves, measure)
     ends = []
@@ -66,7 +66,7 @@ def learning_graph(
     return figure.update_layout(
         layout,
         margin={**layout["margin"], "r": MARGIN, "b": 46},
-        xaxis=_sizes_axis(found.plan.sizes),
+        xaxis=_sizes_axis(learning.plan.sizes),
         yaxis=axis,
     )
 
@@ -125,15 +125,15 @@ def leaves(curves: LearningCurves, measure: str) -> bool:
 
 def _looks(curves: list[LearningCurve], chosen: str, palette: Palette) -> list[Look]:
     others = iter(looks(len(curves) + 2, palette)[1:])
-    found = []
+    styles = []
     for curve in curves:
         if curve.key == chosen:
-            found.append(Look(palette.text, "solid", 2.5))
+            styles.append(Look(palette.text, "solid", 2.5))
         elif curve.key == NO_METHOD:
-            found.append(Look(palette.neutral, "solid", 1.25))
+            styles.append(Look(palette.neutral, "solid", 1.25))
         else:
-            found.append(next(others))
-    return found
+            styles.append(next(others))
+    return styles
 
 
 def _add_line(
@@ -155,7 +155,7 @@ def _add_line(
         error_y=spread,
         mode="lines+markers",
         name=name,
-        line={"color": look.colour, "dash": look.dash, "width": look.width},
+        line=look.line,
         marker={"size": 5 if curve.key != NO_METHOD else 1, "color": look.colour},
         customdata=np.stack([curve.sizes, [len(p.values) for p in curve.usable]], axis=1),
         hovertemplate=f"{name}, %{{customdata[0]:,}} rows: {style}"

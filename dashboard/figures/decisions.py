@@ -100,6 +100,6 @@ def _add(figure: go.Figure, x: Floats, y: Floats, named: tuple[str, Look], words
         y=y[shown].astype(np.float32),
         mode="lines",
         name=name,
-        line={"color": look.colour, "dash": look.dash, "width": look.width},
+        line=look.line,
         hovertemplate=f"{name}: %{{x:.1%}}<br>{words}<extra></extra>",
     )

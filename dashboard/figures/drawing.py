@@ -40,8 +40,8 @@ class Drawing(go.Figure):  # type: ignore[misc]  # plotly has no types
     @property
     def data(self) -> tuple[Any, ...]:
         """Traces, as plotly has them."""
-        found: tuple[Any, ...] = self._checked.data
-        return found
+        traces: tuple[Any, ...] = self._checked.data
+        return traces
 
     @property
     def layout(self) -> go.Layout:

@@ -61,7 +61,7 @@ def _add_line(
         y=mean,
         mode="lines",
         name=name,
-        line={"color": look.colour, "dash": look.dash, "width": look.width},
+        line=look.line,
         customdata=[f"{a:.2f}\u2013{b:.2f}" for a, b in zip(low, high, strict=True)],
         hovertemplate=f"{name}, %{{x:,}} rows: %{{y:.2f}} pp"
         "<br>80% of the errors: %{customdata} pp<extra></extra>",
@@ -71,12 +71,12 @@ def _add_line(
 def _looks(keys: Mapping[str, str], palette: Palette) -> list[Look]:
     """Return grey dashes for bins, dark lines for kernels, blue for the KS error."""
     dashes = iter(looks(len(keys), palette))
-    found = []
+    styles = []
     for key in keys:
         if key in _KERNELS:
-            found.append(Look(palette.text, "dash" if key == _KERNELS[1] else "solid", 2.5))
+            styles.append(Look(palette.text, "dash" if key == _KERNELS[1] else "solid", 2.5))
         elif key == "ks_error":
-            found.append(Look(palette.score, "solid", 2.5))
+            styles.append(Look(palette.score, "solid", 2.5))
         else:
-            found.append(Look(palette.neutral, next(dashes).dash, 1.75))
-    return found
+            styles.append(Look(palette.neutral, next(dashes).dash, 1.75))
+    return styles

@@ -12,7 +12,14 @@ from calibcore.reliability import SplineFit
 from calibcore.validation import Floats
 from dashboard.figures.bands import DrawnBand, band_trace
 from dashboard.figures.drawing import Drawing
-from dashboard.figures.layout import base_layout, pp_ticks, same_scale, share_axis, unit_range
+from dashboard.figures.layout import (
+    base_layout,
+    in_corner,
+    pp_ticks,
+    same_scale,
+    share_axis,
+    unit_range,
+)
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import MOST_POINTS, thin
 
@@ -253,23 +260,9 @@ def _names(lines: _Lines, layout: Part, palette: Palette) -> Part:
     if np.mean(lines.frequency - lines.score) > 0.005 * lines.score[-1]:
         names.reverse()
     above = _is_free_above(lines, layout["xaxis"]["range"], layout["yaxis"]["range"])
-    return {
-        "xref": "x domain",
-        "yref": "y domain",
-        "x": 0.04 if above else 0.98,
-        "y": 0.96 if above else 0.04,
-        "xanchor": "left" if above else "right",
-        "yanchor": "top" if above else "bottom",
-        "align": "left" if above else "right",
-        "text": "<br>".join(
-            [
-                *(f'<span style="color:{colour}"><b>{name}</b></span>' for name, colour in names),
-                f'<span style="color:{palette.neutral}">{PERFECT}</span>',
-            ]
-        ),
-        "font": {"size": 14},
-        "showarrow": False,
-    }
+    texts = [f'<span style="color:{colour}"><b>{name}</b></span>' for name, colour in names]
+    texts.append(f'<span style="color:{palette.neutral}">{PERFECT}</span>')
+    return in_corner("<br>".join(texts), *((0.04, 0.96) if above else (0.98, 0.04)))
 
 
 def _is_free_above(lines: _Lines, across: list[float], up: list[float]) -> bool:
@@ -288,14 +281,20 @@ def _is_free_above(lines: _Lines, across: list[float], up: list[float]) -> bool:
 def _ks_mark(side: Side, x: Floats, palette: Palette) -> Part:
     """Mark the largest gap where it occurs."""
     curves, place = side.curves, side.curves.ks_index
+    ends = curves.cum_score[place], curves.cum_hits[place]
+    return _ks_line(x[place], ends, f"{curves.ks_error:.2%}", palette)
+
+
+def _ks_line(x: float, ends: tuple[float, float], size: str, palette: Palette) -> Part:
+    line = {"color": palette.text, "width": 2}
     return {
-        "x": [x[place], x[place]],
-        "y": [curves.cum_score[place], curves.cum_hits[place]],
+        "x": [x, x],
+        "y": list(ends),
         "mode": "lines+markers",
         "name": "KS gap",
-        "line": {"color": palette.text, "width": 2},
-        "marker": {"symbol": "line-ew", "size": 9, "line": {"width": 2, "color": palette.text}},
-        "hovertemplate": f"largest gap: {curves.ks_error:.2%}<extra></extra>",
+        "line": line,
+        "marker": {"symbol": "line-ew", "size": 9, "line": line},
+        "hovertemplate": f"largest gap: {size}<extra></extra>",
     }
 
 
@@ -347,7 +346,7 @@ def gap_graph(
     ends = np.concatenate([end for one in alike for end in (one.curves.gap, *_band(one))])
     low, high = float(ends.min()), float(ends.max())
     room = 0.06 * (high - low) or 0.01
-    words = f"{100 * side.null.level:.0f}% band if perfectly calibrated"
+    words = _band_words(side.null.level)
     band = DrawnBand(curves.fractile, lower, upper, PERFECT, words).thinned(3 * most // 4)
     layout = base_layout("Cumulative gap: score minus outcomes") | {
         "xaxis": share_axis("Share of rows, lowest score first", (0, 1)),
@@ -403,15 +402,7 @@ def _largest(side: Side, palette: Palette) -> dict[str, Any]:
     """Mark the widest gap, which is the KS error."""
     curves = side.curves
     gap = float(curves.gap[curves.ks_index])
-    return {
-        "x": [curves.ks_fractile] * 2,
-        "y": [0, gap],
-        "mode": "lines+markers",
-        "name": "KS gap",
-        "line": {"color": palette.text, "width": 2},
-        "marker": {"symbol": "line-ew", "size": 9, "line": {"width": 2, "color": palette.text}},
-        "hovertemplate": f"largest gap: {100 * gap:+.2f} pp<extra></extra>",
-    }
+    return _ks_line(curves.ks_fractile, (0, gap), f"{100 * gap:+.2f} pp", palette)
 
 
 MOST_FIT_POINTS = 400
@@ -483,19 +474,6 @@ def _names_of_fit(fit: SplineFit, palette: Palette) -> dict[str, object]:
     half = fit.total.size // 2
     left, right = (np.abs(part).mean() for part in (fit.total[:half], fit.total[half:]))
     falls = fit.total.sum() < 0
-    on_left = left < right
     names = (("Cumulative curve", palette.frequency), ("Spline, knots", palette.text))
-    return {
-        "xref": "x domain",
-        "yref": "y domain",
-        "x": 0.03 if on_left else 0.98,
-        "y": 0.06 if falls else 0.94,
-        "xanchor": "left" if on_left else "right",
-        "yanchor": "bottom" if falls else "top",
-        "align": "left" if on_left else "right",
-        "text": "<br>".join(
-            f'<span style="color:{colour}"><b>{name}</b></span>' for name, colour in names
-        ),
-        "font": {"size": 14},
-        "showarrow": False,
-    }
+    texts = (f'<span style="color:{colour}"><b>{name}</b></span>' for name, colour in names)
+    return in_corner("<br>".join(texts), 0.03 if left < right else 0.98, 0.06 if falls else 0.94)

@@ -25,6 +25,11 @@ class Look:
     width: float
     """In pixels."""
 
+    @property
+    def line(self) -> dict[str, Any]:
+        """The same, as plotly takes it."""
+        return {"color": self.colour, "dash": self.dash, "width": self.width}
+
 
 @dataclass(frozen=True)
 class LineEnd:
@@ -102,7 +107,7 @@ def _sample(place: float, look: Look, side: str) -> dict[str, Any]:
         "x1": far,
         "y0": place,
         "y1": place,
-        "line": {"color": look.colour, "dash": look.dash, "width": look.width},
+        "line": look.line,
     }
 
 

@@ -14,7 +14,17 @@ from calibcore.data import EventScores
 from calibcore.evaluation import Side
 from calibcore.validation import Floats
 from dashboard.figures.intervals import MARGIN, LineEnd, Look, looks, name_ends
-from dashboard.figures.layout import HEIGHT, base_layout, harmless, pp_ticks, share_axis, unit_range
+from dashboard.figures.layout import (
+    HEIGHT,
+    base_layout,
+    harmless,
+    in_corner,
+    middles,
+    parted,
+    pp_ticks,
+    share_axis,
+    unit_range,
+)
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
 from dashboard.texts.numbers import ci
@@ -138,7 +148,13 @@ def cloud_graph(
             hovertemplate=f"score %{{x:.2%}}, calibrated %{{y:.2%}}<br>{name}<extra></extra>",
         )
     _add_histogram(figure, side, palette)
-    _name_rows(figure, names, palette, low=float(np.mean(after.scores - before.scores)) > 0)
+    texts = (
+        f'<span style="color:{palette.score}"><b>\u25cb {names[0]}</b></span>',
+        f'<span style="color:{palette.frequency}"><b>\u2715 {names[1]}</b></span>',
+    )
+    raised = float(np.mean(after.scores - before.scores)) > 0  # so below the cloud is room
+    corner = (0.98, 0.04) if raised else (0.02, 0.97)
+    figure.add_annotation(in_corner("<br>".join(texts), *corner))
     return _laid_out(figure, "Scores before and after", side, 18).update_layout(
         yaxis={**share_axis("Score after", (0, 1)), "domain": list(_ABOVE)}
     )
@@ -171,7 +187,7 @@ def _add_curve(
         customdata=(100 * height[shown]).astype(np.float32) if "customdata" in words else None,
         mode="lines",
         name=named.name,
-        line={"color": look.colour, "dash": look.dash, "width": look.width},
+        line=look.line,
         hovertemplate=f"{named.name}: score %{{x:.2%}}<br>{words}<extra></extra>",
     )
 
@@ -241,7 +257,7 @@ def _add_frequencies(
 def _add_histogram(figure: go.Figure, side: Side, palette: Palette) -> None:
     bins, filled = side.bins, side.bins.counts > 0
     figure.add_bar(
-        x=((bins.edges[:-1] + bins.edges[1:]) / 2)[filled],
+        x=middles(bins.edges)[filled],
         width=np.diff(bins.edges)[filled],
         y=(bins.counts / bins.counts.sum())[filled],
         name="share of rows",
@@ -269,23 +285,6 @@ def _usual(side: Side) -> Mask:
 def leaves_bins_out(side: Side) -> bool:
     """Return whether `shift_graph` leaves out bins that hold rows."""
     return bool((side.bins.counts[~_usual(side)] > 0).any())
-
-
-def _name_rows(figure: go.Figure, names: tuple[str, str], palette: Palette, *, low: bool) -> None:
-    """Draw the names of the two kinds of rows in the corner that the cloud leaves free."""
-    figure.add_annotation(
-        xref="x domain",
-        yref="y domain",
-        x=0.98 if low else 0.02,
-        y=0.04 if low else 0.97,
-        xanchor="right" if low else "left",
-        yanchor="bottom" if low else "top",
-        align="right" if low else "left",
-        text=f'<span style="color:{palette.score}"><b>\u25cb {names[0]}</b></span><br>'
-        f'<span style="color:{palette.frequency}"><b>\u2715 {names[1]}</b></span>',
-        font={"size": 14},
-        showarrow=False,
-    )
 
 
 def _laid_out(figure: go.Figure, title: str, side: Side, right: int) -> go.Figure:
@@ -339,8 +338,8 @@ def triangle(
         hoverinfo="skip",
     )
     figure.add_scatter(
-        x=_between(before[:, 0], after[:, 0]),
-        y=_between(before[:, 1], after[:, 1]),
+        x=parted(before[:, 0], after[:, 0]).astype(np.float32),
+        y=parted(before[:, 1], after[:, 1]).astype(np.float32),
         mode="lines+markers",
         name="after",
         line={"color": palette.score, "width": 1.25},
@@ -363,11 +362,6 @@ def triangle(
         xaxis={**hidden, "range": [-0.12, 1.12]},
         yaxis={**hidden, "range": [-0.12, 1.0], "scaleanchor": "x"},
     )
-
-
-def _between(start: Floats, end: Floats) -> Floats:
-    """Return starts and ends joined, with a gap after each pair."""
-    return np.stack([start, end, np.full_like(start, np.nan)], axis=1).ravel().astype(np.float32)
 
 
 def _shown(name: str) -> str:

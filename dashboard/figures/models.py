@@ -10,7 +10,16 @@ from plotly import graph_objects as go
 from calibcore.models import Plane
 from calibcore.series import Checkpoint
 from calibcore.validation import Floats
-from dashboard.figures.layout import Sketch, base_layout, harmless, round_step, share_axis, wrapped
+from dashboard.figures.layout import (
+    Sketch,
+    base_layout,
+    harmless,
+    names_axis,
+    parted,
+    round_step,
+    share_axis,
+    wrapped,
+)
 from dashboard.figures.palette import Palette
 
 PIXELS = 360
@@ -91,22 +100,8 @@ def measure_figure(
         height=88 + 36 * len(rows),
         margin={"l": 170, "r": 22, "t": 34, "b": 48},
         xaxis=share_axis(f"{measure} (lower is better)", (0.0, 1.06 * highest or 1e-3)),
-        yaxis=_names_axis([wrapped(one[0], NAME_SIGNS) for one in rows], palette),
+        yaxis=names_axis([wrapped(one[0], NAME_SIGNS) for one in rows], palette),
     )
-
-
-def _names_axis(names: Sequence[str], palette: Palette) -> dict[str, Any]:
-    return {
-        "tickvals": list(range(len(names))),
-        "ticktext": list(names),
-        "ticks": "",
-        "range": [len(names) - 0.5, -0.5],
-        "showgrid": True,
-        "gridcolor": palette.band,
-        "griddash": "dot",
-        "zeroline": False,
-        "fixedrange": True,
-    }
 
 
 def _sides(palette: Palette, *, calibrated: bool) -> list[dict[str, Any]]:
@@ -187,10 +182,9 @@ def _add_lines(
 
 
 def _add_moves(figure: go.Figure, across: Floats, up: Floats, palette: Palette) -> None:
-    gap = np.full((len(across), 1), np.nan)
     figure.add_scatter(
-        x=np.hstack([across, gap]).ravel(),
-        y=np.hstack([up, gap]).ravel(),
+        x=parted(*across.T),
+        y=parted(*up.T),
         mode="lines",
         name="from before to after",
         line={"color": palette.neutral, "width": 1.25},

@@ -9,7 +9,15 @@ from plotly import graph_objects as go
 from calibcore.binning import BinTable
 from calibcore.subgroups import Places, SliceScreen
 from calibcore.validation import Floats
-from dashboard.figures.layout import Sketch, base_layout, harmless, pp_ticks, share_axis, wrapped
+from dashboard.figures.layout import (
+    Sketch,
+    base_layout,
+    harmless,
+    middles,
+    pp_ticks,
+    share_axis,
+    wrapped,
+)
 from dashboard.figures.palette import Palette
 from dashboard.texts.rows import rows_of, say_rows
 
@@ -262,7 +270,7 @@ def _bars(bins: BinTable, missed: str) -> dict[str, Any]:
     filled = bins.counts > 0
     edges = zip(bins.edges[:-1], bins.edges[1:], bins.counts, bins.frequency, strict=True)
     return {
-        "x": ((bins.edges[:-1] + bins.edges[1:]) / 2)[filled],
+        "x": middles(bins.edges)[filled],
         "width": np.diff(bins.edges)[filled],
         "hovertemplate": "%{text}<extra></extra>",
         "textposition": "none",

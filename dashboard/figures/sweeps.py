@@ -80,7 +80,7 @@ def sweep_graph(
             y=values,
             mode="lines",
             name=name,
-            line={"color": look.colour, "dash": look.dash, "width": look.width},
+            line=look.line,
             hovertemplate=f"{name}, %{{x:.3~g}}: {shown}<extra></extra>",
         )
     top = _highest(swept, marks, in_log=in_log)

@@ -10,8 +10,8 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import TopR
 from calibcore.samples import load_sample
 from calibcore.splits import Split
-from dashboard.learn.laboratory import LIMITS, Chosen
-from dashboard.learn.lesson import State
+from dashboard.learn.laboratory import EVENT, LIMITS, Chosen
+from dashboard.learn.lesson import Link, State
 
 SETS = ("calibration", "test")
 
@@ -24,9 +24,9 @@ NETWORK_NAME = "a network that sorts pictures of garments and was trained too lo
 @cache
 def sample(name: str = NETWORK) -> Split[LogitSet]:
     """Return both sets of a sample."""
-    held = load_sample(name)
-    names = [str(one) for one in held["class_names"]]
-    fit, test = (LogitSet(held[f"logits_{s}"], held[f"labels_{s}"], names) for s in SETS)
+    arrays = load_sample(name)
+    names = [str(one) for one in arrays["class_names"]]
+    fit, test = (LogitSet(arrays[f"logits_{s}"], arrays[f"labels_{s}"], names) for s in SETS)
     return Split(fit, test)
 
 
@@ -67,3 +67,14 @@ def in_laboratory(model: Chosen, state: State, key: str) -> Chosen:
     rng = state.rng(key)
     seed, draw = (int(rng.integers(*LIMITS[name], endpoint=True)) for name in ("seed", "draw"))
     return replace(model, seed=seed, draw=draw)
+
+
+def laboratory_link(
+    page: str, model: Chosen, label: str, method: str = "none", **more: str
+) -> Link:
+    """Return the rows of a model of two classes on a page of the dashboard.
+
+    ``method``: key of a calibrator. ``**more``: of the address.
+    """
+    query = {"data": "laboratory", "model": model.code, "method": method}
+    return Link(page, {**query, "event": "class", "class": EVENT, **more}, label)

@@ -19,7 +19,7 @@ from calibcore.validation import Floats
 from dashboard.document.style import STYLE
 from dashboard.learn.binomial import chances_of, share_within, usual_range
 from dashboard.texts import learn as words
-from dashboard.texts.numbers import MINUS
+from dashboard.texts.numbers import MINUS, with_sign
 
 Row = tuple[str, ...]
 
@@ -48,11 +48,11 @@ def exercises(seed: int) -> tuple[Exercise, ...]:
     >>> exercises(3)[1].solution[-1] == exercises(3)[1].solution[-1]
     True
     """
-    made = (
+    kinds = (
         _people, _bins, _totals, _ratio, _slope, _temperature, _useful, _events, _groups,
         _prevalence, _cutoff, _benefit,
     )  # fmt: skip
-    return tuple(_drawn(make, seed) for make in made)
+    return tuple(_drawn(make, seed) for make in kinds)
 
 
 def _drawn(make: Callable[[np.random.Generator], Exercise], seed: int) -> Exercise:
@@ -98,26 +98,26 @@ def _bins(rng: np.random.Generator) -> Exercise:
     table = bin_scores(rows.scores, rows.hits, n_bins=2)
     steps = [
         f"Bin {k + 1}: {table.counts[k]} rows, mean score {table.mean_score[k]:.3f}, observed"
-        f" frequency {table.frequency[k]:.3f}, gap {_signed(float(table.gap[k]))}."
+        f" frequency {table.frequency[k]:.3f}, gap {with_sign(float(table.gap[k]), 3)}."
         for k in range(2)
     ]
     weights = " + ".join(
         f"{table.counts[k]}/{rows.n_samples} \u00d7 {abs(table.gap[k]):.3f}" for k in range(2)
     )
-    found = ece(rows.scores, rows.hits, n_bins=2)
+    error = ece(rows.scores, rows.hits, n_bins=2)
     return Exercise(
         "bins",
         "Put the rows into two bins, scores up to 0.5 and above it. Find mean score and observed"
         " frequency of each, and the ECE.",
         _table(rows),
-        (*steps, f"ECE = {weights} = {found:.3f}."),
+        (*steps, f"ECE = {weights} = {error:.3f}."),
     )
 
 
 def _totals(rng: np.random.Generator) -> Exercise:
     rows = _rows(rng)
     curves = cumulative_curves(rows.scores, rows.hits)
-    gaps = ", ".join(_signed(float(gap)) for gap in curves.gap[1:])
+    gaps = ", ".join(with_sign(float(gap), 3) for gap in curves.gap[1:])
     place = curves.ks_index
     return Exercise(
         "ks",
@@ -284,7 +284,7 @@ def _events(rng: np.random.Generator) -> Exercise:
     probabilities = np.round(weights / weights.sum(), 2)
     probabilities[0] = round(1 - float(probabilities[1:].sum()), 2)
     label, names = int(rng.integers(4)), "ABCD"
-    found = [
+    outcomes = [
         (name, event.outcomes(probabilities[np.newaxis], [label]))
         for name, event in (
             ("top prediction", TopR(1)),
@@ -294,7 +294,7 @@ def _events(rng: np.random.Generator) -> Exercise:
         )
     ]
     written = ", ".join(f"{n} {p:.2f}" for n, p in zip(names, probabilities, strict=True))
-    solved = "; ".join(f"{n}: {e.scores[0]:.2f}, {int(e.hits[0])}" for n, e in found)
+    solved = "; ".join(f"{n}: {e.scores[0]:.2f}, {int(e.hits[0])}" for n, e in outcomes)
     return Exercise(
         "events",
         f"Class probabilities of one row: {written}. The true class is {names[label]}. Find score"
@@ -316,7 +316,7 @@ def _groups(rng: np.random.Generator) -> Exercise:
         (
             (
                 f"({first} \u00d7 {gap} {MINUS} {second} \u00d7 {gap}) / {first + second} ="
-                f" {_signed(pooled, 1)} percentage points."
+                f" {with_sign(pooled, 1)} percentage points."
             ),
             f"In each group scores differ by {gap} percentage points, in opposite directions.",
         ),
@@ -346,10 +346,6 @@ def _cutoff(rng: np.random.Generator) -> Exercise:
     )
 
 
-def _signed(value: float, digits: int = 3) -> str:
-    return f"{value:+.{digits}f}".replace("-", MINUS)
-
-
 def _shares(values: Floats) -> str:
     return ", ".join(f"{one:.3f}" for one in values)
 
@@ -373,7 +369,7 @@ def sheet(seed: int, *, solutions: bool = True) -> str:
     (True, False)
     """
     drawn = exercises(seed)
-    asked = "".join(_asked(number, one) for number, one in enumerate(drawn, start=1))
+    tasks = "".join(_task(number, one) for number, one in enumerate(drawn, start=1))
     solved = "".join(_solved(number, one) for number, one in enumerate(drawn, start=1))
     of_seed = f"<p>{escape(words.of_seed(seed))}</p>" if solutions else ""  # it is the key
     behind = f'<section class="solutions"><h2>{words.SOLUTIONS}</h2>{solved}</section>'
@@ -382,13 +378,13 @@ def sheet(seed: int, *, solutions: bool = True) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{words.SHEET}</title><style>{STYLE}{_OWN}</style></head><body>"
         f"<header><h1>{words.SHEET}</h1>{of_seed}</header>"
-        f"<main><section>{asked}</section>{behind if solutions else ''}</main></body></html>"
+        f"<main><section>{tasks}</section>{behind if solutions else ''}</main></body></html>"
     )
 
 
-def _asked(number: int, exercise: Exercise) -> str:
-    told = f"<p><b>{number}.</b> {escape(exercise.task)}</p>"
-    return f'<div class="exercise">{told}{_sheet_table(exercise)}</div>'
+def _task(number: int, exercise: Exercise) -> str:
+    text = f"<p><b>{number}.</b> {escape(exercise.task)}</p>"
+    return f'<div class="exercise">{text}{_sheet_table(exercise)}</div>'
 
 
 def _sheet_table(exercise: Exercise) -> str:

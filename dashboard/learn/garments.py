@@ -44,8 +44,8 @@ def pairs_of(logits: Logits) -> Pairs:
 
     Examples
     --------
-    >>> found = pairs_of(np.log([[0.1, 0.3, 0.6]]))
-    >>> int(found.first[0]), int(found.second[0]), round(float(found.score[0]), 3)
+    >>> pairs = pairs_of(np.log([[0.1, 0.3, 0.6]]))
+    >>> int(pairs.first[0]), int(pairs.second[0]), round(float(pairs.score[0]), 3)
     (2, 1, 0.667)
     """
     order = np.argsort(logits, axis=1, kind="stable")
@@ -123,14 +123,14 @@ def draw_pictures(seed: int) -> tuple[Question, ...]:
 
 
 def _question(row: int) -> Question:
-    pairs, held = _pairs(), data.sample().test
+    pairs, test = _pairs(), data.sample().test
     offered = sorted((int(pairs.first[row]), int(pairs.second[row])))
-    names = held.class_names
+    names = test.class_names
     return Question(
         topic="garments",
         ask="What is this?",
         answers=(names[offered[0]], names[offered[1]]),
-        right=offered.index(int(held.labels[row])),
+        right=offered.index(int(test.labels[row])),
         fact="",
         source=f"Fashion-MNIST, test picture {row:,}",
         row=row,
@@ -151,5 +151,5 @@ def network_scores(questions: tuple[Question, ...]) -> EventScores:
 def network_on_all() -> EventScores:
     """Return the same of every row whose true class is among the two likeliest."""
     pairs, labels = _pairs(), data.sample().test.labels
-    asked = (pairs.first == labels) | (pairs.second == labels)
-    return EventScores(pairs.score[asked], (pairs.first == labels)[asked])
+    answerable = (pairs.first == labels) | (pairs.second == labels)
+    return EventScores(pairs.score[answerable], (pairs.first == labels)[answerable])

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibcore.binning import bin_scores
 from calibcore.metrics import METRICS
 from calibcore.synthetic import Redraws
 from calibcore.validation import Floats
 from dashboard.figures import Palette
+from dashboard.figures.layout import middles, parted
 from dashboard.figures.thinning import thin
 from dashboard.learn import pictures
 from dashboard.learn.laboratory import N_BINS, N_HANDLES, Chosen, Result
@@ -23,41 +23,38 @@ CLICK_STEPS = 21
 _DASHES = ("solid", "dash", "longdash", "dashdot")
 
 
-def diagram(found: Result, chosen: Chosen, palette: Palette) -> Picture:
+def diagram(result: Result, chosen: Chosen, palette: Palette) -> Picture:
     """Draw the reliability diagram of the test rows, with the true curve."""
-    event = found.test.event
+    event = result.test.event
     table = bin_scores(event.scores, event.hits, n_bins=N_BINS)
     filled = table.counts > 0
-    middle, width = (table.edges[1:] + table.edges[:-1]) / 2, np.diff(table.edges)
-    grid = np.linspace(float(found.truth.scores[0]), float(found.truth.scores[-1]), 101)
+    middle, width = middles(table.edges), np.diff(table.edges)
+    grid = np.linspace(float(result.truth.scores[0]), float(result.truth.scores[-1]), 101)
     traces = [
         pictures.bars(
             middle[filled], table.frequency[filled], palette.frequency, width[filled], opacity=0.55
         ),
         pictures.diagonal(palette),
-        _truth(grid, found.truth.curve(grid), palette),
+        _truth(grid, result.truth.curve(grid), palette),
     ]
     if chosen.form == "hand":
         traces += _handles(chosen, palette)
-    figure = pictures.picture(
+    figure = pictures.by_score(
         "Reliability diagram and truth",
         traces,
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
         names=_names_of_lines(palette),
     )
     return Picture(
         "diagram",
         figure,
         f"Bars: observed frequency of {event.n_samples:,} rows. Strong line: true frequency, on"
-        f" average {pp(found.truth.mean_distance, event.n_samples)} from the scores.",
+        f" average {pp(result.truth.mean_distance, event.n_samples)} from the scores.",
     )
 
 
 def _truth(x: Floats, y: Floats, palette: Palette) -> pictures.Trace:
     """Return the true curve: stronger than any other line, as dots are perfect calibration's."""
-    line = pictures.line(x, y, palette.text)
-    return {**line, "line": {**line["line"], "width": 5}, "opacity": 0.55, "name": "truth"}
+    return pictures.line(x, y, palette.text, width=5, opacity=0.55, name="truth")
 
 
 def _names_of_lines(palette: Palette) -> list[pictures.Trace]:
@@ -80,9 +77,9 @@ def _handles(chosen: Chosen, palette: Palette) -> list[pictures.Trace]:
     ]
 
 
-def gap(found: Result, palette: Palette) -> Picture:
+def gap(result: Result, palette: Palette) -> Picture:
     """Draw the gap of the running totals of the test rows, beside the true one."""
-    curves, true = found.curves, found.truth.curves
+    curves, true = result.curves, result.truth.curves
     own = thin(curves.fractile, curves.gap, keep=[curves.ks_index])
     exact = thin(true.fractile, true.gap, most=200)
     limit = curves.ks_null_95
@@ -90,7 +87,7 @@ def gap(found: Result, palette: Palette) -> Picture:
     figure = pictures.picture(
         "Cumulative gap: score minus outcomes",
         [
-            pictures.ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck"),
+            pictures.luck(limit, palette),
             _truth(true.fractile[exact], true.gap[exact], palette),
             pictures.line(curves.fractile[own], curves.gap[own], palette.score),
         ],
@@ -101,19 +98,19 @@ def gap(found: Result, palette: Palette) -> Picture:
         "gap",
         figure,
         f"Blue: these rows, largest gap {percent(curves.ks_error, curves.n_samples)}. Strong: the"
-        f" truth, {percent(found.truth.ks, curves.n_samples)}. Grey: where the largest gap of a"
+        f" truth, {percent(result.truth.ks, curves.n_samples)}. Grey: where the largest gap of a"
         " perfectly calibrated model stays in about 95% of draws.",
     )
 
 
-def maps(found: Result, keys: Sequence[str], palette: Palette) -> Picture:
+def maps(result: Result, keys: Sequence[str], palette: Palette) -> Picture:
     """Draw fitted calibrators beside the true curve."""
-    drawn = [one for one in found.calibrators if one.key in keys]
-    low, high = float(found.truth.scores[0]), float(found.truth.scores[-1])
+    drawn = [one for one in result.calibrators if one.key in keys]
+    low, high = float(result.truth.scores[0]), float(result.truth.scores[-1])
     grid = np.linspace(low, high, 101)
     traces = [
         pictures.diagonal(palette),
-        _truth(grid, found.truth.curve(grid), palette),
+        _truth(grid, result.truth.curve(grid), palette),
     ]
     colours = (palette.score, palette.frequency, palette.score, palette.frequency)
     for one, dash, colour in zip(drawn, _DASHES, colours, strict=False):
@@ -139,30 +136,28 @@ def maps(found: Result, keys: Sequence[str], palette: Palette) -> Picture:
     return Picture("maps", figure, text)
 
 
-def spread(many: Redraws, found: Result, palette: Palette) -> Picture:
+def spread(many: Redraws, result: Result, palette: Palette) -> Picture:
     """Draw how estimates of shares spread over many draws, with the truth and these rows."""
     names = {one.key: one.name for one in METRICS if one.unit == "share"}
     keys = [key for key in reversed(many.keys) if key in names]
     rows = np.arange(len(keys))
     ends = np.array([np.quantile(many.of(key), (0.025, 0.25, 0.75, 0.975)) for key in keys])
-    own, aims = np.array([found.values[key] for key in keys]).T
-    thin_line = _parted(ends[:, [0, 3]], rows, palette)
-    thick = _parted(ends[:, [1, 2]], rows, palette)
-    thick["line"] |= {"width": 9}
+    own, aims = np.array([result.values[key] for key in keys]).T
+    up = parted(rows, rows)
     top = max(float(np.abs(part).max()) for part in (ends, own, aims))
     low = min(0.0, float(ends.min()))
     ticks = {"tickvals": rows, "ticktext": [names[key] for key in keys]}
     figure = pictures.picture(
         f"Spread over {len(many.values)} draws",
         [
-            thin_line,
-            thick,
+            pictures.line(parted(*ends[:, [0, 3]].T), up, palette.neutral),
+            pictures.line(parted(*ends[:, [1, 2]].T), up, palette.neutral, width=9),
             pictures.dots(aims, rows, palette.text, size=20, symbol="line-ns-open"),
             pictures.dots(own, rows, palette.score, size=11, symbol="diamond"),
         ],
         x=pictures.percent_axis("Estimate", 1.1 * top, 1.1 * low),
         y=pictures.number_axis("", -0.7, len(keys) - 0.3, **ticks),
-        margin={"l": 170, "r": 24, "t": 38, "b": 52, "pad": 4},
+        margin=pictures.margin(170),
     )
     return Picture(
         "spread",
@@ -170,10 +165,3 @@ def spread(many: Redraws, found: Result, palette: Palette) -> Picture:
         "Thick: the middle half of the draws; thin: 95% of them. Diamond: these rows. Upright mark:"
         " what is aimed at.",
     )
-
-
-def _parted(ends: Floats, rows: NDArray[np.intp], palette: Palette) -> pictures.Trace:
-    """Return a level line in each row as one trace, which a browser draws faster than many."""
-    apart = np.full(len(rows), np.nan)
-    across = np.column_stack([ends, apart]).ravel()
-    return pictures.line(across, np.column_stack([rows, rows, apart]).ravel(), palette.neutral)

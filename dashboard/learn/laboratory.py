@@ -173,8 +173,8 @@ def chosen_of(code: str) -> Chosen | None:
 
 
 def _handles(text: str) -> tuple[int, ...] | None:
-    found = tuple(int(one) for one in text.split("-") if one)
-    return found if len(found) == N_HANDLES and max(found) <= 100 else None
+    heights = tuple(int(one) for one in text.split("-") if one)
+    return heights if len(heights) == N_HANDLES and max(heights) <= 100 else None
 
 
 def _number(name: str, text: str) -> int | None:

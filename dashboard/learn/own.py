@@ -140,8 +140,8 @@ def result_of(event: EventScores) -> Result:
 
     Examples
     --------
-    >>> found = result_of(scores_of([Answer(90, True)] * 12 + [Answer(70, False)] * 8))
-    >>> round(found.mean_confidence, 3), found.right, round(found.brier, 3)
+    >>> result = result_of(scores_of([Answer(90, True)] * 12 + [Answer(70, False)] * 8))
+    >>> round(result.mean_confidence, 3), result.right, round(result.brier, 3)
     (0.82, 0.6, 0.202)
     """
     side = evaluate(prepare(event, TopR(1)), TopR(1), None, Options(n_bins=N_BINS)).before
@@ -171,8 +171,9 @@ def binned_from_half(event: EventScores) -> BinnedReliability:
 
     Examples
     --------
-    >>> found = binned_from_half(scores_of([Answer(60, True), Answer(65, False), Answer(99, True)]))
-    >>> found.bins.counts.tolist(), float(found.bins.frequency[1])
+    >>> answers = [Answer(60, True), Answer(65, False), Answer(99, True)]
+    >>> binned = binned_from_half(scores_of(answers))
+    >>> binned.bins.counts.tolist(), float(binned.bins.frequency[1])
     ([0, 2, 0, 0, 1], 0.5)
     """
     edges = np.linspace(50, 100, N_BINS + 1) / 100
@@ -219,8 +220,8 @@ def collect(text: str) -> Collected:
 
     Examples
     --------
-    >>> found = collect("AAAAAAAAAAAAAAAAAAAA\n\nnot a code\naaaaaaaaaaaaaaaaaaaa")
-    >>> len(found.people), found.refused, found.repeated
+    >>> lines = collect("AAAAAAAAAAAAAAAAAAAA\n\nnot a code\naaaaaaaaaaaaaaaaaaaa")
+    >>> len(lines.people), lines.refused, lines.repeated
     (1, (3,), (4,))
     >>> len(collect(f"Anna: {20 * 'B'}\nhttp://here/you?seed=7&code={20 * 'C'}&set=facts").people)
     2

@@ -7,6 +7,7 @@ from plotly import graph_objects as go
 
 from calibcore.reliability import BinnedReliability
 from dashboard.figures import Palette, four_graphs
+from dashboard.figures.layout import middles, parted
 from dashboard.learn import pictures
 from dashboard.learn.binomial import chances_of, usual_range
 from dashboard.learn.lesson import Picture
@@ -23,11 +24,11 @@ _SIDE_STEP = 0.012
 """How far the network's error bars stand beside yours."""
 
 
-def diagram(found: Result, network: Result | None, palette: Palette) -> Picture:
+def diagram(result: Result, network: Result | None, palette: Palette) -> Picture:
     """Draw share right by confidence, with error bars; the network's as diamonds beside."""
-    binned = found.binned
+    binned = result.binned
     filled = binned.bins.counts > 0
-    middle = (binned.bins.edges[1:] + binned.bins.edges[:-1]) / 2
+    middle = middles(binned.bins.edges)
     score = binned.bins.mean_score[filled]
     traces = [
         pictures.bars(
@@ -63,12 +64,12 @@ def diagram(found: Result, network: Result | None, palette: Palette) -> Picture:
     return Picture("diagram", _figure("Right, by confidence", traces, _above(named, palette)), text)
 
 
-def pooled(found: Result, palette: Palette) -> Picture:
+def pooled(result: Result, palette: Palette) -> Picture:
     """Draw the diagram of many people, without error bars."""
-    shown = pictures.bin_bars(found.binned.bins, palette)
+    shown = pictures.bin_bars(result.binned.bins, palette)
     above = _above([_RIGHT, _CONFIDENCE], palette)
     figure = _figure("Right, by confidence: all answers", shown, above)
-    return Picture("pooled", figure, f"Share right by confidence: {_spoken(found.binned)}.")
+    return Picture("pooled", figure, f"Share right by confidence: {_spoken(result.binned)}.")
 
 
 def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
@@ -92,16 +93,16 @@ def people(every: Sequence[Sequence[Answer]], palette: Palette) -> Picture:
     )
 
 
-def gap(found: Result, palette: Palette) -> Picture:
+def gap(result: Result, palette: Palette) -> Picture:
     """Draw the cumulative gap over the band of luck."""
-    curves = found.side.curves
+    curves = result.side.curves
     limit, place = curves.ks_null_95, curves.ks_index
     top = 1.15 * max(limit, float(np.abs(curves.gap).max()), 0.01)
     widest = [0, float(curves.gap[place])]
     figure = pictures.picture(
         "Cumulative gap: confidence minus right",
         [
-            pictures.ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck"),
+            pictures.luck(limit, palette),
             pictures.line([0, 1], [0, 0], palette.neutral, dash="dot"),
             pictures.line(curves.fractile, curves.gap, palette.score),
             pictures.line([curves.ks_fractile] * 2, widest, palette.text),
@@ -116,7 +117,7 @@ def gap(found: Result, palette: Palette) -> Picture:
             ),
         ],
     )
-    n = found.n_answers
+    n = result.n_answers
     side = "confidence ahead" if widest[1] > 0 else "right answers ahead"
     where = f"largest gap {pp(abs(widest[1]), n)}" + (f" ({side})" if widest[1] else "")
     return Picture(
@@ -127,11 +128,11 @@ def gap(found: Result, palette: Palette) -> Picture:
     )
 
 
-def four(found: Result, palette: Palette) -> list[Picture]:
+def four(result: Result, palette: Palette) -> list[Picture]:
     """Draw the four graphs of Gupta et al., as the page Cumulative (KS) does."""
-    side, n = found.side, found.n_answers
+    side, n = result.side, result.n_answers
     graphs = four_graphs(side, side, palette)
-    score, right = percent(found.mean_confidence, n), percent(found.right, n)
+    score, right = percent(result.mean_confidence, n), percent(result.right, n)
     totals = f"Cumulative score ends at {score}, cumulative outcomes at {right}."
     drawn = (
         ("a", graphs.cumulative_by_fractile, totals),
@@ -173,7 +174,7 @@ def _figure(
         "tickvals": [0.5, 0.6, 0.7, 0.8, 0.9, 1],
     }
     up = pictures.percent_axis("Share right")
-    margin = {"l": 64, "r": 24, "t": 60 if names else 34, "b": 46, "pad": 4}
+    margin = pictures.margin(top=60 if names else 34, bottom=46)
     return pictures.picture(title, traces, x=across, y=up, names=names, margin=margin)
 
 
@@ -193,12 +194,7 @@ def _error_bars(binned: BinnedReliability, at: np.ndarray, colour: str) -> pictu
     """Return the interval of each bin that holds answers."""
     filled = binned.bins.counts > 0
     low, high = binned.lower[filled], binned.upper[filled]
-    gaps = np.full(low.size, np.nan)
-    return pictures.line(
-        np.stack([at[filled], at[filled], gaps], axis=1).ravel(),
-        np.stack([low, high, gaps], axis=1).ravel(),
-        colour,
-    )
+    return pictures.line(parted(at[filled], at[filled]), parted(low, high), colour)
 
 
 def _spoken(binned: BinnedReliability) -> str:

@@ -36,9 +36,27 @@ def picture(
     layout.
     """
     layout = base_layout(title)
-    layout["margin"] = {"l": 64, "r": 24, "t": 34, "b": 46, "pad": 4}
+    layout["margin"] = margin(top=34, bottom=46)
     both = {"xaxis": x, "yaxis": y, "annotations": list(names), "height": HEIGHT, "dragmode": False}
     return Drawing(traces, {**layout, **both, **more})
+
+
+def by_score(
+    title: str,
+    traces: Sequence[Trace],
+    names: Sequence[Trace] = (),
+    *,
+    x: str = "Score",
+    **more: Any,
+) -> go.Figure:
+    """Make a figure of observed frequencies by score; parameters are those of `picture`."""
+    across, up = percent_axis(x), percent_axis("Observed frequency")
+    return picture(title, traces, x=across, y=up, names=names, **more)
+
+
+def margin(left: int = 64, top: int = 38, bottom: int = 52) -> dict[str, int]:
+    """Return the margins of a picture whose own are not those of all, in pixels."""
+    return {"l": left, "r": 24, "t": top, "b": bottom, "pad": 4}
 
 
 def percent_axis(title: str, high: float = 1.0, low: float = 0.0) -> dict[str, Any]:
@@ -57,9 +75,11 @@ def no_axis(low: float, high: float) -> dict[str, Any]:
     return {"range": [low, high], "visible": False, "fixedrange": True}
 
 
-def line(x: Any, y: Any, colour: str, *, dash: str = "solid", **more: Any) -> Trace:
+def line(
+    x: Any, y: Any, colour: str, *, dash: str = "solid", width: float = 3, **more: Any
+) -> Trace:
     """Return a line."""
-    style = {"color": colour, "width": 3, "dash": dash}
+    style = {"color": colour, "width": width, "dash": dash}
     return {"x": x, "y": y, "mode": "lines", "line": style, "hoverinfo": "skip", **more}
 
 
@@ -83,10 +103,10 @@ def bin_bars(table: BinTable, palette: Palette, least: int = 1) -> list[Trace]:
     shown = table.counts >= least
     low, high = table.edges[:-1][shown], table.edges[1:][shown]
     heights, score = table.frequency[shown], table.mean_score[shown]
-    made = bars((low + high) / 2, heights, palette.frequency, high - low, opacity=0.6)
+    bar_trace = bars((low + high) / 2, heights, palette.frequency, high - low, opacity=0.6)
     # A bar of 0 is its edge alone: without one, a bin with none looks like no bin.
-    made["marker"]["line"] = {"width": 2, "color": palette.frequency}
-    return [made, diagonal(palette), dots(score, score, palette.score, size=9)]
+    bar_trace["marker"]["line"] = {"width": 2, "color": palette.frequency}
+    return [bar_trace, diagonal(palette), dots(score, score, palette.score, size=9)]
 
 
 def diagonal(palette: Palette) -> Trace:
@@ -101,6 +121,11 @@ def ground(x: Any, low: Any, high: Any, palette: Palette, name: str) -> Trace:
         "mode": "lines", "fill": "toself", "fillcolor": palette.band, "name": name,
         "line": {"width": 0}, "hoverinfo": "skip",
     }  # fmt: skip
+
+
+def luck(limit: float, palette: Palette) -> Trace:
+    """Return the band in which luck keeps a cumulative gap."""
+    return ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck")
 
 
 def strip(low: float, high: float, palette: Palette) -> dict[str, Any]:

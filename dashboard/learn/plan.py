@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from calibcore.reliability.bins import binomial_interval
 from dashboard.learn.binomial import chances_of, share_within, usual_range
-from dashboard.learn.lessons.diagram import ASKED, find, rows_until
+from dashboard.learn.lessons.diagram import QUESTION_BIN, find, rows_until
 from dashboard.texts.numbers import percent, span
 
 
@@ -43,7 +43,7 @@ FEW = 3
 
 def _few() -> str:
     """Return the interval of the bar in the second lesson, when its bin holds `FEW` rows."""
-    correct, n_rows = find(rows_until(FEW)).counted(ASKED)
+    correct, n_rows = find(rows_until(FEW)).counted(QUESTION_BIN)
     low, high = (percent(float(end), n_rows) for end in binomial_interval(correct, n_rows))
     return span(low, high)
 

@@ -40,7 +40,7 @@ def facts() -> tuple[Question, ...]:
     >>> len(facts()) >= 100
     True
     """
-    held = tomllib.loads(_FILE.read_text("utf-8"))["question"]
+    entries = tomllib.loads(_FILE.read_text("utf-8"))["question"]
     return tuple(
         Question(
             one["topic"],
@@ -50,7 +50,7 @@ def facts() -> tuple[Question, ...]:
             one["fact"],
             one["source"],
         )
-        for one in held
+        for one in entries
     )
 
 

@@ -55,6 +55,11 @@ class Tempered:
         return f"{self.temperature:.3g}"
 
     @property
+    def ks_shown(self) -> str:
+        """The KS error as it is written everywhere."""
+        return percent(self.ks_error, self.n_rows)
+
+    @property
     def ece(self) -> float:
         """ECE of the bins."""
         return float(ece_of(self.binned.bins))
@@ -94,7 +99,7 @@ def at_temperature(temperature: float, name: str = data.NETWORK) -> Tempered:
     )
 
 
-def verdict(found: Tempered) -> str:
+def verdict(network: Tempered) -> str:
     """Return whether scores are above or below the accuracy, and by how much, for Markdown.
 
     Examples
@@ -102,19 +107,19 @@ def verdict(found: Tempered) -> str:
     >>> verdict(at_temperature(1.0)), verdict(at_temperature(2.0))
     ('**overconfident by 5.1 percentage points**', '**no clear gap**')
     """
-    word = _word(found)
-    if not found.finding.one_way:
+    word = _word(network)
+    if not network.finding.one_way:
         return f"**{word.lower()}**"
-    size = detected_points(abs(found.mean_score - found.accuracy), found.n_rows)
+    size = detected_points(abs(network.mean_score - network.accuracy), network.n_rows)
     return f"**{word.lower()} by {size}**"
 
 
-def _word(found: Tempered) -> str:
+def _word(network: Tempered) -> str:
     """Return a finding in few words; other tests than that of the KS error may still find some."""
-    return NO_GAP if found.finding is NOT_DETECTED else found.finding.word
+    return NO_GAP if network.finding is NOT_DETECTED else network.finding.word
 
 
-def sentence(found: Tempered) -> str:
+def sentence(network: Tempered) -> str:
     """Return mean score, accuracy and verdict, for Markdown.
 
     Examples
@@ -122,45 +127,43 @@ def sentence(found: Tempered) -> str:
     >>> sentence(at_temperature(2.0))
     'mean score 90.4%, accuracy 90.6%: **no clear gap**.'
     """
-    score, correct = (percent(v, found.n_rows) for v in (found.mean_score, found.accuracy))
-    return f"mean score {score}, accuracy {correct}: {verdict(found)}."
+    score, correct = (percent(v, network.n_rows) for v in (network.mean_score, network.accuracy))
+    return f"mean score {score}, accuracy {correct}: {verdict(network)}."
 
 
-def row(found: Tempered, *first: str) -> tuple[str, ...]:
+def row(network: Tempered, *first: str) -> tuple[str, ...]:
     """Return a row of a table, under `HEAD`."""
-    shares = (found.mean_score, found.accuracy, found.ks_error, found.ece)
-    written = (percent(share, found.n_rows) for share in shares)
-    return (*first, found.shown, *written, f"{found.nll:.3f}", f"{found.entropy:.3f}")
+    shares = (network.mean_score, network.accuracy, network.ks_error, network.ece)
+    written = (percent(share, network.n_rows) for share in shares)
+    return (*first, network.shown, *written, f"{network.nll:.3f}", f"{network.entropy:.3f}")
 
 
 HEAD = ("T", "Mean score", "Accuracy", "KS error", f"ECE ({N_BINS} bins)", "NLL", "Entropy")
 
 
-def diagram(found: Tempered, palette: Palette, title: str) -> Picture:
+def diagram(network: Tempered, palette: Palette, title: str) -> Picture:
     """Draw the reliability diagram, with mean score and accuracy as lines that cross."""
-    score, correct = (percent(v, found.n_rows) for v in (found.mean_score, found.accuracy))
-    icon, large = found.finding.icon, {"size": 17, "color": palette.text}
-    figure = pictures.picture(
+    score, correct = (percent(v, network.n_rows) for v in (network.mean_score, network.accuracy))
+    icon, large = network.finding.icon, {"size": 17, "color": palette.text}
+    figure = pictures.by_score(
         title,
         [
-            *pictures.bin_bars(found.binned.bins, palette, LEAST),
-            pictures.line([0, 1], [found.accuracy] * 2, palette.frequency, dash="dash"),
-            pictures.line([found.mean_score] * 2, [0, 1], palette.score),
+            *pictures.bin_bars(network.binned.bins, palette, LEAST),
+            pictures.line([0, 1], [network.accuracy] * 2, palette.frequency, dash="dash"),
+            pictures.line([network.mean_score] * 2, [0, 1], palette.score),
         ],
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
         names=[
             pictures.boxed(
                 f"mean score {score}",
-                found.mean_score - 0.015, 0.03, palette.score, palette, xanchor="right",
+                network.mean_score - 0.015, 0.03, palette.score, palette, xanchor="right",
             ),
             pictures.boxed(
                 f"accuracy {correct}",
-                0.01, found.accuracy - 0.02, palette.frequency, palette, yanchor="top",
+                0.01, network.accuracy - 0.02, palette.frequency, palette, yanchor="top",
             ),
             pictures.boxed(
-                f"{icon} {_word(found)}",
-                0.01, found.accuracy - 0.15, palette.text, palette, font=large, yanchor="top",
+                f"{icon} {_word(network)}",
+                0.01, network.accuracy - 0.15, palette.text, palette, font=large, yanchor="top",
             ),
         ],
     )  # fmt: skip
@@ -239,9 +242,8 @@ def loss_picture(losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: 
         kind = "smoothing" if one.smoothing else "focal" if one.gamma else ""
         colour = palette.score if one == chosen else palette.neutral
         width = 4 if one == chosen else 1.5
-        look = {"color": colour, "width": width, "dash": _LINES.get(kind, "solid")}
-        line = pictures.line(score, one.at(score, n_classes), colour, name=one.name)
-        traces.append(line | {"line": look})
+        dash, loss = _LINES.get(kind, "solid"), one.at(score, n_classes)
+        traces.append(pictures.line(score, loss, colour, dash=dash, width=width, name=one.name))
     name = pictures.label(
         chosen.formula, 0.98, _HIGH, palette.score, xanchor="right", yanchor="top", align="right"
     )
@@ -252,10 +254,10 @@ def loss_picture(losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: 
         y=pictures.number_axis("Loss (nats)", 0, _HIGH),
         names=[name],
     )
-    return Picture("loss", figure, _said(chosen, usual, n_classes))
+    return Picture("loss", figure, _caption(chosen, usual, n_classes))
 
 
-def _said(chosen: Loss, usual: Loss, n_classes: int) -> str:
+def _caption(chosen: Loss, usual: Loss, n_classes: int) -> str:
     lines = "Solid: cross-entropy. Dashed: label smoothing. Dotted: focal loss."
     if chosen.smoothing:
         best = f"{100 * chosen.lowest(n_classes):.3g}%"

@@ -372,7 +372,7 @@ def show_reset() -> None:
     """Show a button that undoes every choice, where there is one."""
     if is_anything():
         st.button(
-            words.AS_FOUND_AGAIN,
+            words.DETECT_AGAIN,
             key="reset_reading",
             on_click=reset,
             icon=":material/undo:",
@@ -411,7 +411,7 @@ def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
     st.selectbox(
         several.LABEL,
         offered,
-        format_func=lambda way: several.way_said(way, names),
+        format_func=lambda way: several.way_name(way, names),
         key="together",
         help=several.HELP,
         on_change=_set_together,
@@ -428,7 +428,7 @@ def _choose_names(options: Options) -> None:
     st.text_area(
         words.CLASS_NAMES,
         height=68,
-        placeholder=words.AS_FOUND,
+        placeholder=words.AS_DETECTED,
         key="class_names",
         help=words.CLASS_NAMES_HELP,
         on_change=_set_names,

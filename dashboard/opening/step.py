@@ -41,7 +41,7 @@ def show_empty() -> None:
     with st.container(key="phone_panel"):
         st.markdown(words.PANEL_ON_PHONES)
     if set(st.query_params) - {"data"}:
-        st.markdown(f":material/link: {words.SETTINGS_KEPT}")
+        st.markdown(f":material/link: {words.SETTINGS_STAY}")
     st.markdown(f"{words.WHAT} {words.OR_SAMPLE}")
     st.markdown(f"**{templates.TEMPLATES_HEAD}**")
     with st.container(horizontal=True, key="templates"):
@@ -266,7 +266,7 @@ def _show_reading(upload: Upload, checks: Sequence[str]) -> None:
     here = (words.split_here(upload),) if upload.rows is not None else ()
     sizes = () if upload.piece is not None else files.set_sentences(upload)
     for heading, sentences in (
-        (words.FOUND, (*upload.notes, *sizes, *here)),
+        (words.DETECTED, (*upload.notes, *sizes, *here)),
         (words.FIXED, upload.repairs),
         (words.CHECK, checks),
         (words.MISSING, upload.missing),
@@ -290,7 +290,7 @@ def _show_parsed(sources: Sequence[SourceFile]) -> None:
             )
         if sentences:
             name = f" in {escape_markdown(visible(source.name, 40))}" if len(sources) > 1 else ""
-            st.markdown(f"**{words.FOUND}{name}**\n\n{words.bullets(sentences)}")
+            st.markdown(f"**{words.DETECTED}{name}**\n\n{words.bullets(sentences)}")
 
 
 _MOST = 10

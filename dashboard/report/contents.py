@@ -213,7 +213,7 @@ def _data(scene: Scene) -> Section:
         lines("part", _part(scene)),
         _rows(scene),
         _pairs("columns", _columns(scene)),
-        lines("read", read, imports.FOUND),
+        lines("read", read, imports.DETECTED),
         lines("fixed", upload.repairs, imports.FIXED),
         lines("check", upload.doubts, imports.CHECK),
     )
@@ -356,7 +356,7 @@ def _limits(scene: Scene, request: ReportRequest) -> Section:
 def _rerun(scene: Scene, request: ReportRequest) -> Section:
     """Return versions, every setting, and the command that finds the same figures."""
     upload, settings = scene.upload, scene.settings
-    said = words.settings_said(
+    said = words.settings_by_name(
         settings,
         scene.n_resamples,
         one_set=upload.rows is not None,

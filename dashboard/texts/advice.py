@@ -78,7 +78,7 @@ class Evidence:
     """Of all classes, as the file has them."""
     waiting: str | None = None
     """Key of a calibrator that waits for a click to be fitted."""
-    kept_within: bool = False
+    constrained: bool = False
     """Whether the option that holds a spline within 0 to 100% is on."""
     groups: Groups | None = None
     """Of all groupings; None where they were not looked at."""
@@ -136,19 +136,19 @@ def drift_line(
     explained.
     """
     before, after = sides
-    found = [drifts(one) for one in sides]
+    drifting = [drifts(one) for one in sides]
     name = escape_markdown(by)
-    if not any(found):
+    if not any(drifting):
         when = "" if after is None else ", before or after calibration"
         return f"**Drift over {name}:** none detected{when}."
-    one = before if found[0] else after
+    one = before if drifting[0] else after
     if one is None:
         raise AssertionError(sides)
-    when = "" if after is None else (" before calibration" if found[0] else " after calibration")
+    when = "" if after is None else (" before calibration" if drifting[0] else " after calibration")
     line = f"**Drift over {name}{when}:** {_change(one, shown, expert=expert)}."
-    if after is not None and found == [True, True]:
+    if after is not None and drifting == [True, True]:
         line += f" It remains after calibration: {_change(after, shown, expert=expert)}."
-    elif after is not None and found[0]:
+    elif after is not None and drifting[0]:
         line += " After calibration: drift not detected."
     return f"{line} {TOGETHER}" if alone else line
 
@@ -202,7 +202,7 @@ class Corrected:
     """Its mean gap without and with it: mean score minus observed frequency."""
 
 
-def with_correction(steps: Sequence[Step], found: Corrected | None) -> list[Step]:
+def with_correction(steps: Sequence[Step], correction: Corrected | None) -> list[Step]:
     """Put the advice to calibrate by group behind that to look at subgroups.
 
     Where the comparison advises it already, only what it does to the worst subgroup is added.
@@ -212,11 +212,13 @@ def with_correction(steps: Sequence[Step], found: Corrected | None) -> list[Step
     """
     places = [place for place, step in enumerate(steps) if step.page == "slices"]
     advised = any(step.method == BY_GROUP for step in steps)
-    if found is None or not (places or advised):
+    if correction is None or not (places or advised):
         return list(steps)
-    by = escape_markdown(shortened(found.by))
-    subgroup = escape_markdown(slice_name(found.by, shortened(found.name)))
-    was, now = (pp(value, found.rows, signed=True) for value in (found.gap, found.corrected))
+    by = escape_markdown(shortened(correction.by))
+    subgroup = escape_markdown(slice_name(correction.by, shortened(correction.name)))
+    was, now = (
+        pp(value, correction.rows, signed=True) for value in (correction.gap, correction.corrected)
+    )
     size = f"It takes the mean gap of {subgroup} from {was} to {now}."
     if advised:
         return [
@@ -228,7 +230,7 @@ def with_correction(steps: Sequence[Step], found: Corrected | None) -> list[Step
     advice = Step(
         f"**Consider calibration by group ({by}).** {size} {KNOWN_GROUPS}",
         link=f"Calibrate by {by}",
-        groups=found.by,
+        groups=correction.by,
     )
     after = places[0] + 1
     return [*steps[:after], advice, *steps[after:]]
@@ -544,7 +546,7 @@ def _certain_first(evidence: Evidence, use: str) -> Step | None:
     nll = raised_nll(evidence.evaluated, evidence.mark(nll_key(evidence.evaluated)))
     if not nll:
         return None
-    do = _KEEP if _can_be_kept(evidence) else "try another calibrator"
+    do = _KEEP if _can_constrain(evidence) else "try another calibrator"
     return Step(f"**{capitalised(do)} first.** {nll}. {use}.", "compare", _BY_NLL)
 
 
@@ -579,15 +581,15 @@ def _likelihood(evidence: Evidence) -> Step | None:
 def _cure(evidence: Evidence) -> str:
     """Return what leaves no prediction at 0% or 100%, as far as the file allows."""
     ways = []
-    if _can_be_kept(evidence):
+    if _can_constrain(evidence):
         ways.append(_KEEP)
     if evidence.method != "temperature" and evidence.evaluated.compare("nll").before is not None:
         ways.append("use temperature scaling")
     return f" If individual predictions matter, {' or '.join(ways)}." if ways else ""
 
 
-def _can_be_kept(evidence: Evidence) -> bool:
-    return isinstance(evidence.result.fitted, FittedSpline) and not evidence.kept_within
+def _can_constrain(evidence: Evidence) -> bool:
+    return isinstance(evidence.result.fitted, FittedSpline) and not evidence.constrained
 
 
 def _decisions(evidence: Evidence) -> Step | None:

@@ -113,8 +113,8 @@ def finding_since(
     """Return what one of many amounts to, as `finding`, or that its mean gap still `remains`."""
     if not remains:
         return finding(mean_gap, ks_error, p_value, prediction=prediction)
-    found = finding(mean_gap, abs(mean_gap), 0.0, prediction=prediction)
-    return found if p_value < DETECTION_LEVEL else still(found)
+    badge = finding(mean_gap, abs(mean_gap), 0.0, prediction=prediction)
+    return badge if p_value < DETECTION_LEVEL else still(badge)
 
 
 def finding_of(side: Side, *, prediction: bool, before: Side | None = None) -> Badge:
@@ -157,14 +157,14 @@ def shape(omnibus: Omnibus, *, named: bool = False) -> str:
     >>> shape(omnibus_test([0.2] * 100 + [0.8] * 100, [0, 1] * 100))
     'right on average, but too extreme'
     """
-    found = omnibus.departures(DETECTION_LEVEL)
-    if "spread" in found:
+    parts = omnibus.departures(DETECTION_LEVEL)
+    if "spread" in parts:
         how = "too extreme" if omnibus.part("spread").value > 0 else "not extreme enough"
     elif named:
-        return "" if "mean" in found else "right on average"
+        return "" if "mean" in parts else "right on average"
     else:
         how = "too high at some scores and too low at others"
-    return how if "mean" in found else f"right on average, but {how}"
+    return how if "mean" in parts else f"right on average, but {how}"
 
 
 def evidence(p_value: float) -> str:

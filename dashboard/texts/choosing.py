@@ -61,10 +61,10 @@ def unpenalised(settings: Settings, n_classes: int, n_rows: int) -> str:
     Examples
     --------
     >>> from calibcore.events import TopR
-    >>> asked = Settings(TopR(1), "matrix", (("penalty", "none"),))
-    >>> unpenalised(asked, 100, 2_000)[:66]
+    >>> loose = Settings(TopR(1), "matrix", (("penalty", "none"),))
+    >>> unpenalised(loose, 100, 2_000)[:66]
     'Matrix scaling without penalty fits 10,100 numbers to 2,000 rows, '
-    >>> unpenalised(asked, 10, 5_000), unpenalised(Settings(TopR(1), "matrix"), 100, 2_000)
+    >>> unpenalised(loose, 10, 5_000), unpenalised(Settings(TopR(1), "matrix"), 100, 2_000)
     ('', '')
     """
     if dict(settings.options).get("penalty") != "none":
@@ -124,12 +124,12 @@ def path(contestants: Sequence[Contestant], n_rows: int, n_classes: int) -> list
         if key == IROVA_TS:
             text = f"{text} Here: {n_rows:,} rows, {n_rows / n_classes:,.0f} per class."
         if key in by_key:
-            text = f"{text} {_found(by_key[key])}"
+            text = f"{text} {_figures(by_key[key])}"
         steps.append(f"{text} :green-badge[Lowest Brier score here]" if key == best else text)
     return steps
 
 
-def _found(one: Contestant) -> str:
+def _figures(one: Contestant) -> str:
     """Return what cross-validation found of a calibrator of the guideline."""
     text = f"Brier score {_of(one, 'brier')[1]}"
     if one.key != IROVA_TS:

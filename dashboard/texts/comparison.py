@@ -206,7 +206,7 @@ NOT_TESTED = "Whether this lead is more than luck is tested for NLL, Brier score
 
 
 def advice(
-    found: Advice,
+    choice: Advice,
     contestants: Sequence[Contestant],
     measure: Measure,
     n_folds: int,
@@ -219,9 +219,9 @@ def advice(
     Where others are compared too, which change predicted classes, these are those ``keeping`` them.
     """
     by_key, where = {one.key: one for one in contestants}, _where(n_folds, expert=expert)
-    best = by_key[found.best]
+    best = by_key[choice.best]
     before = _before(best, measure, "crossed")
-    if found.advised is None:
+    if choice.advised is None:
         which = f"No calibrator{_KEEPING if keeping else ''}"
         text = f"{which} clearly improves on uncalibrated scores in {where}:"
         text = f"{text} {spelled_out(measure.name)}"
@@ -229,10 +229,10 @@ def advice(
             return f"{text} {before}."
         value = _value(best, measure, "crossed")
         return f"{text} {before}, at best {value} ({method_name(best.key)})."
-    used = by_key[found.advised]
-    figures, name = figures_of(used, measure), method_name(found.advised)
+    used = by_key[choice.advised]
+    figures, name = figures_of(used, measure), method_name(choice.advised)
     first = ranked(contestants, measure, "crossed")[0]
-    if not found.level and _value(first, measure, "crossed") == _value(used, measure, "crossed"):
+    if not choice.level and _value(first, measure, "crossed") == _value(used, measure, "crossed"):
         of = _OF_THOSE if keeping else ""
         return f"Best in {where}{of}: {name}, {figures}."
     return f"Use {name}: {figures} in {where}."
@@ -265,11 +265,11 @@ def figures_of(one: Contestant, measure: Measure) -> str:
     return f"{spelled_out(measure.name)} {value} (uncalibrated {before}{less})"
 
 
-def level(found: Advice) -> str:
+def level(choice: Advice) -> str:
     """Return which calibrators are not clearly worse than the best, that advised among them."""
-    if found.advised is None or not found.level:
+    if choice.advised is None or not choice.level:
         return ""
-    *names, last = (method_name(key) for key in found.level)
+    *names, last = (method_name(key) for key in choice.level)
     named = f"{', '.join(names)} and {last}" if names else last
     simplest = "the simplest of them is advised" if names else "the simpler one is advised"
     return f"Not clearly different: {named}; {simplest}."
@@ -298,16 +298,16 @@ def worse_there(one: Contestant, measures: Sequence[Measure]) -> str:
 
 
 def changers(
-    found: Advice | None, contestants: Sequence[Contestant], nll: Measure, accuracy: Measure
+    choice: Advice | None, contestants: Sequence[Contestant], nll: Measure, accuracy: Measure
 ) -> str:
     """Return what is known of calibrators that change predicted classes, by NLL of all classes."""
     by_key = {one.key: one for one in contestants}
-    if found is None:
+    if choice is None:
         return ""
     text = "Calibrators that change predicted classes are compared by NLL of all classes:"
-    one = by_key[found.advised or found.best]
+    one = by_key[choice.advised or choice.best]
     before, value = _before(one, nll, "crossed"), _value(one, nll, "crossed")
-    if found.advised is None:
+    if choice.advised is None:
         return f"{text} none clearly improves on uncalibrated scores ({before})."
     was, now = _before(one, accuracy, "crossed"), _value(one, accuracy, "crossed")
     return (

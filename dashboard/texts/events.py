@@ -47,8 +47,8 @@ class EventWords:
 def outcome_name(upload: Upload) -> str | None:
     """Return the name of the column of the true class; None where a file has none, or several."""
     named = zip(upload.preview.headings, upload.preview.roles, strict=False)
-    found = [name for name, role in named if role == "outcome" and name]
-    return found[0] if len(found) == 1 and upload.class_names is not None else None
+    names = [name for name, role in named if role == "outcome" and name]
+    return names[0] if len(names) == 1 and upload.class_names is not None else None
 
 
 def event_name(

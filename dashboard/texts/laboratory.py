@@ -299,15 +299,15 @@ def heads(study: EstimatorStudy) -> tuple[str, ...]:
 
 def rows(study: EstimatorStudy) -> list[tuple[str, ...]]:
     """Return the table: the errors of each estimate at some sizes, lowest with few rows first."""
-    found = []
+    lines = []
     for key in sorted(NAMES, key=lambda one: float(study.mean_error(one)[0])):
         low, high = (study.error_quantile(key, share) for share in (0.1, 0.9))
         cells = [
             f"{_error_of_estimates(study, key, k)} ({100 * low[k]:.2f}\u2013{100 * high[k]:.2f})"
             for k in _shown(study)
         ]
-        found.append((NAMES[key], f"{100 * study.truth(key):.2f}%", *cells))
-    return found
+        lines.append((NAMES[key], f"{100 * study.truth(key):.2f}%", *cells))
+    return lines
 
 
 def _shown(study: EstimatorStudy) -> list[int]:

@@ -94,19 +94,19 @@ def rounded_note(side: Side, *, certain: bool = True) -> str:
     decimals = rounded_to(side.counted)
     if decimals is None:
         return ""
-    said, curves, n_samples = [], side.curves, side.event.n_samples
+    doubts, curves, n_samples = [], side.curves, side.event.n_samples
     worst = ks_by_worst_order(curves)
     if worst - curves.ks_error > MATTERS * _WIDTH * curves.null_deviation:
         ends = span(percent(curves.ks_error, n_samples), percent(worst, n_samples))
-        said.append(f"by the order of equal scores, which is lost, the KS error may be {ends}")
+        doubts.append(f"by the order of equal scores, which is lost, the KS error may be {ends}")
     wrong = _wrong_for_certain(side.counted)
     if wrong and certain:
-        said.append(
+        doubts.append(
             f"{rows_of(wrong)} {'is' if wrong == 1 else 'are'} wrong with a score of exactly 0% or"
             " 100%, so the NLL would be infinite without a least probability"
         )
     digits = f"{decimals} decimal{'' if decimals == 1 else 's'}"
-    return f"Scores are rounded to {digits}: {'; '.join(said)}." if said else ""
+    return f"Scores are rounded to {digits}: {'; '.join(doubts)}." if doubts else ""
 
 
 def _wrong_for_certain(counted: Tally) -> int:

@@ -44,7 +44,7 @@ SPELLED = {
 TESTED_ONLY = {m.key for m in METRICS if m.is_tested_only}
 """Keys of the measures without intervals."""
 
-LEAST_HELD = 93
+LEAST_COVERAGE = 93
 """Percent of simulated data sets in which a 95% interval should hold the truth at least."""
 
 _REGRESSIONS = {
@@ -176,11 +176,11 @@ def finding_for(inference: Inference | None, key: str) -> Finding | None:
     """
     if inference is None:
         return None
-    found = inference.find(key)
-    if key == "accuracy" and found.before is None:
+    finding = inference.find(key)
+    if key == "accuracy" and finding.before is None:
         alike = [one for one in inference.findings if one.key == "hit_rate"]
-        return replace(found, before=alike[0].before, after=alike[0].after) if alike else found
-    return found
+        return replace(finding, before=alike[0].before, after=alike[0].after) if alike else finding
+    return finding
 
 
 def _row(
@@ -225,7 +225,7 @@ def coverage_note(key: str, *, expert: bool = False) -> str:
 
 def narrow_note(measures: tuple[Measure, ...]) -> str:
     """Name the listed measures whose interval covered the truth too rarely in simulations."""
-    narrow = [m for m in measures if m.key in COVERAGE and COVERAGE[m.key][0] < LEAST_HELD]
+    narrow = [m for m in measures if m.key in COVERAGE and COVERAGE[m.key][0] < LEAST_COVERAGE]
     if not narrow:
         return ""
     least = f"{min(COVERAGE[measure.key][0] for measure in narrow):.1f}%"
@@ -249,15 +249,15 @@ def _note(row: Comparison, value: float | None, known: Uncertainty | None, side:
 
     These have no log-odds, so what they are set to may decide it.
     """
-    said = _between(row, known, side.event.n_samples)
+    between = _between(row, known, side.event.n_samples)
     inner = side.counted.once(without_ends) if row.measure.key in _REGRESSIONS else None
     if inner is None or value is None:
-        return said
+        return between
     own = float(_REGRESSIONS[row.measure.key](inner))
     if math.isnan(own) or abs(own - value) < _MATTERS:
-        return said
+        return between
     without = f"{measured(row, own, inner.n_samples)} without scores of exactly 0% and 100%"
-    return f"{said}; {without}" if said else without
+    return f"{between}; {without}" if between else without
 
 
 def _between(row: Comparison, uncertainty: Uncertainty | None, n_samples: int) -> str:

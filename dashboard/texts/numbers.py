@@ -151,6 +151,17 @@ def amount(
     return f"{'+' if signed and number > 0 else ''}{text}".replace("-", MINUS)
 
 
+def with_sign(value: float, digits: int = 2) -> str:
+    """Write a number with its sign.
+
+    Examples
+    --------
+    >>> with_sign(0.5), with_sign(-1, 0) == f"{MINUS}1"
+    ('+0.50', True)
+    """
+    return f"{value:+.{digits}f}".replace("-", MINUS)
+
+
 def finer_digits(change: Interval | None, unit: Unit, n_samples: int) -> int:
     """Count the decimals beyond the usual ones that show that an interval does not reach 0."""
     if change is None or not (change.low > 0 or change.high < 0):

@@ -47,7 +47,7 @@ UPLOADER_HELP = (
     "One file with both, separate files for scores and labels, or separate files for calibration"
     " and test set. Files stay on the computer that runs Fractile."
 )
-SETTINGS_KEPT = (
+SETTINGS_STAY = (
     "The settings in the address of this page are kept. A file is not: after a reload, upload it"
     " again."
 )
@@ -70,7 +70,7 @@ def endings() -> str:
 # How it was read -----------------------------------------------------------------------------
 
 HOW_READ = "How the file was read"
-FOUND, FIXED, CHECK, MISSING = "Detected", "Fixed automatically", "Check", "Not available"
+DETECTED, FIXED, CHECK, MISSING = "Detected", "Fixed automatically", "Check", "Not available"
 FIRST_ROWS = "First rows"
 RIGHT, WRONG = "correct", "wrong"
 ABOUT_SAMPLE = "about this example"
@@ -209,7 +209,7 @@ def _count(n_things: int, one: str, several: str) -> str:
     return f"{n_things:,} {one if n_things == 1 else several}" if n_things else ""
 
 
-def set_said(name: str, rows: LogitSet | EventScores) -> str:
+def set_sentence(name: str, rows: LogitSet | EventScores) -> str:
     """Describe what one set holds."""
     called = {"calibration": "Calibration set", "test": "Test set", "rows": "All rows"}[name]
     if isinstance(rows, EventScores):
@@ -236,12 +236,12 @@ SPLIT_BY_DATE_HELP = (
 )
 
 
-def split_said(split_at: tuple[str, ...]) -> str:
+def split_name(split_at: tuple[str, ...]) -> str:
     """Return a column of dates and the period at which it is split; "No" for no split.
 
     Examples
     --------
-    >>> split_said(("booked", "2025-10")), split_said(())
+    >>> split_name(("booked", "2025-10")), split_name(())
     ('booked: Oct 2025', 'No')
     """
     return f"{split_at[0]}: {period_name(split_at[1])}" if split_at else "No"
@@ -344,8 +344,8 @@ VALUES_HELP = (
     "Logits are the numbers before softmax. Probabilities lie within 0 to 1 and sum to 1 in every"
     " row."
 )
-AS_FOUND = "detected"
-AS_FOUND_AGAIN = "Reset to detected"
+AS_DETECTED = "detected"
+DETECT_AGAIN = "Reset to detected"
 NOT_STATED = "not stated"
 FIRST_LABEL = "Labels count from"
 FIRST_LABEL_HELP = "The number of the first class in the labels."
@@ -449,16 +449,16 @@ HELP = (
 )
 
 
-def way_said(way: Sequence[str], files: Sequence[str]) -> str:
+def way_name(way: Sequence[str], files: Sequence[str]) -> str:
     """Return what files may be of one another, as a choice.
 
     Examples
     --------
-    >>> way_said((), ("a.csv", "b.csv")), way_said(("rows",), ("a.csv", "b.csv"))
+    >>> way_name((), ("a.csv", "b.csv")), way_name(("rows",), ("a.csv", "b.csv"))
     ('Auto', 'One table')
-    >>> way_said(("sets", "a.csv"), ("a.csv", "b.csv"))
+    >>> way_name(("sets", "a.csv"), ("a.csv", "b.csv"))
     'Calibration set a.csv, test set b.csv'
-    >>> way_said(("without", "b.csv"), ("a.csv", "b.csv"))
+    >>> way_name(("without", "b.csv"), ("a.csv", "b.csv"))
     'Only a.csv'
     """
     named = way[1:]

@@ -34,13 +34,13 @@ _BELOW = {"ece": "ECE", "ks_error": "KS error", "accuracy": "accuracy"}
 
 def panel_line(compare: Callable[[str], Comparison], n_samples: int, *, after: bool = True) -> str:
     """Return the figures of one side below its diagram, by the comparison of each key."""
-    told = []
+    parts = []
     for key, name in _BELOW.items():
         row = compare(key)
         value = row.after if after else row.before
         if value is not None:
-            told.append(f"{name} {measured(row, value, n_samples)}")
-    return " \u00b7 ".join(told)
+            parts.append(f"{name} {measured(row, value, n_samples)}")
+    return " \u00b7 ".join(parts)
 
 
 def ranges_help(before: Side, after: Side | None) -> str:
@@ -48,7 +48,7 @@ def ranges_help(before: Side, after: Side | None) -> str:
     pale = [_pale(before)]
     if after is not None:
         named = (("before", pale[0]), ("after", _pale(after)))
-        pale = [f"{when} {found}" for when, found in named if found]
+        pale = [f"{when} {text}" for when, text in named if text]
     rest = "; ".join(filter(None, pale))
     return f"{HELP} Pale bins, with fewer rows: {rest}." if rest else HELP
 
@@ -175,9 +175,9 @@ def wander_sentence(before: BinSweep, after: BinSweep | None, n_samples: int) ->
 
 
 def _moves(sweep: BinSweep, n_samples: int) -> str:
-    found, least = _wander(sweep), 0.001 if n_samples < 50_000 else 0.0001
-    start = "up to" if found >= least else "less than"
-    return f"{start} {detected_points(max(found, least), n_samples)}"
+    width, least = _wander(sweep), 0.001 if n_samples < 50_000 else 0.0001
+    start = "up to" if width >= least else "less than"
+    return f"{start} {detected_points(max(width, least), n_samples)}"
 
 
 def _wander(sweep: BinSweep) -> float:

@@ -93,7 +93,7 @@ PARAMETERS = {
 
 WARNINGS, NOT_LOOKED_AT = "Warnings", "Not looked at"
 
-FILE, DIGEST, MADE, VERSION = "File", "SHA-256", "Made", "Fractile"
+FILE, DIGEST, DATE, VERSION = "File", "SHA-256", "Made", "Fractile"
 
 NO_GROUPS = (
     "No column groups the rows, so miscalibration that cancels out between subgroups would not be"
@@ -157,7 +157,7 @@ def and_more(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def settings_said(
+def settings_by_name(
     settings: Settings, n_resamples: int, *, one_set: bool, split_at: tuple[str, ...] = ()
 ) -> dict[str, str]:
     """Return every setting that decides a number, by its name."""
@@ -168,7 +168,7 @@ def settings_said(
     if split_at:
         evaluation = f"split by {split_at[0]} at {period_name(split_at[1])}"
     only = settings.only
-    said = {
+    texts = {
         "Calibrator": method_name(settings.method),
         **{_option(settings.method, name): _chosen(value) for name, value in settings.options},
         "Calibrated by group": settings.group or "",
@@ -178,7 +178,7 @@ def settings_said(
         "Seed": str(settings.seed),
         "Resamples": f"{n_resamples:,}",
     }
-    return {name: text for name, text in said.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
 def _chosen(value: object) -> str:
@@ -264,12 +264,12 @@ def _acting(cutoff: float | None, costs: tuple[float, float] | None) -> list[str
     return ["--costs", *(f"{one:.12g}" for one in costs)]
 
 
-def in_python(asked: AuditAsked) -> str:
+def in_python(audit: AuditAsked) -> str:
     """Return how the library finds the same figures."""
-    rows, n_bins = "split" if asked.seed is None else "data, outcomes", asked.options.n_bins
-    options = f"event={asked.event!r}, calibrator={asked.calibrator!r}, n_bins={n_bins}"
-    seed = "" if asked.seed is None else f", seed={asked.seed}"
-    groups = "" if asked.grouping is None else ", groups=groups"
+    rows, n_bins = "split" if audit.seed is None else "data, outcomes", audit.options.n_bins
+    options = f"event={audit.event!r}, calibrator={audit.calibrator!r}, n_bins={n_bins}"
+    seed = "" if audit.seed is None else f", seed={audit.seed}"
+    groups = "" if audit.grouping is None else ", groups=groups"
     return f"In Python: calibcore.audit({rows}, {options}{seed}{groups})"
 
 

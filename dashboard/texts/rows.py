@@ -28,7 +28,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+)*")
 _OWN = re.compile(r"\b[Rr]ows\b")
 _called: ContextVar[str] = ContextVar("rows are called", default=ROWS)
 
-Said = ParamSpec("Said")
+Parameters = ParamSpec("Parameters")
 
 
 def called(word: str) -> str | None:
@@ -69,11 +69,11 @@ def say_rows(text: str) -> str:
     return _OWN.sub(lambda own: word if own[0] == ROWS else f"{word[0].upper()}{word[1:]}", text)
 
 
-def says_rows(write: Callable[Said, str]) -> Callable[Said, str]:
+def says_rows(write: Callable[Parameters, str]) -> Callable[Parameters, str]:
     """Let a function that writes a text without any of a file's call rows as the reader does."""
 
     @wraps(write)
-    def written(*args: Said.args, **named: Said.kwargs) -> str:
+    def written(*args: Parameters.args, **named: Parameters.kwargs) -> str:
         return say_rows(write(*args, **named))
 
     return written

@@ -236,9 +236,9 @@ class Groups:
 
     def _described(self, side: GroupGaps, k: int) -> str:
         gap, rows = float(side.gap[k]), int(side.rows[k])
-        found = finding(gap, abs(gap), 0.0, prediction=self.prediction)
+        badge = finding(gap, abs(gap), 0.0, prediction=self.prediction)
         shown = side.adjusted[k] < DETECTION_LEVEL
-        what = (found if shown else still(found)).in_sentence
+        what = (badge if shown else still(badge)).in_sentence
         left = "" if shown else f": {LEFT}"
         sign = 1 if gap > 0 else -1
         ends = sorted(sign * float(end[k]) for end in (side.low, side.high))

@@ -75,7 +75,7 @@ def mean_gap_line(evaluated: SetResult, inference: Inference | None = None) -> s
     sides = [("", row.before, known.before if known else None)]
     if evaluated.after is not evaluated.before:
         sides = [("before ", *sides[0][1:]), ("after ", row.after, known.after if known else None)]
-    told = []
+    parts = []
     for name, gap, uncertainty in sides:
         if gap is None:
             continue
@@ -84,9 +84,9 @@ def mean_gap_line(evaluated: SetResult, inference: Inference | None = None) -> s
             ends = uncertainty.interval.low, uncertainty.interval.high
             low, high = (pp(end, evaluated.n_samples, signed=True) for end in ends)
             text += f" ({ci(low.removesuffix(' pp'), high.removesuffix(' pp'))})"
-        told.append(text)
+        parts.append(text)
     left = f" After calibration: {LEFT}." if remains(evaluated.before, evaluated.after) else ""
-    return f"Mean gap (score \u2212 observed): {', '.join(told)}.{left}"
+    return f"Mean gap (score \u2212 observed): {', '.join(parts)}.{left}"
 
 
 def nll_key(evaluated: SetResult) -> str:

@@ -61,7 +61,7 @@ NEXT_STEP = "Change the file or the settings on the left, or choose another file
 class VerdictWords:
     """What one side shows."""
 
-    found: Badge
+    finding: Badge
     """The finding, for a badge."""
     size: str
     """What follows the finding: its size, the numbers it rests on, the evidence; ends in a period.
@@ -70,7 +70,7 @@ class VerdictWords:
     @property
     def sentence(self) -> str:
         """The finding and its size."""
-        return f"{self.found.word}{self.size}"
+        return f"{self.finding.word}{self.size}"
 
 
 def verdict(
@@ -118,16 +118,16 @@ def verdict(
 
 
 @says_rows
-def _how_much(found: Badge, side: Side, finer: int) -> str:
+def _how_much(finding: Badge, side: Side, finer: int) -> str:
     """Return the size of a finding: a mean gap, or, where its sign changes, its shape."""
-    if found is CHANCE:
+    if finding is CHANCE:
         ends = f"{side.auroc.low:.2f}\u2013{side.auroc.high:.2f}"
         return f" (AUROC 95% CI {ends}). {NOT_DETECTED.word}"
-    if found is CONSTANT:
+    if finding is CONSTANT:
         return f" for all rows. {NOT_DETECTED.word}"
-    if found in {NOT_DETECTED, IN_SUBGROUPS, IN_TIME, FITTED}:
+    if finding in {NOT_DETECTED, IN_SUBGROUPS, IN_TIME, FITTED}:
         return ""
-    if found.direction == "both":
+    if finding.direction == "both":
         what = shape(side.omnibus, named=True)
         return f", {what}" if what else ""
     size = f" by {detected_points(abs(mean_gap_of(side)), side.event.n_samples, finer=finer)}"
@@ -135,9 +135,9 @@ def _how_much(found: Badge, side: Side, finer: int) -> str:
     return size if detected else f"{size}, though no longer detected"
 
 
-def badge(name: str, found: Badge) -> str:
+def badge(name: str, finding: Badge) -> str:
     """Return the verdict of one side as a badge, for Markdown."""
-    return f":{found.colour}-badge[{found.icon} {name}: {found.in_sentence}]"
+    return f":{finding.colour}-badge[{finding.icon} {name}: {finding.in_sentence}]"
 
 
 def findings(
@@ -151,7 +151,7 @@ def findings(
     sides = [evaluated.before]
     if evaluated.after is not evaluated.before:
         sides.append(evaluated.after)
-    found = {}
+    badges = {}
     for name, side in zip(("Before", "After"), sides, strict=False):
         after = name == "After"
         one = finding_of(
@@ -163,8 +163,8 @@ def findings(
             one = IN_SUBGROUPS
         elif one is NOT_DETECTED and groups is not None and groups.drifts[after]:
             one = IN_TIME
-        found[name] = one
-    return found
+        badges[name] = one
+    return badges
 
 
 def both_sides_line(

@@ -16,7 +16,7 @@ from dashboard.texts.numbers import escape_markdown
 
 _COMMA, _NONE = ",", "none"
 
-_ASKED = "address_asked"
+_QUERY = "address_asked"
 """What the address held when the session began; then what of it could not be used."""
 
 _PUT = "address_put"
@@ -27,7 +27,7 @@ class _Unusable(NamedTuple):
     """A setting of the address that could not be used, and the value it has instead."""
 
     key: str
-    asked: str
+    text: str
     value: object
 
 
@@ -52,11 +52,11 @@ def choose(
     own = st.session_state.get(_own(key), default)
     if own != default and st.session_state.get(key) == "":
         st.session_state[key] = own
-    held = _hold(label, key)
-    if held in options and held != default:
-        st.session_state[_own(key)] = held
-    st.session_state[_seen(key)] = held if held in options else default
-    st.session_state[_refused(key)] = held != "" and held not in options
+    word = _hold(label, key)
+    if word in options and word != default:
+        st.session_state[_own(key)] = word
+    st.session_state[_seen(key)] = word if word in options else default
+    st.session_state[_refused(key)] = word != "" and word not in options
     control(
         label,
         list(options),
@@ -78,10 +78,10 @@ def choose_several(
     """
     if st.session_state.get(key) == _COMMA.join(default):
         st.session_state[key] = ""
-    held = _hold(label, key)
-    chosen = held.split(_COMMA) if held else list(default)
+    text = _hold(label, key)
+    chosen = text.split(_COMMA) if text else list(default)
     st.session_state[_seen(key)] = [word for word in dict.fromkeys(chosen) if word in options]
-    st.session_state[_refused(key)] = held != _NONE and any(w not in options for w in chosen)
+    st.session_state[_refused(key)] = text != _NONE and any(w not in options for w in chosen)
     st.multiselect(
         label,
         list(options),
@@ -96,14 +96,14 @@ def choose_several(
 
 def several(key: str, default: Sequence[str]) -> list[str]:
     """Return the words chosen of several, before the choice is drawn."""
-    held = st.session_state.get(key, st.query_params.get(key, ""))
-    return [word for word in held.split(_COMMA) if word != _NONE] if held else list(default)
+    text = st.session_state.get(key, st.query_params.get(key, ""))
+    return [word for word in text.split(_COMMA) if word != _NONE] if text else list(default)
 
 
 def choose_number(label: str, low: int, high: int, usual: int, *, key: str, **shown: Any) -> int:
     """Let the user choose a whole number, which the address holds under `key`."""
-    asked = st.query_params.get(key, "")
-    if asked and not is_whole(asked, low, high):
+    text = st.query_params.get(key, "")
+    if text and not is_whole(text, low, high):
         with suppress(StreamlitAPIException):  # once it is on the page, it writes what is valid
             del st.query_params[key]
             st.rerun()
@@ -148,15 +148,15 @@ def follow() -> None:
     again = False
     for key, value in values.items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        held = st.query_params.get(key, "")
-        if text == held:
+        before = st.query_params.get(key, "")
+        if text == before:
             continue
         with suppress(StreamlitAPIException):  # what is on the page writes itself
             if text:
                 st.query_params[key] = text
             else:
                 del st.query_params[key]
-            again = again or bool(held)
+            again = again or bool(before)
     if again:
         st.rerun()
     for key in values:
@@ -168,17 +168,17 @@ def follow() -> None:
 def _hold(label: str, key: str) -> str:
     """Bind a text that nobody sees to the address; return it."""
     with st.container(key=f"in_address_{key}"):
-        held = st.text_input(
+        text = st.text_input(
             label, key=key, bind="query-params", persist_state="session", autocomplete="off"
         )
-    return str(held)
+    return str(text)
 
 
-def remember_asked() -> None:
+def remember_query() -> None:
     """Keep what the address asks for, before anything is drawn in a session."""
-    if _ASKED not in st.session_state:
+    if _QUERY not in st.session_state:
         query = {key: st.query_params.get_all(key) for key in st.query_params}
-        st.session_state[_ASKED] = usable(query)
+        st.session_state[_QUERY] = usable(query)
 
 
 def usable(query: Mapping[str, list[str]]) -> dict[str, list[str]]:
@@ -194,17 +194,17 @@ def usable(query: Mapping[str, list[str]]) -> dict[str, list[str]]:
 
 def show_unusable() -> None:
     """Name the settings of the address that could not be used, after everything is drawn."""
-    asked = st.session_state[_ASKED]
-    if isinstance(asked, dict):
-        asked = [
+    settings = st.session_state[_QUERY]
+    if isinstance(settings, dict):
+        settings = [
             _Unusable(key, ", ".join(values), st.session_state[_place(key)])
-            for key, values in asked.items()
+            for key, values in settings.items()
             if _place(key) in st.session_state and not _is_used(key, values)
         ]
-        st.session_state[_ASKED] = asked
-    still = [one for one in asked if st.session_state.get(_place(one.key)) == one.value]
+        st.session_state[_QUERY] = settings
+    still = [one for one in settings if st.session_state.get(_place(one.key)) == one.value]
     if still:
-        st.warning(unusable([(one.key, one.asked) for one in still]), icon=":material/link:")
+        st.warning(unusable([(one.key, one.text) for one in still]), icon=":material/link:")
 
 
 def _is_used(key: str, values: list[str]) -> bool:
@@ -257,10 +257,12 @@ def _keep_several(key: str, default: Sequence[str]) -> None:
         put_values({key: ""})
 
 
-def unusable(asked: Sequence[tuple[str, str]]) -> str:
+def unusable(settings: Sequence[tuple[str, str]]) -> str:
     """Return a sentence on settings of the address that could not be used, for Markdown."""
-    names = ", ".join(f"{key}={value[:60]}" for key, value in asked)
-    which, shown = ("which is", "default is") if len(asked) == 1 else ("which are", "defaults are")
+    names = ", ".join(f"{key}={value[:60]}" for key, value in settings)
+    which, shown = (
+        ("which is", "default is") if len(settings) == 1 else ("which are", "defaults are")
+    )
     return escape_markdown(
         f"The address asks for {names}, {which} not available. The {shown} shown."
     )

@@ -78,8 +78,8 @@ def _offer_variant(offered: Sequence[str], chosen: Sequence[str]) -> None:
     if key is None or key not in methods:
         return
     usual = usual_options(key)
-    made = {name: _choose_option(key, name, value) for name, value in usual.items()}
-    own = {name: value for name, value in made.items() if value != usual[name]}
+    values = {name: _choose_option(key, name, value) for name, value in usual.items()}
+    own = {name: value for name, value in values.items() if value != usual[name]}
     added = variant_key(key, own)
     st.button(
         words.ADD,

@@ -19,7 +19,7 @@ def choose_date(upload: Upload) -> None:
     st.selectbox(
         imports.SPLIT_BY_DATE,
         places,
-        format_func=imports.split_said,
+        format_func=imports.split_name,
         key="split_by_date",
         help=imports.SPLIT_BY_DATE_HELP,
         on_change=_split_by_date,

@@ -28,7 +28,7 @@ def agreed(estimate: Estimate | None, settings: Settings) -> bool:
     if estimate is None or estimate.longest < ASK_FROM:
         return True
     wanted = _wanted(settings, estimate)
-    if wanted in _asked():
+    if wanted in _agreements():
         return True
     name = method_name(settings.method)
     cost = fit_cost(estimate.seconds, estimate.bytes, estimate.spread)
@@ -38,7 +38,7 @@ def agreed(estimate: Estimate | None, settings: Settings) -> bool:
         if risk:
             st.warning(say_rows(risk), icon=":material/warning:")
         st.info(f"{name} on {size} will take {cost}. {NOT_FITTED}", icon=":material/hourglass_top:")
-        st.button("Fit it", on_click=_asked().add, args=(wanted,), type="primary")
+        st.button("Fit it", on_click=_agreements().add, args=(wanted,), type="primary")
     return False
 
 
@@ -46,9 +46,9 @@ def _wanted(settings: Settings, estimate: Estimate) -> tuple[object, ...]:
     return settings.method, settings.options, estimate.n_rows, estimate.n_classes
 
 
-def _asked() -> set[tuple[object, ...]]:
-    found: set[tuple[object, ...]] = st.session_state.setdefault("agreed", set())
-    return found
+def _agreements() -> set[tuple[object, ...]]:
+    agreements: set[tuple[object, ...]] = st.session_state.setdefault("agreed", set())
+    return agreements
 
 
 @contextmanager
@@ -81,4 +81,4 @@ def _stop(settings: Settings, estimate: Estimate | None) -> None:
     """Choose uncalibrated scores, and withdraw the agreement."""
     address.put_values({"method": NO_METHOD})
     if estimate is not None:
-        _asked().discard(_wanted(settings, estimate))
+        _agreements().discard(_wanted(settings, estimate))

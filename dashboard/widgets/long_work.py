@@ -54,7 +54,7 @@ class LongWork:
         ``seconds``: its cost. ``what``: names it at the start of a sentence. ``ask_from``: seconds
         from which on it waits for a click.
         """
-        if seconds < ask_from or is_asked(self.wanted):
+        if seconds < ask_from or is_agreed(self.wanted):
             return True
         about = "about " if seconds >= 5 else ""
         with self._place.container():
@@ -62,7 +62,7 @@ class LongWork:
             st.button(
                 RUN,
                 key=f"run_{self.wanted[0]}",
-                on_click=_asked().add,
+                on_click=_agreements().add,
                 args=(self.wanted,),
                 type="primary",
             )
@@ -75,13 +75,13 @@ class LongWork:
 
         def report(share: float, text: str) -> None:
             nonlocal bar
-            asked = is_asked(self.wanted)
-            if not asked and time.monotonic() - start < SHOW_FROM:
+            agreed = is_agreed(self.wanted)
+            if not agreed and time.monotonic() - start < SHOW_FROM:
                 return
             if bar is None:
                 with self._place.container():
                     bar = st.progress(0.0, text)
-                    if asked:
+                    if agreed:
                         self._offer_stop()
             # A click on anything makes this call end the run, and with it the work.
             bar.progress(min(max(share, 0.0), 1.0), text)
@@ -93,16 +93,16 @@ class LongWork:
         st.button(
             STOP,
             key=f"stop_{self.wanted[0]}",
-            on_click=_asked().discard,
+            on_click=_agreements().discard,
             args=(self.wanted,),
         )
 
 
-def is_asked(wanted: tuple[object, ...]) -> bool:
+def is_agreed(wanted: tuple[object, ...]) -> bool:
     """Return whether the user has started this work, and not stopped it."""
-    return wanted in _asked()
+    return wanted in _agreements()
 
 
-def _asked() -> set[tuple[object, ...]]:
-    found: set[tuple[object, ...]] = st.session_state.setdefault("agreed_work", set())
-    return found
+def _agreements() -> set[tuple[object, ...]]:
+    agreements: set[tuple[object, ...]] = st.session_state.setdefault("agreed_work", set())
+    return agreements

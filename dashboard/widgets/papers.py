@@ -24,7 +24,7 @@ class PaperTable:
 
     name: str
     """Paper and table."""
-    said: str
+    note: str
     """What is set, and what differs from the paper."""
     words: Mapping[str, str]
     """Settings that the address holds as words."""
@@ -63,13 +63,13 @@ def _gupta(
     in_bins = {"bins": 25} if "ece" in measures else {}
     own: dict[str, OptionValue] = {"n_knots": n_knots, "constrained": False}
     usual = usual_options(method)
-    asked = {name: value for name, value in own.items() if value != usual[name]}
+    changes = {name: value for name, value in own.items() if value != usual[name]}
     loose = {"spline_cross_validated": False} if method == "spline" else {}
     return PaperTable(
         name=f"Gupta 2021, {table}",
-        said=f"{text}; {_KNOTS.format(n_knots)}.",
+        note=f"{text}; {_KNOTS.format(n_knots)}.",
         words={"event": event, **(_SPLINE if method == "spline" else {"method": method})},
-        methods=(variant_key(method, asked), *_GUPTA),
+        methods=(variant_key(method, changes), *_GUPTA),
         measures=measures,
         values={
             "rank" if event == "top" else "within": rank,
@@ -89,7 +89,7 @@ _ZHANG_METHODS = (
     "dirichlet",
     "gaussian_process",
 )
-_ZHANG_SAID = (
+_ZHANG_NOTE = (
     "temperature and ensemble fitted by squared error, isotonic regression of each class in lines"
     " as in scikit-learn"
 )
@@ -107,7 +107,7 @@ _GUO_METHODS = (
 def _guo(table: str, measure: str, text: str) -> PaperTable:
     return PaperTable(
         name=f"Guo 2017, Table {table}",
-        said=f"{text}; binning, isotonic regression and BBQ one class against the rest.",
+        note=f"{text}; binning, isotonic regression and BBQ one class against the rest.",
         words={**_TOP, "method": "temperature", "temperature_loss": "nll"},
         methods=_GUO_METHODS,
         measures=(measure,),
@@ -163,7 +163,7 @@ TABLES: Mapping[str, PaperTable] = {
     "guo_s3": _guo("S3", "nll", "NLL of all classes"),
     "zhang_1": PaperTable(
         name="Zhang 2020, Table 1",
-        said=f"KDE-ECE of the top prediction; {_ZHANG_SAID}. On Models: {_SPLITS} random splits.",
+        note=f"KDE-ECE of the top prediction; {_ZHANG_NOTE}. On Models: {_SPLITS} random splits.",
         words=_ETS,
         methods=_ZHANG_METHODS,
         measures=("kde_ece",),
@@ -172,7 +172,7 @@ TABLES: Mapping[str, PaperTable] = {
     ),
     "zhang_2": PaperTable(
         name="Zhang 2020, Table 2",
-        said=f"Calibration gain of all classes; {_ZHANG_SAID}. On Models: {_SPLITS} random splits.",
+        note=f"Calibration gain of all classes; {_ZHANG_NOTE}. On Models: {_SPLITS} random splits.",
         words=_ETS,
         methods=_ZHANG_METHODS,
         measures=("calibration_gain",),
@@ -181,8 +181,8 @@ TABLES: Mapping[str, PaperTable] = {
     ),
     "zhang_6": PaperTable(
         name="Zhang 2020, Figure 6",
-        said="KDE-ECE of the top prediction and accuracy by calibration rows, on Data needed;"
-        f" {_ZHANG_SAID}. {_DRAWS} subsamples per size; the paper has 100.",
+        note="KDE-ECE of the top prediction and accuracy by calibration rows, on Data needed;"
+        f" {_ZHANG_NOTE}. {_DRAWS} subsamples per size; the paper has 100.",
         words={**_ETS, "learning_error": "kde_ece"},
         methods=_LEARNERS,
         measures=("kde_ece", "accuracy"),
@@ -191,7 +191,7 @@ TABLES: Mapping[str, PaperTable] = {
     ),
     "vasilev": PaperTable(
         name="Vasilev 2023, Tables 3\u201314",
-        said="Accuracy, ECE, class-wise ECE and MCE in 15 bins, NLL and Brier score of all classes;"
+        note="Accuracy, ECE, class-wise ECE and MCE in 15 bins, NLL and Brier score of all classes;"
         " histogram binning with 20 bins per class, isotonic regression in lines as in"
         " scikit-learn, vector scaling with and without bias.",
         words={
@@ -221,7 +221,7 @@ def choose(upload: Upload) -> None:
         help=HELP,
     )
     if key is not None:
-        st.markdown(f":small[{TABLES[key].said}]")
+        st.markdown(f":small[{TABLES[key].note}]")
         st.button(APPLY, key="paper_apply", on_click=_apply, args=(TABLES[key],))
 
 

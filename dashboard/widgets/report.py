@@ -12,7 +12,7 @@ from dashboard.views.decisions.document import IN_USE, Choices
 from dashboard.widgets import sign_in
 from dashboard.widgets.downloads import file_name, offer_file
 
-_TRIED, _MADE, _AUTHOR = "settings_tried", "report_made", "report_author"
+_TRIED, _REPORT, _AUTHOR = "settings_tried", "report_made", "report_author"
 
 
 def offer(scene: Scene) -> None:
@@ -50,20 +50,20 @@ def _show(scene: Scene) -> None:
         def tell(share: float) -> None:
             bar.progress(min(share, 1.0), words.MAKING)
 
-        st.session_state[_MADE] = _of(scene), report_of(scene, _asked(scene, typed), tell)
+        st.session_state[_REPORT] = _of(scene), report_of(scene, _request(scene, typed), tell)
         place.empty()
-    of, made = st.session_state.get(_MADE, (None, None))
-    if made is None or of != _of(scene):
+    of, report = st.session_state.get(_REPORT, (None, None))
+    if report is None or of != _of(scene):
         return
-    if made.typed != typed:
+    if report.typed != typed:
         st.markdown(f":small[{words.STALE}]")
-    _offer_files(made)
+    _offer_files(report)
 
 
-def _asked(scene: Scene, typed: Typed) -> ReportRequest:
-    held = st.session_state
-    n_tried = len(held[_TRIED][scene.upload.digest])
-    return ReportRequest(typed, held.get(IN_USE, Choices()), n_tried)
+def _request(scene: Scene, typed: Typed) -> ReportRequest:
+    session = st.session_state
+    n_tried = len(session[_TRIED][scene.upload.digest])
+    return ReportRequest(typed, session.get(IN_USE, Choices()), n_tried)
 
 
 def _of(scene: Scene) -> tuple[object, ...]:

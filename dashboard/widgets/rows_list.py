@@ -122,14 +122,14 @@ def show_rows(scene: Scene, chosen: ScoreRange, *, key: str, first: RowOrder = "
     if not places.size:
         return
     cells = cells_of(scene)
-    found = cells(places[start : start + PAGE])
+    shown_rows = cells(places[start : start + PAGE])
     # Of the prediction itself, the two classes say already whether it was right.
-    classes = found.predicted is not None
+    classes = shown_rows.predicted is not None
     hit = "" if classes and words.top else words.plain if words.named else listed.HIT
-    head = listed.list_head(found.columns, classes=classes, hit=hit, names=found.names)
-    _show_table(head, lines_of(found, hits=bool(hit)))
+    head = listed.list_head(shown_rows.columns, classes=classes, hit=hit, names=shown_rows.names)
+    _show_table(head, lines_of(shown_rows, hits=bool(hit)))
     numbered = listed.numbered(scene.upload.contents, scene.where)
-    note = listed.list_note((start, len(found.numbers)), places.size, words, numbered, order)
+    note = listed.list_note((start, len(shown_rows.numbers)), places.size, words, numbered, order)
     decided = listed.decided_note(scene.evaluated) if classes else ""
     st.markdown(f":small[{note} {decided}]")
     offer_table(
@@ -178,7 +178,7 @@ def _show_table(head: list[str], lines: list[list[str | float]]) -> None:
         st.html(table("measures listed all-columns", heads, rows, named=False))
 
 
-def _text(held: str | float, *, share: bool) -> str:
-    if isinstance(held, str):
-        return shortened(held)
-    return listed.score(held) if share else listed.number(held)
+def _text(content: str | float, *, share: bool) -> str:
+    if isinstance(content, str):
+        return shortened(content)
+    return listed.score(content) if share else listed.number(content)

@@ -74,5 +74,5 @@ def _row(parts: Sequence[Part], n_columns: int, *, named: bool) -> str:
 def _cell(part: Part) -> str:
     if isinstance(part, str):
         return f"<td>{part}</td>"
-    kind, held = part
-    return f"<td class='{kind}'>{held}</td>"
+    kind, text = part
+    return f"<td class='{kind}'>{text}</td>"

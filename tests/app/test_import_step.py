@@ -184,7 +184,7 @@ def test_another_column_of_labels_is_another_result() -> None:
     assert role(page, "label").value != "outcome"
     assert role_words.CHOSEN in said(page)
     assert page.query_params["roles"] in ("outcome:guess", ["outcome:guess"])
-    click(page, words.AS_FOUND_AGAIN)
+    click(page, words.DETECT_AGAIN)
     expect_ks(page, LABELS)
     assert "roles" not in page.query_params
 
@@ -225,7 +225,7 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
     overrule(page, "sets", "One")
     expect_ks(page, LABELS)
     assert "All rows are evaluated" in said(page)
-    click(page, words.AS_FOUND_AGAIN)
+    click(page, words.DETECT_AGAIN)
     assert tile(page, "KS error") == apart
     page = open_upload(("mine.csv", data), sets="One")
     assert control(page, "sets").value == "One"
@@ -263,7 +263,7 @@ def test_a_question_is_answered_by_one_click() -> None:
     click(page, '"target"')
     expect_ks(page, OTHER)
     assert not step(page).expanded
-    click(page, words.AS_FOUND_AGAIN)
+    click(page, words.DETECT_AGAIN)
     assert f"**{escape_markdown(asked.value.ask)}**" in said(page)
     role(page, "label").set_value("outcome").run()
     role(page, "target").set_value("left out").run()
@@ -321,7 +321,7 @@ def test_choices_of_an_address_that_do_not_fit_are_said_in_words() -> None:
     (warning,) = [one.value for one in page.warning]
     for part in ("gone", "odds", "200", "Expected Logits or Probabilities"):
         assert part in warning
-    click(page, words.AS_FOUND_AGAIN)
+    click(page, words.DETECT_AGAIN)
     assert not page.warning
     expect_ks(page, LABELS)
 
@@ -330,7 +330,7 @@ def test_a_reading_that_nobody_chose_for_the_file_is_said_to_be_of_the_address()
     two = files.npz(logits=TABLE, labels=LABELS)
     page = open_upload(("mine.npz", two), values="Logits", labels_from="0")
     assert [info.value for info in page.info] == [words.BY_ADDRESS]
-    click(page, words.AS_FOUND_AGAIN)
+    click(page, words.DETECT_AGAIN)
     assert not page.info
     expect_ks(page, LABELS)
     chosen = open_upload(("mine.npz", two))

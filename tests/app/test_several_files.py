@@ -65,7 +65,7 @@ def test_two_files_are_asked_about_and_can_be_read_otherwise() -> None:
     assert page.query_params["together"] in ("rows", ["rows"])
     again = open_upload(*given, together="sets:south.csv")
     assert "240 calibration \u00b7 200 test rows" in labels(again)
-    (reset,) = [one for one in again.button if one.label == words.AS_FOUND_AGAIN]
+    (reset,) = [one for one in again.button if one.label == words.DETECT_AGAIN]
     reset.click().run()
     assert "**What are they?**" in said(again)
     assert "together" not in again.query_params

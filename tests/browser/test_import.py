@@ -170,7 +170,7 @@ def test_a_question_is_answered_by_one_click(open_page: OpenPage) -> None:
     page.wait_for_url(re.compile("roles=outcome(:|%3A)target"))
     settle(page)
     page.locator(STEP).click()
-    again = page.get_by_role("button", name=words.AS_FOUND_AGAIN)
+    again = page.get_by_role("button", name=words.DETECT_AGAIN)
     stand_still(again)
     click(again)
     expect(question).to_be_visible()
@@ -203,7 +203,7 @@ def test_what_an_address_says_of_the_file_is_taken_back_whole(open_page: OpenPag
     bring(page, "three.csv", simple())
     expect(page.get_by_role("alert").filter(has_text="Not used")).to_contain_text("outcome gone")
     settle(page)
-    reset = page.get_by_role("button", name=words.AS_FOUND_AGAIN)
+    reset = page.get_by_role("button", name=words.DETECT_AGAIN)
     if not reset.is_visible():
         page.locator(STEP).click()
     reset.click()

@@ -132,7 +132,7 @@ def test_two_selects_set_roles_right(open_page: OpenPage) -> None:
     assert asked(page)["roles"] == ["outcome:readmitted_30d~score:predicted_risk_pct"]
     expect(page.get_by_test_id("stMain")).to_contain_text(f"readmitted_30d = Yes ({n_back})")
     # Nothing has closed under the hand; one click takes every choice back.
-    page.get_by_role("button", name=words.AS_FOUND_AGAIN).click()
+    page.get_by_role("button", name=words.DETECT_AGAIN).click()
     expect(question).to_contain_text(f"{N_MISSING} of {N:,}")
     settle(page)
     assert not {"roles", "leave_out"} & set(asked(page))

@@ -103,10 +103,10 @@ def test_plain_words_hold_no_terms_of_art(side: Side) -> None:
 @pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
 def test_both_wordings_find_the_same(side: Side) -> None:
     plain, expert = (verdict(side, TOP_1, expert=expert) for expert in (False, True))
-    assert (plain.found.word, plain.found.icon, plain.found.colour) == (
-        expert.found.word,
-        expert.found.icon,
-        expert.found.colour,
+    assert (plain.finding.word, plain.finding.icon, plain.finding.colour) == (
+        expert.finding.word,
+        expert.finding.icon,
+        expert.finding.colour,
     )
     # The experts' sentence is the plain one, with more in brackets.
     assert expert.sentence.startswith(f"{plain.sentence.removesuffix('.')} (")

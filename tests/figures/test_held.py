@@ -10,7 +10,7 @@ from calibcore.inference.coverage import COVERAGE
 from calibcore.inference.findings import Finding, Reference, Uncertainty
 from calibcore.inference.intervals import Interval
 from calibcore.metrics import METRICS
-from dashboard.texts.measures import ABOVE, LEAST_HELD, coverage_note, measure_rows, narrow_note
+from dashboard.texts.measures import ABOVE, LEAST_COVERAGE, coverage_note, measure_rows, narrow_note
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 
@@ -28,7 +28,7 @@ def test_the_least_and_the_most_are_read_off_both_sides_and_all_models() -> None
 
 def test_too_narrow_intervals_are_named() -> None:
     narrow = [
-        measure for measure in METRICS if COVERAGE.get(measure.key, (100, 100))[0] < LEAST_HELD
+        measure for measure in METRICS if COVERAGE.get(measure.key, (100, 100))[0] < LEAST_COVERAGE
     ]
     assert narrow
     said = narrow_note(METRICS)

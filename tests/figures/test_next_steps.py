@@ -234,7 +234,7 @@ def test_a_spline_that_overshoots_points_to_its_switch_which_helps() -> None:
         calibrator = SplineCalibration(n_knots=14, constrained=constrained)
         result = audit(Split(rows, sure), event=TopR(1), calibrator=calibrator)
         found[constrained] = [
-            step.sentence for step in steps(result, "spline", kept_within=constrained)
+            step.sentence for step in steps(result, "spline", constrained=constrained)
         ]
     first = '**Turn on "Constrain to 0\u2013100%" first.** '
     assert [text.startswith(first) for text in found[False]] == [True]
@@ -258,7 +258,7 @@ def test_a_spline_that_is_kept_within_is_not_told_to_be() -> None:
     result = made(OVER, GOOD, certain_misses=3.0, nll=0.9)
     fitted = SplineCalibration().fit([0.2, 0.4, 0.6, 0.7, 0.8, 0.9], [0, 1, 0, 1, 0, 1])
     result = replace(result, fitted=fitted)
-    plain, kept = (steps(result, "spline", kept_within=on)[0].sentence for on in (False, True))
+    plain, kept = (steps(result, "spline", constrained=on)[0].sentence for on in (False, True))
     assert plain.startswith('**Turn on "Constrain to 0\u2013100%" first.** ')
     assert kept.startswith("**Try another calibrator first.** ")
 

@@ -76,7 +76,7 @@ SIDES = {"over": OVER, "under": UNDER, "mixed": MIXED, "undetected": UNDETECTED}
 
 def test_scores_above_the_observed_frequency() -> None:
     found = verdict(OVER, TOP_1)
-    assert (found.found.word, found.found.colour) == ("Overconfident", "red")
+    assert (found.finding.word, found.finding.colour) == ("Overconfident", "red")
     assert found.sentence == (
         "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct."
     )
@@ -84,7 +84,7 @@ def test_scores_above_the_observed_frequency() -> None:
 
 def test_scores_below_the_observed_frequency() -> None:
     found = verdict(UNDER, TOP_1)
-    assert (found.found.word, found.found.colour) == ("Underconfident", "blue")
+    assert (found.finding.word, found.finding.colour) == ("Underconfident", "blue")
     assert found.sentence == (
         "Underconfident by 15.0 percentage points: mean score 60.0%, but 75.0% correct."
     )
@@ -93,7 +93,7 @@ def test_scores_below_the_observed_frequency() -> None:
 def test_scores_too_high_here_and_too_low_there() -> None:
     # Mean score 0.6 and frequency 0.6, yet after the first half the totals are 0.15 and 0.25.
     found = verdict(MIXED, TOP_1)
-    assert (found.found.word, found.found.colour) == (
+    assert (found.finding.word, found.finding.colour) == (
         "Over- and underconfident",
         "violet",
     )
@@ -105,7 +105,7 @@ def test_scores_too_high_here_and_too_low_there() -> None:
 
 def test_nothing_detected() -> None:
     found = verdict(UNDETECTED, TOP_1)
-    assert (found.found.word, found.found.colour) == ("No miscalibration detected", "gray")
+    assert (found.finding.word, found.finding.colour) == ("No miscalibration detected", "gray")
     assert found.sentence == ("No miscalibration detected: mean score 82.5%, 82.0% correct.")
 
 
@@ -120,11 +120,11 @@ def test_a_score_without_information_is_named_first() -> None:
         said,
     )
     wrong = verdict(blocks((0.8, 1000, 500)), TOP_1)
-    assert wrong.found.word == "Overconfident"
+    assert wrong.finding.word == "Overconfident"
 
 
 def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
-    found = [verdict(side, TOP_1).found for side in SIDES.values()]
+    found = [verdict(side, TOP_1).finding for side in SIDES.values()]
     for part in ("word", "icon", "colour"):
         assert len({getattr(one, part) for one in found}) == 4
 
@@ -132,7 +132,7 @@ def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
 @pytest.mark.parametrize("hit", [0, 1])
 def test_certain_rows_have_a_verdict(hit: int) -> None:
     found = verdict(side_of([1.0] * 50, [hit] * 50), TOP_1)
-    assert found.found.word == ("Constant score" if hit else "Overconfident")
+    assert found.finding.word == ("Constant score" if hit else "Overconfident")
 
 
 @given(
@@ -143,7 +143,7 @@ def test_certain_rows_have_a_verdict(hit: int) -> None:
 def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]) -> None:
     side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
     said, curves = verdict(side, TOP_1), side.curves
-    found = said.found
+    found = said.finding
     assert (found.colour == "gray") == (side.omnibus.p_value >= 0.05)
     if found.word in {"Overconfident", "Underconfident"}:
         gap = curves.cum_score[-1] - curves.cum_hits[-1]
@@ -527,7 +527,7 @@ def sentences_of(side: Side) -> list[str]:
         smoothed_caption(side),
     ]
     found = verdict(side, TOP_1)
-    return [*captions, found.found.word, found.sentence]
+    return [*captions, found.finding.word, found.sentence]
 
 
 def said_of_results() -> list[str]:

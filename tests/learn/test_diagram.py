@@ -9,13 +9,13 @@ import pytest
 from dashboard.figures import LIGHT
 from dashboard.learn import data
 from dashboard.learn.lesson import Shown, start_of
-from dashboard.learn.lessons.diagram import ASKED, BINS, LESSON, N_ROWS, PER_BIN, SEED, find
+from dashboard.learn.lessons.diagram import BINS, LESSON, N_ROWS, PER_BIN, QUESTION_BIN, SEED, find
 from tests.reference_reliability import wilson
 
 STEPS = (1, 2, 7, 14, 33, 59, 60)
 
 
-def shown(rows: int, k: int = ASKED, **more: object) -> Shown:
+def shown(rows: int, k: int = QUESTION_BIN, **more: object) -> Shown:
     return LESSON.show(start_of(LESSON, chosen={"rows": str(rows), "bin": str(k)}, **more))
 
 
@@ -76,7 +76,7 @@ def test_each_row_is_drawn_once_filled_if_correct(n_rows: int) -> None:
 
 
 def test_the_bar_of_the_question_starts_at_100_percent_and_falls_by_half() -> None:
-    bars = [find(n).diagram.bins.frequency[ASKED] for n in range(1, N_ROWS + 1)]
+    bars = [find(n).diagram.bins.frequency[QUESTION_BIN] for n in range(1, N_ROWS + 1)]
     first = next(bar for bar in bars if not np.isnan(bar))
     assert first == 1
     assert bars[-1] == 0.5
@@ -94,7 +94,7 @@ def test_every_seed_shows_the_same(seed: int) -> None:
 
 def test_few_rows_may_be_luck_and_none_make_no_bar() -> None:
     assert "may be luck" in shown(14).sentence
-    empty = next(n for n in range(1, N_ROWS) if not by_hand(n)[ASKED])
+    empty = next(n for n in range(1, N_ROWS) if not by_hand(n)[QUESTION_BIN])
     assert "no row yet" in shown(empty).sentence
     assert shown(empty).pictures[1].figure.layout.annotations[0].text == "no row"
 
@@ -130,8 +130,8 @@ def test_a_guess_stays_in_the_picture_of_its_bin() -> None:
         figure = shown(N_ROWS, k, guess="70").pictures[1].figure
         return [str(one.text) for one in figure.layout.annotations]
 
-    assert "guess" in guessed(ASKED)
-    assert "guess" not in guessed(ASKED - 1)
+    assert "guess" in guessed(QUESTION_BIN)
+    assert "guess" not in guessed(QUESTION_BIN - 1)
 
 
 def test_one_row_leaves_open_what_the_check_says() -> None:

@@ -204,6 +204,6 @@ def test_the_plan_opens_lessons_and_holds_acting_on_a_score() -> None:
     low, high = (100 * (middle + side * half) / (1 + z**2 / n) for side in (-1, 1))
     (second,) = [step for step in plan.PLAN if step.lesson == "diagram"]
     assert f"interval is {low:.1f}\u2013{high:.1f}%." in second.say
-    assert [diagram.find(k).counted(diagram.ASKED) for k in (11, 12)] == [(2, 2), (2, 3)]
+    assert [diagram.find(k).counted(diagram.QUESTION_BIN) for k in (11, 12)] == [(2, 2), (2, 3)]
     assert "Stop at 12: three rows." in second.do
     assert "1 / (1 + 9) = 10%" in next(s.say for s in plan.PLAN if s.lesson == "acting")

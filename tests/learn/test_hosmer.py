@@ -7,13 +7,13 @@ import pytest
 
 from dashboard.learn.lesson import Shown, start_of
 from dashboard.learn.lessons.hosmer import (
-    ASKED,
     BETWEEN,
     CENTRE,
     LESSON,
     MODELS,
     N_SAMPLES,
     OFF,
+    QUESTION_ROWS,
     ROWS,
     SPREAD,
     find,
@@ -24,7 +24,7 @@ from dashboard.learn.lessons.hosmer import (
 )
 
 
-def shown(rows: str = ASKED, model: str = "off", **more: object) -> Shown:
+def shown(rows: str = QUESTION_ROWS, model: str = "off", **more: object) -> Shown:
     return LESSON.show(start_of(LESSON, chosen={"rows": rows, "model": model}, **more))
 
 
@@ -105,5 +105,7 @@ def test_the_sentence_says_what_was_counted(model: str) -> None:
 
 
 def test_the_answer_is_of_the_question_whatever_is_shown() -> None:
-    share = sum(p < 0.05 for p in find("off", int(ASKED)).p_values.tolist()) / N_SAMPLES
-    assert {shown(rows).answer for rows in ("200", ASKED)} == {f"in {100 * share:.0f}% of samples"}
+    share = sum(p < 0.05 for p in find("off", int(QUESTION_ROWS)).p_values.tolist()) / N_SAMPLES
+    assert {shown(rows).answer for rows in ("200", QUESTION_ROWS)} == {
+        f"in {100 * share:.0f}% of samples"
+    }

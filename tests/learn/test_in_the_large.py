@@ -9,14 +9,14 @@ import pytest
 from dashboard.compute.learn import file_of
 from dashboard.learn.laboratory import chosen_of, drawn_of
 from dashboard.learn.lesson import Shown, State, start_of
-from dashboard.learn.lessons.in_the_large import ASKED, AT, LESSON, N_ROWS, find, model_of
+from dashboard.learn.lessons.in_the_large import AT, LESSON, N_ROWS, QUESTION_SLOPE, find, model_of
 
 
-def state(slope: str = ASKED, shift: str = "0", **more: object) -> State:
+def state(slope: str = QUESTION_SLOPE, shift: str = "0", **more: object) -> State:
     return start_of(LESSON, chosen={"slope": slope, "shift": shift}, **more)
 
 
-def shown(slope: str = ASKED, shift: str = "0", **more: object) -> Shown:
+def shown(slope: str = QUESTION_SLOPE, shift: str = "0", **more: object) -> Shown:
     return LESSON.show(state(slope, shift, **more))
 
 
@@ -71,7 +71,7 @@ def test_at_no_shift_the_total_is_right_and_the_slope_is_not() -> None:
 
 def test_the_answer_is_a_closed_form() -> None:
     said = shown()
-    low, high = (risk(float(ASKED) * logit(score)) for score in AT)
+    low, high = (risk(float(QUESTION_SLOPE) * logit(score)) for score in AT)
     assert said.right == "high"
     assert f"at a score of 90.0% the true risk is {100 * high:.1f}%" in said.answer
     assert f"at 10.0% it is {100 * low:.1f}%" in said.answer

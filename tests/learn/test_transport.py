@@ -7,9 +7,9 @@ import pytest
 
 from dashboard.learn.lesson import Shown, State, start_of
 from dashboard.learn.lessons.transport import (
-    ASKED,
     LESSON,
     N_ROWS,
+    QUESTION_RATE,
     RATES,
     SCORE,
     Hospital,
@@ -20,11 +20,11 @@ from dashboard.learn.lessons.transport import (
 SEEDS = range(12)
 
 
-def state(rate: str = ASKED, stage: str = "before", **more: object) -> State:
+def state(rate: str = QUESTION_RATE, stage: str = "before", **more: object) -> State:
     return start_of(LESSON, chosen={"rate": rate, "stage": stage}, **more)
 
 
-def shown(rate: str = ASKED, stage: str = "before", **more: object) -> Shown:
+def shown(rate: str = QUESTION_RATE, stage: str = "before", **more: object) -> Shown:
     return LESSON.show(state(rate, stage, **more))
 
 
@@ -51,7 +51,7 @@ def test_the_true_offset_is_bayes_rule(rate: str) -> None:
 
 
 def test_the_answer_is_bayes_rule() -> None:
-    assert 100 * bayes(SCORE / 100, 0.5, int(ASKED) / 100) == pytest.approx(10)
+    assert 100 * bayes(SCORE / 100, 0.5, int(QUESTION_RATE) / 100) == pytest.approx(10)
     assert shown().answer.startswith("10.0%: odds of 50:50, times (10:90)")
 
 

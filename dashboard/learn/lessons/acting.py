@@ -13,7 +13,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.lesson import Check, Lesson, NumberGuess, Picture, Shown, State, Steps
 from dashboard.texts.numbers import MINUS, ci
 
 KEY = "acting"
@@ -26,7 +26,7 @@ MODEL = Chosen(rows=N_ROWS, rate=10, slope=100, shift=-12)
 
 RATIOS = (1, 2, 4, 9, 19, 49)
 
-ASKED = 9
+QUESTION_RATIO = 9
 
 USUAL = 0.5
 """The cut-off that is shown before the answer."""
@@ -131,9 +131,9 @@ def _acted(event: EventScores, cutoff: float, ratio: int) -> Acted:
     )
 
 
-def total(found: AtCutoff, ratio: int) -> float:
+def total(at: AtCutoff, ratio: int) -> float:
     """Return what all patients cost, in unnecessary visits."""
-    return found.in_vain + ratio * found.missed
+    return at.in_vain + ratio * at.missed
 
 
 # What is said -------------------------------------------------------------------------------
@@ -145,19 +145,19 @@ def show(state: State) -> Shown:
         chosen = data.in_laboratory(MODEL, state, KEY)
         usual = at_cutoff(drawn_of(chosen, 1).event, USUAL)
         return Shown((_counts((("before", usual),), None, state.palette),), "")
-    found = find(state, int(state.chosen["ratio"]))
+    result = find(state, int(state.chosen["ratio"]))
     both = state.chosen["stage"] == "after"
-    asked = cutoff_of_costs(1, ASKED)
-    sides = (("before", found.before.at), ("after", found.after.at))
+    cutoff = cutoff_of_costs(1, QUESTION_RATIO)
+    sides = (("before", result.before.at), ("after", result.after.at))
     return Shown(
         (
-            _curve(found, state.palette, both=both),
-            _counts(sides if both else sides[:1], found.ratio, state.palette),
+            _curve(result, state.palette, both=both),
+            _counts(sides if both else sides[:1], result.ratio, state.palette),
         ),
-        _sentence(found, both=both),
-        answer=f"{_share(asked)} = 1 / (1 + {ASKED})",
-        note=_note(found, both=both),
-        numbers=_table(found),
+        _sentence(result, both=both),
+        answer=f"{_share(cutoff)} = 1 / (1 + {QUESTION_RATIO})",
+        note=_note(result, both=both),
+        numbers=_table(result),
     )
 
 
@@ -169,38 +169,38 @@ def _number(value: float) -> str:
     return f"{value:,.0f}".replace("-", MINUS)
 
 
-def _sentence(found: Result, *, both: bool) -> str:
-    cutoff = _share(found.before.at.cutoff)
+def _sentence(result: Result, *, both: bool) -> str:
+    cutoff = _share(result.before.at.cutoff)
     lines = [
         (
-            f"A missed patient costs {found.ratio}, an unnecessary visit 1: visit above a risk of"
+            f"A missed patient costs {result.ratio}, an unnecessary visit 1: visit above a risk of"
             f" **{cutoff}**."
         )
     ]
-    without = f"Visiting all costs {_number(found.every)}, visiting none {_number(found.none)}"
-    if found.before.cost > min(found.every, found.none):
-        better = "all" if found.every < found.none else "none"
+    without = f"Visiting all costs {_number(result.every)}, visiting none {_number(result.none)}"
+    if result.before.cost > min(result.every, result.none):
+        better = "all" if result.every < result.none else "none"
         without += f": visiting {better} is better than acting on the scores before calibration"
     if both:
-        lines.append(_compared(found))
+        lines.append(_compared(result))
     else:
-        best, least = _rounded(found.before.best), _number(found.before.least)
+        best, least = _rounded(result.before.best), _number(result.before.least)
         lines.append(
-            f"Before calibration, that costs **{_number(found.before.cost)}** per {PER:,} patients."
-            f" The risks are too high: a cut-off of {best} would cost {least}."
+            f"Before calibration, that costs **{_number(result.before.cost)}** per {PER:,}"
+            f" patients. The risks are too high: a cut-off of {best} would cost {least}."
         )
     return "  \n".join([*lines, f"{without}."])
 
 
-def _compared(found: Result) -> str:
+def _compared(result: Result) -> str:
     """Return how much more uncalibrated scores cost, and whether luck explains it."""
-    more = "more" if found.more >= 0 else "less"
-    size = f"**{_number(abs(found.more))} {more}** per {PER:,} patients than after it"
-    luck = "" if found.low > 0 else ", **which may be luck**"
+    more = "more" if result.more >= 0 else "less"
+    size = f"**{_number(abs(result.more))} {more}** per {PER:,} patients than after it"
+    luck = "" if result.low > 0 else ", **which may be luck**"
     return (
-        f"Before calibration, that costs {size}{luck}: {_number(found.before.cost)}, not"
-        f" {_number(found.after.cost)} ({ci(_number(found.low), _number(found.high))}; in truth"
-        f" {_number(true_difference(found.ratio))} more)."
+        f"Before calibration, that costs {size}{luck}: {_number(result.before.cost)}, not"
+        f" {_number(result.after.cost)} ({ci(_number(result.low), _number(result.high))}; in truth"
+        f" {_number(true_difference(result.ratio))} more)."
     )
 
 
@@ -208,8 +208,8 @@ def _rounded(cutoff: float) -> str:
     return f"{100 * cutoff:.2g}%"
 
 
-def _note(found: Result, *, both: bool) -> str:
-    cutoff, ratio = _share(found.before.at.cutoff), found.ratio
+def _note(result: Result, *, both: bool) -> str:
+    cutoff, ratio = _share(result.before.at.cutoff), result.ratio
     visits = "one visit is" if ratio == 1 else f"{ratio} visits are"
     cost = "costs" if ratio == 1 else "together cost"
     why = (
@@ -218,41 +218,42 @@ def _note(found: Result, *, both: bool) -> str:
     )
     if not both:
         return why
-    first, second = (_rounded(one.best) for one in (found.before, found.after))
+    first, second = (_rounded(one.best) for one in (result.before, result.after))
     return (
-        f"{why} The least cost of these patients is {_number(found.before.least)} before and after:"
-        f" calibration keeps their order, and moves the best cut-off from {first} to {second}."
+        f"{why} The least cost of these patients is {_number(result.before.least)} before and"
+        f" after: calibration keeps their order, and moves the best cut-off from {first} to"
+        f" {second}."
     )
 
 
-def _table(found: Result) -> tuple[tuple[str, ...], ...]:
+def _table(result: Result) -> tuple[tuple[str, ...], ...]:
     rows = [("Patients visited", "Cut-off", "Needed", "Unnecessary", "Missed", f"Cost per {PER:,}")]
-    for name, one in (("Before calibration", found.before), ("After", found.after)):
+    for name, one in (("Before calibration", result.before), ("After", result.after)):
         right, in_vain, missed = (f"{n:,}" for n in (one.at.right, one.at.in_vain, one.at.missed))
         rows.append((name, _share(one.at.cutoff), right, in_vain, missed, _number(one.cost)))
         rows.append((f"{name}, least cost", _rounded(one.best), "", "", "", _number(one.least)))
-    events = found.before.at.n_events
-    rows.append(("All", "0%", f"{events:,}", f"{N_ROWS - events:,}", "0", _number(found.every)))
-    rows.append(("None", "", "0", "0", f"{events:,}", _number(found.none)))
+    events = result.before.at.n_events
+    rows.append(("All", "0%", f"{events:,}", f"{N_ROWS - events:,}", "0", _number(result.every)))
+    rows.append(("None", "", "0", "0", f"{events:,}", _number(result.none)))
     return tuple(rows)
 
 
 # Pictures -----------------------------------------------------------------------------------
 
 
-def _curve(found: Result, palette: Palette, *, both: bool) -> Picture:
+def _curve(result: Result, palette: Palette, *, both: bool) -> Picture:
     """Draw the cost by cut-off; far above what acting on all or none costs, it is left out."""
-    top = max(1.3 * min(found.every, found.none), 1.1 * found.before.cost)
-    cutoff = found.before.at.cutoff
+    top = max(1.3 * min(result.every, result.none), 1.1 * result.before.cost)
+    cutoff = result.before.at.cutoff
     traces, given = [pictures.line([cutoff, cutoff], [0, top], palette.neutral, dash="dot")], []
-    without = [("visit all", found.every), ("visit none", found.none)]
+    without = [("visit all", result.every), ("visit none", result.none)]
     lines = [(text, cost, palette.neutral) for text, cost in without if cost < 0.95 * top]
     traces += [
         pictures.line([0, 1], [cost, cost], palette.neutral, dash="dot") for _, cost, _ in lines
     ]
     drawn = (
-        ("\u25cf before", found.before, "dash", "circle", palette.neutral),
-        ("\u25c6 after", found.after, "solid", "diamond", palette.score),
+        ("\u25cf before", result.before, "dash", "circle", palette.neutral),
+        ("\u25c6 after", result.after, "solid", "diamond", palette.score),
     )
     for name, one, dash, symbol, colour in drawn[: 1 + both]:
         inside = one.costs <= top
@@ -287,11 +288,11 @@ def _counts(
     sides: tuple[tuple[str, AtCutoff], ...], ratio: int | None, palette: Palette
 ) -> Picture:
     """Draw how many visits are needed and unnecessary, and how many patients missed."""
-    traces, names, said = [], [], []
+    traces, names, sentences = [], [], []
     width = 0.8 / len(sides)
     looks = ((palette.neutral, "/"), (palette.score, ""))
-    for k, ((side, found), (colour, pattern)) in enumerate(zip(sides, looks, strict=False)):
-        counts = [found.right, found.in_vain, found.missed]
+    for k, ((side, at), (colour, pattern)) in enumerate(zip(sides, looks, strict=False)):
+        counts = [at.right, at.in_vain, at.missed]
         places = [place + (k - (len(sides) - 1) / 2) * width for place in range(3)]
         bar = pictures.bars(places, counts, colour, 0.94 * width)
         bar["marker"] = bar["marker"] | {"pattern": {"shape": pattern, "size": 8}}
@@ -299,7 +300,7 @@ def _counts(
         for place, count in zip(places, counts, strict=True):
             text = f"{count:,}" if len(sides) == 1 else f"{side}<br>{count:,}"
             names.append(pictures.label(text, place, count, palette.text, xanchor="center"))
-        said.append(_added(side, found, ratio))
+        sentences.append(_added(side, at, ratio))
     example = "For example: " if ratio is None else ""
     cutoff = _share(sides[0][1].cutoff)
     high = 1.3 * max(max(f.right, f.in_vain, f.missed) for _, f in sides)
@@ -311,18 +312,18 @@ def _counts(
         y=pictures.number_axis("Patients", 0, high),
         names=names,
     )
-    return Picture("counts", figure, " ".join(said))
+    return Picture("counts", figure, " ".join(sentences))
 
 
-def _added(side: str, found: AtCutoff, ratio: int | None) -> str:
+def _added(side: str, at: AtCutoff, ratio: int | None) -> str:
     if ratio is None:
-        counts = (f"{n:,}" for n in (found.right, found.in_vain, found.missed))
+        counts = (f"{n:,}" for n in (at.right, at.in_vain, at.missed))
         return "Before calibration: {} needed visits, {} unnecessary ones, {} missed.".format(
             *counts
         )
-    cost = total(found, ratio)
+    cost = total(at, ratio)
     return (
-        f"{side.capitalize()}: {found.in_vain:,} unnecessary + {ratio} \u00d7 {found.missed:,}"
+        f"{side.capitalize()}: {at.in_vain:,} unnecessary + {ratio} \u00d7 {at.missed:,}"
         f" missed = {cost:,}, {_number(PER * cost / N_ROWS)} per {PER:,}."
     )
 
@@ -331,13 +332,13 @@ LESSON = Lesson(
     key=KEY,
     title="Acting on a score",
     question="A hospital visits discharged patients whose **risk of readmission** is high. Missing"
-    f" one who is readmitted costs **{ASKED} times** as much as an unnecessary visit. **Above which"
-    " risk** should it visit, if the risks are calibrated?",
+    f" one who is readmitted costs **{QUESTION_RATIO} times** as much as an unnecessary visit."
+    " **Above which risk** should it visit, if the risks are calibrated?",
     guess=NumberGuess(0, 100, 5, 50),
     controls=(
         Steps(
             "ratio", "Cost of a missed patient, in unnecessary visits",
-            {str(r): str(r) for r in RATIOS}, str(ASKED),
+            {str(r): str(r) for r in RATIOS}, str(QUESTION_RATIO),
         ),
         Steps("stage", "Scores", STAGES, "after", as_buttons=True),
     ),
@@ -355,18 +356,13 @@ LESSON = Lesson(
         "Rows reach the cut-off whose true risk is below it: there, false alarms cost more than the"
         " misses that they prevent.",
     ),
-    link=lambda state: Link(
+    link=lambda state: data.laboratory_link(
         "decisions",
-        {
-            "data": "laboratory",
-            "model": data.in_laboratory(MODEL, state, KEY).code,
-            "method": "none" if state.chosen["stage"] == "before" else "platt",
-            "event": "class",
-            "class": "event",
-            "cutoff_by": "costs",
-            "cost_miss": state.chosen["ratio"],
-        },
+        data.in_laboratory(MODEL, state, KEY),
         "These patients in the dashboard",
+        "none" if state.chosen["stage"] == "before" else "platt",
+        cutoff_by="costs",
+        cost_miss=state.chosen["ratio"],
     ),
     computed="Patients are drawn by `calibcore.synthetic` from a model of the laboratory: one in"
     " ten is readmitted, and the odds by the scores are e^1.2 = 3.3 times the true ones, as after"

@@ -61,46 +61,44 @@ def find(state: State, n_bins: int) -> Result:
 def show(state: State) -> Shown:
     """Show the diagram, and the ECE by number of bins."""
     chosen = state.chosen["bins"] if state.revealed else "5"
-    found = find(state, int(chosen))
-    diagram = _diagram(found.table, state.palette)
-    first, last = (percent(found.ece[k], N_ROWS) for k in (COUNTS.index(5), -1))
+    result = find(state, int(chosen))
+    diagram = _diagram(result.table, state.palette)
+    first, last = (percent(result.ece[k], N_ROWS) for k in (COUNTS.index(5), -1))
     if not state.revealed:
         first_only = f"With 5 bins, the ECE of these {N_ROWS} rows is {first}."
         return Shown((diagram,), first_only)
     place = COUNTS.index(int(chosen))
-    here = "" if chosen in {"5", "100"} else f", {percent(found.ece[place], N_ROWS)} with {chosen}"
+    here = "" if chosen in {"5", "100"} else f", {percent(result.ece[place], N_ROWS)} with {chosen}"
     rows = [("Bins", "ECE", "If perfectly calibrated", "KS error")]
     rows += [
-        (str(n), percent(found.ece[k], N_ROWS), percent(found.perfect[k], N_ROWS), ks)
-        for ks in [percent(found.ks, N_ROWS)]
+        (str(n), percent(result.ece[k], N_ROWS), percent(result.perfect[k], N_ROWS), ks)
+        for ks in [percent(result.ks, N_ROWS)]
         for k, n in enumerate(COUNTS)
     ]
     return Shown(
-        (diagram, _sweep(found, place, state.palette)),
+        (diagram, _sweep(result, place, state.palette)),
         f"The same {N_ROWS} rows: ECE **{first}** with 5 bins, **{last}** with 100{here}. The KS"
-        f" error is {percent(found.ks, N_ROWS)}, whatever the number of bins. If the scores were"
+        f" error is {percent(result.ks, N_ROWS)}, whatever the number of bins. If the scores were"
         " right, luck alone"
-        f" would still show an ECE of about {percent(found.perfect[place], N_ROWS)} with {chosen}"
-        f" bins, and a KS error of about {percent(found.perfect_ks, N_ROWS)}.",
+        f" would still show an ECE of about {percent(result.perfect[place], N_ROWS)} with {chosen}"
+        f" bins, and a KS error of about {percent(result.perfect_ks, N_ROWS)}.",
         answer=last,
-        note=_unusual(found),
+        note=_unusual(result),
         numbers=tuple(rows),
     )
 
 
-def _unusual(found: Result) -> str:
+def _unusual(result: Result) -> str:
     """Say it where a draw does not show what most show."""
-    shows = found.ece[-1] > found.ece[COUNTS.index(5)]
+    shows = result.ece[-1] > result.ece[COUNTS.index(5)]
     return "" if shows else "With this draw, more bins do not give a larger ECE. Draw again."
 
 
 def _diagram(table: BinTable, palette: Palette) -> Picture:
     filled = table.counts > 0
-    figure = pictures.picture(
+    figure = pictures.by_score(
         "Reliability diagram",
         pictures.bin_bars(table, palette),
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
     )
     return Picture(
         "diagram",
@@ -110,15 +108,15 @@ def _diagram(table: BinTable, palette: Palette) -> Picture:
     )
 
 
-def _sweep(found: Result, place: int, palette: Palette) -> Picture:
-    top = 1.6 * max(float(found.ece.max()), float(found.perfect.max()), found.ks)
+def _sweep(result: Result, place: int, palette: Palette) -> Picture:
+    top = 1.6 * max(float(result.ece.max()), float(result.perfect.max()), result.ks)
     figure = pictures.picture(
         "ECE by number of bins",
         [
-            pictures.line(COUNTS, found.perfect, palette.neutral, dash="dot"),
-            pictures.line(COUNTS, [found.ks] * len(COUNTS), palette.text, dash="dash"),
-            pictures.line(COUNTS, found.ece, palette.score),
-            pictures.dots([COUNTS[place]], [found.ece[place]], palette.score, size=15),
+            pictures.line(COUNTS, result.perfect, palette.neutral, dash="dot"),
+            pictures.line(COUNTS, [result.ks] * len(COUNTS), palette.text, dash="dash"),
+            pictures.line(COUNTS, result.ece, palette.score),
+            pictures.dots([COUNTS[place]], [result.ece[place]], palette.score, size=15),
         ],
         x=pictures.number_axis("Bins", 0, 104),
         y=pictures.percent_axis("Error", top),

@@ -30,7 +30,7 @@ TEMPERATURES = tuple(f"{10 ** (3 * k / 40):.3g}" for k in range(-8, 9))
 ROW = 239
 """A row of the test set whose top prediction has a score of about 80%, and is wrong."""
 
-ASKED = 2
+QUESTION_TEMPERATURE = 2
 """The temperature of the question."""
 
 GUESSES = {"falls": "It falls", "same": "It stays the same", "rises": "It rises"}
@@ -39,16 +39,17 @@ GUESSES = {"falls": "It falls", "same": "It stays the same", "rises": "It rises"
 def show(state: State) -> Shown:
     """Show one row, and all rows, at a temperature."""
     temperature = state.number("temperature") if state.revealed else 1.0
-    found = at_temperature(temperature)
+    network = at_temperature(temperature)
     pictures_of = (
         _one_row(temperature, state),
-        diagram(found, state.palette, f"All {found.n_rows:,} rows"),
+        diagram(network, state.palette, f"All {network.n_rows:,} rows"),
     )
     if not state.revealed:
         return Shown(pictures_of, "")
     best = at_temperature(fitted_temperature())
     every = [at_temperature(float(word)) for word in TEMPERATURES]
-    lines = [f"T = {found.shown}: {sentence(found)} KS error {_ks(found)}, NLL {found.nll:.3f}."]
+    ordered = sorted([*every, best], key=lambda one: one.temperature)
+    lines = [f"T = {network.shown}: {sentence(network)} {_errors(network)}"]
     if temperature != 1:
         lines += [f"As trained (T = 1): {_in_short(at_temperature(1.0))}"]
     lines += [f"Fitted on other rows (T = {best.shown}): {_in_short(best)}"]
@@ -57,14 +58,13 @@ def show(state: State) -> Shown:
         "  \n".join(lines),
         answer=_answer(every),
         right=_what_happens(every),
-        note=_entropy(every, best),
-        numbers=(HEAD, *(row(one) for one in sorted([*every, best], key=_temperature_of))),
+        note=_entropy(ordered),
+        numbers=(HEAD, *map(row, ordered)),
     )
 
 
-def _entropy(every: list[Tempered], best: Tempered) -> str:
+def _entropy(ordered: list[Tempered]) -> str:
     """Say which of NLL and entropy has a least value between the ends."""
-    ordered = sorted([*every, best], key=_temperature_of)
     rises = all(a.entropy < b.entropy for a, b in itertools.pairwise(ordered))
     least = min(ordered, key=lambda one: one.nll)
     how = "only rises with T" if rises else "has no least value at the fitted T"
@@ -75,29 +75,25 @@ def _entropy(every: list[Tempered], best: Tempered) -> str:
     )
 
 
-def _temperature_of(found: Tempered) -> float:
-    return found.temperature
+def _in_short(network: Tempered) -> str:
+    return f"{verdict(network)}. {_errors(network)}"
 
 
-def _ks(found: Tempered) -> str:
-    return percent(found.ks_error, found.n_rows)
-
-
-def _in_short(found: Tempered) -> str:
-    return f"{verdict(found)}. KS error {_ks(found)}, NLL {found.nll:.3f}."
+def _errors(network: Tempered) -> str:
+    return f"KS error {network.ks_shown}, NLL {network.nll:.3f}."
 
 
 def _answer(every: list[Tempered]) -> str:
     """Return what happens to the accuracy at the temperature of the question, and at all others."""
     accuracies = {one.temperature: one.accuracy for one in every}
-    text = percent(accuracies[float(ASKED)], every[0].n_rows)
+    text = percent(accuracies[float(QUESTION_TEMPERATURE)], every[0].n_rows)
     everywhere = ", at every T" if len({*accuracies.values()}) == 1 else ""
     return f"{GUESSES[_what_happens(every)]}, {text}{everywhere}"
 
 
 def _what_happens(every: list[Tempered]) -> str:
     accuracies = {one.temperature: one.accuracy for one in every}
-    was, now = accuracies[1.0], accuracies[float(ASKED)]
+    was, now = accuracies[1.0], accuracies[float(QUESTION_TEMPERATURE)]
     return "same" if now == was else "falls" if now < was else "rises"
 
 
@@ -106,27 +102,27 @@ def _one_row(temperature: float, state: State) -> Picture:
     assert rows.class_names is not None  # noqa: S101 - for the type; the samples have names
     logits, true = rows.logits[ROW], int(rows.labels[ROW])
     order = np.argsort(-logits, kind="stable")
-    found: Floats = FittedTemperature(temperature).predict_proba(logits[np.newaxis])[0][order]
+    scores: Floats = FittedTemperature(temperature).predict_proba(logits[np.newaxis])[0][order]
     names = [str(rows.class_names[k]) for k in order]
     here = order.tolist().index(true)
-    shown = [_share(value) for value in found.tolist()]
+    shown = [_share(value) for value in scores.tolist()]
     of_true = shown[here]
     shown[here] += "  \u25c6 true class"
     places = np.arange(len(names))[::-1]
     axis = pictures.number_axis("", -0.6, len(names) - 0.4, showgrid=False)
     figure = pictures.picture(
         "Scores of one row",
-        [_probabilities(found, places, shown, here, state.palette)],
+        [_probabilities(scores, places, shown, here, state.palette)],
         x=pictures.percent_axis("Score of each class", 1.12),
         y={**axis, "tickvals": places.tolist(), "ticktext": names},
-        margin={"l": 92, "r": 24, "t": 38, "b": 52, "pad": 4},
+        margin=pictures.margin(92),
     )
-    kept = " A temperature never changes the order of the classes." if state.revealed else ""
+    on_order = " A temperature never changes the order of the classes." if state.revealed else ""
     return Picture(
         "row",
         figure,
         f"Predicted: {names[0]}, with a score of {shown[0]}. The true class, {names[here]}, has"
-        f" {of_true}.{kept}",
+        f" {of_true}.{on_order}",
     )
 
 
@@ -136,12 +132,12 @@ def _share(value: float) -> str:
 
 
 def _probabilities(
-    found: Floats, places: Any, shown: list[str], here: int, palette: Palette
+    scores: Floats, places: Any, shown: list[str], here: int, palette: Palette
 ) -> pictures.Trace:
     colours = [palette.text] * len(shown)
     colours[here] = palette.frequency
     return pictures.bars(
-        found, places, palette.score, 0.7, orientation="h", text=shown, textposition="outside",
+        scores, places, palette.score, 0.7, orientation="h", text=shown, textposition="outside",
         textfont={"size": 14, "color": colours}, constraintext="none", cliponaxis=False,
     )  # fmt: skip
 
@@ -149,10 +145,14 @@ def _probabilities(
 LESSON = Lesson(
     key=KEY,
     title="Over- and underconfident",
-    question=f"Take {data.NETWORK_NAME}. Divide all its outputs by a **temperature** of {ASKED}:"
-    " its scores fall. What happens to its **accuracy**?",
+    question=f"Take {data.NETWORK_NAME}. Divide all its outputs by a **temperature**"
+    f" of {QUESTION_TEMPERATURE}: its scores fall. What happens to its **accuracy**?",
     guess=ChoiceGuess(GUESSES),
-    controls=(Steps("temperature", "Temperature T", {t: t for t in TEMPERATURES}, str(ASKED)),),
+    controls=(
+        Steps(
+            "temperature", "Temperature T", {t: t for t in TEMPERATURES}, str(QUESTION_TEMPERATURE)
+        ),
+    ),
     show=show,
     takeaway="Overconfident: scores above the accuracy; underconfident: below it. A temperature"
     " moves the scores and leaves every prediction as it is.",

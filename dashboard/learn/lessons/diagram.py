@@ -23,7 +23,7 @@ N_ROWS, N_BINS, PER_BIN = 60, 10, 10
 BINS = range(4, N_BINS)
 """Those that hold rows: no score is below 40%."""
 
-ASKED = 8
+QUESTION_BIN = 8
 """The bin of the question, from 80% to 90%."""
 
 SEED = 3
@@ -66,7 +66,7 @@ def find(n_rows: int) -> Result:
 
 def rows_until(n: int) -> int:
     """Return how many rows are in their bins when that of the question first holds so many."""
-    return next(k for k in range(1, N_ROWS + 1) if find(k).counted(ASKED)[1] == n)
+    return next(k for k in range(1, N_ROWS + 1) if find(k).counted(QUESTION_BIN)[1] == n)
 
 
 def show(state: State) -> Shown:
@@ -74,14 +74,14 @@ def show(state: State) -> Shown:
     if not state.revealed:
         return Shown((_hidden_rows(state.palette), _empty_diagram(state.palette)), "")
     n_rows, k = int(state.chosen["rows"]), int(state.chosen["bin"])
-    found, (correct, n) = find(n_rows), find(N_ROWS).counted(ASKED)
+    result, (correct, n) = find(n_rows), find(N_ROWS).counted(QUESTION_BIN)
     note = f"Move the slider to 1, then to the right: watch the bars rise and fall. {_of_all()}"
     return Shown(
-        (_piles(found, k, state.palette), _diagram(found, k, state)),
-        _sentence(found, k),
+        (_piles(result, k, state.palette), _diagram(result, k, state)),
+        _sentence(result, k),
         answer=f"{100 * correct / n:.0f}%: {correct} of {n} rows",
         note=note if n_rows == N_ROWS else "",
-        numbers=_table(found),
+        numbers=_table(result),
     )
 
 
@@ -102,24 +102,24 @@ def _ends(k: int) -> Place:
     return k / N_BINS, (k + 1) / N_BINS
 
 
-def _sentence(found: Result, k: int) -> str:
-    (correct, n), bins = found.counted(k), found.diagram.bins
+def _sentence(result: Result, k: int) -> str:
+    (correct, n), bins = result.counted(k), result.diagram.bins
     if n == 0:
         return f"**Scores of {_name(k)}**: no row yet, so there is no bar."
     frequency, score = float(bins.frequency[k]), float(bins.mean_score[k])
-    low, high = (percent(float(end[k]), n) for end in (found.diagram.lower, found.diagram.upper))
+    low, high = (percent(float(end[k]), n) for end in (result.diagram.lower, result.diagram.upper))
     return (
         f"**Scores of {_name(k)}**: {correct} of {n} {'row is' if n == 1 else 'rows are'} correct,"
         f" so the bar stands at **{percent(frequency, n)}** ({ci(low, high)}).  \n"
-        f"The mean score is {percent(score, n)}, {_compared(found, k)}."
+        f"The mean score is {percent(score, n)}, {_compared(result, k)}."
     )
 
 
-def _compared(found: Result, k: int) -> str:
+def _compared(result: Result, k: int) -> str:
     """Return where the mean score of a bin lies, and what that amounts to."""
-    bins, n = found.diagram.bins, int(found.diagram.bins.counts[k])
+    bins, n = result.diagram.bins, int(result.diagram.bins.counts[k])
     gap = difference(float(bins.frequency[k]), float(bins.mean_score[k]), "share", n)
-    match int(found.diagram.off[k]):
+    match int(result.diagram.off[k]):
         case 0:
             size = points(gap, n, signed=True)
             luck = f": the gap of **{size}** may be luck" if round(gap, 3) else ""
@@ -129,12 +129,12 @@ def _compared(found: Result, k: int) -> str:
             return f"outside that interval: too {side} by **{points(abs(gap), n)}**"
 
 
-def _table(found: Result) -> tuple[tuple[str, ...], ...]:
-    bins, dash = found.diagram.bins, "\u2013"
+def _table(result: Result) -> tuple[tuple[str, ...], ...]:
+    bins, dash = result.diagram.bins, "\u2013"
     head = ("Bin", "Rows", "Correct", "Observed frequency", "Mean score", "Gap (pp)")
     rows: list[tuple[str, ...]] = [head]
     for k in BINS:
-        correct, n = found.counted(k)
+        correct, n = result.counted(k)
         cells = [dash] * 3
         if n:
             was, now = float(bins.frequency[k]), float(bins.mean_score[k])
@@ -157,7 +157,7 @@ def _picture(
         traces,
         x={**pictures.percent_axis("Score", low=LOW), "tickvals": edges},
         shapes=[pictures.strip(*_ends(k), palette)],
-        margin={"l": 64, "r": 24, "t": 62, "b": 52, "pad": 4},
+        margin=pictures.margin(top=62),
         barmode="overlay",
         **more,
     )
@@ -177,8 +177,8 @@ def _dots(x: Any, heights: Any, colour: str, symbol: str, size: float = 14) -> p
     return pictures.dots(x, heights - 0.5, colour, size=size, symbol=symbol, cliponaxis=False)
 
 
-def _piles(found: Result, k: int, palette: Palette) -> Picture:
-    scores, heights, correct = found.rows.scores, found.heights, found.rows.hits == 1
+def _piles(result: Result, k: int, palette: Palette) -> Picture:
+    scores, heights, correct = result.rows.scores, result.heights, result.rows.hits == 1
     figure = _picture(
         f"{scores.size} of {N_ROWS} rows",
         [
@@ -207,12 +207,16 @@ def _hidden_rows(palette: Palette) -> Picture:
     figure = _picture(
         f"{N_ROWS} rows",
         [_dots(rows.scores, heights, palette.score, "diamond", 12)],
-        ASKED,
+        QUESTION_BIN,
         palette,
         y=_pile_axis(),
     )
-    text = f"Each row at its score. Grey: the bin of {_name(ASKED)}. Outcomes are not shown yet."
-    return Picture("rows", figure, text)
+    return Picture(
+        "rows",
+        figure,
+        f"Each row at its score. Grey: the bin of {_name(QUESTION_BIN)}. Outcomes are not shown"
+        " yet.",
+    )
 
 
 def _empty_diagram(palette: Palette) -> Picture:
@@ -220,25 +224,25 @@ def _empty_diagram(palette: Palette) -> Picture:
     figure = _picture(
         "Reliability diagram",
         [pictures.diagonal(palette)],
-        ASKED,
+        QUESTION_BIN,
         palette,
         y=pictures.percent_axis("Observed frequency"),
         names=[
             pictures.label(
-                "?", sum(_ends(ASKED)) / 2, 0.3, palette.text, xanchor="center", font=large
+                "?", sum(_ends(QUESTION_BIN)) / 2, 0.3, palette.text, xanchor="center", font=large
             )
         ],
     )
     return Picture("diagram", figure, "No bars yet. Dotted: perfectly calibrated.")
 
 
-def _diagram(found: Result, k: int, state: State) -> Picture:
-    palette, (correct, n) = state.palette, found.counted(k)
-    traces = pictures.bin_bars(found.diagram.bins, palette)
+def _diagram(result: Result, k: int, state: State) -> Picture:
+    palette, (correct, n) = state.palette, result.counted(k)
+    traces = pictures.bin_bars(result.diagram.bins, palette)
     names = [_above(f"{correct} of {n}" if n else "no row", k, palette)]
     if n:
-        traces += _of_bin(found.diagram, k, palette)
-    if state.guess is not None and k == ASKED:
+        traces += _of_bin(result.diagram, k, palette)
+    if state.guess is not None and k == QUESTION_BIN:
         guess, (low, high) = int(state.guess) / 100, _ends(k)
         traces.append(pictures.line([low, high], [guess] * 2, palette.text, dash="dot"))
         place = {"xanchor": "left", "yanchor": "middle"}
@@ -297,7 +301,7 @@ LESSON = Lesson(
     title="From rows to a reliability diagram",
     question=f"{N_ROWS} predictions of {data.NETWORK_NAME}, **ten from each bin** of scores. In a"
     f" reliability diagram, the bar of a bin is the share that is **correct**. How high is that of"
-    f" **{_name(ASKED)}**?",
+    f" **{_name(QUESTION_BIN)}**?",
     guess=NumberGuess(0, 100, 10, 80),
     controls=(
         Steps(
@@ -306,7 +310,9 @@ LESSON = Lesson(
             {str(n): str(n) for n in range(1, N_ROWS + 1)},
             str(N_ROWS),
         ),
-        Steps("bin", "Scores of", {str(k): _name(k) for k in BINS}, str(ASKED), as_buttons=True),
+        Steps(
+            "bin", "Scores of", {str(k): _name(k) for k in BINS}, str(QUESTION_BIN), as_buttons=True
+        ),
     ),
     show=show,
     takeaway="A bar of a reliability diagram is the share of its rows that are correct: with few"

@@ -27,7 +27,7 @@ KEY = "eighty"
 STREAM = "people"
 """Of random numbers: one whose first group is not exactly what is expected."""
 
-PEOPLE, ASKED = 100, "80"
+PEOPLE, QUESTION_SCORE = 100, "80"
 
 FEW = 30
 """Groups up to which each is a dot; more of them are shares, which the curve is compared with."""
@@ -65,27 +65,27 @@ def show(state: State) -> Shown:
     """Show the last group, and the counts of all groups so far."""
     if not state.revealed:
         return Shown((_people(None, state.palette),), "")
-    found, chosen = draw(state), state.chosen["probability"]
-    last, (low, high) = int(found.counts[-1]), found.usual
-    outside = int(np.count_nonzero((found.counts < low) | (found.counts > high)))
-    many = f" Of your {found.counts.size} groups, {outside} were outside that range."
+    draws, chosen = draw(state), state.chosen["probability"]
+    last, (low, high) = int(draws.counts[-1]), draws.usual
+    outside = int(np.count_nonzero((draws.counts < low) | (draws.counts > high)))
+    many = f" Of your {draws.counts.size} groups, {outside} were outside that range."
     rows = [("Group", "Of 100 people, had the event")]
-    first = max(found.counts.size - 10, 0)
-    rows += [(str(first + k + 1), str(n)) for k, n in enumerate(found.counts[first:].tolist())]
+    first = max(draws.counts.size - 10, 0)
+    rows += [(str(first + k + 1), str(n)) for k, n in enumerate(draws.counts[first:].tolist())]
     return Shown(
-        (_people(found.happened, state.palette), _histogram(found, chosen, state.palette)),
+        (_people(draws.happened, state.palette), _histogram(draws, chosen, state.palette)),
         f"**{last} of 100** had the event, at a score of {chosen}% for each. Luck alone gives"
-        f" {low} to {high} in **{share_within(found.chances)}** of such groups."
-        f"{many if found.counts.size > 1 else ''}",
+        f" {low} to {high} in **{share_within(draws.chances)}** of such groups."
+        f"{many if draws.counts.size > 1 else ''}",
         answer=_answer(),
         numbers=tuple(rows),
     )
 
 
 def _answer() -> str:
-    chances = chances_of(int(ASKED) / 100, PEOPLE)
+    chances = chances_of(int(QUESTION_SCORE) / 100, PEOPLE)
     low, high = usual_range(chances)
-    return f"{ASKED} on average, {low} to {high} in {share_within(chances)} of groups"
+    return f"{QUESTION_SCORE} on average, {low} to {high} in {share_within(chances)} of groups"
 
 
 def _people(happened: NDArray[np.bool_] | None, palette: Palette) -> Picture:
@@ -105,13 +105,13 @@ def _people(happened: NDArray[np.bool_] | None, palette: Palette) -> Picture:
     return Picture("people", figure, f"One dot per person. {outcomes}")
 
 
-def _histogram(found: Draws, chosen: str, palette: Palette) -> Picture:
+def _histogram(draws: Draws, chosen: str, palette: Palette) -> Picture:
     """Draw how many of each group had the event: a dot a group while there are few."""
-    low, high = found.usual
-    ends = min(low, int(found.counts.min())) - 4, min(max(high, int(found.counts.max())) + 4, 101)
-    few = found.counts.size <= FEW
+    low, high = draws.usual
+    ends = min(low, int(draws.counts.min())) - 4, min(max(high, int(draws.counts.max())) + 4, 101)
+    few = draws.counts.size <= FEW
     draw_groups = _each_group if few else _shares
-    traces, y, top = draw_groups(found, palette)
+    traces, y, top = draw_groups(draws, palette)
     figure = pictures.picture(
         "How many of each 100",
         traces,
@@ -120,7 +120,7 @@ def _histogram(found: Draws, chosen: str, palette: Palette) -> Picture:
         shapes=[pictures.strip(low - 0.5, high + 0.5, palette)],
         names=[
             pictures.label(
-                f"luck: {share_within(found.chances)} of groups", (low + high) / 2, 0.99 * top,
+                f"luck: {share_within(draws.chances)} of groups", (low + high) / 2, 0.99 * top,
                 palette.text, xanchor="center", yanchor="top",
             )
         ],
@@ -136,39 +136,41 @@ def _histogram(found: Draws, chosen: str, palette: Palette) -> Picture:
 Drawn = tuple[list[pictures.Trace], dict[str, object], float]
 
 
-def _each_group(found: Draws, palette: Palette) -> Drawn:
+def _each_group(draws: Draws, palette: Palette) -> Drawn:
     """Pile up the groups as dots, in the order in which they were drawn."""
-    heights = [int((found.counts[: k + 1] == n).sum()) for k, n in enumerate(found.counts.tolist())]
+    heights = [int((draws.counts[: k + 1] == n).sum()) for k, n in enumerate(draws.counts.tolist())]
     top = max(6.0, max(heights) + 2.0)
     traces = [
-        pictures.dots(found.counts, np.array(heights) - 0.5, palette.frequency, size=12),
-        _last(found, top, palette),
+        pictures.dots(draws.counts, np.array(heights) - 0.5, palette.frequency, size=12),
+        _last(draws, top, palette),
     ]
     axis = pictures.number_axis("Groups", -0.09 * top, top, nticks=5)
     return traces, {**axis, "tickformat": "d", "rangemode": "nonnegative"}, top
 
 
-def _shares(found: Draws, palette: Palette) -> Drawn:
+def _shares(draws: Draws, palette: Palette) -> Drawn:
     counts = np.arange(PEOPLE + 1)
-    drawn = np.bincount(found.counts, minlength=PEOPLE + 1) / found.counts.size
-    top = 1.3 * max(float(drawn.max()), float(found.chances.max()))
+    drawn = np.bincount(draws.counts, minlength=PEOPLE + 1) / draws.counts.size
+    top = 1.3 * max(float(drawn.max()), float(draws.chances.max()))
     traces = [
         pictures.bars(counts, drawn, palette.frequency, 0.9),
-        pictures.line(counts, found.chances, palette.text, dash="dot"),
-        _last(found, top, palette),
+        pictures.line(counts, draws.chances, palette.text, dash="dot"),
+        _last(draws, top, palette),
     ]
     return traces, pictures.percent_axis("Share of groups", top, -0.09 * top), top
 
 
-def _last(found: Draws, top: float, palette: Palette) -> pictures.Trace:
-    place = [found.counts[-1]], [-0.045 * top]
+def _last(draws: Draws, top: float, palette: Palette) -> pictures.Trace:
+    place = [draws.counts[-1]], [-0.045 * top]
     return pictures.dots(*place, palette.text, size=12, symbol="triangle-up", cliponaxis=False)
 
 
 def _check() -> Check:
     """Ask what a group of 74 shows, with how often luck is as far from 80."""
-    counts, chances = np.arange(PEOPLE + 1), chances_of(int(ASKED) / 100, PEOPLE)
-    as_far = of_100(float(chances[abs(counts - int(ASKED)) >= int(ASKED) - 74].sum()))
+    counts, chances = np.arange(PEOPLE + 1), chances_of(int(QUESTION_SCORE) / 100, PEOPLE)
+    as_far = of_100(
+        float(chances[abs(counts - int(QUESTION_SCORE)) >= int(QUESTION_SCORE) - 74].sum())
+    )
     return Check(
         "A model gave 100 people a score of 80% each; 74 had the event. Is the model wrong?",
         {
@@ -193,7 +195,7 @@ LESSON = Lesson(
             "probability",
             "Score of each person",
             {p: f"{p}%" for p in ("50", "60", "70", "80", "90", "95", "99")},
-            ASKED,
+            QUESTION_SCORE,
         ),
     ),
     show=show,

@@ -113,8 +113,8 @@ def event_of(word: str) -> Event:
 @cache
 def measured(event: Event, calibrator: str) -> Measured:
     """Evaluate an event on the test set."""
-    found = event.outcomes(probabilities(calibrator), data.sample().test.labels)
-    counted = tally(found.scores, found.hits, found.rest)
+    outcomes = event.outcomes(probabilities(calibrator), data.sample().test.labels)
+    counted = tally(outcomes.scores, outcomes.hits, outcomes.rest)
     return Measured(bin_tally(counted, n_bins=10), curves_of(counted))
 
 
@@ -132,12 +132,12 @@ def name_of(word: str) -> str:
     return f"Class {_classes()[worst_class()]}" if word == "class" else EVENTS[word]
 
 
-def verdict(word: str, found: Measured) -> str:
+def verdict(word: str, evaluation: Measured) -> str:
     """Say what is found of an event over all rows."""
-    curves = found.curves
+    curves = evaluation.curves
     if curves.ks_error <= curves.ks_null_95:
         return "no miscalibration detected"
-    gap = found.score - found.frequency
+    gap = evaluation.score - evaluation.frequency
     if word in {"top", "second"}:
         return "overconfident" if gap > 0 else "underconfident"
     return "scores too high" if gap > 0 else "scores too low"
@@ -147,18 +147,18 @@ def show(state: State) -> Shown:
     """Show an event on one row, and over all rows."""
     word = state.chosen["event"] if state.revealed else "top"
     calibrator = state.chosen["calibrator"] if state.revealed else "none"
-    found = measured(event_of(word), calibrator)
+    evaluation = measured(event_of(word), calibrator)
     row = int(state.rng(KEY).choice(drawable()))
-    both = _row(row, word, calibrator, state.palette), _diagram(found, word, state.palette)
+    both = _row(row, word, calibrator, state.palette), _diagram(evaluation, word, state.palette)
     if not state.revealed:
-        return Shown(both, f"{name_of('top')}: {_means(found)}.")
-    asked = measured(event_of("second"), "none")
+        return Shown(both, f"{name_of('top')}: {_means(evaluation)}.")
+    second = measured(event_of("second"), "none")
     return Shown(
         both,
         _sentence(word, calibrator),
-        answer=f"{verdict('second', asked)}: {_means(asked)}",
+        answer=f"{verdict('second', second)}: {_means(second)}",
         right={"overconfident": "over", "underconfident": "under"}.get(
-            verdict("second", asked), "well"
+            verdict("second", second), "well"
         ),
         note=_note(word, calibrator),
         numbers=_numbers(calibrator),
@@ -173,19 +173,23 @@ def _percent(value: float) -> str:
     return percent(value, data.sample().test.n_samples)
 
 
-def _means(found: Measured) -> str:
-    return f"mean score {_percent(found.score)}, observed frequency {_percent(found.frequency)}"
+def _means(evaluation: Measured) -> str:
+    score, frequency = _percent(evaluation.score), _percent(evaluation.frequency)
+    return f"mean score {score}, observed frequency {frequency}"
 
 
-def _luck(found: Measured) -> str:
-    errors = (found.curves.ks_error, found.curves.ks_null_95)
+def _luck(evaluation: Measured) -> str:
+    errors = (evaluation.curves.ks_error, evaluation.curves.ks_null_95)
     return "KS error {} (luck alone: up to {})".format(*map(_percent, errors))
 
 
 def _sentence(word: str, calibrator: str) -> str:
     """Say what is found of the event, and of the top prediction."""
-    found, top = (measured(event_of(one), calibrator) for one in (word, "top"))
-    own = f"**{name_of(word)}**: {_means(found)}. {_luck(found)}: **{verdict(word, found)}**."
+    evaluation, top = (measured(event_of(one), calibrator) for one in (word, "top"))
+    own = (
+        f"**{name_of(word)}**: {_means(evaluation)}. {_luck(evaluation)}:"
+        f" **{verdict(word, evaluation)}**."
+    )
     if word == "top":
         return own
     return f"{own} {name_of('top')}: {_luck(top)}: {verdict('top', top)}."
@@ -257,7 +261,7 @@ def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
             tickvals=heights, ticktext=[_classes()[k] for k in ranked],
         ),
         names=names,
-        margin={"l": 104, "r": 24, "t": 38, "b": 52, "pad": 4},
+        margin=pictures.margin(104),
     )  # fmt: skip
     meant = MEANT[word].format(_classes()[worst_class()])
     happened = "and it happened" if one.hits[0] else "but it did not happen"
@@ -269,20 +273,18 @@ def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
     )
 
 
-def _diagram(found: Measured, word: str, palette: Palette) -> Picture:
-    bins = found.bins
+def _diagram(evaluation: Measured, word: str, palette: Palette) -> Picture:
+    bins = evaluation.bins
     filled = bins.counts >= LEAST
     low, high = bins.edges[:-1][filled], bins.edges[1:][filled]
     score, frequency = bins.mean_score[filled], bins.frequency[filled]
-    figure = pictures.picture(
+    figure = pictures.by_score(
         f"All rows: {name_of(word)}",
         [
             pictures.bars((low + high) / 2, frequency, palette.frequency, high - low, opacity=0.6),
             pictures.diagonal(palette),
             pictures.dots(score, score, palette.score, size=11, cliponaxis=False),
         ],
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
     )
     return Picture(
         "diagram",

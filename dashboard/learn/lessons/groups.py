@@ -93,10 +93,10 @@ class Part:
     @property
     def verdict(self) -> str:
         """What is detected, as the end of a sentence."""
-        found = finding(self.gap, self.ks_error, self.p_value, prediction=False)
-        one_way = found.one_way
+        badge = finding(self.gap, self.ks_error, self.p_value, prediction=False)
+        one_way = badge.one_way
         size = f" by {detected_points(abs(self.gap), N_ROWS)}" if one_way else ""
-        return f"{found.word.lower()}{size}"
+        return f"{badge.word.lower()}{size}"
 
     @property
     def is_detected(self) -> bool:
@@ -153,17 +153,17 @@ def _parts(word: str, test: Drawn, mapped: Map) -> Parts:
     return tuple(
         Part(
             name,
-            score=float(found.mean_score[k]),
-            frequency=float(found.frequency.share[k]),
-            gap=float(found.mean_gap[k]),
-            low=float(found.gap_low[k]),
-            high=float(found.gap_high[k]),
-            ks_error=float(found.ks_error[k]),
-            p_value=float(found.adjusted[k]),
+            score=float(screen.mean_score[k]),
+            frequency=float(screen.frequency.share[k]),
+            gap=float(screen.mean_gap[k]),
+            low=float(screen.gap_low[k]),
+            high=float(screen.gap_high[k]),
+            ks_error=float(screen.ks_error[k]),
+            p_value=float(screen.adjusted[k]),
             true_gap=gap,
             table=bin_scores(scores[rows], hits[rows], n_bins=N_BINS),
         )
-        for name, gap, (found, k, rows) in zip(NAMES, (sum(gaps) / 2, *gaps), of_each, strict=True)
+        for name, gap, (screen, k, rows) in zip(NAMES, (sum(gaps) / 2, *gaps), of_each, strict=True)
     )
 
 
@@ -172,7 +172,7 @@ def _parts(word: str, test: Drawn, mapped: Map) -> Parts:
 
 def show(state: State) -> Shown:
     """Show the diagram of all rows or of each group, and the mean gaps."""
-    before, found = find(state)
+    before, parts = find(state)
     together, *groups = before
     if not state.revealed:
         return Shown((_pooled(together, state.palette),), _of_all(together))
@@ -180,16 +180,16 @@ def show(state: State) -> Shown:
     diagram = (
         _pooled(together, state.palette)
         if view == "all"
-        else _by_group(found[1:], TITLES[view], state.palette)
+        else _by_group(parts[1:], TITLES[view], state.palette)
     )
     sizes = " and ".join(percent(abs(one.gap), N_ROWS)[:-1] for one in groups)
     most = f"{100 * most_possible(word):.0f}"
     return Shown(
-        (diagram, _gaps(before, found, view, state.palette)),
-        _sentence(before, found, view),
+        (diagram, _gaps(before, parts, view, state.palette)),
+        _sentence(before, parts, view),
         answer=f"{most} percentage points with such scores; here {sizes}",
         note=_note(before, word, most),
-        numbers=_table(found),
+        numbers=_table(parts),
     )
 
 
@@ -198,12 +198,12 @@ def _of_all(together: Part) -> str:
     return f"{together.name}: mean gap {gap}, **{together.verdict}**."
 
 
-def _sentence(before: Parts, found: Parts, view: str) -> str:
+def _sentence(before: Parts, parts: Parts, view: str) -> str:
     lines = [_of_all(before[0])]
     lines += [" ".join(f"{one.name}: **{one.verdict}**." for one in before[1:])]
-    if found is not before:
+    if parts is not before:
         gaps = " and ".join(
-            f"**{points(one.gap, N_ROWS, signed=True)}** in {one.name[-1]}" for one in found[1:]
+            f"**{points(one.gap, N_ROWS, signed=True)}** in {one.name[-1]}" for one in parts[1:]
         )
         lines += [f"{TITLES[view]}: mean gap {gaps}. {WHY[view]}"]
     return "  \n".join(lines)
@@ -228,7 +228,7 @@ def _note(before: Parts, word: str, most: str) -> str:
     return f"{luck} {possible}"
 
 
-def _table(found: Parts) -> tuple[tuple[str, ...], ...]:
+def _table(parts: Parts) -> tuple[tuple[str, ...], ...]:
     head = ("", "Mean score", "Observed", "Mean gap", "95% CI", "True gap", "KS error")
     rows = (
         (
@@ -240,7 +240,7 @@ def _table(found: Parts) -> tuple[tuple[str, ...], ...]:
             _pp(one.true_gap),
             percent(one.ks_error, N_ROWS),
         )
-        for one in found
+        for one in parts
     )
     return (head, *rows)
 
@@ -253,16 +253,14 @@ def _pp(value: float) -> str:
 
 
 def _diagram(
-    title: str, traces: list[pictures.Trace], names: list[pictures.Trace], said: str
+    title: str, traces: list[pictures.Trace], names: list[pictures.Trace], caption: str
 ) -> Picture:
-    figure = pictures.picture(
+    figure = pictures.by_score(
         title,
         traces,
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
         names=names,
     )
-    return Picture("diagram", figure, said)
+    return Picture("diagram", figure, caption)
 
 
 def _pooled(together: Part, palette: Palette) -> Picture:
@@ -294,17 +292,17 @@ def _by_group(groups: Parts, title: str, palette: Palette) -> Picture:
         where = {"xanchor": side, "yanchor": above, "xshift": away}
         text = f"<b>{sign} {one.name}</b>"
         names.append(pictures.label(text, float(x[k]), float(y[k]), palette.frequency, **where))
-    said = (
+    caption = (
         "Observed frequency by score: group A with circles (solid), group B with diamonds (dashed)."
         " Dotted: perfectly calibrated."
     )
-    return _diagram(title, traces, names, said)
+    return _diagram(title, traces, names, caption)
 
 
-def _gaps(before: Parts, found: Parts, view: str, palette: Palette) -> Picture:
+def _gaps(before: Parts, parts: Parts, view: str, palette: Palette) -> Picture:
     """Draw the mean gaps with their intervals, and the true ones."""
     traces, names = [pictures.line([0, 0], [-0.6, 2.7], palette.neutral, dash="dot")], []
-    for k, (was, now) in enumerate(zip(before, found, strict=True)):
+    for k, (was, now) in enumerate(zip(before, parts, strict=True)):
         if view == "all" and k:
             continue
         y = 2 - k
@@ -313,7 +311,7 @@ def _gaps(before: Parts, found: Parts, view: str, palette: Palette) -> Picture:
             pictures.dots([100 * now.true_gap], [y], palette.text, size=22, symbol="line-ns-open"),
             pictures.dots([100 * now.gap], [y], palette.score, size=13),
         ]
-        if found is not before:
+        if parts is not before:
             traces.append(
                 pictures.dots([100 * was.gap], [y], palette.neutral, size=13, symbol="circle-open")
             )
@@ -325,11 +323,11 @@ def _gaps(before: Parts, found: Parts, view: str, palette: Palette) -> Picture:
         x=pictures.number_axis("Mean gap (pp); right of 0: scores too high", -WIDEST, WIDEST),
         y=pictures.no_axis(-0.6, 2.7),
         names=names,
-        margin={"l": 24, "r": 24, "t": 38, "b": 52, "pad": 4},
+        margin=pictures.margin(24),
     )
-    ring = " Ring: before calibration." if found is not before else ""
-    said = f"Dot: mean gap. Line: 95% CI. Upright mark: the true gap.{ring}"
-    return Picture("gaps", figure, said)
+    ring = " Ring: before calibration." if parts is not before else ""
+    caption = f"Dot: mean gap. Line: 95% CI. Upright mark: the true gap.{ring}"
+    return Picture("gaps", figure, caption)
 
 
 # The lesson ---------------------------------------------------------------------------------
@@ -338,10 +336,10 @@ def _gaps(before: Parts, found: Parts, view: str, palette: Palette) -> Picture:
 def _link(state: State) -> Link:
     method = METHODS[state.chosen["view"]]
     chosen = data.in_laboratory(MODELS[state.chosen["gap"]], state, KEY)
-    query = {"data": "laboratory", "model": chosen.code, "method": method}
-    query |= {"group": "group"} if method == "by_group" else {}
-    query |= {"event": "class", "class": "event", "slices_by": "group"}
-    return Link("slices", query, "These rows in the dashboard")
+    more = {"group": "group"} if method == "by_group" else {}
+    return data.laboratory_link(
+        "slices", chosen, "These rows in the dashboard", method, slices_by="group", **more
+    )
 
 
 LESSON = Lesson(

@@ -89,15 +89,15 @@ def spread(size: int) -> Floats:
     """
     rows, top = data.sample(), data.top_scores(which="calibration")
     other, rng = data.top_scores(), np.random.default_rng((size, *KEY.encode()))
-    found = np.empty((REPEATS, len(CALIBRATORS)))
+    briers = np.empty((REPEATS, len(CALIBRATORS)))
     for k in range(REPEATS):
         chosen = rng.permutation(top.n_samples)[:size]
         fit, one = rows.calibration.rows(chosen), top.rows(chosen)
         isotonic = IsotonicCalibration().fit(one.scores, one.hits)
         scaled = TemperatureScaling().fit(fit.logits, fit.labels).predict_proba(rows.test.logits)
         scores = other.scores, scaled.max(axis=1), isotonic.predict(other.scores)
-        found[k] = [event_brier(each, other.hits) for each in scores]
-    return found
+        briers[k] = [event_brier(each, other.hits) for each in scores]
+    return briers
 
 
 def show(state: State) -> Shown:
@@ -106,24 +106,24 @@ def show(state: State) -> Shown:
     if not state.revealed:
         return Shown(_both(few, "fit", state.palette), _sentence(few, "fit", before=True))
     size, which = int(state.chosen["rows"]), state.chosen["evaluate"]
-    found = few if size == FEW else find(state, size)
+    result = few if size == FEW else find(state, size)
     rows: list[tuple[str, ...]] = [
         ("Scores", "Brier, rows of the fit", "Brier, other rows", "ECE, fit", "ECE, other")
     ]
     rows += [
         (
             name,
-            *(_number(found.briers(one)[k]) for one in SETS),
-            *(_ece(found, one, k) for one in SETS),
+            *(_number(result.briers(one)[k]) for one in SETS),
+            *(_ece(result, one, k) for one in SETS),
         )
         for k, name in enumerate(CALIBRATORS)
     ]
     return Shown(
-        _both(found, which, state.palette, size if which == "other" else None),
-        _sentence(found, which),
+        _both(result, which, state.palette, size if which == "other" else None),
+        _sentence(result, which),
         answer=f"{CALIBRATORS[few.best('other')]}, with {FEW} rows",
         right=list(GUESSES)[few.best("other")],
-        note=_note(found, size),
+        note=_note(result, size),
         numbers=tuple(rows),
     )
 
@@ -132,45 +132,45 @@ def _number(value: float) -> str:
     return amount(value, "number", FEW)
 
 
-def _ece(found: Result, which: str, place: int) -> str:
-    return percent(float(ece_of(bin_tally(found.on(which)[place]))), FEW)
+def _ece(result: Result, which: str, place: int) -> str:
+    return percent(float(ece_of(bin_tally(result.on(which)[place]))), FEW)
 
 
-def _where(found: Result, which: str) -> str:
-    n_rows = f"{found.on(which)[0].n_samples:,}"
+def _where(result: Result, which: str) -> str:
+    n_rows = f"{result.on(which)[0].n_samples:,}"
     return f"the {n_rows} rows of the fit" if which == "fit" else f"{n_rows} other rows"
 
 
-def _sentence(found: Result, which: str, *, before: bool = False) -> str:
+def _sentence(result: Result, which: str, *, before: bool = False) -> str:
     """Say which is best on the chosen rows, and what isotonic regression shows on both."""
-    place = found.best(which)
-    briers = [_number(one) for one in found.briers(which)]
+    place = result.best(which)
+    briers = [_number(one) for one in result.briers(which)]
     others = " and ".join(
         f"{briers[k]} ({name.lower()})" for k, name in enumerate(CALIBRATORS) if k != place
     )
     best = (
-        f"On {_where(found, which)}, **{CALIBRATORS[place]}** is best: Brier score"
+        f"On {_where(result, which)}, **{CALIBRATORS[place]}** is best: Brier score"
         f" **{briers[place]}**, against {others}."
     )
     if before:
         return best
     return (
-        f"{best} The ECE of isotonic regression is {_ece(found, 'fit', -1)} on the rows of its"
-        f" fit, {_ece(found, 'other', -1)} on others."
+        f"{best} The ECE of isotonic regression is {_ece(result, 'fit', -1)} on the rows of its"
+        f" fit, {_ece(result, 'other', -1)} on others."
     )
 
 
-def _note(found: Result, size: int) -> str:
+def _note(result: Result, size: int) -> str:
     """Say where there is nothing to draw, and where few rows do not show what most draws do."""
     if size == SIZES[-1]:
         return f"These are all {size:,} calibration rows, so a draw changes nothing here."
-    none, temperature, isotonic = found.briers("other")
-    said = _often(size, isotonic)
+    none, temperature, isotonic = result.briers("other")
+    usual = _often(size, isotonic)
     if size > FEW or temperature < none < isotonic:
-        return said
+        return usual
     if temperature < isotonic <= none:
-        return f"With this draw, isotonic regression is no worse than uncalibrated. {said}"
-    return f"With this draw it does not show. Draw again. {said}"
+        return f"With this draw, isotonic regression is no worse than uncalibrated. {usual}"
+    return f"With this draw it does not show. Draw again. {usual}"
 
 
 def _often(size: int, isotonic: float) -> str:
@@ -189,18 +189,18 @@ def _often(size: int, isotonic: float) -> str:
 
 
 def _both(
-    found: Result, which: str, palette: Palette, size: int | None = None
+    result: Result, which: str, palette: Palette, size: int | None = None
 ) -> tuple[Picture, Picture]:
-    return _steps(found, which, palette), _bars(found, which, palette, size)
+    return _steps(result, which, palette), _bars(result, which, palette, size)
 
 
-def _steps(found: Result, which: str, palette: Palette) -> Picture:
-    steps = found.on(which)[-1]
+def _steps(result: Result, which: str, palette: Palette) -> Picture:
+    steps = result.on(which)[-1]
     score, frequency = steps.scores, steps.hits / steps.counts
     stems = [y for ends in zip(score, frequency, strict=True) for y in (*map(float, ends), None)]
     sizes = 9 + 22 * np.sqrt(steps.counts / steps.n_samples)
     figure = pictures.picture(
-        f"Isotonic regression: {_where(found, which)}",
+        f"Isotonic regression: {_where(result, which)}",
         [
             pictures.diagonal(palette),
             pictures.line(np.repeat(score, 3), stems, palette.frequency, dash="dash"),
@@ -225,10 +225,10 @@ def _farthest(score: Floats, frequency: Floats) -> str:
     return "Farthest from the line: score {}, observed frequency {}.".format(*ends)
 
 
-def _bars(found: Result, which: str, palette: Palette, size: int | None) -> Picture:
+def _bars(result: Result, which: str, palette: Palette, size: int | None) -> Picture:
     """Draw the Brier scores; of some rows of the fit, also those of many other draws."""
-    briers, best = found.briers(which), found.best(which)
-    every = found.briers("fit") + found.briers("other")
+    briers, best = result.briers(which), result.best(which)
+    every = result.briers("fit") + result.briers("other")
     colours = [palette.score if k == best else palette.band for k in range(len(briers))]
     names = [
         pictures.label(
@@ -250,7 +250,7 @@ def _bars(found: Result, which: str, palette: Palette, size: int | None) -> Pict
         top = max(top, float(drawn.max()))
         also = f" Small dots: {REPEATS} other draws."
     figure = pictures.picture(
-        f"Brier score: {_where(found, which)}",
+        f"Brier score: {_where(result, which)}",
         traces,
         x=pictures.number_axis(
             "",
@@ -264,7 +264,7 @@ def _bars(found: Result, which: str, palette: Palette, size: int | None) -> Pict
         names=names,
     )
     text = (
-        f"Brier score on {_where(found, which)}; {CALIBRATORS[best].lower()} has the lowest.{also}"
+        f"Brier score on {_where(result, which)}; {CALIBRATORS[best].lower()} has the lowest.{also}"
     )
     return Picture("bars", figure, text)
 

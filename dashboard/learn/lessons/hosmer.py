@@ -17,7 +17,7 @@ KEY = "hosmer"
 
 ROWS = (200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 
-FIRST, ASKED = "500", "20000"
+FIRST, QUESTION_ROWS = "500", "20000"
 """Patients in a sample: those of the picture before the answer, and of the question."""
 
 N_SAMPLES, N_GROUPS, N_HOSPITALS = 400, 10, 20
@@ -135,14 +135,14 @@ def show(state: State) -> Shown:
             " samples.",
         )
     model, n_rows = state.chosen["model"], int(state.chosen["rows"])
-    result, asked = find(model, n_rows, state.seed), find("off", int(ASKED), state.seed)
+    result, question = find(model, n_rows, state.seed), find("off", int(QUESTION_ROWS), state.seed)
     return Shown(
         (
             _p_values(result, n_rows, state.palette),
             _by_size(model, n_rows, state.palette, state.seed),
         ),
         _sentence(model, n_rows, result),
-        answer=f"in {of_100(asked.rejected)} of samples",
+        answer=f"in {of_100(question.rejected)} of samples",
         note=_note(),
         numbers=_numbers(state.seed),
     )
@@ -236,13 +236,13 @@ def _by_size(model: str, n_rows: int, palette: Palette, seed: int) -> Picture:
 
 
 def _question() -> str:
-    scores, true = risks(int(ASKED)), true_risks("off", int(ASKED))
+    scores, true = risks(int(QUESTION_ROWS)), true_risks("off", int(QUESTION_ROWS))
     error = 100 * float((scores - true).mean())
     return (
         f"A model's risks are **{error:.1f} percentage points** too high on average (mean risk"
         f" {percent(float(scores.mean()), 1)}). With {int(FIRST):,} patients a Hosmer-Lemeshow test"
         " rarely rejects the model. How many of 100 samples of"
-        f" **{int(ASKED):,} patients** does it reject?"
+        f" **{int(QUESTION_ROWS):,} patients** does it reject?"
     )
 
 
@@ -252,7 +252,7 @@ LESSON = Lesson(
     question=_question(),
     guess=NumberGuess(0, 100, 5, 10, unit=" of 100"),
     controls=(
-        Steps("rows", "Patients in a sample", {str(n): f"{n:,}" for n in ROWS}, ASKED),
+        Steps("rows", "Patients in a sample", {str(n): f"{n:,}" for n in ROWS}, QUESTION_ROWS),
         Steps("model", "Model", MODELS, "off", as_buttons=True),
     ),
     show=show,

@@ -12,8 +12,8 @@ from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.texts.numbers import MINUS, percent
+from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Picture, Shown, State, Steps
+from dashboard.texts.numbers import percent, with_sign
 
 KEY = "large"
 
@@ -23,7 +23,7 @@ SLOPES = ("0.4", "0.6", "0.8", "1", "1.25", "1.6")
 
 SHIFTS = ("-1", "-0.5", "0", "0.5", "1")
 
-ASKED = "0.6"
+QUESTION_SLOPE = "0.6"
 
 AT = (0.1, 0.9)
 """Scores at which the true risk is said."""
@@ -90,7 +90,7 @@ def show(state: State) -> Shown:
             (_totals(result, state.palette, by_risk=False),),
             f"O/E = {result.ratio:.2f}: {result.n_events:,} of {N_ROWS:,} patients had the event.",
         )
-    truth = Chosen(rate=50, slope=round(100 * float(ASKED))).model.truth()
+    truth = Chosen(rate=50, slope=round(100 * float(QUESTION_SLOPE))).model.truth()
     right, answer = _answer(truth)
     return Shown(
         (_curve(result, state.palette), _totals(result, state.palette, by_risk=True)),
@@ -112,10 +112,6 @@ def _answer(truth: Truth) -> tuple[str, str]:
     )
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", MINUS)
-
-
 def _sentence(result: Result, state: State) -> str:
     expected = float(result.expected.sum())
     level = "as many events as happened" if round(result.ratio, 1) == 1 else (
@@ -123,7 +119,7 @@ def _sentence(result: Result, state: State) -> str:
     )  # fmt: skip
     return (
         f"**O/E = {result.ratio:.2f}**: {result.n_events:,} observed, {expected:,.0f} expected; the"
-        f" risks add up to {level}. **Calibration intercept {_signed(result.intercept)}**,"
+        f" risks add up to {level}. **Calibration intercept {with_sign(result.intercept)}**,"
         f" **slope {result.slope:.2f}** (in truth {state.number('slope'):g}):"
         f" {_spread(result.slope)}."
     )
@@ -160,16 +156,15 @@ def _curve(result: Result, palette: Palette) -> Picture:
     curve = result.curve
     points = thin(curve.score, curve.frequency)
     grid = np.linspace(0.01, 0.99, 99)
-    truth = pictures.line(grid, result.truth.curve(grid), palette.neutral)
-    figure = pictures.picture(
+    truth = pictures.line(grid, result.truth.curve(grid), palette.neutral, width=6, opacity=0.5)
+    figure = pictures.by_score(
         "Flexible calibration curve",
         [
             pictures.diagonal(palette),
-            {**truth, "line": {**truth["line"], "width": 6}, "opacity": 0.5},
+            truth,
             pictures.line(curve.score[points], curve.frequency[points], palette.frequency),
         ],
-        x=pictures.percent_axis("Score (risk)"),
-        y=pictures.percent_axis("Observed frequency"),
+        x="Score (risk)",
         names=[
             pictures.label("\u2501 observed, smoothed", 0.02, 0.9, palette.frequency),
             pictures.label("\u2501 truth", 0.02, 0.8, palette.neutral),
@@ -226,15 +221,15 @@ LESSON = Lesson(
     key=KEY,
     title="Right in total, and still wrong",
     question="A model expects as many events as happen (**O/E = 1**), but its **calibration slope"
-    f" is {ASKED}**. Which of its risks are too high?",
+    f" is {QUESTION_SLOPE}**. Which of its risks are too high?",
     guess=ChoiceGuess(
         {"none": "None: the total is right", "low": "The low ones", "high": "The high ones"}
     ),
     controls=(
-        Steps("slope", "True slope", {s: s for s in SLOPES}, ASKED),
+        Steps("slope", "True slope", {s: s for s in SLOPES}, QUESTION_SLOPE),
         Steps(
             "shift", "Shift of the true log-odds",
-            {s: _signed(float(s)) if float(s) else "0" for s in SHIFTS}, "0",
+            {s: with_sign(float(s)) if float(s) else "0" for s in SHIFTS}, "0",
         ),
     ),
     show=show,
@@ -251,16 +246,8 @@ LESSON = Lesson(
         "Observed divided by expected: 80 events happen for each 100 that it expects. Which"
         " patients have them, O/E does not say.",
     ),
-    link=lambda state: Link(
-        "reliability",
-        {
-            "data": "laboratory",
-            "model": model_of(state).code,
-            "method": "none",
-            "event": "class",
-            "class": "event",
-        },
-        "These patients in the dashboard",
+    link=lambda state: data.laboratory_link(
+        "reliability", model_of(state), "These patients in the dashboard"
     ),
     computed="Patients are drawn by `calibcore.synthetic` from a model of the laboratory, half of"
     " whom have the event: true log-odds = shift + slope \u00d7 log-odds of the score."

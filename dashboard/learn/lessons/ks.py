@@ -10,6 +10,7 @@ from calibcore.cumulative import CumulativeCurves, cumulative_curves, ks_error
 from calibcore.data import EventScores
 from calibcore.results import result_class
 from dashboard.figures import Palette
+from dashboard.figures.layout import middles
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import PRESETS
@@ -232,8 +233,9 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
     figure = pictures.picture(
         "Cumulative score and outcomes, and their gap",
         [
-            _thin(pictures.line(x, curves.cum_hits[drawn], palette.frequency, dash="dash")),
-            _thin(pictures.line(x, curves.cum_score[drawn], palette.score)),
+            # Thin, so that the eye is left to the gap.
+            pictures.line(x, curves.cum_hits[drawn], palette.frequency, dash="dash", width=1.5),
+            pictures.line(x, curves.cum_score[drawn], palette.score, width=1.5),
             *_gap_traces(walk, drawn, palette),
         ],
         x={**pictures.percent_axis("Rows added, lowest score first"), "anchor": "y2"},
@@ -254,11 +256,6 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
     )
 
 
-def _thin(line: pictures.Trace) -> pictures.Trace:
-    """Return a line that leaves the eye to the gap."""
-    return {**line, "line": {**line["line"], "width": 1.5}}
-
-
 def _gap_range(walk: Walk) -> tuple[float, float]:
     gap = walk.curves.gap
     low, high = min(float(gap.min()), -walk.limit), max(float(gap.max()), walk.limit)
@@ -269,12 +266,10 @@ def _gap_traces(walk: Walk, drawn: Any, palette: Palette) -> list[pictures.Trace
     curves, limit = walk.curves, walk.limit
     gap = pictures.line(curves.fractile[drawn], curves.gap[drawn], palette.text)
     recent = drawn[drawn >= walk.back]
-    thick = pictures.line(curves.fractile[recent], curves.gap[recent], palette.text)
-    thick["line"]["width"] = 7
     traces = [
-        pictures.ground([0, 1], [-limit] * 2, [limit] * 2, palette, "luck"),
+        pictures.luck(limit, palette),
         {**gap, "fill": "tozeroy", "fillcolor": palette.gap},
-        thick,
+        pictures.line(curves.fractile[recent], curves.gap[recent], palette.text, width=7),
     ]
     if walk.passed_widest:
         place = [curves.ks_fractile], [curves.gap[curves.ks_index]]
@@ -311,7 +306,7 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
     reached = table.edges[:-1] < walk.curves.score[walk.here]
     traces = [
         pictures.bars(
-            (table.edges[:-1] + table.edges[1:])[of] / 2,
+            middles(table.edges)[of],
             table.frequency[of],
             palette.frequency,
             np.diff(table.edges)[of],
@@ -319,11 +314,9 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
         )
         for of, opacity in ((filled & reached, 0.6), (filled & ~reached, 0.15))
     ]
-    slope = pictures.line([score, score], [frequency, score], palette.text)
-    slope["line"]["width"] = 7
     traces += [
         pictures.diagonal(palette),
-        slope,
+        pictures.line([score, score], [frequency, score], palette.text, width=7),
         pictures.dots([score], [frequency], palette.frequency, size=15, symbol="square"),
         pictures.dots([score], [score], palette.score, size=15),
     ]
@@ -331,11 +324,9 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
     below = {"xanchor": "center", "yanchor": "top", "yshift": -9}
     if score > 0.85:
         below |= {"xanchor": "right", "yshift": -30}
-    figure = pictures.picture(
+    figure = pictures.by_score(
         "Reliability diagram",
         traces,
-        x=pictures.percent_axis("Score"),
-        y=pictures.percent_axis("Observed frequency"),
         names=[pictures.boxed(n_recent, score, frequency, palette.text, palette, **below)],
         height=HEIGHT,
     )

@@ -14,6 +14,7 @@ from calibcore.results import result_class
 from calibcore.tally import tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
+from dashboard.figures.layout import panel
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import (
@@ -135,48 +136,49 @@ def often(n_rows: int) -> Often:
 
 def show(state: State) -> Shown:
     """Show the line-up, and after the answer which of them is the network."""
-    found, n_rows = draw(state), int(state.chosen["rows"])
-    figure = _pictures(found, state.palette, revealed=state.revealed)
+    line_up, n_rows = draw(state), int(state.chosen["rows"])
+    figure = _pictures(line_up, state.palette, revealed=state.revealed)
     if not state.revealed:
         return Shown((figure,), "")
-    stands_out, which = often(n_rows), f"picture {found.place + 1}"
+    stands_out, which = often(n_rows), f"picture {line_up.place + 1}"
     rows = [("Picture", "Of", "KS error", "p-value")]
     rows += [
         (
             str(k + 1),
-            "the network" if k == found.place else "luck",
+            "the network" if k == line_up.place else "luck",
             percent(one.ks_error, n_rows),
             p_words(one.ks_p_value),
         )
-        for k, one in enumerate(found.curves)
+        for k, one in enumerate(line_up.curves)
     ]
     return Shown(
         (figure,),
         f"**{which.capitalize()}** is the network: KS error"
-        f" {percent(found.network.ks_error, n_rows)}, {p_words(found.network.ks_p_value)}."
+        f" {percent(line_up.network.ks_error, n_rows)}, {p_words(line_up.network.ks_p_value)}."
         f" With {n_rows:,} rows a test finds this network in **{of_100(stands_out.detected)}** of"
         f" samples (false alarms, of luck alone: {of_100(stands_out.alarms)}). It has the widest"
         f" gap of the six in **{of_100(stands_out.widest)}**; guessing finds it in"
         f" {of_100(1 / N_PICTURES)}.",
         answer=which,
-        right=str(found.place + 1),
-        note=f"{_usual(stands_out, n_rows)} {_unusual(found)}".strip(),
+        right=str(line_up.place + 1),
+        note=f"{_usual(stands_out, n_rows)} {_unusual(line_up)}".strip(),
         numbers=tuple(rows),
     )
 
 
-def _usual(found: Often, n_rows: int) -> str:
+def _usual(line_ups: Often, n_rows: int) -> str:
     """Say how large errors of luck alone are, with so many rows."""
     return (
         f"Perfectly calibrated, {n_rows:,} such rows show a KS error of"
-        f" {percent(found.usual_ks, n_rows)} and an ECE ({N_BINS} bins) of"
-        f" {percent(found.usual_ece, n_rows)}, by luck alone (medians): both shrink with more rows."
+        f" {percent(line_ups.usual_ks, n_rows)} and an ECE ({N_BINS} bins) of"
+        f" {percent(line_ups.usual_ece, n_rows)}, by luck alone (medians): both shrink with"
+        " more rows."
     )
 
 
-def _unusual(found: LineUp) -> str:
+def _unusual(line_up: LineUp) -> str:
     """Name the pictures of luck that look like miscalibration."""
-    lucky = [str(k + 1) for k in found.beyond if k != found.place]
+    lucky = [str(k + 1) for k in line_up.beyond if k != line_up.place]
     if not lucky:
         return ""
     chance = of_100(1 - (1 - LEVEL) ** (N_PICTURES - 1))
@@ -186,19 +188,17 @@ def _unusual(found: LineUp) -> str:
     )
 
 
-def _pictures(found: LineUp, palette: Palette, *, revealed: bool) -> Picture:
-    n_rows = found.network.n_samples
-    top = 1.1 * max(found.limit, *(one.ks_error for one in found.curves))
+def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> Picture:
+    n_rows = line_up.network.n_samples
+    top = 1.1 * max(line_up.limit, *(one.ks_error for one in line_up.curves))
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     axes = dict[str, dict[str, Any]]()
-    for k, curves in enumerate(found.curves):
-        number = "" if k == 0 else str(k + 1)
-        on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        axes |= _axes(k, top)
-        is_network = revealed and k == found.place
+    for k, curves in enumerate(line_up.curves):
+        own, on = _axes(k, top)
+        axes |= own
+        is_network = revealed and k == line_up.place
         if revealed:
-            band = [-found.limit] * 2, [found.limit] * 2
-            traces.append(pictures.ground([0, 1], *band, palette, "luck") | on)
+            traces.append(pictures.luck(line_up.limit, palette) | on)
         traces.append(_line(curves, palette.frequency if is_network else palette.text) | on)
         text = f"<b>{k + 1}</b>"
         if revealed:
@@ -216,33 +216,22 @@ def _pictures(found: LineUp, palette: Palette, *, revealed: bool) -> Picture:
         height=430,
         **axes,
     )
-    return Picture("lineup", figure, _said(found, revealed=revealed))
+    return Picture("lineup", figure, _caption(line_up, revealed=revealed))
 
 
-def _axes(k: int, top: float) -> dict[str, dict[str, Any]]:
+def _axes(k: int, top: float) -> tuple[pictures.Trace, pictures.Trace]:
     """Return the axes of one picture: three stand side by side, in two lines."""
     line, column = divmod(k, COLUMNS)
-    number = "" if k == 0 else str(k + 1)
     left, low = column * (1 + GUTTER) / COLUMNS, (0.52, 0.0)[line]
     across = pictures.percent_axis("Rows, lowest score first" if k == N_PICTURES - 2 else "")
     up = pictures.number_axis("Gap" if column == 0 else "", -top, top, tickformat=".3~%")
-    return {
-        f"xaxis{number}": {
-            **across,
-            "domain": [left, left + (1 + GUTTER) / COLUMNS - GUTTER],
-            "anchor": f"y{number}",
-            "tickvals": [0, 0.5, 1],
-            "showticklabels": k == N_PICTURES - 2,
-        },
-        f"yaxis{number}": {
-            **up,
-            "domain": [low, low + 0.36],
-            "anchor": f"x{number}",
-            "nticks": 5,
-            "showticklabels": column == 0,
-            "zeroline": True,
-        },
+    across |= {
+        "domain": [left, left + (1 + GUTTER) / COLUMNS - GUTTER],
+        "tickvals": [0, 0.5, 1],
+        "showticklabels": k == N_PICTURES - 2,
     }
+    up |= {"domain": [low, low + 0.36], "nticks": 5, "showticklabels": column == 0}
+    return panel(k, across, {**up, "zeroline": True})
 
 
 def _line(curves: CumulativeCurves, colour: str) -> pictures.Trace:
@@ -250,18 +239,18 @@ def _line(curves: CumulativeCurves, colour: str) -> pictures.Trace:
     return pictures.line(curves.fractile[drawn], curves.gap[drawn], colour)
 
 
-def _said(found: LineUp, *, revealed: bool) -> str:
+def _caption(line_up: LineUp, *, revealed: bool) -> str:
     """Tell what the pictures show: before the answer, the same of each."""
-    n_rows = found.network.n_samples
+    n_rows = line_up.network.n_samples
     if not revealed:
         return (
             f"Each line: the gap between cumulative score and cumulative outcomes of the same"
             f" {n_rows:,} scores, on the same axes."
         )
     return (
-        f"Orange, picture {found.place + 1}: the network. The other {N_PICTURES - 1}: luck. Grey:"
-        f" where about 95% of pictures of luck stay, up to {percent(found.limit, n_rows)}. Beyond"
-        f" it: {', '.join(str(k + 1) for k in found.beyond) or 'none'}."
+        f"Orange, picture {line_up.place + 1}: the network. The other {N_PICTURES - 1}: luck. Grey:"
+        f" where about 95% of pictures of luck stay, up to {percent(line_up.limit, n_rows)}. Beyond"
+        f" it: {', '.join(str(k + 1) for k in line_up.beyond) or 'none'}."
     )
 
 

@@ -36,7 +36,7 @@ LIMIT = 0.001
 
 BINS = 15
 
-MARGIN = {"l": 64, "r": 24, "t": 38, "b": 70, "pad": 4}
+MARGIN = pictures.margin(bottom=70)
 """Two lines of numbers stand below."""
 
 ACROSS = np.linspace(0, 1, 241)
@@ -119,18 +119,18 @@ def show(state: State) -> Shown:
             f" {FEWEST} rows and {_nll(first.other_nll)} on {_other()} other rows.",
         )
     size, n_knots = int(state.chosen["rows"]), int(state.chosen["knots"])
-    found = splines(state, size, {FEW, MANY, n_knots})
-    asked = found if size == FEWEST else splines(state, FEWEST, {FEW, MANY})
-    right, change = _change(asked)
+    fits = splines(state, size, {FEW, MANY, n_knots})
+    question = fits if size == FEWEST else splines(state, FEWEST, {FEW, MANY})
+    right, change = _change(question)
     rows = [("Knots", f"NLL, {size:,} rows of the fit", f"NLL, {_other()} other rows")]
-    rows += [(str(knots), _nll(one.fit_nll), _nll(one.other_nll)) for knots, one in found.items()]
+    rows += [(str(knots), _nll(one.fit_nll), _nll(one.other_nll)) for knots, one in fits.items()]
     rows.append(("Uncalibrated", "", _nll(uncalibrated_nll())))
     return Shown(
-        _both(found[n_knots], n_knots, state.palette),
-        _sentence(found, size, n_knots),
+        _both(fits[n_knots], n_knots, state.palette),
+        _sentence(fits, size, n_knots),
         answer=f"it {right}, {change}, with {FEWEST} rows",
         right=right,
-        note=_note(found[n_knots], asked, size),
+        note=_note(fits[n_knots], question, size),
         numbers=tuple(rows),
     )
 
@@ -143,16 +143,16 @@ def _other() -> str:
     return f"{data.top_scores(NETWORK).n_samples:,}"
 
 
-def _change(found: dict[int, Result]) -> tuple[str, str]:
+def _change(fits: dict[int, Result]) -> tuple[str, str]:
     """Return the guess that is right, and the two figures."""
-    few, many = (_nll(found[n_knots].other_nll) for n_knots in (FEW, MANY))
+    few, many = (_nll(fits[n_knots].other_nll) for n_knots in (FEW, MANY))
     word = "rises" if float(many) > float(few) else "falls" if many != few else "stays"
     return word, f"{few} \u2192 {many}"
 
 
-def _sentence(found: dict[int, Result], size: int, n_knots: int) -> str:
+def _sentence(fits: dict[int, Result], size: int, n_knots: int) -> str:
     """Say what the chosen number of knots and the two of the question come to."""
-    chosen, few, many = found[n_knots], found[FEW], found[MANY]
+    chosen, few, many = fits[n_knots], fits[FEW], fits[MANY]
     return (
         f"With {n_knots} knots, the NLL is **{_nll(chosen.fit_nll)}** on the {size:,} rows of the"
         f" fit and **{_nll(chosen.other_nll)}** on {_other()} other rows. From {FEW} to {MANY}"
@@ -162,40 +162,42 @@ def _sentence(found: dict[int, Result], size: int, n_knots: int) -> str:
     )
 
 
-def _note(chosen: Result, asked: dict[int, Result], size: int) -> str:
+def _note(chosen: Result, question: dict[int, Result], size: int) -> str:
     """Say where a draw does not show it, what is not drawn, and how the NLL is limited."""
-    said = []
-    if asked[MANY].other_nll <= asked[FEW].other_nll:
-        said.append(f"With this draw of {FEWEST} rows it does not show. Draw again.")
+    sentences = []
+    if question[MANY].other_nll <= question[FEW].other_nll:
+        sentences.append(f"With this draw of {FEWEST} rows it does not show. Draw again.")
     if size == SIZES[-1]:
-        said.append(f"These are all {size:,} calibration rows, so a draw changes nothing here.")
+        sentences.append(
+            f"These are all {size:,} calibration rows, so a draw changes nothing here."
+        )
     if chosen.certain:
-        said.append(
+        sentences.append(
             f"The NLL is taken with scores between {percent(LIMIT, 1)} and {percent(1 - LIMIT, 1)},"
             f" so that a confident mistake costs {-math.log(LIMIT):.1f} at most; there are"
             f" {chosen.certain} here."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
-def _both(found: Result, n_knots: int, palette: Palette) -> tuple[Picture, Picture]:
-    return _totals(found, n_knots, palette), _slope(found, palette)
+def _both(result: Result, n_knots: int, palette: Palette) -> tuple[Picture, Picture]:
+    return _totals(result, n_knots, palette), _slope(result, palette)
 
 
-def _totals(found: Result, n_knots: int, palette: Palette) -> Picture:
-    fit = found.drawn
-    kept = thin(fit.fractile, fit.total - fit.fitted)
+def _totals(result: Result, n_knots: int, palette: Palette) -> Picture:
+    fit = result.drawn
+    places = thin(fit.fractile, fit.total - fit.fitted)
     curve, top = fit.spline(ACROSS), 1.1 * float(fit.total[-1])
-    # Wide and pale, so that both can be seen where the spline follows each row.
-    outcomes = pictures.line(fit.fractile[kept], fit.total[kept], palette.frequency, opacity=0.45)
+    x, total = fit.fractile[places], fit.total[places]
     figure = pictures.picture(
         f"Cumulative outcomes of {fit.total.size:,} rows",
         [
-            {**outcomes, "line": {**outcomes["line"], "width": 9}},
+            # Wide and pale, so that both can be seen where the spline follows each row.
+            pictures.line(x, total, palette.frequency, width=9, opacity=0.45),
             pictures.line(ACROSS, curve, palette.score),
             _knots(fit.spline.knots, fit.spline.values, palette),
         ],
-        x=_fractiles(found),
+        x=_fractiles(result),
         y=pictures.percent_axis("Cumulative outcomes", top, min(0.0, float(curve.min()))),
         names=[
             pictures.label(f"spline, {n_knots} knots", 0.03, 0.86 * top, palette.score),
@@ -211,20 +213,20 @@ def _totals(found: Result, n_knots: int, palette: Palette) -> Picture:
     )
 
 
-def _slope(found: Result, palette: Palette) -> Picture:
-    fit, seen = found.drawn, observed()
-    x = np.interp(seen.mean_score, found.scores, fit.fractile)
+def _slope(result: Result, palette: Palette) -> Picture:
+    fit, seen = result.drawn, observed()
+    x = np.interp(seen.mean_score, result.scores, fit.fractile)
     figure = pictures.picture(
         "Its slope: the calibrated score",
         [
             pictures.line(
-                ACROSS, np.interp(ACROSS, fit.fractile, found.scores), palette.neutral, dash="dash"
+                ACROSS, np.interp(ACROSS, fit.fractile, result.scores), palette.neutral, dash="dash"
             ),
             pictures.line(ACROSS, _slope_at(fit, ACROSS), palette.score),
             pictures.dots(x, seen.frequency, palette.frequency, size=11, cliponaxis=False),
             _knots(fit.spline.knots, _slope_at(fit, fit.spline.knots), palette),
         ],
-        x=_fractiles(found),
+        x=_fractiles(result),
         y=pictures.percent_axis("Score, observed frequency", 1.02),
         names=[
             pictures.label("calibrated score", 0.03, 0.9, palette.score),
@@ -233,7 +235,7 @@ def _slope(found: Result, palette: Palette) -> Picture:
         ],
         margin=MARGIN,
     )
-    gap = np.abs(found.fitted.predict(seen.mean_score) - seen.frequency).max()
+    gap = np.abs(result.fitted.predict(seen.mean_score) - seen.frequency).max()
     return Picture(
         "slope",
         figure,
@@ -250,10 +252,10 @@ def _knots(x: Floats, y: Floats, palette: Palette) -> pictures.Trace:
     return pictures.dots(x, y, palette.score, size=9, symbol="diamond", cliponaxis=False)
 
 
-def _fractiles(found: Result) -> dict[str, object]:
+def _fractiles(result: Result) -> dict[str, object]:
     """Return the axis of both pictures: shares of rows, and below them the score there."""
     at = np.linspace(0, 1, 6)
-    scores = found.scores[np.minimum(at * found.scores.size, found.scores.size - 1).astype(int)]
+    scores = result.scores[np.minimum(at * result.scores.size, result.scores.size - 1).astype(int)]
     texts = [f"{of_100(share)}<br>{of_100(score)}" for share, score in zip(at, scores, strict=True)]
     axis = pictures.percent_axis("Share of rows, lowest score first; below it the score")
     return {**axis, "tickvals": at.tolist(), "ticktext": texts}

@@ -22,7 +22,7 @@ KEY = "training"
 
 N_CLASSES = 10
 
-ASKED = "smoothing"
+QUESTION_LOSS = "smoothing"
 
 LEAST, MOST = 0.82, 0.98
 """Ends of the axis of mean scores and accuracies."""
@@ -85,7 +85,7 @@ LOSSES = {
     "focal": Trained(Loss("Focal loss (gamma 3)", gamma=3), "fashion_cnn_focal"),
 }
 
-ALPHA = LOSSES[ASKED].loss.smoothing
+ALPHA = LOSSES[QUESTION_LOSS].loss.smoothing
 
 
 def show(state: State) -> Shown:
@@ -94,9 +94,9 @@ def show(state: State) -> Shown:
         usual = LOSSES["entropy"]
         return Shown((diagram(usual.before, state.palette, _title(usual, usual.before)),), "")
     stage, chosen = state.chosen["stage"], LOSSES[state.chosen["loss"]]
-    found = chosen.at(stage)
-    right = _right(LOSSES[ASKED].after.temperature)
-    first = diagram(found, state.palette, _title(chosen, found))
+    network = chosen.at(stage)
+    right = _right(LOSSES[QUESTION_LOSS].after.temperature)
+    first = diagram(network, state.palette, _title(chosen, network))
     if stage == "loss":
         first = loss_picture(
             [one.loss for one in LOSSES.values()], chosen.loss, N_CLASSES, state.palette
@@ -107,16 +107,16 @@ def show(state: State) -> Shown:
             first,
             _all_networks(stage, chosen, state.palette),
         ),
-        f"**{chosen.name}**, T = {found.shown}: {sentence(found)}  \n{_best(chosen)}",
-        answer=f"{GUESSES[right]} (T = {LOSSES[ASKED].after.shown})",
+        f"**{chosen.name}**, T = {network.shown}: {sentence(network)}  \n{_best(chosen)}",
+        answer=f"{GUESSES[right]} (T = {LOSSES[QUESTION_LOSS].after.shown})",
         right=right,
         note=_compared(),
         numbers=(("Loss", *HEAD), *rows),
     )
 
 
-def _title(one: Trained, found: Tempered) -> str:
-    return f"Trained by {one.name.lower()}, T = {found.shown}"
+def _title(one: Trained, network: Tempered) -> str:
+    return f"Trained by {one.name.lower()}, T = {network.shown}"
 
 
 def _best(chosen: Trained) -> str:
@@ -125,14 +125,10 @@ def _best(chosen: Trained) -> str:
     named = [chosen] if chosen is usual else [chosen, usual]
     fitted = (
         f"for {one.name.lower()}: {one.after.shown}"
-        f" (KS error {_ks(one.before)} \u2192 {_ks(one.after)})"
+        f" (KS error {one.before.ks_shown} \u2192 {one.after.ks_shown})"
         for one in named
     )
     return f"Fitted T (lowest NLL on calibration rows) {'; '.join(fitted)}."
-
-
-def _ks(found: Tempered) -> str:
-    return percent(found.ks_error, found.n_rows)
 
 
 def _compared() -> str:
@@ -156,18 +152,18 @@ def _all_networks(stage: str, chosen: Trained, palette: Palette) -> Picture:
     """Draw mean score and accuracy of each network on one axis."""
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     for place, one in enumerate(reversed(LOSSES.values())):
-        found = one.at(stage)
-        score, accuracy = found.mean_score, found.accuracy
-        width = {"color": palette.neutral, "width": 8 if one is chosen else 3}
+        network = one.at(stage)
+        score, accuracy = network.mean_score, network.accuracy
+        width = 8 if one is chosen else 3
         ends = [(score, palette.score), (accuracy, palette.frequency)]
         traces += [
-            pictures.line([score, accuracy], [place] * 2, palette.neutral) | {"line": width},
+            pictures.line([score, accuracy], [place] * 2, palette.neutral, width=width),
             pictures.dots([score], [place], palette.score, size=17),
             pictures.dots([accuracy], [place], palette.frequency, size=17, symbol="diamond"),
         ]
         for (value, colour), side in zip(sorted(ends), (-1, 1), strict=True):
-            names.append(_value(percent(value, found.n_rows), value, place, colour, side))
-        text = f"{one.name}, T = {found.shown}"
+            names.append(_value(percent(value, network.n_rows), value, place, colour, side))
+        text = f"{one.name}, T = {network.shown}"
         bold = f"<b>{text}</b>" if one is chosen else text
         names.append(pictures.label(bold, LEAST, place + 0.16, palette.text))
     axis = pictures.percent_axis("Mean score, accuracy", MOST, LEAST)
@@ -177,15 +173,15 @@ def _all_networks(stage: str, chosen: Trained, palette: Palette) -> Picture:
         x={**axis, "dtick": 0.02},
         y=pictures.no_axis(-0.6, len(LOSSES) - 0.4),
         names=names,
-        margin={"l": 24, "r": 24, "t": 38, "b": 52, "pad": 4},
+        margin=pictures.margin(24),
         height=HEIGHT,
     )
-    lower = [one.name.lower() for one in LOSSES.values() if _is_lower(one.at(stage))]
-    which = ", ".join(lower) or "none"
+    networks = [(one.name.lower(), one.at(stage)) for one in LOSSES.values()]
+    lower = ", ".join(name for name, one in networks if one.mean_score < one.accuracy) or "none"
     return Picture(
         "all",
         figure,
-        f"Blue dot: mean score. Orange diamond: accuracy. Mean score below accuracy: {which}.",
+        f"Blue dot: mean score. Orange diamond: accuracy. Mean score below accuracy: {lower}.",
     )
 
 
@@ -193,10 +189,6 @@ def _value(text: str, x: float, y: float, colour: str, side: int) -> pictures.Tr
     """Return a value beside its mark: left of it or right of it."""
     anchor = "right" if side < 0 else "left"
     return pictures.label(text, x, y, colour, xanchor=anchor, yanchor="middle", xshift=side * SPACE)
-
-
-def _is_lower(found: Tempered) -> bool:
-    return found.mean_score < found.accuracy
 
 
 LESSON = Lesson(
@@ -207,7 +199,7 @@ LESSON = Lesson(
     " not 100%. Which **temperature** fits its scores best?",
     guess=ChoiceGuess(GUESSES),
     controls=(
-        Steps("loss", "Trained by", {k: one.name for k, one in LOSSES.items()}, ASKED),
+        Steps("loss", "Trained by", {k: one.name for k, one in LOSSES.items()}, QUESTION_LOSS),
         Steps(
             "stage",
             "Show",

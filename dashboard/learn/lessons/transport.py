@@ -13,8 +13,8 @@ from calibcore.synthetic.world import at_other_odds
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
-from dashboard.texts.numbers import MINUS, percent
+from dashboard.learn.lesson import Check, Lesson, NumberGuess, Picture, Shown, State, Steps
+from dashboard.texts.numbers import percent, with_sign
 
 KEY = "transport"
 
@@ -25,7 +25,7 @@ N_ROWS, N_LOCAL, N_BINS, LEAST = 8_000, 500, 10, 20
 
 RATES = ("5", "10", "20", "30", "50")
 
-ASKED, SCORE = "10", 50
+QUESTION_RATE, SCORE = "10", 50
 """Percent of patients with the event in hospital B, and the score that is asked about."""
 
 STAGES = {"before": "As developed", "after": "With an offset"}
@@ -126,19 +126,15 @@ def show(state: State) -> Shown:
     title = f"Hospital B: {rate}% have the event"
     title += ", scores with an offset" if after else ", scores as developed"
     curve = None if after else result.true_offset
-    asked = at_other_odds(np.array([SCORE / 100]), offset_of(int(ASKED) / 100))[0]
+    risk = at_other_odds(np.array([SCORE / 100]), offset_of(int(QUESTION_RATE) / 100))[0]
     return Shown(
         (home, _diagram("there", title, there, palette, offset=curve)),
         _sentence(result, rate),
-        answer=f"{percent(float(asked), 1)}: odds of {SCORE}:{100 - SCORE}, times ({ASKED}:"
-        f"{100 - int(ASKED)}) / (50:50)",
+        answer=f"{percent(float(risk), 1)}: odds of {SCORE}:{100 - SCORE}, times ({QUESTION_RATE}:"
+        f"{100 - int(QUESTION_RATE)}) / (50:50)",
         note=_note(result),
         numbers=_numbers(result),
     )
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", MINUS)
 
 
 def _sentence(result: Result, rate: str) -> str:
@@ -151,7 +147,7 @@ def _sentence(result: Result, rate: str) -> str:
         f"{start} mean score **{percent(b.score, N_ROWS)}**, observed"
         f" **{percent(b.frequency, N_ROWS)}** (O/E = {b.ratio:.2f}; in A {a.ratio:.2f})."
         f" Their order does not depend on it: AUROC {b.auroc:.2f}, in A {a.auroc:.2f}."
-        f" An **offset of {_signed(result.offset)}** in log-odds, fitted to {N_LOCAL} other"
+        f" An **offset of {with_sign(result.offset)}** in log-odds, fitted to {N_LOCAL} other"
         f" patients of B, brings O/E to **{c.ratio:.2f}**, the KS error from"
         f" {percent(b.ks_error, N_ROWS)} to {percent(c.ks_error, N_ROWS)}."
     )
@@ -160,7 +156,7 @@ def _sentence(result: Result, rate: str) -> str:
 def _note(result: Result) -> str:
     return (
         "Patients with the event are alike in both hospitals, and patients without it, too; only"
-        f" their shares differ. Then the offset is {_signed(result.true_offset)} in truth: the"
+        f" their shares differ. Then the offset is {with_sign(result.true_offset)} in truth: the"
         " logarithm of the odds in B divided by those in A. Where patients differ otherwise, the"
         " slope changes as well: look at the curve there."
     )
@@ -186,11 +182,10 @@ def _diagram(
         grid = np.linspace(0.005, 0.995, 100)
         traces.append(pictures.line(grid, at_other_odds(grid, offset), palette.text))
         names = [pictures.label("\u2501 truth", 0.02, 0.88, palette.text)]
-    figure = pictures.picture(
+    figure = pictures.by_score(
         title,
         traces,
-        x=pictures.percent_axis("Score (risk)"),
-        y=pictures.percent_axis("Observed frequency"),
+        x="Score (risk)",
         names=names,
     )
     shown = result.bins.counts >= LEAST
@@ -207,11 +202,11 @@ LESSON = Lesson(
     key=KEY,
     title="The model in another hospital",
     question="In hospital A, where 50% of patients have a disease, a model is well calibrated. In"
-    f" hospital B **{ASKED}%** have it; patients with it look alike in both, and those without,"
-    f" too. What is the true risk of a patient of B with a **score of {SCORE}%**?",
+    f" hospital B **{QUESTION_RATE}%** have it; patients with it look alike in both, and those"
+    f" without, too. What is the true risk of a patient of B with a **score of {SCORE}%**?",
     guess=NumberGuess(0, 100, 5, 50),
     controls=(
-        Steps("rate", "Patients of B with the event", {r: f"{r}%" for r in RATES}, ASKED),
+        Steps("rate", "Patients of B with the event", {r: f"{r}%" for r in RATES}, QUESTION_RATE),
         Steps("stage", "Scores in B", STAGES, "before", as_buttons=True),
     ),
     show=show,
@@ -225,16 +220,8 @@ LESSON = Lesson(
         "The AUROC compares patients with the event and patients without it; how many there are of"
         " each does not matter. O/E and KS error depend on it.",
     ),
-    link=lambda state: Link(
-        "reliability",
-        {
-            "data": "laboratory",
-            "model": data.in_laboratory(HOME, state, KEY).code,
-            "method": "none",
-            "event": "class",
-            "class": "event",
-        },
-        "Hospital A in the dashboard",
+    link=lambda state: data.laboratory_link(
+        "reliability", data.in_laboratory(HOME, state, KEY), "Hospital A in the dashboard"
     ),
     computed="Patients of A are drawn by `calibcore.synthetic`; B has other patients of A, of those"
     " with the event fewer. Offset: the log-odds that fit best with the slope held at 1"

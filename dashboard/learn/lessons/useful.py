@@ -11,6 +11,7 @@ from calibcore.metrics import corp, ece, event_brier, event_nll
 from calibcore.metrics.decomposition import Decomposition
 from calibcore.results import result_class
 from dashboard.figures import Palette
+from dashboard.figures.layout import panel
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
 from dashboard.texts.numbers import percent
@@ -64,15 +65,15 @@ class Forecaster:
 @cache
 def base_rate() -> float:
     """Return how many of the pictures that were not used here show a shirt."""
-    held = data.sample(MODEL).calibration
-    return float((held.labels == held.class_names.index(SHIRT)).mean())
+    rows = data.sample(MODEL).calibration
+    return float((rows.labels == rows.class_names.index(SHIRT)).mean())
 
 
 @cache
 def forecaster(factor: str) -> Forecaster:
     """Move the network's log-odds towards the base rate, or away from it, and evaluate them."""
-    held = data.sample(MODEL).test
-    network = OneClass(held.class_names.index(SHIRT)).outcomes(held.probabilities, held.labels)
+    test = data.sample(MODEL).test
+    network = OneClass(test.class_names.index(SHIRT)).outcomes(test.probabilities, test.labels)
     odds, base = (np.log(p / (1 - p)) for p in (network.scores, base_rate()))
     moved = base + float(factor) * (odds - base)
     scores, rest = 1 / (1 + np.exp(-moved)), 1 / (1 + np.exp(moved))
@@ -92,13 +93,13 @@ def show(state: State) -> Shown:
     if not state.revealed:
         return Shown((_spread(state.palette),), "")
     factor = state.chosen["factor"]
-    base, network, found = (forecaster(one) for one in (BASE, NETWORK, factor))
+    base, network, scores = (forecaster(one) for one in (BASE, NETWORK, factor))
     n_rows = base.rows.n_samples
     lowest = min(THREE, key=lambda one: forecaster(one).ece)
     lowest_ece = percent(forecaster(lowest).ece, n_rows)
     chosen = (
-        f" **{FACTORS[factor]}**: ECE {percent(found.ece, n_rows)}, Brier score {found.brier:.3f},"
-        f" NLL {found.nll:.3f}."
+        f" **{FACTORS[factor]}**: ECE {percent(scores.ece, n_rows)}, Brier score"
+        f" {scores.brier:.3f}, NLL {scores.nll:.3f}."
     )
     return Shown(
         (_diagrams(factor, state.palette),),
@@ -117,29 +118,29 @@ def show(state: State) -> Shown:
 
 def _exaggerated() -> str:
     """Compare exaggerated scores with one score for all."""
-    base, found = forecaster(BASE), forecaster(EXAGGERATED)
+    base, exaggerated = forecaster(BASE), forecaster(EXAGGERATED)
 
     def compared(ours: float, theirs: float) -> str:
         return f"{ours:.3f} ({'better' if ours < theirs else 'worse'})"
 
     return (
         f"{FACTORS[EXAGGERATED]}, compared with always the base rate: Brier score"
-        f" {compared(found.brier, base.brier)}, NLL {compared(found.nll, base.nll)}. In the NLL, a"
-        " score near 0% or 100% that is wrong costs most."
+        f" {compared(exaggerated.brier, base.brier)}, NLL {compared(exaggerated.nll, base.nll)}."
+        " In the NLL, a score near 0% or 100% that is wrong costs most."
     )
 
 
 def _numbers() -> tuple[tuple[str, ...], ...]:
     rows = [("Forecaster", "ECE", "Brier score", "NLL", "Miscalibration", "Discrimination")]
     for factor, name in FACTORS.items():
-        found = forecaster(factor)
-        parts = found.parts.miscalibration, found.parts.discrimination
+        scores = forecaster(factor)
+        parts = scores.parts.miscalibration, scores.parts.discrimination
         rows.append(
             (
                 name,
-                percent(found.ece, found.rows.n_samples),
-                f"{found.brier:.3f}",
-                f"{found.nll:.3f}",
+                percent(scores.ece, scores.rows.n_samples),
+                f"{scores.brier:.3f}",
+                f"{scores.nll:.3f}",
                 f"{parts[0]:.3f}",
                 f"{parts[1]:.3f}",
             )
@@ -219,9 +220,7 @@ def _equal_brier(
     steps = np.arange(np.ceil((base - top + x[1]) / BRIER_STEP), np.floor(base / BRIER_STEP) + 2)
     for score in (steps * BRIER_STEP).tolist():
         heights = [across - score + base for across in x]
-        line = pictures.line(list(x), heights, palette.neutral, dash="dot")
-        line["line"]["width"] = 1
-        lines.append(line)
+        lines.append(pictures.line(list(x), heights, palette.neutral, dash="dot", width=1))
         names.append(
             pictures.label(f"Brier {score:.2f}", x[1], heights[1], palette.neutral, xanchor="right")
         )
@@ -233,15 +232,14 @@ def _diagrams(factor: str, palette: Palette) -> Picture:
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     axes = dict[str, dict[str, object]]()
     for k, one in enumerate((*THREE, factor)):
-        found, number = forecaster(one), "" if k == 0 else str(k + 1)
-        on = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        axes |= _small_axes(k, number)
-        drawn = pictures.bin_bars(found.bins, palette)
-        share = found.bins.counts[found.bins.counts > 0] / found.bins.counts.sum()
+        scores, (own, on) = forecaster(one), _small_axes(k)
+        axes |= own
+        drawn = pictures.bin_bars(scores.bins, palette)
+        share = scores.bins.counts[scores.bins.counts > 0] / scores.bins.counts.sum()
         drawn[-1]["marker"] = {**drawn[-1]["marker"], "size": np.maximum(6, 26 * np.sqrt(share))}
         traces += [trace | on for trace in drawn]
         name = f"<b>{[*THREE.values(), 'Slider'][k]}</b>"
-        measures = percent(found.ece, found.rows.n_samples), f"{found.brier:.3f}"
+        measures = percent(scores.ece, scores.rows.n_samples), f"{scores.brier:.3f}"
         text = "{}<br>ECE {}<br>Brier {}".format(name, *measures)
         place = {"xref": on["xaxis"], "yref": on["yaxis"], "yanchor": "top", "align": "left"}
         names.append(pictures.label(text, 0.01, TOP, palette.text, **place))
@@ -264,23 +262,16 @@ def _diagrams(factor: str, palette: Palette) -> Picture:
     )
 
 
-def _small_axes(k: int, number: str) -> dict[str, dict[str, object]]:
+def _small_axes(k: int) -> tuple[pictures.Trace, pictures.Trace]:
     """Return the axes of one of the small diagrams, counted from 0."""
     width = (1 + GUTTER) / (len(THREE) + 1)
-    return {
-        f"xaxis{number}": {
-            **pictures.percent_axis("Score"),
-            "tickvals": [0.5],
-            "anchor": f"y{number}",
-            "domain": [k * width, (k + 1) * width - GUTTER],
-        },
-        f"yaxis{number}": {
-            **pictures.percent_axis("Observed frequency" if k == 0 else "", TOP),
-            "anchor": f"x{number}",
-            "showticklabels": k == 0,
-            "tickvals": [0, 0.5, 1],
-        },
-    }
+    across, up = (
+        pictures.percent_axis("Score"),
+        pictures.percent_axis("Observed frequency" if k == 0 else "", TOP),
+    )
+    across |= {"tickvals": [0.5], "domain": [k * width, (k + 1) * width - GUTTER]}
+    up |= {"showticklabels": k == 0, "tickvals": [0, 0.5, 1]}
+    return panel(k, across, up)
 
 
 LESSON = Lesson(

@@ -40,17 +40,17 @@ def show(scene: Scene) -> None:
     if not keys:
         place.markdown(words.NO_METHODS)
         return
-    found = _learn(scene, keys, plan)
-    if len(found.curves) < 2:
+    curves = _learn(scene, keys, plan)
+    if len(curves.curves) < 2:
         place.markdown(say_rows(words.NOTHING_YET))
         return
     n_test = _n_test(scene)
     if scene.crossed:
         st.markdown(f":small[{say_rows(words.HALVED)}]")
-    place.subheader(words.conclusion(found, measure, n_test), anchor=False)
+    place.subheader(words.conclusion(curves, measure, n_test), anchor=False)
     with place:
         contest_conclusion.show_recommended(scene)
-    _show_graphs(scene, found, measure)
+    _show_graphs(scene, curves, measure)
 
 
 def _choose_methods(scene: Scene) -> list[str]:
@@ -105,13 +105,13 @@ def _choose_error() -> str:
 def _learn(scene: Scene, keys: list[str], plan: Plan) -> LearningCurves:
     """Return the curves, computed after a click; or what there is of them."""
     work = LongWork(("learning", scene.upload.digest, scene.settings, tuple(keys), plan))
-    found = results.finished(scene, keys, plan)
-    if results.is_complete(found, keys):
-        return found
+    curves = results.finished(scene, keys, plan)
+    if results.is_complete(curves, keys):
+        return curves
     if not work.agreed(results.seconds(scene, keys, plan), words.WHAT, ask_from=ASK_FROM):
-        if len(found.curves) > 1:
+        if len(curves.curves) > 1:
             st.markdown(words.STOPPED)
-        return found
+        return curves
     with work.watched() as report:
 
         def say(step: Step) -> None:

@@ -50,8 +50,8 @@ def finished(scene: Scene, keys: Sequence[str], plan: Plan) -> LearningCurves:
     """Return what is known already of some methods, no calibration among them."""
     curves = []
     for key in (NO_METHOD, *keys):
-        kept = [(_kind(key), _point_key(scene, key, size, plan)) for size in plan.sizes]
-        known = [place for place in kept if is_known(*place)]
+        places = [(_kind(key), _point_key(scene, key, size, plan)) for size in plan.sizes]
+        known = [place for place in places if is_known(*place)]
         points = tuple(once(*place, _missing) for place in known)
         if points:
             curves.append(LearningCurve(key, points))

@@ -61,19 +61,19 @@ class Choices:
 def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
     """Return the page: of one event what its cut-off comes to, of predictions what is kept."""
     if isinstance(scene.settings.event, TopR):
-        return _kept_blocks(scene, choices.accuracy)
+        return _selection_blocks(scene, choices.accuracy)
     sides = sides_of(scene)
     event = sides["Before"]
     cutoff = usual_cutoff(event) / 100 if choices.cutoff is None else choices.cutoff
-    found = {side: at_cutoff(event, cutoff) for side, event in sides.items()}
+    calls = {side: at_cutoff(event, cutoff) for side, event in sides.items()}
     curves = [(side, decision_curve(event, MESH)) for side, event in sides.items()]
-    side, last = [*found.items()][-1]
+    side, last = [*calls.items()][-1]
     acting = [
         words.sentence(last, side=side),
-        *cutoff_lines(scene, [*found.values()], choices.costs),
+        *cutoff_lines(scene, [*calls.values()], choices.costs),
         *([words.usual_sentence(cutoff)] if is_usual(event, cutoff) else []),
     ]
-    counts = words.counts_rows([*found.values()], choices.costs)
+    counts = words.counts_rows([*calls.values()], choices.costs)
     notes = [words.reference_sentence(last)]
     if has_steps(scene):
         notes.append(say_rows(words.STEPS))
@@ -86,7 +86,7 @@ def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
         Pictures("curve", (Picture("decisions curve", caption, curve),)),
         Table(
             "cut-off",
-            (f"Cut-off {100 * cutoff:.3g}%", *found),
+            (f"Cut-off {100 * cutoff:.3g}%", *calls),
             tuple(Row(name, say_rows(name), tuple(cells)) for name, cells in counts),
         ),
         Sentences("reference", tuple(notes), small=True),
@@ -119,10 +119,10 @@ def _group_blocks(
     ]
 
 
-def _kept_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
+def _selection_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
     selections = selections_of(scene, wanted)
     curves = [(side, one.curve) for side, one in zip(sides_of(scene), selections, strict=True)]
-    figure = coverage_graph(curves, share_kept(selections), scene.palette)
+    figure = coverage_graph(curves, threshold_coverage(selections), scene.palette)
     areas = [curve.aurc for _, curve in curves]
     all_rows = [words.all_rows_sentence(areas, scene.evaluated.after.event)]
     if scene.settings.event == TopR(1):
@@ -130,7 +130,7 @@ def _kept_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
     headline, *more = words.selection_lines(selections, wanted)
     return (
         Sentences("acting", (headline,), headline=True),
-        Pictures("kept", (Picture("decisions kept", say_rows(words.KEPT_CAPTION), figure),)),
+        Pictures("kept", (Picture("decisions kept", say_rows(words.COVERAGE_CAPTION), figure),)),
         Sentences("held", tuple(more)),
         Sentences("all rows", tuple(text for text in all_rows if text)),
     )
@@ -168,7 +168,7 @@ def has_steps(scene: Scene) -> bool:
     return once("steps", (key_of(scene.upload, scene.settings), scene.chosen), make)
 
 
-def held_of(scene: Scene, side: str, event: EventScores, wanted: float) -> OutOfFoldAccuracy:
+def accuracy_elsewhere(scene: Scene, side: str, event: EventScores, wanted: float) -> OutOfFoldAccuracy:
     """Return what a threshold for an accuracy holds on rows that had no part in its choice."""
     key = key_of(scene.upload, scene.settings), scene.chosen, side, wanted
 
@@ -185,7 +185,7 @@ def selections_of(scene: Scene, wanted: float) -> list[Selection]:
     key = key_of(scene.upload, scene.settings), scene.chosen, wanted
 
     def make() -> list[Selection]:
-        before, *after = (_kept(scene, *side, wanted) for side in sides_of(scene).items())
+        before, *after = (_selection(scene, *side, wanted) for side in sides_of(scene).items())
         if after and after[0].at is not None:
             mistaken = at_cutoff(scene.evaluated.before.event, after[0].at.cutoff)
             before = replace(before, mistaken=mistaken)
@@ -201,19 +201,19 @@ def sides_of(scene: Scene) -> dict[str, EventScores]:
     return sides if after is before else {**sides, "After": after.event}
 
 
-def _kept(scene: Scene, side: str, event: EventScores, wanted: float) -> Selection:
-    curve, held = coverage_of(scene, event), held_of(scene, side, event, wanted)
+def _selection(scene: Scene, side: str, event: EventScores, wanted: float) -> Selection:
+    curve, elsewhere = coverage_of(scene, event), accuracy_elsewhere(scene, side, event, wanted)
     place, slicings = curve.lowest_for(wanted), find_groups(scene).slicings
     if place is None:
-        return Selection(curve, None, held)
+        return Selection(curve, None, elsewhere)
     score = float(curve.score[place])
     places = [of_evaluated(scene, one.places[scene.chosen]) for one in slicings]
     groups = group_accuracies(event, score, wanted, places)
     names = tuple((one.by, one.shown) for one in slicings)
-    return Selection(curve, at_cutoff(event, score), held, groups, names)
+    return Selection(curve, at_cutoff(event, score), elsewhere, groups, names)
 
 
-def share_kept(sides: list[Selection]) -> float | None:
+def threshold_coverage(sides: list[Selection]) -> float | None:
     """Return the share of the rows that the last side's threshold keeps."""
     at = sides[-1].at
     return None if at is None else at.called / at.n_samples
@@ -268,8 +268,8 @@ def by_group(
     slicing = slicing_of(scene.upload, scene.settings, by)
     places, n_groups = of_evaluated(scene, slicing.places[scene.chosen]), len(slicing.names)
     counted = [at_cutoff_by_group(side, cutoff, places, n_groups=n_groups) for side in sides]
-    found = [
+    groups = [
         (name, [one for one in each if one is not None])
         for name, *each in zip(slicing.shown, *counted, strict=True)
     ]
-    return sorted((one for one in found if one[1]), key=lambda one: -one[1][0].n_samples)
+    return sorted((one for one in groups if one[1]), key=lambda one: -one[1][0].n_samples)

@@ -41,14 +41,14 @@ CURVE_CAPTION = (
     "Net benefit: events flagged, less false alarms weighted by the odds of the cut-off, per 100"
     " rows. A model is of use where its line is above both flagging all rows and flagging none."
 )
-KEPT_CAPTION = "Accuracy among the rows with the highest scores, by how many of them are kept."
+COVERAGE_CAPTION = "Accuracy among the rows with the highest scores, by how many of them are kept."
 
-CALLED, RIGHT, FOUND = "Flagged", "Events among the flagged", "Events flagged"
+CALLED, RIGHT, EVENTS_FLAGGED = "Flagged", "Events among the flagged", "Events flagged"
 MISSED, IN_VAIN, SPARED = "Events missed", "False alarms", "Others not flagged"
 BENEFIT, COST = "Net benefit per 100 rows", "Total cost"
 GROUP_PLACE = "Choose a grouping"
 GROUPS, GROUP_BY, ALL_ROWS = "Subgroups at this cut-off", "Group by", "All rows"
-GROUP_HEAD = ("Subgroup", CALLED, RIGHT, FOUND, MISSED, IN_VAIN)
+GROUP_HEAD = ("Subgroup", CALLED, RIGHT, EVENTS_FLAGGED, MISSED, IN_VAIN)
 FILE_HEAD = [
     "rows", "side", "cut-off", "n of these", "events", "flagged", "events flagged",
     "events missed",
@@ -65,20 +65,20 @@ def usual_sentence(cutoff: float) -> str:
     )
 
 
-def sentence(found: AtCutoff, *, side: str) -> str:
+def sentence(counts: AtCutoff, *, side: str) -> str:
     """Return what flagging by a cut-off comes to, for Markdown.
 
-    ``found``: the counts. ``side``: "Before" or "After" calibration.
+    ``counts``: what is counted. ``side``: "Before" or "After" calibration.
     """
-    n = found.n_samples
-    cutoff = f"{100 * found.cutoff:.3g}%"
-    called = f"{found.called:,.0f} of {rows_of(n)} ({percent(found.called / n, n)})"
+    n = counts.n_samples
+    cutoff = f"{100 * counts.cutoff:.3g}%"
+    called = f"{counts.called:,.0f} of {rows_of(n)} ({percent(counts.called / n, n)})"
     text = f"{side} calibration, at a cut-off of {cutoff}, {called} are flagged"
-    if not found.called:
-        return f"{text}, and all {found.n_events:,.0f} events missed."
-    right = percent(found.right / found.called, found.called)
+    if not counts.called:
+        return f"{text}, and all {counts.n_events:,.0f} events missed."
+    right = percent(counts.right / counts.called, counts.called)
     return (
-        f"{text}; {right} of them have the event. {found.missed:,.0f} of {found.n_events:,.0f}"
+        f"{text}; {right} of them have the event. {counts.missed:,.0f} of {counts.n_events:,.0f}"
         " events are missed."
     )
 
@@ -94,7 +94,7 @@ def counts_rows(
     return [
         (CALLED, [_counted(s.called, s.n_samples, s.share_called) for s in sides]),
         (RIGHT, [_counted(s.right, s.called, s.precision) for s in sides]),
-        (FOUND, [_counted(s.right, s.n_events, s.sensitivity) for s in sides]),
+        (EVENTS_FLAGGED, [_counted(s.right, s.n_events, s.sensitivity) for s in sides]),
         (MISSED, [Cell(f"{s.missed:,.0f}") for s in sides]),
         (IN_VAIN, [Cell(f"{s.in_vain:,.0f}") for s in sides]),
         (SPARED, [_counted(s.left_alone, s.n_samples - s.n_events, s.specificity) for s in sides]),
@@ -113,14 +113,14 @@ def cost_sentence(sides: Mapping[str, AtCutoff], costs: tuple[float, float]) -> 
     ``sides``: the counts "Before" and "After" calibration. ``costs``: of a false alarm, and of a
     missed event.
     """
-    found = {side: at.cost(*costs) for side, at in sides.items()}
-    told = " and ".join(f"{_cost(one.acting)} {side.lower()}" for side, one in found.items())
-    *_, last = found.values()
+    totals = {side: at.cost(*costs) for side, at in sides.items()}
+    amounts = " and ".join(f"{_cost(one.acting)} {side.lower()}" for side, one in totals.items())
+    *_, last = totals.values()
     least = min(last.nobody, last.everybody)
     cheaper = "none" if last.nobody <= last.everybody else "all"
     change = least - last.acting
     text = (
-        f"Total cost at this cut-off: {told} calibration. Flagging none would cost"
+        f"Total cost at this cut-off: {amounts} calibration. Flagging none would cost"
         f" {_cost(last.nobody)}, flagging all {_cost(last.everybody)}"
     )
     share = f" ({abs(change) / least:.0%})" if least else ""
@@ -190,11 +190,11 @@ def groups_note(n_shown: int, n_groups: int) -> str:
     return f"{shown if n_shown < n_groups else ''}Small print: 95% CI (Wilson)."
 
 
-def file_lines(found: Sequence[tuple[str, str, AtCutoff]]) -> list[list[str | float]]:
+def file_lines(groups: Sequence[tuple[str, str, AtCutoff]]) -> list[list[str | float]]:
     """Return the lines of the file under `FILE_HEAD`: of all rows and each subgroup, each side."""
     return [
         [name, side, s.cutoff, s.n_samples, s.n_events, s.called, s.right, s.missed, s.in_vain]
-        for name, side, s in found
+        for name, side, s in groups
     ]
 
 
@@ -238,7 +238,7 @@ class Selection:
     """The accuracy by what is kept."""
     at: AtCutoff | None
     """Rows that are kept, and right ones among them; None where no score reaches the accuracy."""
-    held: OutOfFoldAccuracy
+    elsewhere: OutOfFoldAccuracy
     """The same on rows that had no part in the choice."""
     groups: GroupAccuracies | None = None
     """The same in every subgroup; None where `at` is."""
@@ -268,18 +268,18 @@ def selection_lines(sides: Sequence[Selection], wanted: float) -> list[str]:
 
 
 def _holds(one: Selection, wanted: float) -> str:
-    text = "" if one.groups is None else kept_groups_sentence(one.groups, one.names, wanted)
-    return f"{held_sentence(one.held)} {text}".strip()
+    text = "" if one.groups is None else groups_sentence(one.groups, one.names, wanted)
+    return f"{elsewhere_sentence(one.elsewhere)} {text}".strip()
 
 
 @says_rows
 def selection_sentence(at: AtCutoff, *, calibrated: bool) -> str:
     """Return what keeping the rows from a score on comes to."""
-    n, kept = at.n_samples, at.called
-    share, accuracy = percent(kept / n, n), percent(at.right / kept, kept)
+    n, called = at.n_samples, at.called
+    share, accuracy = percent(called / n, n), percent(at.right / called, called)
     return (
         f"Acting on {'calibrated ' if calibrated else ''}scores of at least"
-        f" {100 * at.cutoff:.3g}% keeps {kept:,} of {n:,} rows ({share}); {accuracy} of these"
+        f" {100 * at.cutoff:.3g}% keeps {called:,} of {n:,} rows ({share}); {accuracy} of these"
         " predictions are correct."
     )
 
@@ -304,20 +304,20 @@ def mistaken_sentence(at: AtCutoff) -> str:
 
 
 @says_rows
-def held_sentence(held: OutOfFoldAccuracy) -> str:
+def elsewhere_sentence(elsewhere: OutOfFoldAccuracy) -> str:
     """Return what such a threshold holds on rows that had no part in its choice."""
-    interval = held.accuracy
+    interval = elsewhere.accuracy
     if interval is None:
         return "On rows that had no part in the choice, nothing would be kept."
-    low, high = percent(interval.low, held.rows), percent(interval.high, held.rows)
-    accuracy = percent(held.right / held.rows, held.rows)
+    low, high = percent(interval.low, elsewhere.rows), percent(interval.high, elsewhere.rows)
+    accuracy = percent(elsewhere.right / elsewhere.rows, elsewhere.rows)
     return (
         f"On rows that had no part in the choice (cross-validation) it holds {accuracy}"
         f" ({ci(low, high)})."
     )
 
 
-def kept_groups_sentence(
+def groups_sentence(
     groups: GroupAccuracies, names: Sequence[tuple[str, Sequence[str]]], wanted: float
 ) -> str:
     """Return which subgroups of the kept rows have fewer correct than wanted, the worst by name.

@@ -82,8 +82,8 @@ def measures() -> list[tuple[str, tuple[Measure, ...]]]:
 
 def facts(measure: Measure) -> str:
     """Return unit, direction, source and key of a measure."""
-    told = (_UNITS[measure.unit], _BETTER[measure.better], measure.source, f"`{measure.key}`")
-    return " \u00b7 ".join(filter(None, told))
+    parts = (_UNITS[measure.unit], _BETTER[measure.better], measure.source, f"`{measure.key}`")
+    return " \u00b7 ".join(filter(None, parts))
 
 
 def calibrators() -> tuple[Method, ...]:

@@ -32,10 +32,10 @@ from dashboard.texts import learn
 from dashboard.texts.laboratory import PRESETS as NAMES
 from dashboard.views.learn.picture import show_picture, show_table
 from dashboard.widgets.links import show_teaching
-from dashboard.widgets.long_work import LongWork, is_asked
+from dashboard.widgets.long_work import LongWork, is_agreed
 from dashboard.widgets.slides import offer_slides
 
-_HELD, _WRITTEN, _MANY, _PRESET = "lab_model", "lab_written", "lab_many", "lab_preset"
+_MODEL, _WRITTEN, _MANY, _PRESET = "lab_model", "lab_written", "lab_many", "lab_preset"
 _MAPS = "lab_maps"
 _OPENING = ("spline", "isotonic")
 _MOST_MAPS = 4
@@ -45,13 +45,13 @@ def show() -> None:
     """Show the controls on the left, pictures and tables beside them."""
     show_teaching("laboratory")
     st.markdown(words.INTRO)
-    asked = st.query_params.get("model")
-    if asked is not None and asked != st.session_state.get(_WRITTEN):
-        found = chosen_of(asked)
-        _hold(found or next(iter(PRESETS.values())))
-        if found is None:
+    code = st.query_params.get("model")
+    if code is not None and code != st.session_state.get(_WRITTEN):
+        model = chosen_of(code)
+        _hold(model or next(iter(PRESETS.values())))
+        if model is None:
             st.warning(words.UNUSABLE, icon=":material/link:")
-    if is_computing(st.session_state.setdefault(_HELD, next(iter(PRESETS.values())))):
+    if is_computing(st.session_state.setdefault(_MODEL, next(iter(PRESETS.values())))):
         _show_bench(whole=True)
     else:
         _show_bench_alone()
@@ -68,8 +68,8 @@ def _show_bench(*, whole: bool) -> None:
     """Show all of it; in a run of the whole page long work can be stopped."""
     controls, results = st.columns([1, 3], gap="medium")
     with controls:
-        chosen = _choose(st.session_state[_HELD])
-    st.session_state[_HELD] = chosen
+        chosen = _choose(st.session_state[_MODEL])
+    st.session_state[_MODEL] = chosen
     if st.query_params.to_dict() != {"model": chosen.code}:
         st.query_params.from_dict({"model": chosen.code})
     st.session_state[_WRITTEN] = chosen.code
@@ -82,27 +82,27 @@ def _hold(chosen: Chosen) -> None:
     """Put a model in place of the one that is shown, with all its controls."""
     for key in [key for key in st.session_state if str(key).startswith("lab_at_")]:
         del st.session_state[key]
-    st.session_state[_HELD] = chosen
+    st.session_state[_MODEL] = chosen
 
 
 # Controls -----------------------------------------------------------------------------------
 
 
-def _choose(held: Chosen) -> Chosen:
+def _choose(model: Chosen) -> Chosen:
     """Show the controls of a model; return what they stand at."""
-    alike = preset_of(held)
+    alike = preset_of(model)
     st.selectbox(
         words.PRESET,
         list(PRESETS),
         index=None if alike is None else list(PRESETS).index(alike),
         format_func=words.PRESETS.__getitem__,
-        key=f"{_PRESET}_{held.code}",
+        key=f"{_PRESET}_{model.code}",
         placeholder=words.OWN,
         on_change=_take_preset,
-        args=(f"{_PRESET}_{held.code}", held),
+        args=(f"{_PRESET}_{model.code}", model),
     )
     with st.container(key="lab_curve"):
-        chosen = _choose_curve(held)
+        chosen = _choose_curve(model)
     with st.container(horizontal=True, gap="small"):
         st.button(
             words.DRAW, icon=":material/casino:", on_click=_draw, shortcut="D", key="lab_draw"
@@ -112,41 +112,41 @@ def _choose(held: Chosen) -> Chosen:
         return _choose_more(chosen)
 
 
-def _choose_curve(held: Chosen) -> Chosen:
+def _choose_curve(model: Chosen) -> Chosen:
     """Show the two controls that give the true curve."""
-    match held.form:
+    match model.form:
         case "zhang":
-            return replace(held, **_numbers(held, ("beta0", "beta1")))
+            return replace(model, **_numbers(model, ("beta0", "beta1")))
         case "hand":
-            return replace(held, handles=_move_handle(held.handles))
+            return replace(model, handles=_move_handle(model.handles))
         case _:
-            return replace(held, **_numbers(held, ("slope", "shift")))
+            return replace(model, **_numbers(model, ("slope", "shift")))
 
 
-def _choose_more(held: Chosen) -> Chosen:
+def _choose_more(model: Chosen) -> Chosen:
     """Show all that is not needed at first sight."""
     names: tuple[str, ...] = ("seed",)
-    chosen = replace(held, rows=_step(words.ROWS, "rows", held.rows, ROWS))
-    if held.form != "zhang":
-        classes = _step(words.CLASSES, "classes", held.classes, CLASSES)
-        wave = ("wave",) if held.form == "curve" else ()
+    chosen = replace(model, rows=_step(words.ROWS, "rows", model.rows, ROWS))
+    if model.form != "zhang":
+        classes = _step(words.CLASSES, "classes", model.classes, CLASSES)
+        wave = ("wave",) if model.form == "curve" else ()
         names = (*wave, "sharpness", "rate", "groups", "seed")
         chosen = replace(chosen, classes=classes)
-    return replace(chosen, **_numbers(held, names))
+    return replace(chosen, **_numbers(model, names))
 
 
-def _take_preset(key: str, held: Chosen) -> None:
-    _take(st.session_state[key], held)
+def _take_preset(key: str, model: Chosen) -> None:
+    _take(st.session_state[key], model)
 
 
-def _take(name: str, held: Chosen) -> None:
+def _take(name: str, model: Chosen) -> None:
     """Put a model to begin with in place of the one that is shown; what is drawn stays."""
-    _hold(replace(PRESETS[name], rows=held.rows, seed=held.seed, draw=held.draw))
+    _hold(replace(PRESETS[name], rows=model.rows, seed=model.seed, draw=model.draw))
 
 
 def _draw() -> None:
-    held: Chosen = st.session_state[_HELD]
-    st.session_state[_HELD] = replace(held, draw=held.draw % LIMITS["draw"][1] + 1)
+    model: Chosen = st.session_state[_MODEL]
+    st.session_state[_MODEL] = replace(model, draw=model.draw % LIMITS["draw"][1] + 1)
 
 
 def _step(label: str, name: str, value: int, values: tuple[int, ...]) -> int:
@@ -162,27 +162,29 @@ def _step(label: str, name: str, value: int, values: tuple[int, ...]) -> int:
     )
 
 
-def _numbers(held: Chosen, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: _number(held, name) for name in names}
+def _numbers(model: Chosen, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: _number(model, name) for name in names}
 
 
-def _number(held: Chosen, name: str) -> int:
+def _number(model: Chosen, name: str) -> int:
     """Show one number, in its own unit; return it as `Chosen` holds it."""
     low, high = LIMITS[name]
     label, scale = words.NUMBERS[name]
     if name == "seed":
         return int(
-            st.number_input(label, low, high, held.seed, key="lab_at_seed", help=words.HELP["seed"])
+            st.number_input(
+                label, low, high, model.seed, key="lab_at_seed", help=words.HELP["seed"]
+            )
         )
     if scale == 1:
         return int(
             st.slider(
-                label, low, high, getattr(held, name), key=f"lab_at_{name}",
+                label, low, high, getattr(model, name), key=f"lab_at_{name}",
                 help=words.HELP.get(name),
             )
         )  # fmt: skip
     value = st.slider(
-        label, low / scale, high / scale, getattr(held, name) / scale,
+        label, low / scale, high / scale, getattr(model, name) / scale,
         step=max(1, scale // 20) / scale, key=f"lab_at_{name}", help=words.HELP.get(name),
     )  # fmt: skip
     return round(float(value) * scale)
@@ -203,10 +205,10 @@ def _clicked(key: str) -> None:
     """Move the handle below the place that was clicked to it."""
     points = st.session_state[key]["selection"]["points"]
     if points:
-        held: Chosen = st.session_state[_HELD]
+        model: Chosen = st.session_state[_MODEL]
         place, height = round(points[0]["x"] * (N_HANDLES - 1)), round(100 * points[0]["y"])
-        moved = (*held.handles[:place], height, *held.handles[place + 1 :])
-        _hold(replace(held, handles=moved))
+        moved = (*model.handles[:place], height, *model.handles[place + 1 :])
+        _hold(replace(model, handles=moved))
 
 
 # Results ------------------------------------------------------------------------------------
@@ -214,13 +216,15 @@ def _clicked(key: str) -> None:
 
 def _show_results(chosen: Chosen) -> None:
     """Show what the rows show, what is true, and the calibrators."""
-    found, palette = result_of(chosen), style.palette()
+    result, palette = result_of(chosen), style.palette()
     many = redraws_of(chosen) if st.session_state.get(_MANY) else None
-    st.markdown(words.conclusion(found))
+    st.markdown(words.conclusion(result))
     left, right = st.columns(2, gap="medium")
     with left:
-        _show_picture(lab_pictures.diagram(found, chosen, palette), clickable=chosen.form == "hand")
-        offered = [one.key for one in found.calibrators]
+        _show_picture(
+            lab_pictures.diagram(result, chosen, palette), clickable=chosen.form == "hand"
+        )
+        offered = [one.key for one in result.calibrators]
         keys = st.multiselect(
             words.COMPARED,
             offered,
@@ -229,21 +233,21 @@ def _show_results(chosen: Chosen) -> None:
             key=_MAPS,
             max_selections=_MOST_MAPS,
         )
-        _show_picture(lab_pictures.maps(found, keys, palette))
-        st.markdown(words.nearest(found.calibrators, found.truth))
+        _show_picture(lab_pictures.maps(result, keys, palette))
+        st.markdown(words.nearest(result.calibrators, result.truth))
     with right:
-        _show_picture(lab_pictures.gap(found, palette))
+        _show_picture(lab_pictures.gap(result, palette))
         if many is not None:
-            _show_picture(lab_pictures.spread(many, found, palette))
+            _show_picture(lab_pictures.spread(many, result, palette))
             st.markdown(words.spread(many))
         else:
-            show_table(words.ESTIMATES, words.ESTIMATE_HEAD, words.estimate_rows(found, None))
+            show_table(words.ESTIMATES, words.ESTIMATE_HEAD, words.estimate_rows(result, None))
             st.markdown(f":small[{words.ESTIMATES_NOTE}]")
     if many is not None:
-        show_table(words.ESTIMATES, words.MANY_HEAD, words.estimate_rows(found, many))
+        show_table(words.ESTIMATES, words.MANY_HEAD, words.estimate_rows(result, many))
         st.markdown(f":small[{words.ESTIMATES_NOTE}]")
     offer_slides(learn.SLIDES, f"{words.TITLE} (Fractile)", "laboratory")
-    rows = words.calibrator_rows(found.calibrators, found.truth)
+    rows = words.calibrator_rows(result.calibrators, result.truth)
     show_table(words.CALIBRATORS, words.CALIBRATOR_HEAD, rows)
     st.markdown(f":small[{words.CALIBRATORS_NOTE}]")
     query = {"data": "laboratory", "model": chosen.code, "method": "none"}
@@ -265,7 +269,7 @@ _KEY, _DRAWS = "lab_study_draws", (30, 100, 300, 1_000)
 def is_computing(chosen: Chosen) -> bool:
     """Return whether the study of a model was started and is not finished."""
     n_draws = int(st.session_state.get(_KEY, _DRAWS[1]))
-    return is_asked(_work(chosen, n_draws)) and study_seconds(chosen, n_draws) > 0
+    return is_agreed(_work(chosen, n_draws)) and study_seconds(chosen, n_draws) > 0
 
 
 def show_study(chosen: Chosen, take: Callable[[str], None], *, whole: bool) -> None:
@@ -304,10 +308,10 @@ def _study(chosen: Chosen, n_draws: int, *, whole: bool) -> EstimatorStudy | Non
         return finished_study(chosen, n_draws)
     work = LongWork(_work(chosen, n_draws))
     if not work.agreed(seconds, words.WHAT, ask_from=0):
-        found = finished_study(chosen, n_draws)
-        if found is not None:
+        study = finished_study(chosen, n_draws)
+        if study is not None:
             st.markdown(words.STOPPED)
-        return found
+        return study
     if not whole:
         st.rerun()
     with work.watched() as report:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -24,7 +25,7 @@ from dashboard.texts import learn as words
 from dashboard.widgets.play import offer_play
 from dashboard.widgets.slides import offer_slides
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 ANSWERS = ("after", "hidden", "shown")
 SIZES = ("screen", "projector")
@@ -38,7 +39,7 @@ SEAT_KEY = "learn_seat"
 
 MOST_SEED, MOST_SEAT = 9_999, 400
 
-_ASKED, _WRITTEN, _KEPT = "learn_asked", "learn_written", "learn_kept"
+_CLASS, _WRITTEN, _MEMORIES = "learn_asked", "learn_written", "learn_kept"
 _DONE = "learn_done"
 
 
@@ -72,45 +73,45 @@ class Class:
     """Of the type."""
 
 
-def kept(lesson: Lesson) -> Memory:
+def memory_of(lesson: Lesson) -> Memory:
     """Return what a lesson was left at; its start where it was not opened yet."""
-    every: dict[str, Memory] = st.session_state.setdefault(_KEPT, {})
+    every: dict[str, Memory] = st.session_state.setdefault(_MEMORIES, {})
     start = {control.name: control.start for control in lesson.controls}
-    found = every.setdefault(lesson.key, Memory())
-    found.chosen = start | found.chosen
-    return found
+    memory = every.setdefault(lesson.key, Memory())
+    memory.chosen = start | memory.chosen
+    return memory
 
 
-def seat_of(held: Class) -> int:
+def seat_of(classroom: Class) -> int:
     """Return the seat whose draws are shown; 0 where none was typed yet."""
-    if not asks_for_seat(held):
-        return int(held.seat)
+    if not asks_for_seat(classroom):
+        return int(classroom.seat)
     return int(st.session_state.get(SEAT_KEY) or 0)
 
 
-def asks_for_seat(held: Class) -> bool:
+def asks_for_seat(classroom: Class) -> bool:
     """Return whether every student types a seat number."""
-    return held.seat.startswith(ASK)
+    return classroom.seat.startswith(ASK)
 
 
-def sit(held: Class) -> Class:
+def sit(classroom: Class) -> Class:
     """Let a student type a seat number, which the address keeps; return what then holds."""
-    _, _, typed = held.seat.partition("-")
+    _, _, typed = classroom.seat.partition("-")
     if typed:
         st.session_state.setdefault(SEAT_KEY, int(typed))
     seat = st.number_input(
         words.SEAT, 1, MOST_SEAT, None, key=SEAT_KEY, help=words.SEAT_HELP, width=200,
         persist_state="session", placeholder=words.SEAT_RANGE,
     )  # fmt: skip
-    return replace(held, seat=ASK if seat is None else f"{ASK}-{seat}")
+    return replace(classroom, seat=ASK if seat is None else f"{ASK}-{seat}")
 
 
 def done() -> list[str]:
     """Return the lessons of which the answer was shown, by their words; the address keeps them."""
-    every: dict[str, Memory] = st.session_state.get(_KEPT, {})
-    found: set[str] = st.session_state.setdefault(_DONE, set())
-    found |= {key for key, one in every.items() if one.revealed}
-    return [one.key for one in LESSONS if one.key in found]
+    every: dict[str, Memory] = st.session_state.get(_MEMORIES, {})
+    keys: set[str] = st.session_state.setdefault(_DONE, set())
+    keys |= {key for key, one in every.items() if one.revealed}
+    return [one.key for one in LESSONS if one.key in keys]
 
 
 def came_by_link() -> bool:
@@ -121,37 +122,37 @@ def came_by_link() -> bool:
 def of_class() -> tuple[Class, list[str]]:
     """Take what a link fixes for all lessons; return it, and the settings that make no sense."""
     usual, wrong = Class(), list[str]()
-    hide = tuple(part for part in _asked("hide", "").split(",") if part)
+    hide = tuple(part for part in _text_of("hide", "").split(",") if part)
     wrong += [f"hide={part}" for part in hide if part not in PARTS]
-    asked = {
+    settings = {
         "seed": _whole("seed", 0, MOST_SEED, wrong),
         "seat": _checked("seat", wrong, _seat),
         "answers": _word("answers", ANSWERS, wrong),
         "size": _word("size", SIZES, wrong),
     }
-    given = {name: value for name, value in asked.items() if value is not None}
+    given = {name: value for name, value in settings.items() if value is not None}
     if came_by_link():
         _take_done(wrong)
-        st.session_state[_ASKED] = Class(
+        st.session_state[_CLASS] = Class(
             **{**vars(usual), **given, "hide": tuple(part for part in hide if part in PARTS)}
         )
-    found: Class = st.session_state.setdefault(_ASKED, usual)
-    return found, wrong if came_by_link() else []
+    classroom: Class = st.session_state.setdefault(_CLASS, usual)
+    return classroom, wrong if came_by_link() else []
 
 
 def _take_done(wrong: list[str]) -> None:
     """Take the lessons that were done when the address was kept."""
     keys = {one.key for one in LESSONS}
-    asked = {word for word in _asked("done", "").split(".") if word}
-    wrong += [f"done={word[:40]}" for word in sorted(asked - keys)]
-    st.session_state[_DONE] = st.session_state.get(_DONE, set()) | (asked & keys)
+    entries = {word for word in _text_of("done", "").split(".") if word}
+    wrong += [f"done={word[:40]}" for word in sorted(entries - keys)]
+    st.session_state[_DONE] = st.session_state.get(_DONE, set()) | (entries & keys)
 
 
 def take(lesson: Lesson) -> list[str]:
     """Take what a link says of its lesson; return the settings that make no sense."""
     if not came_by_link():
         return []
-    left, wrong = kept(lesson), list[str]()
+    left, wrong = memory_of(lesson), list[str]()
     for control in lesson.controls:
         word = _word(control.name, tuple(control.values), wrong)
         left.chosen[control.name] = word or control.start
@@ -164,7 +165,7 @@ def take(lesson: Lesson) -> list[str]:
 
 def place_of(lesson: Lesson) -> dict[str, str]:
     """Return the settings of a link to a lesson as it was left, what is usual left out."""
-    left = kept(lesson)
+    left = memory_of(lesson)
     moved = {c.name: left.chosen[c.name] for c in lesson.controls}
     starts = {c.name: c.start for c in lesson.controls}
     query = {"lesson": lesson.key, **dict(moved.items() - starts.items())}
@@ -172,9 +173,9 @@ def place_of(lesson: Lesson) -> dict[str, str]:
     return query | ({"guess": left.guess} if left.revealed and left.guess is not None else {})
 
 
-def write(lesson: Lesson | None, held: Class) -> None:
+def write(lesson: Lesson | None, classroom: Class) -> None:
     """Write the state into the address, what is usual left out."""
-    query = _of_class(held)
+    query = _of_class(classroom)
     if lesson is not None:
         query = {**place_of(lesson), **query}
     before = [key for key in done() if lesson is None or key != lesson.key]
@@ -185,13 +186,13 @@ def write(lesson: Lesson | None, held: Class) -> None:
     st.session_state[_WRITTEN] = query
 
 
-def _asked(name: str, usual: str) -> str:
+def _text_of(name: str, usual: str) -> str:
     return str(st.query_params.get(name, usual))
 
 
 def _guess(lesson: Lesson, wrong: list[str]) -> str | None:
-    asked = _asked("guess", "")
-    if not asked:
+    text = _text_of("guess", "")
+    if not text:
         return None
     if isinstance(lesson.guess, ChoiceGuess):
         return _word("guess", tuple(lesson.guess.answers), wrong)
@@ -217,30 +218,30 @@ def _seat(text: str) -> str | None:
     return text if _number(typed, 0, MOST_SEAT) is not None else None
 
 
-def _checked(name: str, wrong: list[str], read: Callable[[str], Found | None]) -> Found | None:
+def _checked(name: str, wrong: list[str], read: Callable[[str], Value | None]) -> Value | None:
     if name not in st.query_params:
         return None
     text = st.query_params[name]
-    found = read(text)
-    if found is None:
+    value = read(text)
+    if value is None:
         wrong.append(f"{name}={text[:40]}")
-    return found
+    return value
 
 
-def _of_class(held: Class) -> dict[str, str]:
+def _of_class(classroom: Class) -> dict[str, str]:
     usual = vars(Class())
-    moved = {name: value for name, value in vars(held).items() if value != usual[name]}
+    moved = {name: value for name, value in vars(classroom).items() if value != usual[name]}
     return {n: ",".join(v) if isinstance(v, tuple) else str(v) for n, v in moved.items()}
 
 
-def way_to(lesson: Lesson, held: Class) -> dict[str, str]:
+def way_to(lesson: Lesson, classroom: Class) -> dict[str, str]:
     """Return the settings of a link to a lesson as it was left, with what holds for all lessons."""
-    return {**place_of(lesson), **_of_class(held)}
+    return {**place_of(lesson), **_of_class(classroom)}
 
 
-def link_of(lesson: Lesson, chosen: Mapping[str, str], held: Class) -> dict[str, str]:
+def link_of(lesson: Lesson, chosen: Mapping[str, str], classroom: Class) -> dict[str, str]:
     """Return the settings of a link to a lesson in a state."""
-    return {"lesson": lesson.key, **chosen, **_of_class(held)}
+    return {"lesson": lesson.key, **chosen, **_of_class(classroom)}
 
 
 FIRST = "overview"
@@ -248,52 +249,40 @@ FIRST = "overview"
 
 
 @st.fragment
-def show_lesson(lesson: Lesson, held: Class) -> None:
+def show_lesson(lesson: Lesson, classroom: Class) -> None:
     """Show a lesson; nothing of it changes anything else on the page.
 
-    ``lesson``: what is shown. ``held``: what a link fixes for all lessons.
+    ``lesson``: what is shown. ``classroom``: what a link fixes for all lessons.
     """
-    left = kept(lesson)
-    if held.answers == "shown":
+    left = memory_of(lesson)
+    if classroom.answers == "shown":
         left.revealed = True
-    with st.container(key=f"lesson_{held.size}", gap="xsmall"):
+    with st.container(key=f"lesson_{classroom.size}", gap="xsmall"):
         st.markdown(lesson.question)
         answer = st.container()  # below the question: a phone shows no more beside the picture
-        revealed = left.revealed and held.answers != "hidden"
+        revealed = left.revealed and classroom.answers != "hidden"
         if not revealed:
             _show_terms(lesson)
         place = st.container(gap="small")
         if not revealed:
-            _ask(lesson, left, held, place)
+            _ask(lesson, left, classroom, place)
         if revealed or lesson.guess_each_draw:
             with place:
                 _show_controls(lesson, left, revealed=revealed)
-        _show(lesson, left, held, answer if revealed else None)
-    write(lesson, held)
+        _show(lesson, left, classroom, answer if revealed else None)
+    write(lesson, classroom)
 
 
 def _ask(
-    lesson: Lesson, left: Memory, held: Class, place: st.delta_generator.DeltaGenerator
+    lesson: Lesson, left: Memory, classroom: Class, place: st.delta_generator.DeltaGenerator
 ) -> None:
     """Let a guess be made, and show the answer when it is."""
     with place.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         guess = _choose_guess(lesson, left)
-        st.button(
-            words.LOCK,
-            key=f"lock_{lesson.key}",
-            type="primary",
-            on_click=_reveal,
-            args=(left, guess),
-            disabled=guess is None,
-        )
-        st.button(
-            words.SKIP,
-            key=f"skip_{lesson.key}",
-            type="tertiary",
-            on_click=_reveal,
-            args=(left, None),
-        )
-    if held.answers == "hidden" and left.revealed:
+        lock, skip = (f"{name}_{lesson.key}" for name in ("lock", "skip"))
+        _offer(words.LOCK, lock, _reveal, left, guess, type="primary", disabled=guess is None)
+        _offer(words.SKIP, skip, _reveal, left, None, type="tertiary")
+    if classroom.answers == "hidden" and left.revealed:
         place.info(words.HIDDEN, icon=":material/lock:")
 
 
@@ -348,34 +337,20 @@ def _show_controls(lesson: Lesson, left: Memory, *, revealed: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         for control in lesson.controls:
             _show_control(lesson, control, left)
+        offer = partial(_offer, disabled=left.draws >= MOST_DRAWS)
         if lesson.draw:
-            st.button(
-                lesson.draw,
-                key=f"draw_{lesson.key}",
-                icon=":material/casino:",
-                on_click=_draw,
-                args=(lesson, left),
-                shortcut="D",
-                disabled=left.draws >= MOST_DRAWS,
-            )
+            icon = ":material/casino:"
+            offer(lesson.draw, f"draw_{lesson.key}", _draw, lesson, left, icon=icon, shortcut="D")
         if lesson.draw_open and revealed:
-            st.button(
-                lesson.draw_open,
-                key=f"open_{lesson.key}",
-                on_click=_draw_open,
-                args=(lesson, left),
-                disabled=left.draws >= MOST_DRAWS,
-            )
+            offer(lesson.draw_open, f"open_{lesson.key}", _draw_open, lesson, left)
         if lesson.play and revealed:
             _show_play(lesson)
         if lesson.draw_many:
-            st.button(
-                lesson.draw_many,
-                key=f"many_{lesson.key}",
-                on_click=_draw,
-                args=(lesson, left, MANY),
-                disabled=left.draws >= MOST_DRAWS,
-            )
+            offer(lesson.draw_many, f"many_{lesson.key}", _draw, lesson, left, MANY)
+
+
+def _offer(label: str, key: str, on_click: Callable[..., None], *args: object, **look: Any) -> None:
+    st.button(label, key=key, on_click=on_click, args=args, **look)
 
 
 def _show_play(lesson: Lesson) -> None:
@@ -417,15 +392,17 @@ def _draw_open(lesson: Lesson, left: Memory) -> None:
 
 
 def _show(
-    lesson: Lesson, left: Memory, held: Class, answer: st.delta_generator.DeltaGenerator | None
+    lesson: Lesson, left: Memory, classroom: Class, answer: st.delta_generator.DeltaGenerator | None
 ) -> None:
     """Show the pictures, and what they say; of the answer the most important first.
 
     ``answer``: place of the answer; None before it is shown.
     """
-    seat, revealed = seat_of(held), answer is not None
-    state = State(left.chosen, held.seed, seat, left.draws, revealed, left.guess, style.palette())
-    sent = shown_of(lesson, state, held.size)
+    seat, revealed = seat_of(classroom), answer is not None
+    state = State(
+        left.chosen, classroom.seed, seat, left.draws, revealed, left.guess, style.palette()
+    )
+    sent = shown_of(lesson, state, classroom.size)
     _show_pictures(lesson, sent.pictures)
     if answer is None:
         _say(sent)
@@ -433,18 +410,13 @@ def _show(
     with answer.container(horizontal=True, vertical_alignment="center", gap="medium", key="answer"):
         st.markdown(_guessed(lesson, left, sent), width="content")
         if not lesson.guess_each_draw:  # what was shown cannot be guessed
-            st.button(
-                words.AGAIN,
-                key=f"again_{lesson.key}",
-                type="tertiary",
-                on_click=_guess_again,
-                args=(lesson, left),
-            )
+            key = f"again_{lesson.key}"
+            _offer(words.AGAIN, key, _guess_again, lesson, left, type="tertiary")
     st.markdown(words.takeaway(lesson.takeaway))
     _say(sent)
-    if "check" not in held.hide:
+    if "check" not in classroom.hide:
         _show_check(lesson)
-    _show_more(lesson, sent, state, held)
+    _show_more(lesson, sent, state, classroom)
 
 
 def _say(sent: Sent) -> None:
@@ -490,9 +462,9 @@ def _show_check(lesson: Lesson) -> None:
         show(words.checked(check.answers, chosen, check.right, check.why))
 
 
-def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
+def _show_more(lesson: Lesson, sent: Sent, state: State, classroom: Class) -> None:
     """Show the link to the pages, the numbers, the words and how it is computed."""
-    if "link" not in held.hide:
+    if "link" not in classroom.hide:
         link = lesson.link(state)
         page = "" if link.page == FIRST else link.page  # it stands at the address itself
         st.link_button(
@@ -502,10 +474,10 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, held: Class) -> None:
         with st.expander(sent.behind[0].title):
             _show_pictures(lesson, sent.behind)
     offer_slides(words.SLIDES, f"{lesson.title} (Fractile)", lesson.key)
-    if sent.shown.numbers and "numbers" not in held.hide:
+    if sent.shown.numbers and "numbers" not in classroom.hide:
         with st.expander(words.NUMBERS):
             st.markdown(words.table(sent.shown.numbers))
-    if "computed" not in held.hide:
+    if "computed" not in classroom.hide:
         with st.expander(words.COMPUTED):
             st.markdown(lesson.computed)
     _show_terms(lesson)

@@ -53,9 +53,9 @@ class Run:
     @property
     def query(self) -> dict[str, str]:
         """What the address holds: the questions, and the answers once all are given."""
-        held = {"set": self.which, "seed": str(self.seed)}
+        settings = {"set": self.which, "seed": str(self.seed)}
         done = self.place >= N_QUESTIONS
-        return held | {"code": own.code_of(self.answers)} if done else held
+        return settings | {"code": own.code_of(self.answers)} if done else settings
 
 
 def show() -> None:
@@ -253,26 +253,26 @@ def _go_on(run: Run, level: int) -> None:
 def _show_result(run: Run) -> None:
     """Show first what luck does, then the answers."""
     palette = style.palette()
-    found, beside, network = own.result_of(own.scores_of(run.answers)), None, None
+    result, beside, network = own.result_of(own.scores_of(run.answers)), None, None
     if run.which == "pictures":
         beside = network_scores(run.questions)
         network = own.result_of(beside)
-    st.markdown(words.band(found))
-    st.markdown(words.yours(found))
+    st.markdown(words.band(result))
+    st.markdown(words.yours(result))
     if network is not None:
         st.markdown(words.network(network, own.network_on_all()))
     left, right = st.columns(2, gap="medium")
     with left:
-        show_picture(own_pictures.diagram(found, network, palette), "own_diagram")
+        show_picture(own_pictures.diagram(result, network, palette), "own_diagram")
     with right:
-        show_picture(own_pictures.gap(found, palette), "own_gap")
+        show_picture(own_pictures.gap(result, palette), "own_gap")
     st.button(
         words.AGAIN, icon=":material/refresh:", key="own_again", type="primary",
         on_click=_again, args=(run,),
     )  # fmt: skip
-    _show_four(found)
+    _show_four(result)
     offer_slides(SLIDES, f"{words.TITLE} (Fractile)", "own_calibration")
-    _show_measures(found, network)
+    _show_measures(result, network)
     st.markdown(f"**{words.CODE}**")
     st.code(own.code_of(run.answers), language=None)
     link = full_address(f"you?{urlencode(run.query)}")
@@ -294,19 +294,19 @@ def _again(run: Run) -> None:
     )
 
 
-def _show_four(found: Result) -> None:
+def _show_four(result: Result) -> None:
     st.markdown(f"**{words.FOUR_GRAPHS}**")
     st.markdown(f":small[{words.FOUR_NOTE}]")
-    graphs = own_pictures.four(found, style.palette())
+    graphs = own_pictures.four(result, style.palette())
     for column, picture in zip(st.columns(len(graphs), gap="small"), graphs, strict=True):
         with column:
             show_picture(picture, f"own_{picture.name}")
 
 
-def _show_measures(found: Result, network: Result | None) -> None:
+def _show_measures(result: Result, network: Result | None) -> None:
     head = words.MEASURE_HEAD if network is None else (*words.MEASURE_HEAD, words.NETWORK)
-    show_table(words.MEASURES, head, words.measure_rows(found, network), narrow=True)
-    st.markdown(f":small[{words.against_half(found)}]")
+    show_table(words.MEASURES, head, words.measure_rows(result, network), narrow=True)
+    st.markdown(f":small[{words.against_half(result)}]")
 
 
 # Whole class --------------------------------------------------------------------------------
@@ -318,16 +318,16 @@ def _show_class() -> None:
     st.markdown(words.CLASS_INTRO)
     text = st.text_area(words.CODES, height=160, max_chars=_MOST_TEXT, key="own_codes")
     collected = own.collect(text or "")
-    for show_words, said in ((st.warning, words.refused), (st.info, words.repeated)):
-        if message := said(collected):
+    for show_words, write in ((st.warning, words.refused), (st.info, words.repeated)):
+        if message := write(collected):
             show_words(message)
     if not collected.people:
         return
-    found = own.result_of(collected.together)
-    st.markdown(words.class_sentence(found, len(collected.people)))
+    result = own.result_of(collected.together)
+    st.markdown(words.class_sentence(result, len(collected.people)))
     left, right = st.columns(2, gap="medium")
     with left:
-        show_picture(own_pictures.pooled(found, style.palette()), "own_pooled")
+        show_picture(own_pictures.pooled(result, style.palette()), "own_pooled")
     with right:
         show_picture(own_pictures.people(collected.people, style.palette()), "own_people")
     st.markdown(f":small[{words.CLASS_NOTE}]")

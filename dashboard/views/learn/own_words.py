@@ -123,62 +123,65 @@ COMPUTED_TEXT = (
 )
 
 
-def verdict_of(found: Result) -> Badge:
+def verdict_of(result: Result) -> Badge:
     """Return over- or underconfident, or that neither is detected, by the test of the KS error."""
-    curves = found.side.curves
-    return finding(found.gap, curves.ks_error, curves.ks_p_value, prediction=True)
+    curves = result.side.curves
+    return finding(result.gap, curves.ks_error, curves.ks_p_value, prediction=True)
 
 
-def band(found: Result) -> str:
+def band(result: Result) -> str:
     """Say how large the KS error of so many perfectly calibrated answers may be."""
-    n, curves = found.n_answers, found.side.curves
+    n, curves = result.n_answers, result.side.curves
     return (
         f"**First, luck.** {n} perfectly calibrated answers with these confidences have a"
         f" {spelled_out('KS error')} of up to **{percent(curves.ks_null_95, n)}** in at least 95%"
-        f" of cases. With {N_MORE * n} such answers: up to {percent(found.limit_of_more, n)}."
+        f" of cases. With {N_MORE * n} such answers: up to {percent(result.limit_of_more, n)}."
     )
 
 
-def yours(found: Result) -> str:
+def yours(result: Result) -> str:
     """Say what your answers show, and what they cannot."""
-    return f"**You:** {_summary(found)}"
+    return f"**You:** {_summary(result)}"
 
 
-def network(found: Result, on_all: Result) -> str:
+def network(result: Result, on_all: Result) -> str:
     """Say the same of the network, and what many more pictures show of it."""
     n = on_all.n_answers
     many = f"All {n:,} such test pictures: {_verdict(on_all)}."
-    return f"**Network:** {_summary(found)} {many}"
+    return f"**Network:** {_summary(result)} {many}"
 
 
-def _summary(found: Result) -> str:
-    n, curves = found.n_answers, found.side.curves
+def _summary(result: Result) -> str:
+    n, curves = result.n_answers, result.side.curves
     return (
         f"KS error **{percent(curves.ks_error, n)}**; mean confidence"
-        f" {percent(found.mean_confidence, n)}, {percent(found.right, n)} right. {_verdict(found)}."
+        f" {percent(result.mean_confidence, n)}, {percent(result.right, n)} right."
+        f" {_verdict(result)}."
     )
 
 
-def _verdict(found: Result) -> str:
+def _verdict(result: Result) -> str:
     """Return over- or underconfident with its size, or that so few answers cannot show it."""
-    n, verdict = found.n_answers, verdict_of(found)
+    n, verdict = result.n_answers, verdict_of(result)
     if verdict is NOT_DETECTED:
         return f"**{n:,} answers do not show** over- or underconfidence"
-    size = "" if "and" in verdict.word else f" by {detected_points(abs(found.gap), n)}"
-    return f"**{verdict.word}{size}** ({p_words(found.side.curves.ks_p_value)})"
+    size = "" if "and" in verdict.word else f" by {detected_points(abs(result.gap), n)}"
+    return f"**{verdict.word}{size}** ({p_words(result.side.curves.ks_p_value)})"
 
 
-def against_half(found: Result) -> str:
+def against_half(result: Result) -> str:
     """Compare the Brier score with that of saying 50% each time."""
-    difference = round(found.brier - found.brier_of_half, 3)
-    told = "your confidences help"
+    difference = round(result.brier - result.brier_of_half, 3)
+    conclusion = "your confidences help"
     if difference >= 0:
-        told = "50% each time would do better" if difference else "50% each time would do as well"
+        conclusion = (
+            "50% each time would do better" if difference else "50% each time would do as well"
+        )
     text = (
-        f"Brier score {found.brier:.3f}; always saying 50% gives {found.brier_of_half:.3f}. Lower"
-        f" is better: {told}."
+        f"Brier score {result.brier:.3f}; always saying 50% gives {result.brier_of_half:.3f}. Lower"
+        f" is better: {conclusion}."
     )
-    return f"{text} {INFINITE}" if math.isinf(found.nll) else text
+    return f"{text} {INFINITE}" if math.isinf(result.nll) else text
 
 
 INFINITE = (
@@ -187,17 +190,17 @@ INFINITE = (
 )
 
 
-def measure_rows(found: Result, beside: Result | None) -> list[tuple[str, ...]]:
+def measure_rows(result: Result, beside: Result | None) -> list[tuple[str, ...]]:
     """Return the table of measures, the network's column last where there is one."""
-    n, curves = found.n_answers, found.side.curves
+    n, curves = result.n_answers, result.side.curves
     rows: list[tuple[str, ...]] = [
-        ("Right", percent(found.right, n), _NONE),
-        ("Mean confidence", percent(found.mean_confidence, n), percent(0.5, n)),
-        ("Mean gap", pp(found.gap, n, signed=True), _NONE),
+        ("Right", percent(result.right, n), _NONE),
+        ("Mean confidence", percent(result.mean_confidence, n), percent(0.5, n)),
+        ("Mean gap", pp(result.gap, n, signed=True), _NONE),
         ("KS error", percent(curves.ks_error, n), _NONE),
         ("KS error, 95% limit if calibrated", percent(curves.ks_null_95, n), _NONE),
-        ("Brier score", f"{found.brier:.3f}", f"{found.brier_of_half:.3f}"),
-        ("NLL (nats)", _nats(found.nll), _nats(found.nll_of_half)),
+        ("Brier score", f"{result.brier:.3f}", f"{result.brier_of_half:.3f}"),
+        ("NLL (nats)", _nats(result.nll), _nats(result.nll_of_half)),
     ]
     if beside is None:
         return rows
@@ -266,14 +269,14 @@ CLASS_NOTE = (
 )
 
 
-def class_sentence(found: Result, n_people: int) -> str:
+def class_sentence(result: Result, n_people: int) -> str:
     """Say what all answers show together."""
-    n = found.n_answers
+    n = result.n_answers
     people = "1 person" if n_people == 1 else f"{n_people:,} people"
     return (
-        f"**{people}, {n:,} answers:** mean confidence {percent(found.mean_confidence, n)},"
-        f" {percent(found.right, n)} right; mean gap {pp(found.gap, n, signed=True)}, KS error"
-        f" {percent(found.side.curves.ks_error, n)}."
+        f"**{people}, {n:,} answers:** mean confidence {percent(result.mean_confidence, n)},"
+        f" {percent(result.right, n)} right; mean gap {pp(result.gap, n, signed=True)}, KS error"
+        f" {percent(result.side.curves.ks_error, n)}."
     )
 
 

@@ -17,26 +17,26 @@ _CHOSEN = "learn_lesson"
 def show() -> None:
     """Show the list of lessons, or one of them."""
     warm()
-    held, wrong = address.of_class()
+    classroom, wrong = address.of_class()
     lesson = _choose(wrong)
-    if held.size == "projector":
+    if classroom.size == "projector":
         project()
     if lesson is None:
-        _show_list(held)
-        address.write(None, held)
+        _show_list(classroom)
+        address.write(None, classroom)
     else:
         wrong += address.take(lesson)
-        _show_head(lesson, held)
+        _show_head(lesson, classroom)
         if wrong:
             st.warning(words.unusable(wrong), icon=":material/link:")
-        if address.asks_for_seat(held):
-            held = address.sit(held)
-        if held.seat == address.ASK:
+        if address.asks_for_seat(classroom):
+            classroom = address.sit(classroom)
+        if classroom.seat == address.ASK:
             st.info(words.SEAT_FIRST, icon=":material/event_seat:")
-            address.write(lesson, held)
+            address.write(lesson, classroom)
             return
-        show_lesson(lesson, held)
-        if "lessons" not in held.hide:
+        show_lesson(lesson, classroom)
+        if "lessons" not in classroom.hide:
             _show_way_on(lesson)
         return
     if wrong:
@@ -60,10 +60,10 @@ def _show_way_on(lesson: Lesson) -> None:
 def _choose(wrong: list[str]) -> Lesson | None:
     """Return the lesson that the address names, or that was chosen; None for the list."""
     if address.came_by_link():
-        asked = st.query_params.get("lesson")
-        st.session_state[_CHOSEN] = asked
-        if asked is not None and find(asked) is None:
-            wrong.append(f"lesson={asked[:40]}")
+        key = st.query_params.get("lesson")
+        st.session_state[_CHOSEN] = key
+        if key is not None and find(key) is None:
+            wrong.append(f"lesson={key[:40]}")
     return find(str(st.session_state.get(_CHOSEN)))
 
 
@@ -71,7 +71,7 @@ def _open(key: str | None) -> None:
     st.session_state[_CHOSEN] = key
 
 
-def _show_list(held: address.Class) -> None:
+def _show_list(classroom: address.Class) -> None:
     show_teaching("learn")
     done = address.done()
     st.markdown(f"{words.INTRO} {words.progress(len(done), len(LESSONS))}")
@@ -81,12 +81,12 @@ def _show_list(held: address.Class) -> None:
             if place % 2 == 0:  # two a line, so that they are in order where columns are stacked
                 columns = st.columns(2, gap="small")
             with columns[place % 2]:
-                _show_card(lesson, held, is_done=lesson.key in done)
+                _show_card(lesson, classroom, is_done=lesson.key in done)
     st.markdown(f"**{words.FURTHER}**")
     show_further()
 
 
-def _show_card(lesson: Lesson, held: address.Class, *, is_done: bool) -> None:
+def _show_card(lesson: Lesson, classroom: address.Class, *, is_done: bool) -> None:
     """Show a lesson as a card, which is a link as a whole."""
     with st.container(
         border=True, height="stretch", horizontal=True, gap="small", key=f"card_{lesson.key}"
@@ -95,17 +95,17 @@ def _show_card(lesson: Lesson, held: address.Class, *, is_done: bool) -> None:
         with st.container(gap="xxsmall", width="stretch"):
             title = words.lesson_name(LESSONS.index(lesson) + 1, lesson.title)
             icon = ":material/check_circle:" if is_done else None
-            show_page("learn", title, icon=icon, **address.way_to(lesson, held))
+            show_page("learn", title, icon=icon, **address.way_to(lesson, classroom))
             st.markdown(f":small[{lesson.question}]")
             st.markdown(f":small[:gray[{words.minutes_of(lesson.minutes)}]]")
 
 
-def _show_head(lesson: Lesson, held: address.Class) -> None:
+def _show_head(lesson: Lesson, classroom: address.Class) -> None:
     """Show which lesson it is, and the ways to the others."""
     place = LESSONS.index(lesson)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(words.lesson_name(place + 1, lesson.title), anchor=False, width="content")
-        if "lessons" in held.hide:
+        if "lessons" in classroom.hide:
             return
         with st.container(horizontal=True, gap="small", width="content"):
             _show_ways(place)

@@ -20,9 +20,9 @@ _PART, _WRITTEN = "teachers_part", "teachers_written"
 def show() -> None:
     """Show four parts, one at a time; the address keeps which."""
     show_teaching("teachers")
-    asked = st.query_params.get("part")
-    if asked in words.PARTS and st.session_state.get(_WRITTEN) != asked:
-        st.session_state[_PART] = asked
+    word = st.query_params.get("part")
+    if word in words.PARTS and st.session_state.get(_WRITTEN) != word:
+        st.session_state[_PART] = word
     part = st.segmented_control(
         words.PART, list(words.PARTS), default="plan", required=True, key=_PART,
         format_func=words.PARTS.__getitem__, label_visibility="collapsed",
@@ -68,8 +68,8 @@ def _make_link() -> None:
     lesson = find(str(key))
     if lesson is None:
         return
-    held = Class(int(seed), str(seat), str(answers), tuple(hide), str(size))
-    address = f"learn?{urlencode(link_of(lesson, {}, held))}"
+    classroom = Class(int(seed), str(seat), str(answers), tuple(hide), str(size))
+    address = f"learn?{urlencode(link_of(lesson, {}, classroom))}"
     st.code(full_address(address), language=None, wrap_lines=True)
     show_qr(full_address(address), words.QR_OF.format(name=lesson.title))
     if urlsplit(str(st.context.url or "")).hostname in {"127.0.0.1", "localhost", "::1"}:

@@ -102,11 +102,11 @@ def _choose_curves(scene: Scene) -> list[NamedCurve]:
         help=words.CURVES_HELP,
     )
     chosen = scene.settings.method
-    found = []
+    curves = []
     own = results.chosen_curve(scene)
     if own is not None:
         folds = results.fold_curves(scene)
-        found.append(NamedCurve(SHORT_NAMES[chosen], own, chosen=True, folds=folds))
+        curves.append(NamedCurve(SHORT_NAMES[chosen], own, chosen=True, folds=folds))
     refused = []
     for key in added:
         if own is not None and key == chosen:
@@ -115,10 +115,10 @@ def _choose_curves(scene: Scene) -> list[NamedCurve]:
         if curve is None:
             refused.append(key)
         else:
-            found.append(NamedCurve(SHORT_NAMES[key], curve))
+            curves.append(NamedCurve(SHORT_NAMES[key], curve))
     if refused:
         st.markdown(words.not_drawn(refused))
-    return found
+    return curves
 
 
 def _show_cloud(scene: Scene, names: tuple[str, str]) -> None:
@@ -155,8 +155,8 @@ _KEYS = ("by_hand", "hand_t", "hand_t_wide", "hand_knots")
 
 def show_manual(scene: Scene) -> None:
     """Show the settings, closed unless the address holds one."""
-    held = any(key in st.query_params for key in _KEYS)
-    opened = st.session_state.setdefault("by_hand_opened", held)
+    in_address = any(key in st.query_params for key in _KEYS)
+    opened = st.session_state.setdefault("by_hand_opened", in_address)
     with st.expander(words.BY_HAND, expanded=opened):
         _show_chosen(scene)
 
@@ -266,7 +266,7 @@ def _show_knots(scene: Scene) -> None:
         return
     with work.watched() as report, st.spinner(words.SWEEPING_KNOTS):
         swept = results.sweep_knots(scene, lambda share: report(share, words.SWEEPING_KNOTS))
-    asked = st.slider(
+    n_knots = st.slider(
         words.HAND_KNOTS,
         results.FIRST_KNOTS,
         results.LAST_KNOTS,
@@ -276,9 +276,9 @@ def _show_knots(scene: Scene) -> None:
         persist_state="session",
         help=words.HAND_KNOTS_HELP,
     )
-    place = swept.place(asked)
+    place = swept.place(n_knots)
     by_hand = int(swept.n_knots[place])
-    if by_hand != asked:
+    if by_hand != n_knots:
         st.markdown(words.fewer_knots(by_hand, n_rows))
     n_rows, crossed = scene.evaluated.n_samples, scene.crossed
     part = scene.settings.only is not None

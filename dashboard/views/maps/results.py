@@ -201,8 +201,8 @@ def temperatures(fitted: float, *, fine: bool) -> list[float]:
     """
     first, last, steps = _WIDE if is_wide(fitted) else _NEAR
     size = round((last - first) * (steps if fine else steps // 2)) + 1
-    found = np.geomspace(10**first, 10**last, size)
-    return [float(f"{value:.3g}") if fine else float(value) for value in found]
+    values = np.geomspace(10**first, 10**last, size)
+    return [float(f"{value:.3g}") if fine else float(value) for value in values]
 
 
 def is_wide(fitted: float) -> bool:

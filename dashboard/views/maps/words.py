@@ -238,13 +238,13 @@ def temperature_sentence(fitted: float, best: float, where: str) -> str:
     return f"Fitted T = {fitted:.3g} makes predictions {how} confident. {lowest}"
 
 
-def entropy_sentence(found: EntropyIsNll | None) -> str:
+def entropy_sentence(equality: EntropyIsNll | None) -> str:
     """Say that entropy equals NLL where the temperature was fitted; nothing where it does not."""
-    if found is None:
+    if equality is None:
         return ""
     return (
-        f"On the calibration set, mean entropy and NLL are equal at the fitted T: {found.nll:.3f}"
-        " nats (Guo 2017, S2). The fit by log loss ends where they meet."
+        f"On the calibration set, mean entropy and NLL are equal at the fitted T:"
+        f" {equality.nll:.3f} nats (Guo 2017, S2). The fit by log loss ends where they meet."
     )
 
 
