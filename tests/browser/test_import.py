@@ -14,6 +14,7 @@ from dashboard.texts import opening as words
 from dashboard.texts.listed import DOWNLOAD
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle, stand_still
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
@@ -159,6 +160,7 @@ def simple(*, twice: bool = False) -> bytes:
     return "\n".join([head, *rows]).encode()
 
 
+@pytest.mark.long
 def test_a_question_is_answered_by_one_click(open_page: OpenPage) -> None:
     page = open_page("?data=file&resamples=0")
     bring(page, "twice.csv", simple(twice=True))
@@ -212,7 +214,7 @@ def test_what_an_address_says_of_the_file_is_taken_back_whole(open_page: OpenPag
     page.wait_for_url(re.compile(r"\?data=file&resamples=0$"))
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", first_and_long([390, 1440]))
 def test_after_an_upload_the_verdict_is_on_the_first_screen(
     open_page: OpenPage, width: int
 ) -> None:

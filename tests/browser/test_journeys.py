@@ -14,6 +14,7 @@ from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from dashboard.texts.numbers import percent
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
+from tests.marks import first_and_long
 
 SAMPLES = Path(__file__).parents[2] / "sample_logits"
 
@@ -45,6 +46,7 @@ def choose_method(page: Page, name: str) -> None:
     click(page.get_by_role("option", name=name, exact=True))
 
 
+@pytest.mark.long
 def test_the_first_page_shows_an_overconfident_model(open_page: OpenPage) -> None:
     page = open_page("ks")
     expect(page.get_by_text("\u25b2 Before: overconfident")).to_be_visible()
@@ -67,8 +69,8 @@ def choose_k(page: Page, k: int) -> None:
     page.wait_for_url(re.compile(rf"(rank|within)={k}"))
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
-@pytest.mark.parametrize("sample", ["fashion_cnn_overconfident", "crash_survival"])
+@pytest.mark.parametrize(("width", "height"), first_and_long([(390, 844), (1440, 900)]))
+@pytest.mark.parametrize("sample", first_and_long(["crash_survival", "fashion_cnn_overconfident"]))
 def test_the_headlines_and_the_picture_are_the_first_screen(
     open_page: OpenPage, sample: str, width: int, height: int
 ) -> None:
@@ -85,6 +87,7 @@ def test_the_headlines_and_the_picture_are_the_first_screen(
     assert all(len(text.split()) <= 20 for text in headlines)
 
 
+@pytest.mark.long
 def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:
     page = open_page()
     choose(page, "Your file")
@@ -169,7 +172,7 @@ def test_the_address_holds_the_settings(open_page: OpenPage) -> None:
     expect_ks(again, *errors, rows.n_samples)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", first_and_long(["light", "dark"]))
 def test_a_phone_shows_one_side_at_a_time_and_nothing_wider_than_itself(
     open_page: OpenPage, scheme: str
 ) -> None:
@@ -266,6 +269,7 @@ def test_a_fit_goes_on_while_another_page_is_opened(open_page: OpenPage) -> None
     expect(page.get_by_text("\u00b7 Gaussian process \u00b7")).to_be_visible()
 
 
+@pytest.mark.long
 def test_measures_get_intervals_and_words_and_their_names_open(open_page: OpenPage) -> None:
     page = open_page("?sample=three_garments&method=temperature")
     row = page.locator("table.measures").first.locator("tr", has_text="KS error")

@@ -11,6 +11,7 @@ from dashboard.texts import opening as words
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle, turn_to
 from tests.browser.test_hospital import N_MISSING, N, export
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
@@ -55,7 +56,7 @@ def asked(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", first_and_long([390, 1440]))
 def test_the_two_columns_that_matter_are_in_sight(open_page: OpenPage, width: int) -> None:
     page = open_page("?data=file&resamples=0")
     bring(page, export()[0])
@@ -88,6 +89,7 @@ def test_nothing_says_to_scroll_where_all_columns_fit(open_page: OpenPage) -> No
     expect(page.get_by_text(role_words.sideways(2))).to_be_hidden()
 
 
+@pytest.mark.long
 def test_the_verdict_is_on_the_first_screen_and_the_details_are_closed(open_page: OpenPage) -> None:
     page = open_page("?data=file&resamples=0&leave_out=1")
     bring(page, export()[0])

@@ -75,14 +75,3 @@ def test_each_subgroup_has_its_marks_next_to_its_row(open_page: OpenPage) -> Non
     middle = "nodes => nodes.map(n => n.getBoundingClientRect()).map(r => r.top + r.height / 2)"
     drawn, written = names.evaluate_all(middle), rows.evaluate_all(middle)
     assert max(abs(a - b) for a, b in zip(drawn, written, strict=True)) < 5
-
-
-@pytest.mark.parametrize("sample", ["fashion_cnn_overconfident", "city_country_100"])
-def test_the_first_picture_is_whole_on_the_first_screen(open_page: OpenPage, sample: str) -> None:
-    page = open_page(f"slices?resamples=0&sample={sample}")
-    picture = page.locator(".js-plotly-plot").first
-    expect(picture).to_be_visible()
-    settle(page)
-    box = picture.bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 900
