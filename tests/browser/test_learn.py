@@ -13,7 +13,6 @@ from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts import laboratory as lab
 from dashboard.texts import learn as words
-from dashboard.widgets.long_work import RUN, STOP
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
 from tests.browser.test_accessibility import findings
@@ -242,18 +241,6 @@ def test_the_laboratory_moves_and_opens_elsewhere(open_page: OpenPage) -> None:
     settle(other)
     hits = int(result_of(model).test.event.hits.sum())
     expect(other.get_by_text(f"{hits:,} of 2,000").first).to_be_visible()
-
-
-@pytest.mark.long
-def test_the_errors_of_estimates_can_be_stopped(open_page: OpenPage) -> None:
-    page = open_page("laboratory")
-    settle(page)
-    click(page.get_by_text("1,000", exact=True).last)
-    click(page.get_by_role("button", name=RUN))
-    expect(page.get_by_test_id("stProgress")).to_contain_text("1,000 draws")
-    page.get_by_role("button", name=STOP).click()
-    expect(page.get_by_role("button", name=RUN)).to_be_visible(timeout=15_000)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
 
 
 @pytest.mark.long
