@@ -85,6 +85,7 @@ test: $(VENV)/test
 test-long: $(VENV)/test
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope -m "long or not long"
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest --numprocesses 2 tests/core -k "loops or fractions or by_hand or two_fits or slowly"
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

@@ -1,6 +1,9 @@
 """What every test can use: a seeded generator, hypothesis profiles, a folder for figures."""
 
 import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers share cores, and threads wait busily
+
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

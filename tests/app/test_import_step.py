@@ -482,6 +482,7 @@ def test_a_refusal_that_passes_is_not_kept(
 ) -> None:
     one = source(f"passes {said}.csv", csv(label=LABELS))
     with monkeypatch.context() as broken:
+        broken.setattr("dashboard.compute.files.parse_apart", process.parse_apart)
         process.WORKERS.end()
         broken.setattr(process, "WORKERS", process.Workers())
         broken.setattr(process, "limits_for", lambda *_: Limits(1 << 28, 20, 0.5))

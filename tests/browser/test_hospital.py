@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
@@ -43,7 +44,7 @@ def export() -> tuple[bytes, int]:
     return text.encode("utf-8-sig"), int(back.sum() - back[gone].sum())
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", first_and_long([390, 1440]))
 def test_from_an_export_to_the_verdict(open_page: OpenPage, width: int) -> None:
     data, n_back = export()
     page = open_page("?data=file&resamples=0")

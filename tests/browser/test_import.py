@@ -9,11 +9,10 @@ import pytest
 from playwright.sync_api import Dialog, Locator, Page, Request, expect
 
 from dashboard.app import PAGES
-from dashboard.texts import opening as templates
-from dashboard.texts import opening as words
 from dashboard.texts.listed import DOWNLOAD
 from tests.browser.conftest import OpenPage
-from tests.browser.settled import click, settle, stand_still
+from tests.browser.settled import settle
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
@@ -159,60 +158,7 @@ def simple(*, twice: bool = False) -> bytes:
     return "\n".join([head, *rows]).encode()
 
 
-def test_a_question_is_answered_by_one_click(open_page: OpenPage) -> None:
-    page = open_page("?data=file&resamples=0")
-    bring(page, "twice.csv", simple(twice=True))
-    question = page.locator(".st-key-import_question")
-    settle(page)
-    question.get_by_role("button", name="target").click()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
-    expect(question).to_have_count(0)
-    page.wait_for_url(re.compile("roles=outcome(:|%3A)target"))
-    settle(page)
-    page.locator(STEP).click()
-    again = page.get_by_role("button", name=words.DETECT_AGAIN)
-    stand_still(again)
-    click(again)
-    expect(question).to_be_visible()
-
-
-@pytest.mark.long
-def test_a_template_can_be_brought_back(open_page: OpenPage) -> None:
-    page = open_page("?data=file&resamples=0")
-    label, name = next(iter(templates.TEMPLATES.items()))
-    with page.expect_download() as started:
-        page.get_by_role("button", name=label).click()
-    bring(page, name, started.value.path().read_bytes())
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
-    settle(page)
-    otherwise = page.get_by_text(words.OTHERWISE, exact=True)
-    expect(otherwise).to_be_hidden()
-    page.locator(STEP).click()
-    expect(otherwise).to_be_visible()
-    # It does not close under the hand.
-    leave_out = page.locator(".st-key-leave_out")
-    for _ in range(2):
-        leave_out.get_by_text(words.LEAVE_OUT).click()
-        settle(page)
-        expect(otherwise).to_be_visible()
-
-
-@pytest.mark.long
-def test_what_an_address_says_of_the_file_is_taken_back_whole(open_page: OpenPage) -> None:
-    page = open_page("?data=file&resamples=0&roles=outcome:gone&values=Logits&labels_from=0")
-    bring(page, "three.csv", simple())
-    expect(page.get_by_role("alert").filter(has_text="Not used")).to_contain_text("outcome gone")
-    settle(page)
-    reset = page.get_by_role("button", name=words.DETECT_AGAIN)
-    if not reset.is_visible():
-        page.locator(STEP).click()
-    reset.click()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
-    expect(reset).to_have_count(0)
-    page.wait_for_url(re.compile(r"\?data=file&resamples=0$"))
-
-
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", first_and_long([390, 1440]))
 def test_after_an_upload_the_verdict_is_on_the_first_screen(
     open_page: OpenPage, width: int
 ) -> None:

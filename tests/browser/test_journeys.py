@@ -3,7 +3,6 @@
 import io
 import re
 from pathlib import Path
-from urllib.parse import parse_qs, urlparse
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from dashboard.texts.numbers import percent
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
+from tests.marks import first_and_long
 
 SAMPLES = Path(__file__).parents[2] / "sample_logits"
 
@@ -45,19 +45,6 @@ def choose_method(page: Page, name: str) -> None:
     click(page.get_by_role("option", name=name, exact=True))
 
 
-def test_the_first_page_shows_an_overconfident_model(open_page: OpenPage) -> None:
-    page = open_page("ks")
-    expect(page.get_by_text("\u25b2 Before: overconfident")).to_be_visible()
-    expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(11)
-    split = split_of("fashion_cnn_overconfident")
-    event = TopR(1).outcomes(split.test.probabilities, split.test.labels)
-    gap = event.scores.mean() - event.hits.mean()
-    size = f"by {100 * gap:.1f} percentage points: mean score"
-    expect(page.get_by_text(size)).to_be_visible()
-    figure = page.get_by_role("figure").first
-    expect(figure).to_have_attribute("aria-label", re.compile(r"Before: Cumulative gap.*\+5\.1 pp"))
-
-
 def choose_k(page: Page, k: int) -> None:
     """Type k, of more classes than stand side by side as buttons."""
     field = page.get_by_role("spinbutton", name="k", exact=True)
@@ -67,8 +54,8 @@ def choose_k(page: Page, k: int) -> None:
     page.wait_for_url(re.compile(rf"(rank|within)={k}"))
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
-@pytest.mark.parametrize("sample", ["fashion_cnn_overconfident", "crash_survival"])
+@pytest.mark.parametrize(("width", "height"), first_and_long([(390, 844), (1440, 900)]))
+@pytest.mark.parametrize("sample", first_and_long(["crash_survival", "fashion_cnn_overconfident"]))
 def test_the_headlines_and_the_picture_are_the_first_screen(
     open_page: OpenPage, sample: str, width: int, height: int
 ) -> None:
@@ -85,6 +72,7 @@ def test_the_headlines_and_the_picture_are_the_first_screen(
     assert all(len(text.split()) <= 20 for text in headlines)
 
 
+@pytest.mark.long
 def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:
     page = open_page()
     choose(page, "Your file")
@@ -147,29 +135,7 @@ def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:
     expect(page.locator(".js-plotly-plot .plot-container")).to_have_count(2)
 
 
-@pytest.mark.long
-def test_the_address_holds_the_settings(open_page: OpenPage) -> None:
-    page = open_page()
-    choose(page, "Top-k set")
-    choose_k(page, 3)
-    choose_method(page, "Temperature scaling")
-    choose(page, "Calibration set")
-    expect(page.get_by_text("the rows the calibrator was fitted on")).to_be_visible()
-    page.wait_for_url(re.compile("set=calibration"))
-    rows = audit(
-        split_of("fashion_cnn_overconfident"), event=WithinTopR(3), calibrator=TemperatureScaling()
-    ).calibration
-    errors = rows.before.curves.ks_error, rows.after.curves.ks_error
-    expect_ks(page, *errors, rows.n_samples)
-    query = urlparse(page.url).query
-    assert parse_qs(query)["event"] == ["within"]
-    again = open_page(f"?{query}")
-    expect(again.get_by_text("the rows the calibrator was fitted on")).to_be_visible()
-    expect(again.get_by_text("T = 1.94")).to_be_visible()
-    expect_ks(again, *errors, rows.n_samples)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", first_and_long(["light", "dark"]))
 def test_a_phone_shows_one_side_at_a_time_and_nothing_wider_than_itself(
     open_page: OpenPage, scheme: str
 ) -> None:
@@ -186,31 +152,6 @@ def test_a_phone_shows_one_side_at_a_time_and_nothing_wider_than_itself(
     chart = after.locator(".main-svg").first.bounding_box()
     assert chart is not None
     assert 300 < chart["width"] <= 390
-
-
-@pytest.mark.long
-def test_names_from_a_file_are_shown_as_they_are(open_page: OpenPage) -> None:
-    page = open_page("?data=file&event=class")
-    names = ["<b>bold</b>", "*star* http://example.org/x", "$x^2$ {says}"]
-    file = io.BytesIO()
-    rng = np.random.default_rng(3)
-    np.savez(
-        file,
-        logits=rng.normal(size=(300, 3)),
-        labels=rng.integers(0, 3, 300),
-        class_names=np.array(names),
-    )
-    page.locator("input[type=file]").set_input_files(
-        {"name": "[link](http://example.org).npz", "mimeType": "x/y", "buffer": file.getvalue()}
-    )
-    for name in names:
-        page.get_by_role("combobox", name="Class").click()
-        page.get_by_role("option", name=name).click()
-        shown = re.compile(re.escape(name).replace("http:", "http:\u2060?"))
-        # While the page is drawn again, the sentence of the class before may still stand.
-        heading = page.get_by_role("heading", level=3).filter(has_text="score")
-        expect(heading.filter(has_text=shown)).to_be_visible()
-    expect(page.get_by_test_id("stMain").locator("a[href*=example]")).to_have_count(0)
 
 
 LONG_FIT = "?sample=city_country_100&method=gaussian_process"
@@ -264,19 +205,3 @@ def test_a_fit_goes_on_while_another_page_is_opened(open_page: OpenPage) -> None
     assert min(shares) > 5
     assert len(set(shares)) > 5
     expect(page.get_by_text("\u00b7 Gaussian process \u00b7")).to_be_visible()
-
-
-def test_measures_get_intervals_and_words_and_their_names_open(open_page: OpenPage) -> None:
-    page = open_page("?sample=three_garments&method=temperature")
-    row = page.locator("table.measures").first.locator("tr", has_text="KS error")
-    expect(row.locator("td").first.locator("small")).to_have_text(re.compile(r"[\d.]+\u2013[\d.]+"))
-    expect(row.locator(".mark")).to_have_text("\u25b2 better")
-    split = split_of("three_garments")
-    event = TopR(1).outcomes(split.test.probabilities, split.test.labels)
-    shown = percent(ks_error(event.scores, event.hits), split.test.n_samples)
-    expect(row.locator("td").first).to_contain_text(shown)
-    definition = row.get_by_text("Largest gap")
-    expect(definition).to_be_hidden()
-    row.locator("summary").click()
-    expect(definition).to_be_visible()
-    expect(row).to_contain_text("Gupta 2021")

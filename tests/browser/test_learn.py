@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,10 @@ from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts import laboratory as lab
 from dashboard.texts import learn as words
-from dashboard.widgets.long_work import RUN, STOP
-from tests.browser.conftest import LONG, OpenPage
+from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
 from tests.browser.test_accessibility import findings
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
 
@@ -89,13 +90,17 @@ def take(page: Page, lesson: Lesson) -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "scheme"), [(1440, "light"), pytest.param(390, "dark", marks=LONG)]
+    ("width", "scheme", "lessons"),
+    first_and_long(
+        [(1440, "light", LESSONS[:6]), (1440, "light", LESSONS[6:]), (390, "dark", LESSONS)]
+    ),
+    ids=["first", "others", "phone"],
 )
 def test_each_lesson_is_taken_by_keyboard_alone(
-    open_page: OpenPage, width: int, scheme: str
+    open_page: OpenPage, width: int, scheme: str, lessons: Sequence[Lesson]
 ) -> None:
-    page = open_page(f"learn?lesson={LESSONS[0].key}", width=width, scheme=scheme)
-    for lesson in LESSONS:
+    page = open_page(f"learn?lesson={lessons[0].key}", width=width, scheme=scheme)
+    for lesson in lessons:
         settle(page)
         take(page, lesson)
         assert sideways(page) <= 0, lesson.key
@@ -132,7 +137,7 @@ def test_a_guess_is_kept_on_reload_and_by_back(open_page: OpenPage) -> None:
     expect(page.get_by_role("button", name=words.LOCK)).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768)])
+@pytest.mark.parametrize(("width", "height"), first_and_long([(1024, 768), (1440, 900)]))
 def test_question_picture_and_takeaway_are_on_the_first_screen(
     open_page: OpenPage, width: int, height: int
 ) -> None:
@@ -195,7 +200,7 @@ def test_play_draws_line_ups_and_keeps_the_answer_shown(open_page: OpenPage) -> 
     assert plain(lesson.show(start_of(lesson, draws=int(drawn))).sentence) in seen(page)
 
 
-@pytest.mark.parametrize("path", ["learn?lesson=ks&answers=shown", "laboratory"])
+@pytest.mark.parametrize("path", first_and_long(["learn?lesson=ks&answers=shown", "laboratory"]))
 def test_pictures_for_slides_hold_captions_and_address(
     open_page: OpenPage, path: str, tmp_path: Path
 ) -> None:
@@ -236,18 +241,6 @@ def test_the_laboratory_moves_and_opens_elsewhere(open_page: OpenPage) -> None:
     settle(other)
     hits = int(result_of(model).test.event.hits.sum())
     expect(other.get_by_text(f"{hits:,} of 2,000").first).to_be_visible()
-
-
-@pytest.mark.long
-def test_the_errors_of_estimates_can_be_stopped(open_page: OpenPage) -> None:
-    page = open_page("laboratory")
-    settle(page)
-    click(page.get_by_text("1,000", exact=True).last)
-    click(page.get_by_role("button", name=RUN))
-    expect(page.get_by_test_id("stProgress")).to_contain_text("1,000 draws")
-    page.get_by_role("button", name=STOP).click()
-    expect(page.get_by_role("button", name=RUN)).to_be_visible(timeout=15_000)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
 
 
 @pytest.mark.long

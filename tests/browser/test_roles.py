@@ -1,20 +1,17 @@
 """Roles, event and rows left out: chosen with a click, said on every page, kept in the address."""
 
-import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from dashboard.texts import opening as role_words
-from dashboard.texts import opening as words
 from tests.browser.conftest import OpenPage
-from tests.browser.settled import settle, turn_to
-from tests.browser.test_hospital import N_MISSING, N, export
+from tests.browser.settled import settle
+from tests.browser.test_hospital import export
+from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser
-
-LEFT = N - N_MISSING
 
 
 def bring(page: Page, data: bytes) -> None:
@@ -55,7 +52,7 @@ def asked(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", first_and_long([390, 1440]))
 def test_the_two_columns_that_matter_are_in_sight(open_page: OpenPage, width: int) -> None:
     page = open_page("?data=file&resamples=0")
     bring(page, export()[0])
@@ -88,72 +85,6 @@ def test_nothing_says_to_scroll_where_all_columns_fit(open_page: OpenPage) -> No
     expect(page.get_by_text(role_words.sideways(2))).to_be_hidden()
 
 
-def test_the_verdict_is_on_the_first_screen_and_the_details_are_closed(open_page: OpenPage) -> None:
-    page = open_page("?data=file&resamples=0&leave_out=1")
-    bring(page, export()[0])
-    expect_verdict(page)
-    box = page.locator(".st-key-verdict").bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 900
-    expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_hidden()
-
-
-@pytest.mark.long
-def test_rows_left_out_are_said_on_every_page_and_can_be_put_back(open_page: OpenPage) -> None:
-    page = open_page("?data=file&resamples=0&leave_out=1")
-    bring(page, export()[0])
-    expect_verdict(page)
-    turn_to(page, "Reliability")
-    expect(page.locator(".st-key-left_out")).to_contain_text(f"{N_MISSING} of {N:,} rows left out")
-    assert asked(page)["leave_out"] == ["1"]
-    page.get_by_role("button", name=words.PUT_BACK, exact=True).click()
-    expect(page.locator(".st-key-import_question")).to_be_visible()
-    settle(page)
-    assert "leave_out" not in asked(page)
-
-
-@pytest.mark.long
-def test_two_selects_set_roles_right(open_page: OpenPage) -> None:
-    """As if the wrong columns had been detected, which the address says here."""
-    data, n_back = export()
-    wrong = "outcome:sex~score:length_of_stay"
-    page = open_page(f"?data=file&resamples=0&leave_out=1&roles={wrong}")
-    bring(page, data)
-    question = page.locator(".st-key-import_question")
-    expect(question).to_be_visible()
-    settle(page)
-    expect_role(page, "sex", role_words.ROLES["outcome"])
-    expect_role(page, "length_of_stay", role_words.ROLES["score"])
-    give_role(page, "readmitted_30d", role_words.ROLES["outcome"])
-    page.wait_for_url(re.compile("outcome(:|%3A)readmitted_30d"))
-    settle(page)
-    give_role(page, "predicted_risk_pct", role_words.ROLES["score"])
-    expect_verdict(page)
-    assert asked(page)["roles"] == ["outcome:readmitted_30d~score:predicted_risk_pct"]
-    expect(page.get_by_test_id("stMain")).to_contain_text(f"readmitted_30d = Yes ({n_back})")
-    # Nothing has closed under the hand; one click takes every choice back.
-    page.get_by_role("button", name=words.DETECT_AGAIN).click()
-    expect(question).to_contain_text(f"{N_MISSING} of {N:,}")
-    settle(page)
-    assert not {"roles", "leave_out"} & set(asked(page))
-
-
-@pytest.mark.long
-def test_the_event_is_the_other_outcome_by_one_click(open_page: OpenPage) -> None:
-    data, n_back = export()
-    page = open_page("?data=file&resamples=0&leave_out=1")
-    bring(page, data)
-    expect_verdict(page)
-    page.locator("[class*=st-key-import_step] summary").click()
-    expect(page.get_by_role("radio", name=f"Yes ({n_back})")).to_be_checked()
-    page.get_by_role("radio", name=f"No ({LEFT - n_back:,})").click()
-    line = f"readmitted_30d = No ({LEFT - n_back:,})"
-    expect(page.get_by_test_id("stMain")).to_contain_text(line)
-    settle(page)
-    expect(page.get_by_text(words.OTHERWISE, exact=True)).to_be_visible()
-    assert asked(page)["positive"] == ["No"]
-
-
 @pytest.mark.long
 def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> None:
     """The other event, then the other class of it, each opened again at the address it left."""
@@ -174,13 +105,3 @@ def test_a_click_and_its_address_show_the_same_figures(open_page: OpenPage) -> N
         other = open_page(f"?{urlsplit(address).query}")
         bring(other, data)
         assert figures(other, shown[0].split(",")[0]) == shown
-
-
-@pytest.mark.long
-def test_what_the_address_says_wrongly_is_named(open_page: OpenPage) -> None:
-    query = "leave_out=1&values=odds&roles=outcome:readmitted_30d~group:towm"
-    page = open_page(f"?data=file&resamples=0&{query}")
-    bring(page, export()[0])
-    alert = page.get_by_role("alert").filter(has_text="Address of the page")
-    expect(alert).to_contain_text('"odds" is not used')
-    expect(alert).to_contain_text("Not used: group towm. This file has no such column.")

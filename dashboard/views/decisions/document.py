@@ -168,7 +168,9 @@ def has_steps(scene: Scene) -> bool:
     return once("steps", (key_of(scene.upload, scene.settings), scene.chosen), make)
 
 
-def accuracy_elsewhere(scene: Scene, side: str, event: EventScores, wanted: float) -> OutOfFoldAccuracy:
+def accuracy_elsewhere(
+    scene: Scene, side: str, event: EventScores, wanted: float
+) -> OutOfFoldAccuracy:
     """Return what a threshold for an accuracy holds on rows that had no part in its choice."""
     key = key_of(scene.upload, scene.settings), scene.chosen, side, wanted
 

@@ -321,17 +321,9 @@ def test_rows_sum_to_1_and_json_restores_the_map(calibrator: VectorMap, case: Lo
     check_rows(calibrator, case)
 
 
-@pytest.mark.parametrize("score_map", [IsotonicCalibration(), LINES], ids=str)
-@pytest.mark.long
-def test_irm_keeps_the_first_class_on_1000_sets(score_map: ScoreMap) -> None:
-    for case in seeded_logit_sets(32, 1_000):
-        found = check_rows(PooledClasses(score_map), case)
-        assert np.array_equal(found.argmax(axis=1), softmax(case.logits).argmax(axis=1))
-
-
-@given(logit_sets())
-def test_irm_keeps_the_first_class(case: LogitCase) -> None:
-    found = check_rows(PooledClasses(LINES), case)
+@given(logit_sets(), st.sampled_from([IsotonicCalibration(), LINES]))
+def test_irm_keeps_the_first_class(case: LogitCase, score_map: ScoreMap) -> None:
+    found = check_rows(PooledClasses(score_map), case)
     assert np.array_equal(found.argmax(axis=1), softmax(case.logits).argmax(axis=1))
 
 

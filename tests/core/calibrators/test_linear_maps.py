@@ -450,11 +450,6 @@ def check_sound(method: VectorMap, case: LogitCase) -> None:
     assert converged or fitted.warnings
 
 
-def test_200_sets_of_every_kind_are_sound() -> None:
-    for number, case in enumerate(seeded_logit_sets(11, 200)):
-        check_sound(MAPS[number % len(MAPS)], case)
-
-
 @pytest.mark.parametrize("method", PENALISED, ids=repr)
 def test_what_is_penalised_throughout_always_reaches_its_optimum(method: VectorMap) -> None:
     for logits, labels in seeded_logit_sets(12, 60):

@@ -36,7 +36,6 @@ from tests.strategies import (
     event_data,
     logit_sets,
     seeded_events,
-    seeded_logit_sets,
 )
 
 NORMS: tuple[Literal[1, 2], ...] = (1, 2)
@@ -119,14 +118,9 @@ def test_rough_values_of_narrow_kernels_are_near(rng: np.random.Generator) -> No
     assert rough == pytest.approx(exact, rel=2e-3)
 
 
-def test_kde_is_the_loop_on_the_same_mesh() -> None:
-    for events in seeded_events(31, 30, max_size=10):
-        check_kde_on_the_mesh(events)
-
-
 @settings(max_examples=15)
 @given(event_data(max_size=6))
-def test_kde_is_the_loop_on_the_same_mesh_for_any_events(events: EventCase) -> None:
+def test_kde_is_the_loop_on_the_same_mesh(events: EventCase) -> None:
     check_kde_on_the_mesh(events)
 
 
@@ -150,14 +144,9 @@ def check_smooth(events: EventCase) -> None:
         assert again == pytest.approx(found, abs=1e-10 / found**2 + 1e-7)
 
 
-def test_smooth_is_its_own_width() -> None:
-    for events in seeded_events(33, 40, max_size=15):
-        check_smooth(events)
-
-
 @settings(max_examples=25)
 @given(event_data(max_size=15))
-def test_smooth_is_its_own_width_for_any_events(events: EventCase) -> None:
+def test_smooth_is_its_own_width(events: EventCase) -> None:
     check_smooth(events)
 
 
@@ -373,13 +362,6 @@ def check_classes(table: Floats, labels: Integers) -> None:
 def test_it_is_the_mean_over_the_classes(one: LogitCase) -> None:
     rows = LogitSet(one.logits, one.labels)
     check_classes(rows.probabilities, rows.labels)
-
-
-@pytest.mark.long
-def test_it_is_the_mean_over_the_classes_of_seeded_tables() -> None:
-    for one in seeded_logit_sets(35, 100):
-        rows = LogitSet(one.logits, one.labels)
-        check_classes(rows.probabilities, rows.labels)
 
 
 def test_classes_and_rows_are_taken_in_blocks(

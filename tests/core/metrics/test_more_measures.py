@@ -35,7 +35,6 @@ from tests.strategies import (
     LogitCase,
     event_data,
     logit_sets,
-    seeded_events,
     seeded_logit_sets,
 )
 
@@ -93,24 +92,6 @@ def check_regression(one: EventCase) -> None:
         assert reference.slope_off(scores, hits, slope) < 1e-7
     else:
         assert slope == close(expected)
-
-
-@pytest.mark.long
-def test_event_measures_agree_with_the_loops_on_1000_cases() -> None:
-    for number, one in enumerate(seeded_events(31, 1_000)):
-        check_events(one, n_bins=(1, 2, 5, 10, 15, 25)[number % 6])
-
-
-@pytest.mark.long
-def test_corp_agrees_with_fractions_on_300_cases() -> None:
-    for one in seeded_events(32, 300, max_size=20):
-        check_corp(one)
-
-
-@pytest.mark.long
-def test_intercept_and_slope_solve_their_equations_on_500_cases() -> None:
-    for one in seeded_events(33, 500):
-        check_regression(one)
 
 
 @given(event_data(), st.integers(1, 40))

@@ -21,7 +21,7 @@ from tests import reference as loops
 from tests import reference_measures as reference
 from tests.core.test_peers import each_sample
 from tests.peers.cases import case
-from tests.strategies import EventCase, event_data, seeded_events, seeded_logit_sets
+from tests.strategies import EventCase, event_data, seeded_logit_sets
 
 
 def close(value: float) -> object:
@@ -57,11 +57,6 @@ def check_loess(one: EventCase) -> None:
     assert metrics.ici(*one) == close(math.fsum(gaps) / len(gaps))
     assert metrics.e50(*one) == close(reference.type_7(gaps, Fraction(1, 2)))
     assert metrics.e90(*one) == close(reference.type_7(gaps, Fraction(9, 10)))
-
-
-def test_event_measures_agree_with_the_loops_on_300_cases() -> None:
-    for one in seeded_events(61, 300, max_size=20):
-        check_events(one)
 
 
 @given(event_data(max_size=15))
