@@ -193,3 +193,23 @@ def test_counted_rows_are_split_by_date() -> None:
         expected = np.repeat(lines + 2, COUNTS[lines])
         assert row_numbers(upload)[cast("Role", role)].tolist() == expected.tolist()
         assert upload.sets[role].n_samples == len(expected)
+
+
+@pytest.mark.parametrize("name", ["exposure_weight", "weight", "post_weight", "kg_weight"])
+def test_what_is_called_a_weight_is_proposed_and_groups_nothing_until_answered(name: str) -> None:
+    """Grouped by it, rows would be compared by what may be made of the outcome."""
+    weights = np.where(Y == 1, 1, 6)
+    upload = read("a.csv", csv(p=P, y=Y, **{name: weights}))
+    grouped = [column.name for columns in upload.columns.values() for column in columns]
+    if name == "kg_weight":  # of bodies
+        assert not upload.proposals
+        return
+    (proposal,) = upload.proposals
+    assert name not in grouped
+    assert [one.label for one in proposal.question.answers][-1] == "No weight"
+    assert not any("equals the outcome" in one for one in upload.doubts)
+
+
+def test_points_are_refused_without_a_question_about_the_event() -> None:
+    with pytest.raises(FileError, match="points are none"):
+        read("a.csv", csv(credit_score=(750 - 200 * P).round(), default=Y))

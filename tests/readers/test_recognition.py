@@ -118,7 +118,7 @@ def test_a_hospital_export_is_read_as_a_person_reads_it() -> None:
         "id", "date", "group", "group", "group", "group", "score", "outcome"
     )  # fmt: skip
     assert reading.event == "Yes"
-    assert reading.reasons[-1] == "two values, named as an outcome, rises with the score"
+    assert reading.reasons[-1] == "two values, named as an outcome, goes with the score"
     assert all(reading.reasons)
 
 

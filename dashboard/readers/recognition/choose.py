@@ -12,7 +12,7 @@ from dashboard.readers.recognition.columns import (
     may_say_classes,
 )
 from dashboard.readers.recognition.events import event_of
-from dashboard.readers.recognition.features import Feature, features_of, says_the_same
+from dashboard.readers.recognition.features import Feature, features_of, may_weigh, says_the_same
 from dashboard.readers.recognition.groups import further_role
 from dashboard.readers.recognition.proposals import proposals_of
 from dashboard.readers.recognition.questions import (
@@ -165,7 +165,7 @@ def _reading(
         f" {len(f.column.values):,} rows, so it is no subgroup: perhaps one of the two is the"
         " prediction."
         for f, why in zip(features, reasons, strict=True)
-        if why == "equals the outcome"
+        if why == "equals the outcome" and not may_weigh(f)
     ]
     return Reading(
         tuple(roles), tuple(reasons), names, event, proposals, notes=notes, doubts=tuple(doubts)
@@ -198,7 +198,7 @@ def _reason(feature: Feature, role: ColumnRole, best: Hypothesis) -> str:
         parts = [
             kinds if len(best.outcome) == 1 else "0 and 1",
             "named as an outcome" if named else "",
-            "rises with the score" if "rises with the score" in evidence else "",
+            "goes with the score" if "rises with the score" in evidence else "",
         ]
     elif role in ("score", "class", "ranked score"):
         parts = [

@@ -41,7 +41,8 @@ def event_of(
         return options.event, ()
     kinds = outcome.main
     others = outcome.n_kinds > 2 and not options.leave_out  # which are asked about first
-    if kinds is None or not score.is_number or others:
+    points = score.is_number and score.low >= 0 and score.high > 100  # refused for any event
+    if kinds is None or not score.is_number or others or points:
         return None, ()
     no, yes = kinds
     marks = outcome_marks(outcome)

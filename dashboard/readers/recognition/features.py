@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.vocabulary import (
+    BODY_WORDS,
+    COUNT_KEYS,
+    WEIGHT_WORDS,
     are_weights,
     begins,
     folded,
@@ -22,6 +25,9 @@ from dashboard.readers.records import Column, Table
 
 MANY = 4_096
 """Of more different values no column says a class."""
+
+_LOW_WEIGHT = 10
+"""Below it a column that is called weight may be one of rows."""
 
 _SAMPLE = 2_000
 _RANKED = 20_000
@@ -305,6 +311,20 @@ def feature_of(column: Column, place: int, rows: NDArray[np.intp], *, named: boo
         kind = "weight" if are_weights(words) else "none"
         return Feature(place, column, words, kind, rows)
     return _of_numbers(column, place, words, rows)
+
+
+def may_weigh(feature: Feature) -> bool:
+    """Return whether a column may be what rows stand for: called so, and no weight of bodies."""
+    values = feature.column.values
+    if feature.column.is_text or values.ndim != 1 or values.dtype.kind not in "iuf":
+        return False
+    if not np.isfinite(values).all():
+        return False
+    if not values.size or values.min() < 0 or values.min() == values.max():
+        return False
+    words = {*feature.words}
+    called = words & WEIGHT_WORDS and not words & BODY_WORDS and values.min() < _LOW_WEIGHT
+    return feature.kind == "weight" or feature.key in COUNT_KEYS or bool(called)
 
 
 def _of_text(column: Column, place: int, words: tuple[str, ...], rows: NDArray[np.intp]) -> Feature:

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from dashboard.readers.recognition import vocabulary as terms
-from dashboard.readers.recognition.features import Feature
+from dashboard.readers.recognition.features import Feature, may_weigh
 from dashboard.readers.recognition.vocabulary import (
     begins,
     folded,
@@ -22,6 +22,10 @@ from dashboard.readers.records import Array, Column, ColumnRole, SliceColumn
 from dashboard.readers.refusal import plain, visible
 
 _GROUPS, OWNERS, _SETS = 50, 20, 6
+
+
+def _is_called_weight(feature: Feature) -> bool:
+    return bool({*feature.words} & terms.WEIGHT_WORDS) and may_weigh(feature)
 
 
 def further_role(feature: Feature) -> tuple[ColumnRole, str]:
@@ -39,6 +43,7 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
     for fits, role, why in (
         (feature.kind in ("none", "list"), "left out", feature.column.unread or "no values"),
         (feature.kind == "weight", "left out", "weights, which are not used"),
+        (_is_called_weight(feature), "left out", "perhaps weights, which are not used"),
         (feature.is_date, "date", "dates"),
         (feature.n_kinds <= 1, "left out", "one value"),
         (says_sets(feature), "set", "names sets"),

@@ -4,13 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from dashboard.readers.recognition.features import Feature
-from dashboard.readers.recognition.vocabulary import COUNT_KEYS, WEIGHT_WORDS
+from dashboard.readers.recognition.features import Feature, may_weigh
+from dashboard.readers.recognition.vocabulary import COUNT_KEYS
 from dashboard.readers.records import ColumnRole, Options, Proposal
 from dashboard.readers.refusal import Answer, Question, quoted
-
-_LOW = 10
-"""Below it a column that is merely called weight may be one of rows."""
 
 
 def proposals_of(
@@ -21,20 +18,17 @@ def proposals_of(
     if {"count", "weight"} & {*by_user.values()}:
         return  # one of them says it
     for f, role in zip(features, roles, strict=True):
-        if f.name in by_user or not (f.kind == "weight" or (role == "group" and _may_weigh(f))):
+        if f.name in by_user or role not in {"group", "left out"} or not may_weigh(f):
             continue
         values = f.column.values
-        if values.ndim != 1 or not np.isfinite(values).all() or values.min(initial=0) < 0:
-            continue
-        if values.size and values.min() == values.max():
-            continue
         whole = bool((values == np.rint(values)).all())
         counts = Answer("Number of rows", "Each row stands for so many equal rows.",
                         _with(options, f.name, "count"))  # fmt: skip
         weighs = Answer("Sampling weight", "Rows were drawn with unequal chances, as in a survey.",
                         _with(options, f.name, "weight"))  # fmt: skip
+        plain: ColumnRole = role if f.kind == "weight" else "group"
         neither = Answer("No weight", "Each row counts once.",
-                         _with(options, f.name, role))  # fmt: skip
+                         _with(options, f.name, plain))  # fmt: skip
         likely = (counts, weighs) if whole and f.key in COUNT_KEYS else (weighs, counts)
         yield Proposal(
             f"Column {quoted(f.name)} is not used as a weight: each row counts once.",
@@ -44,12 +38,6 @@ def proposals_of(
                 tuple(one for one in (*likely, neither) if whole or one is not counts),
             ),
         )  # fmt: skip
-
-
-def _may_weigh(feature: Feature) -> bool:
-    """Return whether a group may be how many rows each stands for."""
-    alone = feature.key in COUNT_KEYS or ({*feature.words} <= WEIGHT_WORDS and feature.low < _LOW)
-    return bool(feature.words) and feature.is_number and alone
 
 
 def belonging(doubt: str, columns: Mapping[str, str], options: Options) -> Proposal:

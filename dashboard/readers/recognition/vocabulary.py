@@ -114,9 +114,10 @@ COUNT_KEYS = _set("""
     freq frequency count counts cnt fnlwgt w n n_rows n_obs obs_count row_count reps wt wts wgt
 """)
 WEIGHT_WORDS = _set("weight weights wt wts wgt weighting gewicht poids peso pesos")
+BODY_WORDS = _set("body birth kg g lb lbs pounds oz loss gain")
 WEIGHED_WORDS = _set("""
     sample samples case survey row rows obs instance design final class inverse prob probability
-    propensity sampling person replicate importance ipw iptw ip train training
+    propensity sampling person replicate importance ipw iptw ip train training exposure
 """)
 """Words of columns that say how many rows a row stands for: two of them, ipw alone, or weights."""
 ODDS_WORDS = _set("odds moneyline odd quote quoten cote cuota quota")
