@@ -200,7 +200,7 @@ def test_what_is_called_a_weight_is_proposed_and_groups_nothing_until_answered(n
     """Grouped by it, rows would be compared by what may be made of the outcome."""
     weights = np.where(Y == 1, 1, 6)
     upload = read("a.csv", csv(p=P, y=Y, **{name: weights}))
-    grouped = [column.name for columns in upload.columns.values() for column in columns]
+    grouped = [column for columns in upload.columns.values() for column in columns]
     if name == "kg_weight":  # of bodies
         assert not upload.proposals
         return
