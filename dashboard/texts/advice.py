@@ -48,6 +48,12 @@ class Step:
     """Column by which the link calibrates instead; empty for none."""
     method: str = ""
     """Key of the calibrator that a button chooses; empty for none."""
+
+    @property
+    def lead(self) -> str:
+        """What, without why: the words in bold at its head."""
+        return self.sentence.partition("**")[2].partition("**")[0]
+
     since: tuple[str, ...] = ()
     """Column of dates, and the first and last period to which the link filters all pages; empty for
     none.
@@ -320,7 +326,7 @@ def classes(evidence: Evidence) -> Step | None:
     )
 
 
-HEADING = "Recommendations"
+HEADING, NEXT = "Recommendations", "Recommended"
 
 MOST_STEPS = 3
 

@@ -9,6 +9,7 @@ from calibcore.verdict import (
     DETECTION_LEVEL,
     Direction,
     direction_of,
+    mean_gap_of,
     state_of,
     uninformative,
 )
@@ -208,6 +209,23 @@ def ranges_sentence(side: Side) -> str:
     if more:
         parts.append(f"{more} further range{'' if more == 1 else 's'} less")
     return f"Scores {'; '.join(parts)}."
+
+
+def opposite_range(side: Side) -> str:
+    """Return where scores are off in the other direction than on average; nothing if nowhere.
+
+    An example: "13.7 too high at 46.7\u201386.7%".
+    """
+    if side.omnibus.p_value >= DETECTION_LEVEL:
+        return ""
+    gap = mean_gap_of(side)
+    others = [one for one in side.off_ranges if one.gap * gap < 0]
+    if not others:
+        return ""
+    worst = max(others, key=lambda one: abs(one.gap) * one.n_rows)
+    size = detected_points(abs(worst.gap), worst.n_rows).removesuffix(" percentage points")
+    where = _place(worst).replace("of ", "at ")
+    return f"{size} too {'high' if worst.gap > 0 else 'low'} {where}"
 
 
 def _part(one: OffRange, *, again: bool) -> str:

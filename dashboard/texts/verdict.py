@@ -24,6 +24,7 @@ from dashboard.texts.badges import (
     Badge,
     evidence,
     finding_of,
+    opposite_range,
     ranges_sentence,
     shape,
 )
@@ -109,12 +110,17 @@ def verdict(
     if finding.direction == "both":  # which has no mean gap for its size
         now = percent(curves.ks_error, n_samples)
         was = now if before is None else percent(before.curves.ks_error, n_samples)
-        size = f"{KS} {now}" if was == now else f"{KS} {was} \u2192 {now}"
+        size = f"{KS} {now}"
+        if before is not None and was != now:
+            way = "down" if curves.ks_error < before.curves.ks_error else "up"
+            size = f"{KS} {way} from {was} to {now}"
         means = size if shown.startswith(RIGHT) else f"{means}, {size}"
     tested = ""
     if expert:
         tested = f" (joint test, {p_words(side.omnibus.p_value)})"
-    return VerdictWords(finding, f"{shown}: {means}{tested}.")
+    other = opposite_range(side) if finding.one_way else ""
+    text = f"{shown} on average, but {other}" if other else f"{shown}: {means}"
+    return VerdictWords(finding, f"{text}{tested}.")
 
 
 @says_rows
@@ -253,7 +259,8 @@ def outcome(
     tested = ""
     p_value = evaluated.after.omnibus.p_value
     if p_value < DETECTION_LEVEL:
-        tested = f", {evidence(p_value)} of miscalibration"
+        still = "remaining " if evaluated.before.omnibus.p_value < DETECTION_LEVEL else ""
+        tested = f", {evidence(p_value)} of {still}miscalibration"
     if expert:
         tested += f" (joint test, {p_words(p_value)})"
     text = f"{name}: {change} on the {set_name(result, evaluated)}{tested}."

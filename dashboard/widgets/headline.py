@@ -12,7 +12,7 @@ from dashboard.compute.verdict import findings_of, groups_of, lines_of
 from dashboard.opening import choices
 from dashboard.scene import Scene
 from dashboard.settings import method_of
-from dashboard.texts.advice import BY_GROUP, HEADING, Step
+from dashboard.texts.advice import BY_GROUP, HEADING, NEXT, Step
 from dashboard.texts.badges import FITTED, HELP, Badge
 from dashboard.texts.classes import opened
 from dashboard.texts.design import design_line
@@ -57,10 +57,11 @@ def show_design(scene: Scene) -> None:
         st.markdown(f":small[{escape_markdown(line)}]")
 
 
-def show_headline(scene: Scene, *, notes: bool = False) -> None:
+def show_headline(scene: Scene, *, notes: bool = False) -> DeltaGenerator:
     """Show the verdict of each side as a heading: what is found, its size, what it rests on.
 
-    ``notes``: whether what may mislead is said too, where no details follow.
+    ``notes``: whether what may mislead is said too, where no details follow. Return the place
+    below, for what is recommended.
     """
     evaluated, words = scene.evaluated, scene.event_words
     sides = {"Before": evaluated.before, "After": evaluated.after}
@@ -74,10 +75,12 @@ def show_headline(scene: Scene, *, notes: bool = False) -> None:
             st.subheader(f"{badge(called, finding)}{text.size.removeprefix(',')}", anchor=False)
         if evaluated.after is evaluated.before:
             st.markdown(f":small[{_outcome(scene)}]")
+        place = st.empty()
     if notes:
         with st.container():  # there with or without notes, so that what follows keeps its place
             _show_statistics(scene)
             _show_notes(scene, findings_of(scene), extremes=[])
+    return place
 
 
 def _show_statistics(scene: Scene) -> None:
@@ -115,8 +118,8 @@ def _outcome(scene: Scene) -> str:
 class Figures:
     """Recommendations, the four figures, and where scores are off; again when more is known."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+    def __init__(self, scene: Scene, first: DeltaGenerator) -> None:
+        self._scene, self._first = scene, first
         # Found first, as what an earlier run left in the places is gone once they are made.
         self._classes = classes_of(scene)
         self._groups = groups_of(scene)
@@ -158,9 +161,11 @@ class Figures:
             st.subheader(HEADING, anchor=False)
             if inference is None and scene.n_resamples:  # nothing is concluded without them
                 st.markdown(f":small[{LOOKING_CLOSER} \u2026]")
+                self._first.markdown(f":small[{LOOKING_CLOSER} \u2026]")
                 return
             steps = steps_of(scene, inference, self._classes, self._groups)
             shown = "first" if inference is None else "again"
+            self._first.markdown(f":small[{NEXT}: {steps[0].lead}]")
             for step in steps[:STEPS_SHOWN]:
                 show_step(scene, step, shown)
             if steps[STEPS_SHOWN:]:

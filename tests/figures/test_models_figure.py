@@ -16,8 +16,9 @@ from dashboard.figures import DARK, LIGHT, Palette
 from dashboard.figures.models import measure_figure, plane_figure
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.tables import models_table
+from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import OPTIONS
-from dashboard.texts.numbers import measured, p_words
+from dashboard.texts.numbers import escape_markdown, measured, p_words
 from dashboard.texts.tiles import raised_nll
 from dashboard.texts.verdict import across_half
 from dashboard.views.models import words
@@ -109,7 +110,11 @@ def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
     said = words.conclusion(NAMES, found, "temperature", expert=False)
     assert int(np.argmin(errors)) == 0
     best = f"({pct(f'{100 * errors[0]:.1f}')})"
-    assert said.endswith(f"pp. Lowest KS error before calibration: plain {best}.")
+    least = pct(f"{100 * min(left):.1f}")
+    last = shortened(NAMES[int(np.argmin(left))])
+    assert said.endswith(
+        f"pp. Lowest KS error: before plain {best}, after {escape_markdown(last)} ({least})."
+    )
     low, high = f"{100 * min(left):.1f}", f"{100 * max(left):.1f}"
     assert [one.after.omnibus.p_value < 0.05 for one in found] == [True] * 3
     still = "miscalibration still detected in all 3 models"
@@ -134,7 +139,10 @@ def test_of_equal_models_none_is_the_best() -> None:
     one = evaluated()[0]
     said = words.conclusion(("a", "b"), [one, one], "temperature", expert=False)
     error = pct(f"{100 * one.before.curves.ks_error:.1f}")
-    assert said.endswith(f"Lowest KS error before calibration: a and b ({error} each).")
+    after = pct(f"{100 * one.after.curves.ks_error:.1f}")
+    assert said.endswith(
+        f"Lowest KS error: before a and b ({error} each), after a and b ({after} each)."
+    )
     assert "miscalibration still detected in both models" in said
 
 

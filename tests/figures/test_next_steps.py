@@ -534,8 +534,8 @@ def test_a_gap_that_is_not_detected_any_more_is_not_gone_for_that() -> None:
     said = conclusion(screens, "region", "ABCDEFGH", how)
     assert said == (
         "Worst by region after calibration: region \\= A, still scores too low by 5.7 percentage"
-        " points, though no longer detected. Miscalibrated subgroups: 1 of 8 after, 1 before"
-        " (adjusted for 8 subgroups of all columns)."
+        " points, though no longer detected. Miscalibrated subgroups by region: 1 of 8 after, 1"
+        " before (adjusted for 8 subgroups of all columns)."
     )
     table = slice_table("region", "ABCDEFGH", screens, (None, None), [0], prediction=False)
     assert table.rows[0].cells[1].below[0].word.startswith("still scores too low")

@@ -128,14 +128,14 @@ def test_the_conclusion_names_the_worst_and_counts_the_others() -> None:
     before, after = screens()
     error = f"{100 * before.ks_error[1]:.1f}"  # subgroups are sorted by it
     assert error != f"{100 * before.mean_gap[1]:.1f}"
-    counted = "Miscalibrated subgroups: none of 3 after, 2 before (adjusted for 3 tests)."
+    counted = "Miscalibrated subgroups by light: none of 3 after, 2 before (adjusted for 3 tests)."
     assert conclusion((before, after)) == (
         r"Worst by light before calibration: light \= \<b\>night\</b\> \$x\$, overconfident, KS"
         f" error {pct(error)}. {counted}"
     )
     assert conclusion((before, None)).startswith("Worst by light: light")
     assert conclusion((before, None)).endswith(
-        "Miscalibrated subgroups: 2 of 3 (adjusted for 3 tests)."
+        "Miscalibrated subgroups by light: 2 of 3 (adjusted for 3 tests)."
     )
     # After calibration nothing is worst that is not found miscalibrated.
     assert conclusion((before, after), after_first=True) == counted

@@ -29,7 +29,7 @@ from dashboard import texts
 from dashboard.settings import NO_METHOD
 from dashboard.texts import badges
 from dashboard.texts import tiles as tiles_texts
-from dashboard.texts.badges import evidence, finding_of
+from dashboard.texts.badges import evidence, finding_of, opposite_range
 from dashboard.texts.events import event_words
 from dashboard.texts.glossary import CHOICES, GLOSSARY, HOW_TO_READ, OPTIONS
 from dashboard.texts.limits import power_sentence
@@ -150,9 +150,10 @@ def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]
         assert (gap > 0) == (found.word == "Overconfident")
         assert abs(gap) >= curves.ks_error / 2
         sizes = [detected_points(abs(gap), curves.n_samples, finer=finer) for finer in (0, 1)]
-        assert said.sentence.startswith(
-            tuple(f"{found.word} by {size}: mean score " for size in sizes)
-        )
+        # Where scores are off in the other direction somewhere, that is what a reader must know.
+        other = opposite_range(side)
+        then = f" on average, but {other}" if other else ": mean score "
+        assert said.sentence.startswith(tuple(f"{found.word} by {size}{then}" for size in sizes))
 
 
 def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:

@@ -151,7 +151,7 @@ def _enough(curves: LearningCurves, key: str, measure: str) -> str:
     low, high = rounded(enough.low), rounded(enough.high)
     return (
         f"About {rounded(enough.n_rows)} rows ({ci(low, high)}) keep 90% of its gain over"
-        " uncalibrated scores."
+        f" uncalibrated scores; the calibration set has {full:,}."
     )
 
 

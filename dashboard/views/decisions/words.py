@@ -43,7 +43,7 @@ CURVE_CAPTION = (
 )
 COVERAGE_CAPTION = "Accuracy among the rows with the highest scores, by how many of them are kept."
 
-CALLED, RIGHT, EVENTS_FLAGGED = "Flagged", "Events among the flagged", "Events flagged"
+CALLED, RIGHT, EVENTS_FLAGGED = "Flagged", "Of flagged: had the event", "Of events: flagged"
 MISSED, IN_VAIN, SPARED = "Events missed", "False alarms", "Others not flagged"
 BENEFIT, COST = "Net benefit per 100 rows", "Total cost"
 GROUP_PLACE = "Choose a grouping"
@@ -131,16 +131,20 @@ def cost_sentence(sides: Mapping[str, AtCutoff], costs: tuple[float, float]) -> 
     return f"{text}; {when} save {saved} against flagging {cheaper}."
 
 
-def as_many_sentence(own: AtCutoff) -> str:
+def as_many_sentence(own: AtCutoff, calibrated: AtCutoff) -> str:
     """Return the cut-off in the file's own scores that flags as many, and what that comes to.
 
-    ``own``: by the file's own scores, at that cut-off.
+    ``own``: by the file's own scores, at that cut-off. ``calibrated``: by calibrated ones, at
+    theirs.
     """
     right = percent(own.right / own.called, own.called)
+    fewer = round(calibrated.missed - own.missed)
+    beside = f", {abs(fewer):,} {'fewer' if fewer > 0 else 'more'} than by calibrated scores"
     return (
         f"This cut-off is of calibrated scores. In the file's own scores (before calibration), a"
         f" cut-off of {100 * own.cutoff:.3g}% flags as many: {rows_of(own.called)}; {right}"
-        f" of them have the event, {own.missed:,.0f} of {own.n_events:,.0f} events are missed."
+        f" of them have the event, {own.missed:,.0f} of {own.n_events:,.0f} events are missed"
+        f"{beside if fewer else ''}."
     )
 
 

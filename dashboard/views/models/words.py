@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import SetResult
+from calibcore.evaluation import SetResult, Side
 from calibcore.inference import Finding, Mark
 from calibcore.metrics import Measure
 from calibcore.models import Plane
@@ -90,23 +90,30 @@ def refused(name: str, error: CalibrationInputError) -> str:
 def conclusion(
     names: Sequence[str], results: Sequence[SetResult], method: str, *, expert: bool
 ) -> str:
-    """Return what remains after calibration, then which model has the lowest KS error before.
+    """Return what remains after calibration, then which model has the lowest KS error.
 
     It is not called best: whether a difference is clear is said by the differences.
 
     ``names``, ``results``: of the models; names are escaped here. ``method``: key of the
     calibrator. ``expert``: whether p-values are named.
     """
-    before, rows = [one.before.curves for one in results], results[0].n_samples
-    texts = [percent(one.ks_error, rows) for one in before]
-    least = texts[min(range(len(before)), key=lambda k: before[k].ks_error)]
-    best = [k for k, text in enumerate(texts) if text == least]
-    shown = _listed([escape_markdown(shortened(names[k])) for k in best])
-    p_value = f", {p_words(before[best[0]].ks_p_value)}" if expert and len(best) == 1 else ""
-    when = "" if method == NO_METHOD else " before calibration"
-    each = " each" if len(best) > 1 else ""
-    first = f"Lowest KS error{when}: {shown} ({least}{each}{p_value})."
-    return f"{_after(names, results, method)} {first}".lstrip()
+    rows = results[0].n_samples
+
+    def lowest(sides: Sequence[Side]) -> str:
+        texts = [percent(one.curves.ks_error, rows) for one in sides]
+        least = texts[min(range(len(sides)), key=lambda k: sides[k].curves.ks_error)]
+        best = [k for k, text in enumerate(texts) if text == least]
+        shown = _listed([escape_markdown(shortened(names[k])) for k in best])
+        p_value = f", {p_words(sides[best[0]].curves.ks_p_value)}"
+        each = " each" if len(best) > 1 else ""
+        return f"{shown} ({least}{each}{p_value if expert and not each else ''})"
+
+    first = lowest([one.before for one in results])
+    if method == NO_METHOD:
+        return f"Lowest KS error: {first}."
+    last = lowest([one.after for one in results])
+    text = _after(names, results, method)
+    return f"{text} Lowest KS error: before {first}, after {last}."
 
 
 NAMED = 2

@@ -34,10 +34,10 @@ TERMS = (
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
-    headline.show_headline(scene)
+    first = headline.show_headline(scene)
     graph.choose_side_on_phones()
     diagrams.show_diagrams(scene)
-    figures = headline.Figures(scene)
+    figures = headline.Figures(scene, first)
     inference = show_measures(scene)
     if inference is not None:
         figures.show(inference)

@@ -81,7 +81,7 @@ def conclusion(
         size = _size(first, worst, prediction=how.prediction, expert=how.expert)
         start = f"Worst by {escape_markdown(by)}{when}: {name}, {size}. "
     adjusted = _adjusted(before, n_tested, expert=how.expert)
-    return start + _counted(counts, n_tested, adjusted)
+    return start + _counted(counts, n_tested, escape_markdown(by), adjusted)
 
 
 def _size(screen: SliceScreen, k: int, *, prediction: bool, expert: bool) -> str:
@@ -112,7 +112,7 @@ def _adjusted(screen: SliceScreen, n_tested: int, *, expert: bool) -> str:
 
 
 @says_rows
-def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
+def _counted(counts: Sequence[int], n_tested: int, by: str, adjusted: str) -> str:
     """Return how many subgroups are miscalibrated, on each side."""
     sides = zip(counts, (" after", " before") if len(counts) > 1 else ("",), strict=True)
     if n_tested == 1:
@@ -125,7 +125,7 @@ def _counted(counts: Sequence[int], n_tested: int, adjusted: str) -> str:
     numbers = ", ".join(
         [first.format(of=f" of {n_tested:,}"), *(one.format(of="") for one in then)]
     )
-    return f"Miscalibrated subgroups: {numbers} ({adjusted})."
+    return f"Miscalibrated subgroups by {by}: {numbers} ({adjusted})."
 
 
 def badge_of(screen: SliceScreen, k: int, *, prediction: bool) -> Badge:
