@@ -335,7 +335,7 @@ def expected_tally(scores: Floats, frequency: Floats) -> Tally:
     ends = tie_ends(ordered)
     starts = tie_starts(ends)
     hits = np.add.reduceat(frequency[order], starts)
-    return Tally(ordered[ends], (ends - starts + 1.0), hits, ordered.size)
+    return Tally(ordered[ends], (ends - starts + 1).astype(np.float64), hits, ordered.size)
 
 
 def resample_rows(counted: Tally) -> tuple[Floats, Floats, tuple[int, ...]]:
