@@ -496,9 +496,8 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
     blocks = Blocks(rows.logits, rows.labels, inputs)
     # Beside a product of large matrices the time to make inputs anew is small.
     few = rows.logits.size <= CACHE_CELLS and rows.logits.size * start.shape[1] <= LONG
-    model = LinearModel(
-        list(blocks) if few else blocks, penalty, free, centred=inputs.space == "logits"
-    )
+    source = list(blocks) if few else blocks
+    model = LinearModel(source, penalty, free, centred=inputs.space == "logits")
     if strengths is None:
         if method.is_searched(model.n_rows, n_classes):
             chosen = odir.choose_odir(model, start, near=_near(near, start), progress=progress)
