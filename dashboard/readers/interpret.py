@@ -10,7 +10,7 @@ from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from dashboard.readers.design import copied, design_sentences, standing
-from dashboard.readers.meaning.checks import check_finite, check_shape
+from dashboard.readers.limits import MAX_CLASSES
 from dashboard.readers.meaning.doubts import called_otherwise, doubts_of
 from dashboard.readers.meaning.labels import (
     LabelReading,
@@ -18,7 +18,7 @@ from dashboard.readers.meaning.labels import (
     counted_alike,
     read_labels,
 )
-from dashboard.readers.meaning.measured import few_decimals
+from dashboard.readers.meaning.measured import by_rows, few_decimals
 from dashboard.readers.meaning.repeated import DEPENDENT, of_owners
 from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
@@ -36,7 +36,7 @@ from dashboard.readers.records import (
     rows_of_file,
     sentences_of,
 )
-from dashboard.readers.refusal import FileError
+from dashboard.readers.refusal import FileError, type_name
 from dashboard.readers.upload import Rows, Upload
 
 ONE_ROW = "One row only: a single row says nothing about calibration."
@@ -109,9 +109,9 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     if not tables:
         return _lone_labels(upload, sets["rows"])
     for role, table in tables.items():
-        check_shape(table, role)
+        _check_shape(table, role)
     for role, raw in sets.items():
-        check_finite(raw, role)
+        _check_finite(raw, role)
     n_classes = _n_classes(tables)
     reading = scale_of(sets, upload.options)
     divided = reading.divisor != 1 or any(raw.divided for raw in sets.values())
@@ -136,6 +136,32 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         ),
     )
     return _add(upload, logit_sets, sets, reading.kind)
+
+
+def _check_shape(table: Array, role: Role) -> None:
+    """Refuse an array that is no table."""
+    place = f"logits {SET_NAMES[role]}".strip()
+    if table.dtype.kind not in "biuf":
+        raise FileError(place, f"values of type {type_name(table.dtype)}", "numbers")
+    if table.ndim not in (1, 2):
+        raise FileError(
+            place, f"{table.ndim} dimensions", "2: one row a sample and one column a class"
+        )
+    if table.ndim == 2 and table.shape[1] > MAX_CLASSES:
+        raise FileError(place, f"{table.shape[1]:,} classes", f"at most {MAX_CLASSES:,}")
+    if table.size == 0:
+        raise FileError(place, f"no rows (shape {table.shape})", "at least one row")
+
+
+def _check_finite(raw: RawSet, role: Role) -> None:
+    """Refuse rows that rule every class out; others without end are left out before."""
+    table = np.asarray(raw.table)
+    if table.min() > -np.inf:
+        return
+    marks = np.concatenate([np.isneginf(high) for _, high, _ in by_rows(table)])
+    if marks.any():
+        text = f"minus infinity (-inf) for every class {rows_of_file(marks, raw)}"
+        raise FileError(f"logits {SET_NAMES[role]}".strip(), text, "finite numbers")
 
 
 def _lone_table(upload: Upload, raw: RawSet, reading: Scale, n_classes: int) -> Upload:

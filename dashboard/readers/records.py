@@ -240,6 +240,49 @@ def table_at(table: Table, places: NDArray[np.intp]) -> Table:
     return replace(table, columns=columns, n_rows=len(places), among=among, shown=())
 
 
+def under(columns: Sequence[Column]) -> Column:
+    """Return the cells of all columns under one another."""
+    first = columns[0]
+    unread = next((column.unread for column in columns if column.unread), "")
+    if unread:
+        return replace(first, values=first.values[:0], unread=unread)
+    if len({column.values.shape[1:] for column in columns}) > 1:
+        widths = dict.fromkeys((*column.values.shape[1:], 1)[0] for column in columns)
+        unlike = f"parts {' and '.join(map(str, [*widths][:2]))} wide"
+        raise FileError(f"array {quoted(first.name)}", unlike, "parts of the same classes")
+    counts = [len(column.values) for column in columns]
+    if any(column.texts is not None for column in columns):
+        parts = [texts_of(column) for column in columns]
+        texts = tuple(dict.fromkeys(text for _, own in parts for text in own))
+        place = {text: k for k, text in enumerate(texts)}
+        codes = [np.array([place[t] for t in own], np.int32)[code] for code, own in parts]
+        return Column(first.name, np.concatenate(codes), texts)
+    starts = np.cumsum([0, *counts])
+    odds = [(column.odd, start) for column, start in zip(columns, starts, strict=False)]
+    with_odd = [(odd, start) for odd, start in odds if odd is not None]
+    odd = None
+    if with_odd:
+        texts = tuple(dict.fromkeys(text for own, _ in with_odd for text in own.texts))
+        place = {text: k for k, text in enumerate(texts)}
+        coded = [
+            np.array([place[t] for t in own.texts], np.int32)[own.codes] for own, _ in with_odd
+        ]
+        rows = np.concatenate([own.rows + start for own, start in with_odd])
+        odd = Odd(rows, np.concatenate(coded), texts)
+    return Column(
+        first.name, np.concatenate([column.values for column in columns]), None, odd,
+        sum(column.percents for column in columns), sum(column.commas for column in columns),
+    )  # fmt: skip
+
+
+def texts_of(column: Column) -> tuple[NDArray[Any], Sequence[str]]:
+    """Return cells as texts, numbers in their shortest form and blank where there are none."""
+    if column.texts is not None:
+        return column.values, column.texts
+    values, codes = np.unique(column.values, return_inverse=True)
+    return codes, tuple("" if np.isnan(value) else f"{value:.12g}" for value in values.tolist())
+
+
 def by_number(text: str) -> tuple[bool, bool, list[tuple[float, str]]]:
     """Return a key that sorts texts by their numbers, words by letters, the blank one last.
 
