@@ -1,6 +1,6 @@
 """From bare arrays to sets: the one place where a file's contents are taken for something."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -127,7 +127,7 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         upload,
         notes=(_sizes(logit_sets, n_classes), reading.note, *labels.notes, *_tied(logit_sets)),
         repairs=(*reading.repairs, *labels.repairs, *_masked(logit_sets, reading)),
-        missing=_constant(logit_sets),
+        missing=(*_constant(logit_sets),),
         doubts=(
             *reading.doubts,
             *_named_otherwise(upload, tables, reading),
@@ -280,36 +280,30 @@ def _refuse_ruled_out(
             )
 
 
-def _masked(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...]:
-    """Return what minus infinity was read as."""
-    if reading.kind == "probabilities":
-        return ()
-    holed = [part.logits for part in sets.values() if part.logits.min() == -np.inf]
-    count = sum(int(np.isneginf(logits).sum()) for logits in holed)
-    if not count:
-        return ()
-    return (f"Minus infinity in {count:,} cells was read as a class that is ruled out.",)
+def _masked(sets: Mapping[Role, LogitSet], reading: Scale) -> Iterator[str]:
+    """Say what minus infinity was read as."""
+    if reading.kind == "logits":
+        holed = [part.logits for part in sets.values() if part.logits.min() == -np.inf]
+        if count := sum(int(np.isneginf(logits).sum()) for logits in holed):
+            yield f"Minus infinity in {count:,} cells was read as a class that is ruled out."
 
 
 def _impossible(
     sets: Mapping[Role, LogitSet], reading: Scale, tables: Sequence[Array]
-) -> tuple[str, ...]:
-    """Return what a probability of 0 does."""
+) -> Iterator[str]:
+    """Say what a probability of 0 does."""
     if reading.kind != "probabilities":
-        return ()
-    count = sum(int(_ruled_out(part).sum()) for part in sets.values())
-    if not count:
-        return ()
-    rows = "1 row" if count == 1 else f"{count:,} rows"
-    text = (
-        f"The true class has probability 0 in {rows}{few_decimals(tables)}: the NLL is infinite."
-        " Here each counts as a tiny probability instead, which can decide the NLL."
-    )
-    return (text,)
+        return
+    if count := sum(int(_ruled_out(part).sum()) for part in sets.values()):
+        rows = "1 row" if count == 1 else f"{count:,} rows"
+        yield (
+            f"The true class has probability 0 in {rows}{few_decimals(tables)}: the NLL is"
+            " infinite. Here each counts as a tiny probability instead, which can decide the NLL."
+        )
 
 
-def _tied(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
-    """Return in how many rows the order of the classes decides, if they are not few."""
+def _tied(sets: Mapping[Role, LogitSet]) -> Iterator[str]:
+    """Say in how many rows the order of the classes decides, if they are not few."""
     count = 0
     for part in sets.values():
         for rows in row_blocks(*part.given.shape):
@@ -317,30 +311,24 @@ def _tied(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
             at_top = np.count_nonzero(block == row_maxima(block), axis=1)
             count += int(np.count_nonzero(at_top > 1))
     total = sum(part.n_samples for part in sets.values())
-    if count <= _FEW_TIES * total:
-        return ()
-    have = "has" if count == 1 else "have"
-    text = (
-        f"{count:,} of {total:,} rows {have} several classes that are the most probable alike; the"
-        " first of them counts as the decision."
-    )
-    return (text,)
+    if count > _FEW_TIES * total:
+        have = "has" if count == 1 else "have"
+        yield (
+            f"{count:,} of {total:,} rows {have} several classes that are the most probable alike;"
+            " the first of them counts as the decision."
+        )
 
 
-def _named_otherwise(
-    upload: Upload, tables: Mapping[Role, Array], reading: Scale
-) -> tuple[str, ...]:
+def _named_otherwise(upload: Upload, tables: Mapping[Role, Array], reading: Scale) -> Iterator[str]:
     """Doubt values that are called what they were not taken for, unless the user says so."""
-    if upload.options.values != "auto":
-        return ()
-    one_score = any(table.ndim == 1 for table in tables.values())
-    return tuple(called_otherwise(upload.contents.uses, reading, one_score=one_score))
+    if upload.options.values == "auto":
+        one_score = any(table.ndim == 1 for table in tables.values())
+        yield from called_otherwise(upload.contents.uses, reading, one_score=one_score)
 
 
-def _constant(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
+def _constant(sets: Mapping[Role, LogitSet]) -> Iterator[str]:
     if all(map(_one_row, sets.values())) and any(part.n_samples > 1 for part in sets.values()):
-        return ("All rows have the same values, so no calibrator can give them different scores.",)
-    return ()
+        yield "All rows have the same values, so no calibrator can give them different scores."
 
 
 def _one_row(part: LogitSet) -> bool:

@@ -283,6 +283,12 @@ def texts_of(column: Column) -> tuple[NDArray[Any], Sequence[str]]:
     return codes, tuple("" if np.isnan(value) else f"{value:.12g}" for value in values.tolist())
 
 
+def is_whole(values: NDArray[Any]) -> bool:
+    """Return whether all are whole numbers."""
+    kind = values.dtype.kind
+    return kind in "biu" or (kind == "f" and bool((values == np.rint(values)).all()))
+
+
 def by_number(text: str) -> tuple[bool, bool, list[tuple[float, str]]]:
     """Return a key that sorts texts by their numbers, words by letters, the blank one last.
 
@@ -304,6 +310,12 @@ ValuesKind = Literal["logits", "probabilities", "scores"]
 
 SET_NAMES: Mapping[Role, str] = {"calibration": "calibration set", "test": "test set", "rows": ""}
 """How a set is called in a sentence; one that stands alone needs no name."""
+
+
+def of_set(role: Role, word: str = "of") -> str:
+    """Return of which set something is said, behind it; "" of one that stands alone."""
+    return f" {word} the {SET_NAMES[role]}" if SET_NAMES[role] else ""
+
 
 ColumnUse = Literal[
     "class",
@@ -494,6 +506,11 @@ class Options:
     leave_out: bool = False  # rows that cannot be used, instead of asking about them
     together: tuple[str, ...] = ()
     split_at: tuple[str, ...] = ()  # a column of dates, and the first month or year to test on
+
+    def with_roles(self, *roles: tuple[str, ColumnRole]) -> dict[str, Any]:
+        """Return the change of an answer that sets roles beside those that were set already."""
+        names = {name for name, _ in roles}
+        return {"roles": (*(pair for pair in self.roles if pair[0] not in names), *roles)}
 
     def __post_init__(self) -> None:
         """Refuse choices outside what is offered."""

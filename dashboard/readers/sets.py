@@ -45,6 +45,7 @@ from dashboard.readers.records import (
     Sentences,
     SliceColumn,
     Table,
+    is_whole,
     sentences_of,
     under,
 )
@@ -326,7 +327,7 @@ def _labelled(raw: RawSet, outcomes: Sequence[Column], classes: Sequence[Column]
         codes, texts = in_use(column.values, column.texts)
         return replace(named, labels=codes, label_texts=texts)
     values = column.values
-    whole = values.dtype.kind == "f" and bool((values == np.rint(values)).all())
+    whole = values.dtype.kind == "f" and is_whole(values)
     if whole and np.abs(values).max(initial=0) < _MOST_EXACT:
         values = values.astype(np.int64)
     return replace(named, labels=values)

@@ -28,6 +28,7 @@ from dashboard.readers.records import (
     Remarks,
     Role,
     Table,
+    is_whole,
     rows_at,
     sentences_of,
     table_at,
@@ -518,10 +519,7 @@ def kind_of(column: Column) -> str:
     if column.texts is not None:
         return "text"
     values = column.values
-    whole = values.dtype.kind in "biu" or all(
-        bool((part == np.rint(part)).all()) for part in (values[:_FIRST], values)
-    )
-    return "whole" if whole else "fractions"
+    return "whole" if all(map(is_whole, (values[:_FIRST], values))) else "fractions"
 
 
 def order_of(wanted: Array, have: Array) -> NDArray[np.intp] | None:

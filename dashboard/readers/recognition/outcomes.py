@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dashboard.readers.recognition.groups import in_use
 from dashboard.readers.recognition.vocabulary import NO, YES, folded
-from dashboard.readers.records import Array, Column, texts_of
+from dashboard.readers.records import Array, Column, is_whole, texts_of
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
 _MOST_ANSWERS = 6
@@ -95,7 +95,7 @@ def _as_number(event: str) -> str:
 
 
 def _whole(values: Array) -> Array:
-    if values.dtype.kind == "f" and bool((values == np.rint(values)).all()):
+    if values.dtype.kind == "f" and is_whole(values):
         return values.astype(np.int64)
     return values.astype(np.uint8) if values.dtype.kind == "b" else values
 
