@@ -14,7 +14,7 @@ from dashboard.compute.cache import once
 from dashboard.compute.files import SourceFile, parsed
 from dashboard.opening import choices, roles
 from dashboard.readers import FileError, Options, Upload
-from dashboard.readers.first_rows import preview_of
+from dashboard.readers.preview import preview_of
 from dashboard.readers.recognition import recognise
 from dashboard.readers.recognition.refused import usable_rows
 from dashboard.readers.records import Arrays, Contents, Preview, Table, cell_of

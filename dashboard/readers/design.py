@@ -12,7 +12,6 @@ from calibcore.weights import effective_size, frequency_weights, repeats
 from dashboard.readers.limits import MAX_ROWS, MAX_UPLOAD
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.records import (
-    SET_NAMES,
     Column,
     ColumnRole,
     Design,
@@ -22,6 +21,7 @@ from dashboard.readers.records import (
     Role,
     SliceColumn,
     Table,
+    of_set,
 )
 from dashboard.readers.refusal import FileError, quoted
 
@@ -151,8 +151,7 @@ def _designed(rows: Rows, design: Design, places: Places | None, role: Role) -> 
         return with_design(rows, sample_weight=weights, clusters=clusters)
     except CalibrationInputError as error:
         name = design.cluster_name if error.field == "clusters" else design.weight_name
-        where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
-        field = f"column {quoted(name)}{where}"
+        field = f"column {quoted(name)}{of_set(role)}"
         raise FileError(field, error.actual, error.expected) from error
 
 
@@ -184,7 +183,7 @@ def design_sentences(
         design = raw[role].design
         if design is None:
             continue
-        where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
+        where = of_set(role)
         if design.weights is not None:
             name, n_lines = quoted(design.weight_name, 30), len(design.weights)
             if design.counts:

@@ -1,6 +1,6 @@
 """From bare arrays to sets: the one place where a file's contents are taken for something."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from dashboard.readers.design import copied, design_sentences, standing
-from dashboard.readers.meaning.checks import check_finite, check_shape
+from dashboard.readers.limits import MAX_CLASSES
 from dashboard.readers.meaning.doubts import called_otherwise, doubts_of
 from dashboard.readers.meaning.labels import (
     LabelReading,
@@ -18,7 +18,7 @@ from dashboard.readers.meaning.labels import (
     counted_alike,
     read_labels,
 )
-from dashboard.readers.meaning.measured import few_decimals
+from dashboard.readers.meaning.measured import by_rows, few_decimals
 from dashboard.readers.meaning.repeated import DEPENDENT, of_owners
 from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
@@ -36,7 +36,7 @@ from dashboard.readers.records import (
     rows_of_file,
     sentences_of,
 )
-from dashboard.readers.refusal import FileError
+from dashboard.readers.refusal import FileError, type_name
 from dashboard.readers.upload import Rows, Upload
 
 ONE_ROW = "One row only: a single row says nothing about calibration."
@@ -109,9 +109,9 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
     if not tables:
         return _lone_labels(upload, sets["rows"])
     for role, table in tables.items():
-        check_shape(table, role)
+        _check_shape(table, role)
     for role, raw in sets.items():
-        check_finite(raw, role)
+        _check_finite(raw, role)
     n_classes = _n_classes(tables)
     reading = scale_of(sets, upload.options)
     divided = reading.divisor != 1 or any(raw.divided for raw in sets.values())
@@ -127,7 +127,7 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         upload,
         notes=(_sizes(logit_sets, n_classes), reading.note, *labels.notes, *_tied(logit_sets)),
         repairs=(*reading.repairs, *labels.repairs, *_masked(logit_sets, reading)),
-        missing=_constant(logit_sets),
+        missing=(*_constant(logit_sets),),
         doubts=(
             *reading.doubts,
             *_named_otherwise(upload, tables, reading),
@@ -136,6 +136,32 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         ),
     )
     return _add(upload, logit_sets, sets, reading.kind)
+
+
+def _check_shape(table: Array, role: Role) -> None:
+    """Refuse an array that is no table."""
+    place = f"logits {SET_NAMES[role]}".strip()
+    if table.dtype.kind not in "biuf":
+        raise FileError(place, f"values of type {type_name(table.dtype)}", "numbers")
+    if table.ndim not in (1, 2):
+        raise FileError(
+            place, f"{table.ndim} dimensions", "2: one row a sample and one column a class"
+        )
+    if table.ndim == 2 and table.shape[1] > MAX_CLASSES:
+        raise FileError(place, f"{table.shape[1]:,} classes", f"at most {MAX_CLASSES:,}")
+    if table.size == 0:
+        raise FileError(place, f"no rows (shape {table.shape})", "at least one row")
+
+
+def _check_finite(raw: RawSet, role: Role) -> None:
+    """Refuse rows that rule every class out; others without end are left out before."""
+    table = np.asarray(raw.table)
+    if table.min() > -np.inf:
+        return
+    marks = np.concatenate([np.isneginf(high) for _, high, _ in by_rows(table)])
+    if marks.any():
+        text = f"minus infinity (-inf) for every class {rows_of_file(marks, raw)}"
+        raise FileError(f"logits {SET_NAMES[role]}".strip(), text, "finite numbers")
 
 
 def _lone_table(upload: Upload, raw: RawSet, reading: Scale, n_classes: int) -> Upload:
@@ -254,36 +280,30 @@ def _refuse_ruled_out(
             )
 
 
-def _masked(sets: Mapping[Role, LogitSet], reading: Scale) -> tuple[str, ...]:
-    """Return what minus infinity was read as."""
-    if reading.kind == "probabilities":
-        return ()
-    holed = [part.logits for part in sets.values() if part.logits.min() == -np.inf]
-    count = sum(int(np.isneginf(logits).sum()) for logits in holed)
-    if not count:
-        return ()
-    return (f"Minus infinity in {count:,} cells was read as a class that is ruled out.",)
+def _masked(sets: Mapping[Role, LogitSet], reading: Scale) -> Iterator[str]:
+    """Say what minus infinity was read as."""
+    if reading.kind == "logits":
+        holed = [part.logits for part in sets.values() if part.logits.min() == -np.inf]
+        if count := sum(int(np.isneginf(logits).sum()) for logits in holed):
+            yield f"Minus infinity in {count:,} cells was read as a class that is ruled out."
 
 
 def _impossible(
     sets: Mapping[Role, LogitSet], reading: Scale, tables: Sequence[Array]
-) -> tuple[str, ...]:
-    """Return what a probability of 0 does."""
+) -> Iterator[str]:
+    """Say what a probability of 0 does."""
     if reading.kind != "probabilities":
-        return ()
-    count = sum(int(_ruled_out(part).sum()) for part in sets.values())
-    if not count:
-        return ()
-    rows = "1 row" if count == 1 else f"{count:,} rows"
-    text = (
-        f"The true class has probability 0 in {rows}{few_decimals(tables)}: the NLL is infinite."
-        " Here each counts as a tiny probability instead, which can decide the NLL."
-    )
-    return (text,)
+        return
+    if count := sum(int(_ruled_out(part).sum()) for part in sets.values()):
+        rows = "1 row" if count == 1 else f"{count:,} rows"
+        yield (
+            f"The true class has probability 0 in {rows}{few_decimals(tables)}: the NLL is"
+            " infinite. Here each counts as a tiny probability instead, which can decide the NLL."
+        )
 
 
-def _tied(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
-    """Return in how many rows the order of the classes decides, if they are not few."""
+def _tied(sets: Mapping[Role, LogitSet]) -> Iterator[str]:
+    """Say in how many rows the order of the classes decides, if they are not few."""
     count = 0
     for part in sets.values():
         for rows in row_blocks(*part.given.shape):
@@ -291,30 +311,24 @@ def _tied(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
             at_top = np.count_nonzero(block == row_maxima(block), axis=1)
             count += int(np.count_nonzero(at_top > 1))
     total = sum(part.n_samples for part in sets.values())
-    if count <= _FEW_TIES * total:
-        return ()
-    have = "has" if count == 1 else "have"
-    text = (
-        f"{count:,} of {total:,} rows {have} several classes that are the most probable alike; the"
-        " first of them counts as the decision."
-    )
-    return (text,)
+    if count > _FEW_TIES * total:
+        have = "has" if count == 1 else "have"
+        yield (
+            f"{count:,} of {total:,} rows {have} several classes that are the most probable alike;"
+            " the first of them counts as the decision."
+        )
 
 
-def _named_otherwise(
-    upload: Upload, tables: Mapping[Role, Array], reading: Scale
-) -> tuple[str, ...]:
+def _named_otherwise(upload: Upload, tables: Mapping[Role, Array], reading: Scale) -> Iterator[str]:
     """Doubt values that are called what they were not taken for, unless the user says so."""
-    if upload.options.values != "auto":
-        return ()
-    one_score = any(table.ndim == 1 for table in tables.values())
-    return tuple(called_otherwise(upload.contents.uses, reading, one_score=one_score))
+    if upload.options.values == "auto":
+        one_score = any(table.ndim == 1 for table in tables.values())
+        yield from called_otherwise(upload.contents.uses, reading, one_score=one_score)
 
 
-def _constant(sets: Mapping[Role, LogitSet]) -> tuple[str, ...]:
+def _constant(sets: Mapping[Role, LogitSet]) -> Iterator[str]:
     if all(map(_one_row, sets.values())) and any(part.n_samples > 1 for part in sets.values()):
-        return ("All rows have the same values, so no calibrator can give them different scores.",)
-    return ()
+        yield "All rows have the same values, so no calibrator can give them different scores."
 
 
 def _one_row(part: LogitSet) -> bool:

@@ -8,44 +8,19 @@ from dashboard.readers.refusal import FileError
 
 MB = 1 << 20
 
-MAX_UPLOAD = 400 * MB
-"""Bytes of a file; the server is told the same in its settings."""
-
-MAX_ROWS = 10_000_000
-"""Of a file of any format, which is far more than an audit needs."""
-
-MAX_COLUMNS = 4_096
-"""Of a table."""
-
-MAX_CLASSES = 200_000
-"""Of logits or probabilities."""
-
-MAX_TEXT = 300 * MB
-"""Bytes of text, or of JSON by lines; the same numbers are smaller as .npz or .parquet."""
-
-MAX_UTF16 = 40 * MB
-"""Bytes of text in UTF-16."""
-
-MAX_DOCUMENT = 40 * MB
-"""Bytes of one JSON document, for which 12 times as many are set aside."""
-
-MAX_OBJECTS = 512 * MB
-"""Bytes of the Python objects of a document, more than ordinary ones of that size have."""
-
-MAX_DEPTH = 32
-"""Of lists and objects of JSON within each other, as their first values show."""
-
-MAX_BYTES = 1 << 62
-"""Of an array, as its shape says, which is more than a processor can address."""
-
-MAX_STEPS = 2_000_000
-"""Of a pickle."""
-
-TIMES, TIMES_WORKBOOK = 4, 40
-"""How many times its own size a file may take, unpacked or in memory; and a workbook unpacked."""
-
-SPARE = 256 * MB
-"""Bytes that any may take beyond that."""
+MAX_UPLOAD = 400 * MB  # bytes of a file; the server is told the same in its settings
+MAX_ROWS = 10_000_000  # of a file of any format, which is far more than an audit needs
+MAX_COLUMNS = 4_096  # of a table
+MAX_CLASSES = 200_000  # of logits or probabilities
+MAX_TEXT = 300 * MB  # bytes of text, or of JSON by lines; as .npz or .parquet they are fewer
+MAX_UTF16 = 40 * MB  # bytes of text in UTF-16
+MAX_DOCUMENT = 40 * MB  # bytes of one JSON document, for which 12 times as many are set aside
+MAX_OBJECTS = 512 * MB  # bytes of the Python objects of a document, more than ordinary ones have
+MAX_DEPTH = 32  # of lists and objects of JSON within each other, as their first values show
+MAX_BYTES = 1 << 62  # of an array, as its shape says, which is more than a processor can address
+MAX_STEPS = 2_000_000  # of a pickle
+TIMES, TIMES_WORKBOOK = 4, 40  # its own size, which a file may take in memory or unpacked
+SPARE = 256 * MB  # bytes that any may take beyond that
 
 _TIMES_OBJECTS, _MOST_OBJECTS = 24, 1 << 30
 _OBJECTS = frozenset({".json", ".jsonl", ".ndjson", ".xlsx"})

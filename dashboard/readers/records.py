@@ -240,6 +240,55 @@ def table_at(table: Table, places: NDArray[np.intp]) -> Table:
     return replace(table, columns=columns, n_rows=len(places), among=among, shown=())
 
 
+def under(columns: Sequence[Column]) -> Column:
+    """Return the cells of all columns under one another."""
+    first = columns[0]
+    unread = next((column.unread for column in columns if column.unread), "")
+    if unread:
+        return replace(first, values=first.values[:0], unread=unread)
+    if len({column.values.shape[1:] for column in columns}) > 1:
+        widths = dict.fromkeys((*column.values.shape[1:], 1)[0] for column in columns)
+        unlike = f"parts {' and '.join(map(str, [*widths][:2]))} wide"
+        raise FileError(f"array {quoted(first.name)}", unlike, "parts of the same classes")
+    counts = [len(column.values) for column in columns]
+    if any(column.texts is not None for column in columns):
+        parts = [texts_of(column) for column in columns]
+        texts = tuple(dict.fromkeys(text for _, own in parts for text in own))
+        place = {text: k for k, text in enumerate(texts)}
+        codes = [np.array([place[t] for t in own], np.int32)[code] for code, own in parts]
+        return Column(first.name, np.concatenate(codes), texts)
+    starts = np.cumsum([0, *counts])
+    odds = [(column.odd, start) for column, start in zip(columns, starts, strict=False)]
+    with_odd = [(odd, start) for odd, start in odds if odd is not None]
+    odd = None
+    if with_odd:
+        texts = tuple(dict.fromkeys(text for own, _ in with_odd for text in own.texts))
+        place = {text: k for k, text in enumerate(texts)}
+        coded = [
+            np.array([place[t] for t in own.texts], np.int32)[own.codes] for own, _ in with_odd
+        ]
+        rows = np.concatenate([own.rows + start for own, start in with_odd])
+        odd = Odd(rows, np.concatenate(coded), texts)
+    return Column(
+        first.name, np.concatenate([column.values for column in columns]), None, odd,
+        sum(column.percents for column in columns), sum(column.commas for column in columns),
+    )  # fmt: skip
+
+
+def texts_of(column: Column) -> tuple[NDArray[Any], Sequence[str]]:
+    """Return cells as texts, numbers in their shortest form and blank where there are none."""
+    if column.texts is not None:
+        return column.values, column.texts
+    values, codes = np.unique(column.values, return_inverse=True)
+    return codes, tuple("" if np.isnan(value) else f"{value:.12g}" for value in values.tolist())
+
+
+def is_whole(values: NDArray[Any]) -> bool:
+    """Return whether all are whole numbers."""
+    kind = values.dtype.kind
+    return kind in "biu" or (kind == "f" and bool((values == np.rint(values)).all()))
+
+
 def by_number(text: str) -> tuple[bool, bool, list[tuple[float, str]]]:
     """Return a key that sorts texts by their numbers, words by letters, the blank one last.
 
@@ -261,6 +310,12 @@ ValuesKind = Literal["logits", "probabilities", "scores"]
 
 SET_NAMES: Mapping[Role, str] = {"calibration": "calibration set", "test": "test set", "rows": ""}
 """How a set is called in a sentence; one that stands alone needs no name."""
+
+
+def of_set(role: Role, word: str = "of") -> str:
+    """Return of which set something is said, behind it; "" of one that stands alone."""
+    return f" {word} the {SET_NAMES[role]}" if SET_NAMES[role] else ""
+
 
 ColumnUse = Literal[
     "class",
@@ -451,6 +506,11 @@ class Options:
     leave_out: bool = False  # rows that cannot be used, instead of asking about them
     together: tuple[str, ...] = ()
     split_at: tuple[str, ...] = ()  # a column of dates, and the first month or year to test on
+
+    def with_roles(self, *roles: tuple[str, ColumnRole]) -> dict[str, Any]:
+        """Return the change of an answer that sets roles beside those that were set already."""
+        names = {name for name, _ in roles}
+        return {"roles": (*(pair for pair in self.roles if pair[0] not in names), *roles)}
 
     def __post_init__(self) -> None:
         """Refuse choices outside what is offered."""

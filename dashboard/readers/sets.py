@@ -7,9 +7,7 @@ import numpy as np
 
 from dashboard.readers import recognition
 from dashboard.readers.design import design_of, opened
-from dashboard.readers.first_rows import preview_of, uses_of
-from dashboard.readers.joining import under
-from dashboard.readers.parting import rows_by_set, rows_in_use, unclear_sets
+from dashboard.readers.preview import preview_of, uses_of
 from dashboard.readers.recognition.arrays import (
     Parts,
     parts_of,
@@ -22,7 +20,12 @@ from dashboard.readers.recognition.groups import group_of, groups_of, in_use
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
 from dashboard.readers.recognition.ranks import ranked, top_one
 from dashboard.readers.recognition.refused import usable_rows
-from dashboard.readers.recognition.set_names import role_of
+from dashboard.readers.recognition.set_names import (
+    role_of,
+    rows_by_set,
+    rows_in_use,
+    unclear_sets,
+)
 from dashboard.readers.recognition.vocabulary import NO, YES, folded
 from dashboard.readers.records import (
     SET_NAMES,
@@ -42,7 +45,9 @@ from dashboard.readers.records import (
     Sentences,
     SliceColumn,
     Table,
+    is_whole,
     sentences_of,
+    under,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
@@ -322,7 +327,7 @@ def _labelled(raw: RawSet, outcomes: Sequence[Column], classes: Sequence[Column]
         codes, texts = in_use(column.values, column.texts)
         return replace(named, labels=codes, label_texts=texts)
     values = column.values
-    whole = values.dtype.kind == "f" and bool((values == np.rint(values)).all())
+    whole = values.dtype.kind == "f" and is_whole(values)
     if whole and np.abs(values).max(initial=0) < _MOST_EXACT:
         values = values.astype(np.int64)
     return replace(named, labels=values)

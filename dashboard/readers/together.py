@@ -1,17 +1,22 @@
-"""Several files that belong together: parts of a table, values with labels, or two sets."""
+"""Several files: which of them belong together, and their rows under or beside one another."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers import joining, recognition
+from dashboard.readers import recognition
 from dashboard.readers.formats import first_items
 from dashboard.readers.recognition.arrays import parts_of, reading_of
+from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.set_names import further_sets, is_training, parting_of, role_of
+from dashboard.readers.recognition.vocabulary import ID_WORDS, words_of
 from dashboard.readers.records import (
+    Array,
     Arrays,
     Column,
     ColumnRole,
@@ -23,14 +28,523 @@ from dashboard.readers.records import (
     Remarks,
     Role,
     Table,
+    is_whole,
+    rows_at,
     sentences_of,
+    table_at,
+    under,
     within,
 )
-from dashboard.readers.refusal import FileError, quoted
+from dashboard.readers.refusal import Answer, FileError, Question, percent, plain, quoted
 from dashboard.readers.sets import contents_of, sets_from
 
+WANTED = "parts of one table, values with their labels, or a calibration and a test set"
+DIGITS = re.compile(r"\d+", re.ASCII)
+FEW = 5
+"""Below so many rows, columns of other names may hold the same cells by chance."""
+_INDEX = ("", "__index_level_0__", "Unnamed: 0")
+"""What an index of pandas is called, which says where each row was."""
+_FIRST = 1_000
+"""So many rows mostly tell fractions from whole numbers."""
 _FILE = "file"
 _AS_CHOSEN = "as chosen"
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """A table of one of several files."""
+
+    name: str  # of the file without its ending; of several put together, of the first
+    table: Table
+    source: str  # the whole name, as ``together`` of `Options` has it
+    bare: frozenset[str] = frozenset()  # columns that are bare arrays, called as their file
+
+    @property
+    def role(self) -> Role:
+        """The set that its name speaks of."""
+        return role_of(self.name)[0]
+
+    @property
+    def headings(self) -> set[str]:
+        """The names of its columns."""
+        return {column.name for column in self.table.columns}
+
+    def column(self, name: str) -> Column:
+        """Return the column of a name."""
+        return next(column for column in self.table.columns if column.name == name)
+
+
+def alike(files: Sequence[File]) -> bool:
+    """Return whether all files have the same columns, of the same kinds."""
+    first = files[0]
+    if any(file.headings != first.headings for file in files):
+        return False
+    kinds = {tuple(kind_of(file.column(c.name)) for c in first.table.columns) for file in files}
+    return len(kinds) == 1 or not all(file.bare for file in files)
+
+
+def has_other_columns(files: Sequence[File]) -> bool:
+    """Return whether files have fewer than half of their columns in common."""
+    shared = set.intersection(*(file.headings for file in files))
+    return not shared or 2 * len(shared) < max(len(file.table.columns) for file in files)
+
+
+def groups_of(files: Sequence[File]) -> list[list[File]]:
+    """Return the files by their columns; bare arrays, whatever they are called, by their kind."""
+    groups: list[list[File]] = []
+    for file in files:
+        group = next((g for g in groups if _are_kin(g[0], file)), None)
+        if group is None:
+            groups.append([file])
+        else:
+            group.append(file)
+    return groups
+
+
+def _are_kin(one: File, other: File) -> bool:
+    if one.headings == one.bare and other.headings == other.bare:
+        kinds = [
+            (f.table.columns[0].values.ndim, kind_of(f.table.columns[0])) for f in (one, other)
+        ]
+        return kinds[0] == kinds[1]
+    return alike([one, other])
+
+
+def order_by_name(one: File, other: File) -> tuple[NDArray[np.intp] | None, str]:
+    """Return where each row of one file is in another, and the column that says so."""
+    pairs = [
+        (first, second)
+        for first in one.table.columns
+        for second in other.table.columns
+        if first.name == second.name or FEW <= len(second.values) == len(first.values)
+    ]
+    for first, second in sorted(pairs, key=lambda pair: pair[0].name != pair[1].name):
+        ids, others = ids_of(first), ids_of(second)
+        if ids is None or others is None or len(ids.values) != len(others.values):
+            continue
+        order = order_of(ids.values, others.values)
+        if order is not None:
+            return order, first.name
+    return None, ""
+
+
+# Models ---------------------------------------------------------------------------------------
+
+
+def models_of(files: Sequence[File]) -> list[list[File]]:
+    """Return the files of each of several models of the same rows; nothing where there are none."""
+    by_set = [[file for file in files if file.role == role] for role in dict.fromkeys(
+        file.role for file in files
+    )]  # fmt: skip
+    rivals = [models for part in by_set if (models := _rivals(part))]
+    if not rivals or len({len(models) for models in rivals}) > 1:
+        return []
+    first, *others = rivals
+    return [
+        [*model, *(file for part in others for file in _of_model(model[0], k, part))]
+        for k, model in enumerate(first)
+    ]
+
+
+def _rivals(files: Sequence[File]) -> list[list[File]]:
+    """Return the files of each model of one set: with their labels, or with those of all."""
+    groups = groups_of(files)
+    if len(groups) == 1 and len(files) > 1:
+        first = files[0]
+        same = all(_are_other_scores(first, other) for other in files[1:])
+        return [[file] for file in files] if same else []
+    if len({file.table.n_rows for file in files}) > 1 or len(groups) != 2:
+        return []
+    values, labels = sorted(groups, key=lambda group: not _has_fractions(group[0]))
+    if len(values) < 2 or not all(map(_has_fractions, values)) or _has_fractions(labels[0]):
+        return []
+    if len(labels) == 1:
+        return [[file] for file in values]
+    pairs = pairings(files)
+    of_all = len(labels[0].table.columns) == 1 and labels[0].table.n_rows >= FEW
+    columns = [file.table.columns[0] for file in labels]
+    same = all(same_cells(columns[0], column) for column in columns[1:])
+    return [*pairs[0].pairs] if of_all and same and len(pairs) == 1 else []
+
+
+def _has_fractions(file: File) -> bool:
+    return any(kind_of(column) == "fractions" for column in file.table.columns)
+
+
+def _are_other_scores(one: File, other: File) -> bool:
+    """Return whether two files hold the same rows and differ in fractions, or predictions too."""
+    if one.table.n_rows != other.table.n_rows or not alike([one, other]):
+        return False
+    order, name = order_by_name(one, other)
+    same: list[Column] = []
+    differing: list[Column] = []
+    for column in one.table.columns:
+        its = other.column(column.name)
+        alone = same_cells(column, its if order is None else rows_at(its, order))
+        (same if alone else differing).append(column)
+    telling = [
+        column
+        for column in same
+        if len(column.values) and (column.values != column.values[0]).any()
+    ]
+    kinds = {kind_of(column) for column in differing}
+    # With what names the rows and one more column alike, predictions may differ.
+    named = any(column.name != name for column in telling) and name != ""
+    return bool(telling) and "fractions" in kinds and (named or len(kinds) == 1)
+
+
+def _of_model(file: File, place: int, rivals: Sequence[list[File]]) -> list[File]:
+    """Return the files of a model in another set: those of most words in common."""
+    shared = [len(_words(file) & _words(model[0])) for model in rivals]
+    best = max(shared)
+    return rivals[place] if shared.count(best) > 1 else rivals[shared.index(best)]
+
+
+def ask_models(models: Sequence[Sequence[File]], *, n_files: int) -> NoReturn:
+    """Ask which of several models is meant, or of just two files whether they are two sets."""
+    names = [" and ".join(quoted(file.source, 30) for file in model) for model in models]
+    answers = tuple(
+        Answer(
+            plain(" + ".join(file.source for file in model), 50),
+            "The page Models compares it with the others.",
+            {"together": without(model, models)},
+        )
+        for model in models
+    )
+    if n_files == len(models) == 2:
+        why = f"Calibration set {quoted(models[0][0].source, 40)}."
+        parts = Answer("Neither: parts of one table", "", {"together": ("rows",)})
+        other = Answer("Neither: two sets", why, {"together": ("sets", models[0][0].source)})
+        answers = (*answers, other, parts)
+    text = f"{len(models)} models of the same rows, in {'; '.join(names[:4])}"
+    raise Question("files", text, "Which model's scores?", answers)
+
+
+def without(model: Sequence[File], models: Sequence[Sequence[File]]) -> tuple[str, ...]:
+    """Return the choice of one model: the files of all others are left out."""
+    return ("without", *(f.source for other in models if other is not model for f in other))
+
+
+# Pairs ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """Two files of values, each with its labels, and what tells that they belong together."""
+
+    pairs: list[list[File]]
+    why: str
+
+
+def pairings(files: Sequence[File]) -> list[Pairing]:
+    """Return how four files of two kinds may be paired, the likelier first; else nothing."""
+    groups = groups_of(files)
+    if [len(group) for group in groups] != [2, 2]:
+        return []
+    first, second = groups
+    both = [
+        Pairing([[first[0], second[0]], [first[1], second[1]]], ""),
+        Pairing([[first[0], second[1]], [first[1], second[0]]], ""),
+    ]
+    for why, points in (
+        ("by name", [_same_words(one.pairs) for one in both]),
+        ("by row counts", [all(a.table.n_rows == b.table.n_rows for a, b in one.pairs)
+                           for one in both]),
+        ("by ids", [all(order_by_name(*pair)[1] for pair in one.pairs) for one in both]),
+    ):  # fmt: skip
+        if sum(map(bool, points)) == 1:
+            return [Pairing(both[int(not points[0])].pairs, why)]
+    shares = [_agreement(one.pairs) for one in both]
+    texts = [
+        "" if share is None else f"labels agree with the largest value in {percent(share)} of rows"
+        for share in shares
+    ]
+    ranked = [Pairing(one.pairs, why) for one, why in zip(both, texts, strict=True)]
+    return ranked if (shares[0] or 0.0) >= (shares[1] or 0.0) else ranked[::-1]
+
+
+def _words(file: File) -> set[str]:
+    role, rest = role_of(file.name)
+    return {*words_of(rest.replace("_", " ")), *(() if role == "rows" else (role,))} - {"_"}
+
+
+def _same_words(pairs: Sequence[Sequence[File]]) -> bool:
+    """Return whether what distinguishes two files of a kind is in the names of their partners."""
+    own = [
+        [_words(pair[side]) - _words(pairs[1 - k][side]) for side in (0, 1)]
+        for k, pair in enumerate(pairs)
+    ]
+    return any(one & other for one, other in own)
+
+
+def _agreement(pairs: Sequence[Sequence[File]]) -> float | None:
+    """Return in which share of rows labels are the place of the largest value."""
+    agreeing = n_rows = 0
+    for pair in pairs:
+        columns = [column for file in pair for column in file.table.columns]
+        wide = [c for c in columns if c.values.ndim == 2 and kind_of(c) == "fractions"]
+        flat = [c for c in columns if c.values.ndim == 1 and kind_of(c) == "whole"]
+        if len(wide) != 1 or len(flat) != 1 or len(wide[0].values) != len(flat[0].values):
+            return None
+        agreeing += int((wide[0].values.argmax(axis=1) == flat[0].values).sum())
+        n_rows += len(flat[0].values)
+    return agreeing / n_rows
+
+
+def ask_pairs(ways: Sequence[Pairing]) -> NoReturn:
+    """Ask which files belong together."""
+    answers = tuple(
+        Answer(
+            plain(" + ".join(file.source for file in in_order(one.pairs)[0]), 50),
+            one.why,
+            {"together": ("sets", *(file.source for file in in_order(one.pairs)[0]))},
+        )
+        for one in ways
+    )
+    names = ", ".join(quoted(file.source, 30) for pair in ways[0].pairs for file in pair)
+    raise Question(
+        "files", f"two with values and two with labels, {names}",
+        "Which two are the calibration set?", answers,
+    )  # fmt: skip
+
+
+def ask_sets(pairs: Sequence[Sequence[File]]) -> NoReturn:
+    """Ask whether two files of the same columns, or two pairs, are one table or two sets."""
+    n_rows = sum(pair[0].table.n_rows for pair in pairs)
+    why = f"All {n_rows:,} rows are evaluated."
+    answers = [Answer("Parts of one table", why, {"together": ("rows",)})]
+    for pair, other in (pairs, pairs[::-1]):
+        text = f"Two sets: calibration {plain(pair[0].source, 40)}"
+        why = f"The {other[0].table.n_rows:,} rows of {quoted(other[0].source, 30)} are evaluated."
+        chosen = {"together": ("sets", *(file.source for file in pair))}
+        answers.append(Answer(text, why, chosen))
+    names = " and ".join(quoted(pair[0].source, 40) for pair in pairs)
+    raise Question("files", f"{names} have the same columns", "What are they?", tuple(answers))
+
+
+def in_order(pairs: Sequence[list[File]]) -> list[list[File]]:
+    """Put the test set last, where a name tells which it is."""
+    roles = [{file.role for file in pair} for pair in pairs]
+    turned = "test" in roles[0] or "calibration" in roles[1]
+    return [*pairs][::-1] if turned else [*pairs]
+
+
+# Row by row -----------------------------------------------------------------------------------
+
+
+def parts_under(files: Sequence[File], remarks: Remarks) -> Table:
+    """Return the rows of parts of one table under one another, and say so."""
+    names = ", ".join(quoted(file.name, 30) for file in files[:4])
+    more = f" and {len(files) - 4} more" if len(files) > 4 else ""
+    remarks.notes.append(f"{len(files)} parts of one table: {names}{more}.")
+    return stacked([files[0], *(called_as(files[0], file) for file in files[1:])], remarks)
+
+
+def stacked(files: Sequence[File], remarks: Remarks) -> Table:
+    """Return the rows of all files under one another, in the columns that all have."""
+    tables = [file.table for file in files]
+    shared = set.intersection(*(file.headings for file in files))
+    if has_other_columns(files):
+        raise FileError("files", "other columns in each", WANTED)
+    left = sorted(set.union(*(file.headings for file in files)) - shared)
+    if left:
+        names = ", ".join(quoted(name, 30) for name in left[:6])
+        remarks.repairs.append(f"Left out, as not all files have it: {names}.")
+    columns = tuple(
+        under([file.column(column.name) for file in files])
+        for column in tables[0].columns
+        if column.name in shared
+    )
+    cuts = [table.cut for table in tables if table.cut is not None]
+    return Table(
+        columns, sum(table.n_rows for table in tables), named=tables[0].named,
+        cut=np.concatenate(cuts) if cuts else None, **sentences_of(*tables),
+    )  # fmt: skip
+
+
+def called_as(first: File, second: File) -> File:
+    """Return a file whose bare arrays are called as those of the same shape in another."""
+    columns = list(second.table.columns)
+    for k, column in enumerate(columns):
+        shape = (column.values.ndim, kind_of(column))
+        fitting = [c for c in first.table.columns if (c.values.ndim, kind_of(c)) == shape]
+        other = column.name in second.bare and column.name not in first.headings
+        if other and len(fitting) == 1 and fitting[0].name in first.bare:
+            columns[k] = replace(column, name=fitting[0].name)
+    return replace(second, table=replace(second.table, columns=tuple(columns)))
+
+
+# Side by side ---------------------------------------------------------------------------------
+
+
+def beside(one: File, other: File, options: Options, remarks: Remarks) -> File:
+    """Return the columns of two files side by side, the same rows of both together."""
+    names = f"{quoted(one.name, 40)} and {quoted(other.name, 40)}"
+    order, name = order_by_name(one, other)
+    if order is not None:
+        other = _at(other, order)
+        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
+    elif (both := _in_both(one, other)) is not None:
+        name, here, there = both
+        _leave_out((one, other), name, len(here), options, remarks)
+        one, other, order = _at(one, here), _at(other, there), there
+        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
+    else:
+        _refuse_other_ids(one, other)
+        if one.table.n_rows != other.table.n_rows:
+            counts = f"{one.table.n_rows:,} and {other.table.n_rows:,} rows in {names}"
+            wanted = "as many labels as values, or one column of ids in both"
+            raise FileError("files", counts, wanted)
+        one, other = _as_counted(one, remarks), _as_counted(other, remarks)
+        remarks.notes.append(f"{names} were put side by side in the order of their rows.")
+    new = []
+    for column in other.table.columns:
+        if column.name not in one.headings:
+            new.append(column)
+        elif not same_cells(one.column(column.name), column):
+            if order is None and one.table.named and other.table.named:
+                remarks.doubts.append(
+                    f"Column {quoted(column.name, 30)} differs between the files, so their rows may"
+                    " not be the same."
+                )
+            new.append(replace(column, name=f"{column.name} ({other.name})"))
+    table = replace(one.table, columns=(*one.table.columns, *new))
+    return replace(one, table=table, bare=one.bare | other.bare)
+
+
+def _at(file: File, places: NDArray[np.intp]) -> File:
+    return replace(file, table=table_at(file.table, places))
+
+
+def _in_both(one: File, other: File) -> tuple[str, NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return the column that names rows of which most are in both files, and their places."""
+    for first in one.table.columns:
+        for second in other.table.columns:
+            ids, others = _names(first), _names(second)
+            if ids is None or others is None:
+                continue
+            _, here, there = np.intersect1d(ids, others, assume_unique=True, return_indices=True)
+            fewer = min(len(ids), len(others))
+            if 2 * len(here) > fewer and not (_counts(ids) and _counts(others)):
+                order = np.argsort(here)
+                return first.name, here[order], there[order]
+    return None
+
+
+def _names(column: Column) -> Array | None:
+    """Return numbers that stand for the cells, where each is there once."""
+    fractions = column.texts is None and kind_of(column) == "fractions"
+    ids = None if fractions or column.odd is not None else ids_of(column)
+    if ids is None or len(ids.values) < 2 or len(np.unique(ids.values)) < len(ids.values):
+        return None
+    return ids.values
+
+
+def _counts(ids: Array) -> bool:
+    return bool((np.diff(ids) == 1).all())
+
+
+def _leave_out(
+    files: Sequence[File], name: str, n_both: int, options: Options, remarks: Remarks
+) -> None:
+    """Ask about rows that are in one file only, or say that they are left out."""
+    missing = [(file, file.table.n_rows - n_both) for file in files]
+    parts = [
+        f"{count:,} of {file.table.n_rows:,} rows of {quoted(file.name, 40)}"
+        for file, count in missing
+        if count
+    ]
+    text = f"{' and '.join(parts)} are not in the other file, by column {quoted(name, 30)}"
+    if not options.leave_out:
+        answer = Answer("Leave them out", f"{n_both:,} rows are in both.", {"leave_out": True})
+        raise Question("files", text, "Leave out the rows that are in one file only?", (answer,))
+    remarks.repairs.append(f"Left out: {text}.")
+
+
+def _as_counted(file: File, remarks: Remarks) -> File:
+    """Return a file in the order that an index of it says; any other count is doubted."""
+    for column in file.table.columns:
+        ids = _names(column)
+        if (
+            ids is None
+            or len(ids) < FEW
+            or _counts(ids)
+            or not _counts(np.sort(ids))
+            or ids.min() not in (0, 1)
+        ):
+            continue
+        if column.name in _INDEX:
+            remarks.repairs.append(
+                f"Put in the order of its index {quoted(column.name, 30)}: {quoted(file.name, 40)}."
+            )
+            return _at(file, np.argsort(ids))
+        remarks.doubts.append(
+            f"Column {quoted(column.name, 30)} of {quoted(file.name, 40)} counts rows in another"
+            " order; the other file does not name its rows, so they stand as in the files."
+        )
+    return file
+
+
+def _refuse_other_ids(one: File, other: File) -> None:
+    """Refuse ids of which few are in both files, or some more than once in one of them."""
+    for first in one.table.columns:
+        for second in other.table.columns:
+            ids, others = ids_of(first), ids_of(second)
+            called = all({*words_of(column.name)} & ID_WORDS for column in (first, second))
+            if not called or ids is None or others is None or kind_of(first) != kind_of(second):
+                continue
+            parts = [np.unique(part.values, return_counts=True) for part in (ids, others)]
+            unlike = all(2 * len(kinds) > counts.sum() for kinds, counts in parts)
+            if not unlike or np.array_equal(ids.values, others.values):
+                continue
+            n_both = len(np.intersect1d(parts[0][0], parts[1][0]))
+            fewer = min(len(kinds) for kinds, _ in parts)
+            twice = [
+                f"{n:,} id{'s occur' if n > 1 else ' occurs'} more than once in {quoted(file.name)}"
+                for file, (_, counts) in zip((one, other), parts, strict=True)
+                if (n := int((counts > 1).sum()))
+            ]
+            field, wanted = f"column {quoted(first.name, 30)}", "the ids of the same rows in both"
+            if 2 * n_both <= fewer:
+                raise FileError(field, f"{n_both:,} of {fewer:,} ids are in both files", wanted)
+            if twice:
+                raise FileError(field, " and ".join(twice), "each row once")
+
+
+# Columns ---------------------------------------------------------------------------------------
+
+
+def kind_of(column: Column) -> str:
+    """Return whether a column holds text, whole numbers or fractions."""
+    if column.texts is not None:
+        return "text"
+    values = column.values
+    return "whole" if all(map(is_whole, (values[:_FIRST], values))) else "fractions"
+
+
+def order_of(wanted: Array, have: Array) -> NDArray[np.intp] | None:
+    """Return where each wanted row is, if every row is there once."""
+    there, here = np.argsort(have, kind="stable"), np.argsort(wanted, kind="stable")
+    ordered = have[there]
+    if not np.array_equal(ordered, wanted[here]) or bool((ordered[1:] == ordered[:-1]).any()):
+        return None
+    order = np.empty_like(there)
+    order[here] = there
+    return order
+
+
+def same_cells(one: Column, other: Column) -> bool:
+    """Return whether two columns have the same cells."""
+    if (one.texts is None) != (other.texts is None) or one.values.shape != other.values.shape:
+        return False
+    if one.texts is not None and other.texts is not None:
+        cells = [np.array(c.texts, dtype=object)[c.values] for c in (one, other)]
+        return bool(np.array_equal(*cells))
+    number = one.values.dtype.kind == "f" and other.values.dtype.kind == "f"
+    return bool(np.array_equal(one.values, other.values, equal_nan=number))
+
+
+# What they hold --------------------------------------------------------------------------------
 
 
 def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
@@ -41,9 +555,9 @@ def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Co
         return _with(contents_of(chosen_files[0][1], options), remarks)
     files = _without_training([_as_file(name, one, options) for name, one in chosen_files], remarks)
     way = options.together[:1]
-    models = joining.models_of(files) if way in ((), ("without",)) else []
+    models = models_of(files) if way in ((), ("without",)) else []
     if models and options.sets == "auto":
-        joining.ask_models(models, n_files=len(files))
+        ask_models(models, n_files=len(files))
     if way == ("models",):
         chosen = replace(options, together=_first_model(files))
         return combine_parsed(parsed, chosen)
@@ -51,18 +565,18 @@ def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Co
     if not sets:
         return _one_set(files, options, remarks)
     first, second = (_one(part, options, remarks) for part in sets)
-    return _two_sets([first, joining.called_as(first, second)], options, remarks, why)
+    return _two_sets([first, called_as(first, second)], options, remarks, why)
 
 
 def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tuple[str, ...], ...]:
     """Return what several files may be of one another: choices for ``together`` of `Options`."""
     try:
         files = [_as_file(name, one, options) for name, one in parsed]
-        both = joining.pairings(files)
+        both = pairings(files)
     except FileError:
         return ()
     ways: list[tuple[str, ...]] = []
-    if joining.alike(files) and len(files) > 1:
+    if alike(files) and len(files) > 1:
         pairs = [[file] for file in files] if len(files) == 2 else []
     else:
         pairs = [pair for one in both for pair in one.pairs]
@@ -70,14 +584,14 @@ def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tup
     if not pairs and all(by_name) and sum(map(len, by_name)) == len(files):
         pairs = by_name
     ways += [("sets", *(file.source for file in pair)) for pair in pairs]
-    if pairs or (joining.alike(files) and len(files) > 1):
+    if pairs or (alike(files) and len(files) > 1):
         ways.append(("rows",))
-    models = joining.models_of(files)
-    ways += [joining.without(model, models) for model in models]
+    models = models_of(files)
+    ways += [without(model, models) for model in models]
     return tuple(ways) if len(ways) > 1 else ()
 
 
-def _as_file(name: str, parsed: Parsed, options: Options) -> joining.File:
+def _as_file(name: str, parsed: Parsed, options: Options) -> File:
     """Return a file as one table; a bare array is called as its file."""
     stem = name.rsplit(".", 1)[0] or name
     if isinstance(parsed, Arrays):
@@ -90,14 +604,14 @@ def _as_file(name: str, parsed: Parsed, options: Options) -> joining.File:
     else:
         unnamed = not parsed.named
     if len(parsed.columns) > 1 or not unnamed:
-        return joining.File(stem, parsed, name)
+        return File(stem, parsed, name)
     if parsed.columns[0].values.shape[1:] == (1,):
         parsed = replace(parsed, columns=(first_items(parsed.columns[0]),))
     role, rest = role_of(stem)
     called = (rest if role != "rows" else stem) or "values"
     columns = (replace(parsed.columns[0], name=called),)
     parsed = replace(parsed, columns=columns, named=True)
-    return joining.File(stem, parsed, name, frozenset([called]))
+    return File(stem, parsed, name, frozenset([called]))
 
 
 def _not_left_out(
@@ -113,7 +627,7 @@ def _not_left_out(
     return [(name, one) for name, one in parsed if name not in names]
 
 
-def _without_training(files: list[joining.File], remarks: Remarks) -> list[joining.File]:
+def _without_training(files: list[File], remarks: Remarks) -> list[File]:
     """Leave out files of a training set among those of a calibration and of a test set."""
     left = [file for file in files if file.role == "rows" and is_training(file.name)]
     rest = [file for file in files if file not in left]
@@ -145,17 +659,17 @@ def _with(contents: Contents, remarks: Remarks) -> Contents:
     return replace(contents, **sentences_of(remarks, contents))
 
 
-def _one_set(files: Sequence[joining.File], options: Options, remarks: Remarks) -> Contents:
+def _one_set(files: Sequence[File], options: Options, remarks: Remarks) -> Contents:
     """Return all files as one set: pairs, or parts, with the file of each row to group by."""
-    groups = joining.groups_of(files)
-    pairings = joining.pairings(files)
-    parts = [list(files)] if not pairings else pairings[0].pairs
-    if len(pairings) > 1:
-        joining.ask_pairs(pairings)
-    if len(groups) > 1 and not pairings:
+    groups = groups_of(files)
+    ways = pairings(files)
+    parts = [list(files)] if not ways else ways[0].pairs
+    if len(ways) > 1:
+        ask_pairs(ways)
+    if len(groups) > 1 and not ways:
         return _with(_read(_one(files, options, remarks).table, options), remarks)
-    joined_files = [_one(part, options, remarks) for part in parts] if pairings else files
-    table = joining.parts_under(joined_files, remarks)
+    joined_files = [_one(part, options, remarks) for part in parts] if ways else files
+    table = parts_under(joined_files, remarks)
     counts = [file.table.n_rows for file in joined_files]
     places = np.repeat(np.arange(len(joined_files), dtype=np.int32), counts)
     name = next(
@@ -165,9 +679,7 @@ def _one_set(files: Sequence[joining.File], options: Options, remarks: Remarks) 
     return _with(_read(table, options, (column,)), remarks)
 
 
-def _two_sets(
-    files: Sequence[joining.File], options: Options, remarks: Remarks, why: str
-) -> Contents:
+def _two_sets(files: Sequence[File], options: Options, remarks: Remarks, why: str) -> Contents:
     """Return two files as the calibration and the test set, read as one table."""
     fitted, evaluated = files
     remarks.notes.append(
@@ -183,7 +695,7 @@ def _two_sets(
     together = replace(options, sets="one")
     if fitted.headings - evaluated.headings and evaluated.headings - fitted.headings:
         return _each_alone(files, together, remarks)
-    contents = _with(_read(joining.stacked(files, remarks), together), remarks)
+    contents = _with(_read(stacked(files, remarks), together), remarks)
     raw = contents.sets["rows"]
     first = fitted.table.n_rows
     flags = np.ones(first + evaluated.table.n_rows, np.bool_) if raw.among is None else raw.among
@@ -203,7 +715,7 @@ def _refuse_halves(sets: Mapping[Role, RawSet | RawEvent]) -> None:
             raise FileError(f"{role} set", f"no {lacking}", "values and labels of both sets")
 
 
-def _each_alone(files: Sequence[joining.File], options: Options, remarks: Remarks) -> Contents:
+def _each_alone(files: Sequence[File], options: Options, remarks: Remarks) -> Contents:
     """Return two files of other columns as two sets, each read on its own."""
     first, second = (_read(file.table, options) for file in files)
     sets: dict[Role, RawSet | RawEvent] = {
@@ -232,9 +744,7 @@ def _of_file(raw: RawSet | RawEvent, table: Table, values: NDArray[np.bool_]) ->
 # Which belong together ------------------------------------------------------------------------
 
 
-def _sets(
-    files: Sequence[joining.File], options: Options
-) -> tuple[Sequence[Sequence[joining.File]], str]:
+def _sets(files: Sequence[File], options: Options) -> tuple[Sequence[Sequence[File]], str]:
     """Return the files of the calibration set and of the test set, and why; nothing if one set."""
     chosen = [file for file in files if file.source in options.together[1:]]
     others = [file for file in files if file not in chosen]
@@ -244,63 +754,61 @@ def _sets(
     roles = {file.role for file in files}
     if roles == {"calibration", "test"}:
         return _by_role(files), "by name"
-    pairings = [] if len(files) == 2 and joining.alike(files) else joining.pairings(files)
-    if len(pairings) > 1:
-        joining.ask_pairs(pairings)
-    pairs = pairings[0].pairs if pairings else [[file] for file in files]
-    if len(pairs) == 2 and (pairings or joining.alike(files)):
+    ways = [] if len(files) == 2 and alike(files) else pairings(files)
+    if len(ways) > 1:
+        ask_pairs(ways)
+    pairs = ways[0].pairs if ways else [[file] for file in files]
+    if len(pairs) == 2 and (ways or alike(files)):
         if ordered := _named(pairs):
-            return ordered, f"paired {pairings[0].why}" if pairings else "by name"
+            return ordered, f"paired {ways[0].why}" if ways else "by name"
         if not by_user and not _are_parts(pairs):
-            joining.ask_sets(pairs)
+            ask_sets(pairs)
     elif {"calibration", "test"} < roles:
         names = " and ".join(quoted(file.name, 30) for file in files if file.role == "rows")
-        raise FileError("files", f"{names} beside a calibration and a test set", joining.WANTED)
+        raise FileError("files", f"{names} beside a calibration and a test set", WANTED)
     return ([pairs[0], [*chain(*pairs[1:])]], _AS_CHOSEN) if by_user else ([], "")
 
 
-def _by_role(files: Sequence[joining.File]) -> list[list[joining.File]]:
+def _by_role(files: Sequence[File]) -> list[list[File]]:
     return [[file for file in files if file.role == role] for role in ("calibration", "test")]
 
 
-def _named(pairs: Sequence[list[joining.File]]) -> Sequence[list[joining.File]]:
+def _named(pairs: Sequence[list[File]]) -> Sequence[list[File]]:
     """Return two sets in their order, where a name tells which is which."""
     one, other = (pair[0].name for pair in pairs)
     if is_training(one) != is_training(other):
         return pairs if is_training(one) else pairs[::-1]
     if further := further_sets((one, other)):
         return pairs if one in further else pairs[::-1]
-    return (
-        joining.in_order(pairs) if {file.role for pair in pairs for file in pair} - {"rows"} else []
-    )
+    return in_order(pairs) if {file.role for pair in pairs for file in pair} - {"rows"} else []
 
 
-def _are_parts(pairs: Sequence[Sequence[joining.File]]) -> bool:
+def _are_parts(pairs: Sequence[Sequence[File]]) -> bool:
     """Return whether numbers in the names, or a column of sets, say that two are one table."""
     one, other = (pair[0] for pair in pairs)
-    numbered = joining.DIGITS.sub("0", one.name) == joining.DIGITS.sub("0", other.name)
+    numbered = DIGITS.sub("0", one.name) == DIGITS.sub("0", other.name)
     columns = [*one.table.columns, *other.table.columns]
     return numbered or any(parting_of(column) is not None for column in columns)
 
 
-def _first_model(files: Sequence[joining.File]) -> tuple[str, ...]:
+def _first_model(files: Sequence[File]) -> tuple[str, ...]:
     """Return the choice of the first of several models."""
-    models = joining.models_of(files)
+    models = models_of(files)
     if not models:
         wanted = "scores of the same rows in each, with their outcomes or beside one file of them"
         raise FileError("files", "no models of the same rows", wanted)
-    return joining.without(models[0], models)
+    return without(models[0], models)
 
 
-def _one(files: Sequence[joining.File], options: Options, remarks: Remarks) -> joining.File:
+def _one(files: Sequence[File], options: Options, remarks: Remarks) -> File:
     """Return files of one set as one: alike ones row by row, others side by side."""
     whole = [
         replace(
             group[0],
-            table=joining.parts_under(group, remarks) if len(group) > 1 else group[0].table,
+            table=parts_under(group, remarks) if len(group) > 1 else group[0].table,
         )
-        for group in joining.groups_of(files)
+        for group in groups_of(files)
     ]
     if len(whole) > 2:
-        raise FileError("files", f"{len(whole)} files of other columns each", joining.WANTED)
-    return joining.beside(whole[0], whole[1], options, remarks) if len(whole) == 2 else whole[0]
+        raise FileError("files", f"{len(whole)} files of other columns each", WANTED)
+    return beside(whole[0], whole[1], options, remarks) if len(whole) == 2 else whole[0]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.splits import Split, calibration_rows, cross_split, split_rows
-from dashboard.readers.preview import perhaps_labels, preview_of
+from dashboard.readers.preview import perhaps_labels, preview_of_arrays
 from dashboard.readers.recognition.choose import NO_OUTCOME, NO_SCORE
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.records import (
@@ -96,7 +96,7 @@ class Upload(Sentences):
     @property
     def preview(self) -> Preview:
         """The first rows as they were read; of several files, as they were put together."""
-        return self.contents.preview or preview_of(self.contents)
+        return self.contents.preview or preview_of_arrays(self.contents)
 
     @property
     def left_out(self) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """Names and labels that speak against what the values were taken for."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from dashboard.readers.records import (
     Role,
     SliceColumn,
     ValuesKind,
+    of_set,
 )
 from dashboard.readers.refusal import percent, quoted, visible
 
@@ -168,7 +170,7 @@ class _Seen:
     @property
     def where(self) -> str:
         """Return of which set something is said."""
-        return f" of the {SET_NAMES[self.role]}" if SET_NAMES[self.role] else ""
+        return of_set(self.role)
 
 
 def doubts_of(
@@ -179,11 +181,15 @@ def doubts_of(
 ) -> tuple[str, ...]:
     """List what may be wrong with sets that can be used, ``raw`` as they stood in the file."""
     seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
+
+    def of_each(doubt: Callable[[_Seen], Iterator[str]]) -> Iterator[str]:
+        return chain.from_iterable(map(doubt, seen))
+
     return (
-        *_all_right(seen), *_equal_columns(seen), *_predictions(seen),
-        *_below_chance(seen), *repeated(sets, raw, options), *_of_class_one(seen),
-        *_decided(seen, kind), *_saturated(seen),
-        *_absent_classes(seen), *_prevalence(seen, options), *_few(seen),
+        *_all_right(seen), *_equal_columns(seen), *of_each(_predictions),
+        *of_each(_below_chance), *repeated(sets, raw, options), *of_each(_of_class_one),
+        *_decided(seen, kind), *of_each(_saturated),
+        *of_each(_absent_classes), *_prevalence(seen, options), *of_each(_few),
     )  # fmt: skip
 
 
@@ -237,25 +243,22 @@ def _equal_columns(seen: list[_Seen]) -> Iterator[str]:
         )
 
 
-def _predictions(seen: list[_Seen]) -> Iterator[str]:
+def _predictions(part: _Seen) -> Iterator[str]:
     """Doubt values whose largest is not what the file itself gives as the prediction."""
-    for part in seen:
-        if not isinstance(part.raw, RawSet) or part.raw.predicted is None or part.classes is None:
-            continue
-        decided = _places_of_classes(part, part.raw.predicted)
-        agree = float(np.mean(decided == part.classes))
-        if len(decided) >= _FEW_ROWS and agree < 0.99:
-            why = "perhaps the columns are in another order or of another model"
-            if (least := _threshold(part.rows, decided)) is not None:
-                why = f"it is decided from a probability of {least:.4g} on, here from one half on"
-                if abs(least - 0.5) < _TIE:
-                    why = (
-                        "of two equal probabilities it takes the second, and the first counts here"
-                    )
-            yield (
-                f"The prediction in column {quoted(part.raw.predicted.name)} is the likeliest class"
-                f" in {percent(agree)} of the rows{part.where}: {why}."
-            )
+    if not isinstance(part.raw, RawSet) or part.raw.predicted is None or part.classes is None:
+        return
+    decided = _places_of_classes(part, part.raw.predicted)
+    agree = float(np.mean(decided == part.classes))
+    if len(decided) >= _FEW_ROWS and agree < 0.99:
+        why = "perhaps the columns are in another order or of another model"
+        if (least := _threshold(part.rows, decided)) is not None:
+            why = f"it is decided from a probability of {least:.4g} on, here from one half on"
+            if abs(least - 0.5) < _TIE:
+                why = "of two equal probabilities it takes the second, and the first counts here"
+        yield (
+            f"The prediction in column {quoted(part.raw.predicted.name)} is the likeliest class"
+            f" in {percent(agree)} of the rows{part.where}: {why}."
+        )
 
 
 def _places_of_classes(part: _Seen, column: SliceColumn) -> Array:
@@ -320,35 +323,33 @@ def _compared(part: _Seen, column: SliceColumn, rows: slice = slice(None)) -> tu
     return labels.astype(np.float64), of_category[values].astype(np.float64)
 
 
-def _below_chance(seen: list[_Seen]) -> Iterator[str]:
+def _below_chance(part: _Seen) -> Iterator[str]:
     """Doubt labels that scores far above one half find no better than guesses."""
-    for part in seen:
-        one_score = isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 1
-        backwards = tuple(turned(part.rows, part.where, one_score=one_score))
-        yield from backwards
-        if backwards or not isinstance(part.rows, LogitSet) or len(part.hits) < _FEW_ROWS:
-            continue
-        accuracy, guess = float(part.hits.mean()), 1 / part.rows.n_classes
-        by_luck = guess + 2 * np.sqrt(guess * (1 - guess) / len(part.hits))
-        if accuracy < by_luck and part.mean_score > accuracy + 0.2:
-            yield (
-                f"The likeliest class is right in {percent(accuracy)} of the rows{part.where}, and"
-                f" guessing would be right in {percent(guess)}: perhaps the labels are of other"
-                " rows, or the columns are in another order."
-            )
+    one_score = isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 1
+    backwards = tuple(turned(part.rows, part.where, one_score=one_score))
+    yield from backwards
+    if backwards or not isinstance(part.rows, LogitSet) or len(part.hits) < _FEW_ROWS:
+        return
+    accuracy, guess = float(part.hits.mean()), 1 / part.rows.n_classes
+    by_luck = guess + 2 * np.sqrt(guess * (1 - guess) / len(part.hits))
+    if accuracy < by_luck and part.mean_score > accuracy + 0.2:
+        yield (
+            f"The likeliest class is right in {percent(accuracy)} of the rows{part.where}, and"
+            f" guessing would be right in {percent(guess)}: perhaps the labels are of other"
+            " rows, or the columns are in another order."
+        )
 
 
-def _of_class_one(seen: list[_Seen]) -> Iterator[str]:
+def _of_class_one(part: _Seen) -> Iterator[str]:
     """Doubt scores of the likelier of two classes that are below one half."""
-    for part in seen:
-        if isinstance(part.rows, LogitSet) or not isinstance(part.raw, RawEvent):
-            continue
-        low = int(np.count_nonzero(part.rows.scores < 0.5))
-        if low and part.raw.n_classes == 2:
-            yield (
-                f"There are two classes, and the score of the predicted one is below 0.5 in {low:,}"
-                f" rows{part.where}: perhaps these are scores of class 1."
-            )
+    if isinstance(part.rows, LogitSet) or not isinstance(part.raw, RawEvent):
+        return
+    low = int(np.count_nonzero(part.rows.scores < 0.5))
+    if low and part.raw.n_classes == 2:
+        yield (
+            f"There are two classes, and the score of the predicted one is below 0.5 in {low:,}"
+            f" rows{part.where}: perhaps these are scores of class 1."
+        )
 
 
 def _decided(seen: list[_Seen], kind: ValuesKind) -> Iterator[str]:
@@ -378,48 +379,45 @@ def _are_whole(table: Array, unit: float) -> bool:
     return True
 
 
-def _saturated(seen: list[_Seen]) -> Iterator[str]:
+def _saturated(part: _Seen) -> Iterator[str]:
     """Doubt scores of exactly 0 and 1, which nothing but luck can make right."""
-    for part in seen:
-        n_rows, count = len(part.hits), int(np.count_nonzero(part.certain))
-        if n_rows < _FEW_ROWS or count <= _SATURATED * n_rows:
-            continue
-        many, score, rows, ones = "rows of equal score", "The score", part.rows, part.certain
-        can = "no calibrator can give {} different scores"
-        why = "" if (part.certain & ~part.hits).any() else few_decimals([_written(part)])
-        if isinstance(rows, EventScores):
-            ones = rows.scores == 1
-        elif rows.n_classes > 2:
-            many, score = "those of the same predicted class", "The score of the predicted class"
-        elif part.classes is not None:
-            ones = ones & (part.classes == 1)
-            if isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 2:
-                score = f"The score of class {visible(rows.class_names[1], 30)}"
-        if isinstance(rows, LogitSet) and rows.values_kind == "logits":
-            can, why = "only a calibrator of logits can give these rows different scores", ""
-        n_ones = int(np.count_nonzero(ones))
-        counts = (("1", n_ones), ("0", count - n_ones))
-        text = " and ".join(f"exactly {value} in {n:,}" for value, n in counts if n)
-        share = percent(count / n_rows) + (" together" if 0 < n_ones < count else "")
-        where = f"{n_rows:,} rows{part.where} ({share}){why}"
-        yield f"{score} is {text} of {where}: {can.format(many)}."
+    n_rows, count = len(part.hits), int(np.count_nonzero(part.certain))
+    if n_rows < _FEW_ROWS or count <= _SATURATED * n_rows:
+        return
+    many, score, rows, ones = "rows of equal score", "The score", part.rows, part.certain
+    can = "no calibrator can give {} different scores"
+    why = "" if (part.certain & ~part.hits).any() else few_decimals([_written(part)])
+    if isinstance(rows, EventScores):
+        ones = rows.scores == 1
+    elif rows.n_classes > 2:
+        many, score = "those of the same predicted class", "The score of the predicted class"
+    elif part.classes is not None:
+        ones = ones & (part.classes == 1)
+        if isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 2:
+            score = f"The score of class {visible(rows.class_names[1], 30)}"
+    if isinstance(rows, LogitSet) and rows.values_kind == "logits":
+        can, why = "only a calibrator of logits can give these rows different scores", ""
+    n_ones = int(np.count_nonzero(ones))
+    counts = (("1", n_ones), ("0", count - n_ones))
+    text = " and ".join(f"exactly {value} in {n:,}" for value, n in counts if n)
+    share = percent(count / n_rows) + (" together" if 0 < n_ones < count else "")
+    where = f"{n_rows:,} rows{part.where} ({share}){why}"
+    yield f"{score} is {text} of {where}: {can.format(many)}."
 
 
-def _absent_classes(seen: list[_Seen]) -> Iterator[str]:
+def _absent_classes(part: _Seen) -> Iterator[str]:
     """Name the classes that no row is of."""
-    for part in seen:
-        if not isinstance(part.rows, LogitSet):
-            continue
-        counts = np.bincount(part.rows.labels, minlength=part.rows.n_classes)
-        absent = np.flatnonzero(counts == 0).tolist()
-        if absent:
-            shown = ", ".join(visible(part.rows.class_names[k], 30) for k in absent[:5])
-            more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
-            where = f" in the {SET_NAMES[part.role]}" if SET_NAMES[part.role] else ""
-            yield (
-                f"No row{where} is of class {shown}{more}, so figures of such a class alone are not"
-                " available."
-            )
+    if not isinstance(part.rows, LogitSet):
+        return
+    counts = np.bincount(part.rows.labels, minlength=part.rows.n_classes)
+    absent = np.flatnonzero(counts == 0).tolist()
+    if absent:
+        shown = ", ".join(visible(part.rows.class_names[k], 30) for k in absent[:5])
+        more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
+        yield (
+            f"No row{of_set(part.role, 'in')} is of class {shown}{more}, so figures of such a class"
+            " alone are not available."
+        )
 
 
 def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:
@@ -456,29 +454,28 @@ def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:
     )
 
 
-def _few(seen: list[_Seen]) -> Iterator[str]:
+def _few(part: _Seen) -> Iterator[str]:
     """Return what so few rows can show."""
-    for part in seen:
-        count = len(part.hits)
-        if count == 1:
-            where = f" in the {SET_NAMES[part.role]}" if SET_NAMES[part.role] else ""
-            yield (f"One row only{where}: a single row says nothing about calibration.")
-            continue
-        rare, what = _rarest(part)
-        few = 0 < rare < _FEW_EVENTS
-        if not few and count > _MANY_ROWS:
-            continue
-        gap = smallest_gap_shown(cumulative_curves(part.first_scores, part.hits[:_SORTED]))
-        fewer = "" if SET_NAMES[part.role] else ", and larger ones in the half that is evaluated"
-        unseen = (
-            f"scores that are all off by less than {100 * gap:.1f} percentage points are likely to"
-            f" go unseen{fewer} (KS test, power 80%)."
-        )
-        if few:
-            seen_at_all = f"; {unseen}" if count <= _SORTED else "."
-            yield f"Only {rare} of {count:,} rows{part.where} {what}: too few to tell{seen_at_all}"
-        elif gap > _WIDE_GAP:
-            yield f"With {count:,} rows{part.where}, {unseen}"
+    count = len(part.hits)
+    if count == 1:
+        where = of_set(part.role, "in")
+        yield f"One row only{where}: a single row says nothing about calibration."
+        return
+    rare, what = _rarest(part)
+    few = 0 < rare < _FEW_EVENTS
+    if not few and count > _MANY_ROWS:
+        return
+    gap = smallest_gap_shown(cumulative_curves(part.first_scores, part.hits[:_SORTED]))
+    fewer = "" if SET_NAMES[part.role] else ", and larger ones in the half that is evaluated"
+    unseen = (
+        f"scores that are all off by less than {100 * gap:.1f} percentage points are likely to"
+        f" go unseen{fewer} (KS test, power 80%)."
+    )
+    if few:
+        seen_at_all = f"; {unseen}" if count <= _SORTED else "."
+        yield f"Only {rare} of {count:,} rows{part.where} {what}: too few to tell{seen_at_all}"
+    elif gap > _WIDE_GAP:
+        yield f"With {count:,} rows{part.where}, {unseen}"
 
 
 def _rarest(part: _Seen) -> tuple[int, str]:

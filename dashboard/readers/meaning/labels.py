@@ -17,6 +17,7 @@ from dashboard.readers.records import (
     RawSet,
     Role,
     Sentences,
+    of_set,
     rows_of_file,
 )
 from dashboard.readers.refusal import (
@@ -162,7 +163,7 @@ def _as_numbers(sets: Mapping[Role, RawSet], repairs: list[str]) -> Mapping[Role
 def _matched(raw: RawSet, role: Role, options: Options) -> _Spelled:
     """Find the class that each text names: the user's names first, then those of the file."""
     texts, codes = raw.label_texts or (), np.asarray(raw.labels)
-    where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
+    where = of_set(role)
     sentence = f"Labels{where} were matched to the classes by name ({len(codes):,} labels)."
     own = class_names_of(raw, options), raw.class_names, raw.headings
     known = [names for names in own if names]

@@ -18,7 +18,6 @@ from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.proposals import belonging
 from dashboard.readers.recognition.vocabulary import folded, is_owner, words_of
 from dashboard.readers.records import (
-    SET_NAMES,
     Array,
     Column,
     Options,
@@ -26,6 +25,7 @@ from dashboard.readers.records import (
     RawEvent,
     RawSet,
     Role,
+    of_set,
     rows_of_file,
 )
 from dashboard.readers.refusal import quoted
@@ -175,8 +175,10 @@ def _of_ids(
     whole = of_row * np.int64(_APART) + labels.astype(np.int64)
     cells = np.column_stack([_table(rows), *(column.values for column in part.columns)])
     n_copies = n_rows - len(np.unique(words_of_rows(cells[places], whole, n_rows)[1]))
-    where = f" of the {SET_NAMES[role]}" if SET_NAMES[role] else ""
-    text, column = f"{n_rows:,} rows{where} of {n_kinds:,} {noun}s", f"column {quoted(name, 30)}"
+    text, column = (
+        f"{n_rows:,} rows{of_set(role)} of {n_kinds:,} {noun}s",
+        f"column {quoted(name, 30)}",
+    )
     if n_rows - n_kinds < _FEW_REPEATED * n_rows:
         occur = "1 of them occurs" if n_twice == 1 else f"{n_twice:,} of them occur"
         text += f": {occur} more than once ({column})."

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NoReturn, TypeVar
 
@@ -96,7 +96,7 @@ def _scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     apart = {role: measure({role: raw}) for role, raw in sets.items()}
     rows = together([*apart.values()])
     if options.values == "logits":
-        return Scale("logits", "Logits, because you said so.", doubts=_like_shares(apart))
+        return Scale("logits", "Logits, because you said so.", doubts=(*_like_shares(apart),))
     if len(apart) > 1:
         _refuse_unlike(apart, options)
     return _of_all(rows, options)
@@ -178,17 +178,17 @@ def _of_probabilities(rows: Measured, divisor: float, options: Options) -> Scale
     repairs += _moved(rows, divisor)
     return Scale(
         "probabilities", f"Probabilities, because {because}.", tuple(repairs), divisor,
-        off > SUM_TOLERANCE, _twice(rows) if divisor == 1 else (),
+        off > SUM_TOLERANCE, (*_twice(rows),) if divisor == 1 else (),
     )  # fmt: skip
 
 
-def _moved(rows: Measured, top: float = 1.0) -> tuple[str, ...]:
-    """Return which values are set to an end of the scale, and how far the farthest was off."""
-    if rows.low >= 0 and rows.high <= top:
-        return ()
-    far, where = max(-rows.low, rows.high - top), rows.where(lambda a, b, _: (a < 0) | (b > top))
-    text = f"Values outside 0 to {top:.0f} {where}, by at most {far:.1g}, were moved to its ends."
-    return (text,)
+def _moved(rows: Measured, top: float = 1.0) -> Iterator[str]:
+    """Say which values are set to an end of the scale, and how far the farthest was off."""
+    if rows.low < 0 or rows.high > top:
+        far = max(-rows.low, rows.high - top)
+        where = rows.where(lambda a, b, _: (a < 0) | (b > top))
+        beyond = f"outside 0 to {top:.0f} {where}, by at most {far:.1g}"
+        yield f"Values {beyond}, were moved to its ends."
 
 
 def _of_logits(rows: Measured, options: Options) -> Scale:
@@ -241,22 +241,20 @@ def _power(base: float) -> Callable[[Floats], Floats]:
     return lambda table: np.power(base, table)
 
 
-def _like_shares(apart: Mapping[Role, Measured]) -> tuple[str, ...]:
+def _like_shares(apart: Mapping[Role, Measured]) -> Iterator[str]:
     """Doubt the user's word that values are logits where all of a set look like probabilities."""
     like = [
         role
         for role, rows in apart.items()
         if not rows.n_outside and (rows.one_column or rows.off() <= SUM_TOLERANCE)
     ]
-    if not like:
-        return ()
-    of = f" of the {SET_NAMES[like[0]]}" if len(like) < len(apart) else ""
-    what = "is within 0 to 1" if apart[like[0]].one_column else "is within 0 to 1 and sums to 1"
-    text = f"Every row{of} {what}, so these may be probabilities; softmax would flatten them."
-    return (text,)
+    if like:
+        of = f" of the {SET_NAMES[like[0]]}" if len(like) < len(apart) else ""
+        what = "is within 0 to 1" if apart[like[0]].one_column else "is within 0 to 1 and sums to 1"
+        yield f"Every row{of} {what}, so these may be probabilities; softmax would flatten them."
 
 
-def _twice(rows: Measured) -> tuple[str, ...]:
+def _twice(rows: Measured) -> Iterator[str]:
     """Doubt rows that a softmax of probabilities would give.
 
     If q is the softmax of p, then p is log q - mean(log q) + 1 / K, so all of that is at least 0;
@@ -265,22 +263,20 @@ def _twice(rows: Measured) -> tuple[str, ...]:
     n_classes = rows.tables[0].shape[1]
     top = math.e / (math.e + n_classes - 1)
     if len(rows) < _FEW or rows.high > top + ROUNDING or rows.low <= 0:
-        return ()
+        return
     n_sure = 0
     for table in rows.tables:
         for part in row_blocks(*table.shape):
             logs = np.log(table[part], dtype=np.float64)
             lowest = logs.min(axis=1) - logs.mean(axis=1) + 1 / n_classes
             if lowest.min() < -ROUNDING:
-                return ()
+                return
             n_sure += int(np.count_nonzero(lowest < _NEARLY_RULED_OUT))
-    if n_sure < _SURE_ROWS * len(rows):
-        return ()
-    text = (
-        f"No probability is above {top:.3g}, the highest that a softmax of probabilities gives for"
-        f" {n_classes} classes: perhaps softmax was applied twice."
-    )
-    return (text,)
+    if n_sure >= _SURE_ROWS * len(rows):
+        yield (
+            f"No probability is above {top:.3g}, the highest that a softmax of probabilities gives"
+            f" for {n_classes} classes: perhaps softmax was applied twice."
+        )
 
 
 # One score a row ----------------------------------------------------------------------------
@@ -298,7 +294,7 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
         if auto and _LOG_ODDS.search(heading) and rows.low < rows.high:
             _ask("scores", text, _LOGITS, SHARES)
         note = "Probabilities of class 1, because every score is within 0 to 1."
-        return Scale("probabilities", note, _moved(rows), doubts=_of_prediction(rows))
+        return Scale("probabilities", note, (*_moved(rows),), doubts=(*_of_prediction(rows),))
     as_percent = _of_percent(rows, heading, options, stated=stated)
     return as_percent or _of_log_odds(rows, heading, options)
 
@@ -317,7 +313,7 @@ def _of_percent(rows: Measured, heading: str, options: Options, *, stated: bool)
     why = f"because {why}" if auto else "as you said"
     repair = f"Percentages were divided by 100 in all {n_rows:,} rows."
     text = f"Probabilities of class 1 in percent, {why}."
-    return Scale("probabilities", text, (repair,), 100.0, doubts=_of_one_set(rows))
+    return Scale("probabilities", text, (repair,), 100.0, doubts=(*_of_one_set(rows),))
 
 
 def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
@@ -326,12 +322,16 @@ def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
     text = f"{rows.n_outside:,} of {len(rows):,} scores are outside 0 to 1"
     if -_REGRESSED < rows.low < 0 and rows.high < 1 + _REGRESSED and not called:
         if options.values == "probabilities":
-            return Scale("probabilities", "Probabilities of class 1, as you said.", _moved(rows))
+            return Scale(
+                "probabilities", "Probabilities of class 1, as you said.", (*_moved(rows),)
+            )
         if auto and len(rows) - rows.n_outside >= _MOSTLY * len(rows):
             far = max(-rows.low, rows.high - 1)
             _ask("scores", f"{text}, by at most {far:.2g}", _MOVED, _LOGITS)
     if auto and (called or rows.low < 0 < rows.high):
-        return Scale("logits", f"Logits of class 1, because {text}.", doubts=_mostly_within(rows))
+        return Scale(
+            "logits", f"Logits of class 1, because {text}.", doubts=(*_mostly_within(rows),)
+        )
     text = f"one column from {rows.low:.4g} to {rows.high:.4g}: {text} {rows.where(outside)}"
     if not auto:
         raise FileError("scores", text, "probabilities within 0 to 1, or percentages to 100")
@@ -366,13 +366,11 @@ def _ask_of_scales(field: str, rows: Measured) -> NoReturn:
     _ask(field, text, HUNDREDTHS, need=_ONE_SCALE, doubted=True)
 
 
-def _of_one_set(rows: Measured) -> tuple[str, ...]:
+def _of_one_set(rows: Measured) -> Iterator[str]:
     """Doubt percentages of which one set has none above 1."""
     low = [role for role, raw in rows.sets.items() if np.max(np.asarray(raw.table)) <= 1]
-    if not low or len(rows.sets) == 1:
-        return ()
-    text = f"No score of the {SET_NAMES[low[0]]} is above 1, so these may be no percentages."
-    return (text,)
+    if low and len(rows.sets) > 1:
+        yield f"No score of the {SET_NAMES[low[0]]} is above 1, so these may be no percentages."
 
 
 def _is_share(rows: Measured, heading: str) -> bool:
@@ -395,27 +393,24 @@ def _heading(rows: Measured) -> str:
     return next((raw.headings[0] for raw in rows.sets.values() if raw.headings), "")
 
 
-def _of_prediction(rows: Measured) -> tuple[str, ...]:
+def _of_prediction(rows: Measured) -> Iterator[str]:
     """Doubt scores that are never below one half: perhaps those of the predicted class."""
-    if len(rows) < _FEW or rows.low < 0.5:
-        return ()
-    text = (
-        f"No score of {len(rows):,} is below 0.5, so they may be of the predicted class instead of"
-        " class 1."
-    )
-    return (text,)
+    if len(rows) >= _FEW and rows.low >= 0.5:
+        yield (
+            f"No score of {len(rows):,} is below 0.5, so they may be of the predicted class instead"
+            " of class 1."
+        )
 
 
-def _mostly_within(rows: Measured) -> tuple[str, ...]:
+def _mostly_within(rows: Measured) -> Iterator[str]:
     """Doubt logits that are within 0 to 1 in most rows."""
-    n_within = len(rows) - rows.n_outside
-    if len(rows) < _FEW or n_within < _MOSTLY * len(rows) or _LOG_ODDS.search(_heading(rows)):
-        return ()
-    text = (
-        f"{n_within:,} of {len(rows):,} scores are within 0 to 1: if these are probabilities, fix"
-        f" or leave out the rows outside, {rows.where(outside)}."
-    )
-    return (text,)
+    n_within, n_rows = len(rows) - rows.n_outside, len(rows)
+    called = _LOG_ODDS.search(_heading(rows))
+    if n_rows >= _FEW and n_within >= _MOSTLY * n_rows and not called:
+        yield (
+            f"{n_within:,} of {n_rows:,} scores are within 0 to 1: if these are probabilities, fix"
+            f" or leave out the rows outside, {rows.where(outside)}."
+        )
 
 
 def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) -> Floats:

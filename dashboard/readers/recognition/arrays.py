@@ -27,6 +27,7 @@ from dashboard.readers.records import (
     Role,
     Sentences,
     Table,
+    is_whole,
     sentences_of,
 )
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
@@ -427,11 +428,12 @@ class _Named:
 
     def _ask(self, places: Sequence[int], role: ColumnRole, ask: str) -> NoReturn:
         names = [self.columns[k].name for k in places]
-        pairs = [pair for pair in self.options.roles if pair[0] not in names]
         answers = tuple(
             Answer(
                 plain(name, 30), f"Shape {self.columns[k].values.shape}.",
-                {"roles": (*pairs, (name, role), *((n, "left out") for n in names if n != name))},
+                self.options.with_roles(
+                    (name, role), *((n, "left out") for n in names if n != name)
+                ),
             )
             for k, name in zip(places, names, strict=True)
         )  # fmt: skip
@@ -451,12 +453,6 @@ def refuse_axes(columns: Sequence[Column]) -> None:
     if fractions and all(column.values.ndim > 2 for column in fractions):
         wanted = "two axes, rows and classes: tokens under one another, several draws as their mean"
         raise FileError(called(fractions[0]), f"shape {fractions[0].values.shape}", wanted)
-
-
-def is_whole(values: Array) -> bool:
-    """Return whether all numbers are whole."""
-    kind = values.dtype.kind
-    return kind in "biu" or (kind == "f" and bool((values == np.rint(values)).all()))
 
 
 def _may_be_labels(column: Column) -> bool:

@@ -113,17 +113,14 @@ def _of_same_order(
     best: Hypothesis, others: Sequence[Hypothesis], features: Sequence[Feature]
 ) -> Hypothesis:
     """Prefer probabilities to a logit, or to percent, that says the same of every row."""
-    if best.scores is None or best.scores.layout != "one":
+    if best.one is None or features[best.one].is_share:
         return best
-    own = features[best.scores.places[0]]
-    if own.is_share:
-        return best
+    own = features[best.one]
     for other in others:
-        same = other.scores is not None and other.scores.layout == "one"
-        if same and other.total > best.total - 3 and same_roles_beside(best, other):
-            score = features[other.scores.places[0]] if other.scores else own
-            if score.is_share and one_order(own, score):
-                return other
+        near = other.total > best.total - 3 and same_roles_beside(best, other)
+        score = own if other.one is None else features[other.one]
+        if near and score.is_share and one_order(own, score):
+            return other
     return best
 
 
@@ -229,6 +226,6 @@ def _notes(
         notes.append(f"{NO_SCORE}: {why}." if why else f"{NO_SCORE}.")
     if len(best.outcome) == 1:
         notes.append(f"Outcome: column {quoted(features[best.outcome[0]].name)}.")
-    if best.scores is not None and best.scores.layout == "one":
-        notes.append(f"Score: column {quoted(features[best.scores.places[0]].name)}.")
+    if best.one is not None:
+        notes.append(f"Score: column {quoted(features[best.one].name)}.")
     return tuple(notes)

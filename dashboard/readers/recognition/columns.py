@@ -443,6 +443,17 @@ class Hypothesis:
         return sum(self.evidence.values())
 
     @property
+    def one(self) -> int | None:
+        """Place of the score where each row has one only."""
+        is_one = self.scores is not None and self.scores.layout == "one"
+        return self.scores.places[0] if self.scores is not None and is_one else None
+
+    @property
+    def rises(self) -> float:
+        """How much speaks for it that the score rises with the outcome."""
+        return self.evidence.get("rises with the score", 0.0)
+
+    @property
     def is_whole(self) -> bool:
         """Whether it has both scores and what is true."""
         return self.scores is not None and (bool(self.outcome) or self.correct is not None)

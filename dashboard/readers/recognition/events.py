@@ -30,12 +30,9 @@ def event_of(
 
     It is asked where words and numbers disagree, or neither says.
     """
-    scores = best.scores
-    if len(best.outcome) != 1 or best.prediction is not None or scores is None:
+    if len(best.outcome) != 1 or best.prediction is not None or best.one is None:
         return None, ()
-    if scores.layout != "one":
-        return None, ()
-    outcome, score = features[best.outcome[0]], features[scores.places[0]]
+    outcome, score = features[best.outcome[0]], features[best.one]
     names = [*outcome.kinds[0]]
     if options.event is not None:
         return options.event, ()
@@ -117,9 +114,8 @@ def _opposed(score: Feature, outcome: Feature) -> bool:
 
 def no_event(score: str, options: Options) -> Answer:
     """Return the answer that a score is of no value of the outcome."""
-    roles = (*((name, role) for name, role in options.roles if name != score), (score, "group"))
     why = "Then the file needs a column per class; or, beside a confidence, the predicted class."
-    return Answer("None of these", why, {"roles": roles})
+    return Answer("None of these", why, options.with_roles((score, "group")))
 
 
 def _is_confident(score: Feature) -> bool:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from dashboard.readers.recognition.groups import in_use
 from dashboard.readers.recognition.vocabulary import NO, YES, folded
-from dashboard.readers.records import Array, Column
+from dashboard.readers.records import Array, Column, is_whole, texts_of
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
 _MOST_ANSWERS = 6
@@ -41,7 +41,7 @@ def outcome_of_event(
     >>> outcome_of_event(column, "died").labels.tolist(), outcome_of_event(column, "died").names
     ([1, 0, 0], ('alive', 'died'))
     """
-    codes, texts = _written(column)
+    codes, texts = in_use(*texts_of(column))
     keys = [folded(text) for text in texts]
     values = {*keys}
     several = 2 < len(values) <= min(_MOST_ANSWERS, len(codes) / 2)
@@ -83,18 +83,8 @@ def right_or_wrong(column: Column) -> NDArray[np.bool_]:
     return np.asarray(right[column.values])
 
 
-def _written(column: Column) -> tuple[Array, tuple[str, ...]]:
-    """Return the values as texts, numbers in their shortest form."""
-    if column.texts is not None:
-        return in_use(column.values, column.texts)
-    values, codes = np.unique(column.values, return_inverse=True)
-    if values.dtype.kind == "b":
-        values = values.astype(np.uint8)
-    return codes.reshape(-1), tuple(f"{value:.12g}" for value in values.tolist())
-
-
 def _as_number(event: str) -> str:
-    """Return an event in the form of numbers in `_written`, words of truth as 0 and 1."""
+    """Return an event in the form of numbers in `texts_of`, words of truth as 0 and 1."""
     key = folded(event)
     if key in ("true", "false"):
         return str(int(key == "true"))
@@ -105,7 +95,7 @@ def _as_number(event: str) -> str:
 
 
 def _whole(values: Array) -> Array:
-    if values.dtype.kind == "f" and bool((values == np.rint(values)).all()):
+    if values.dtype.kind == "f" and is_whole(values):
         return values.astype(np.int64)
     return values.astype(np.uint8) if values.dtype.kind == "b" else values
 

@@ -23,12 +23,12 @@ def proposals_of(
         values = f.column.values
         whole = bool((values == np.rint(values)).all())
         counts = Answer("Number of rows", "Each row stands for so many equal rows.",
-                        _with(options, f.name, "count"))  # fmt: skip
+                        options.with_roles((f.name, "count")))  # fmt: skip
         weighs = Answer("Sampling weight", "Rows were drawn with unequal chances, as in a survey.",
-                        _with(options, f.name, "weight"))  # fmt: skip
+                        options.with_roles((f.name, "weight")))  # fmt: skip
         plain: ColumnRole = role if f.kind == "weight" else "group"
         neither = Answer("No weight", "Each row counts once.",
-                         _with(options, f.name, plain))  # fmt: skip
+                         options.with_roles((f.name, plain)))  # fmt: skip
         likely = (counts, weighs) if whole and f.key in COUNT_KEYS else (weighs, counts)
         yield Proposal(
             f"Column {quoted(f.name)} is not used as a weight: each row counts once.",
@@ -44,14 +44,11 @@ def belonging(doubt: str, columns: Mapping[str, str], options: Options) -> Propo
     """Propose that rows belong together. ``columns``: by name, what the same rows are of."""
     answers = [
         Answer(f"Those of one {noun}", f"Tests and intervals then count {noun}s, not rows.",
-               _with(options, name, "cluster"))
+               options.with_roles((name, "cluster")))
         for name, noun in columns.items()
     ]  # fmt: skip
-    ids: dict[str, ColumnRole] = dict.fromkeys(columns, "id")
-    others = tuple(pair for pair in options.roles if pair[0] not in ids)
-    none = Answer(
-        "No, each row by itself", "Rows were drawn one by one.", {"roles": (*others, *ids.items())}
-    )
+    change = options.with_roles(*((name, "id") for name in columns))
+    none = Answer("No, each row by itself", "Rows were drawn one by one.", change)
     names = " and ".join(quoted(name, 30) for name in columns)
     text = "values that repeat from row to row"
     ask = "Which rows belong together?"
@@ -59,8 +56,3 @@ def belonging(doubt: str, columns: Mapping[str, str], options: Options) -> Propo
         ask = f"Do rows of the same {names} belong together?"
     field = f"column{'s' if len(columns) > 1 else ''} {names}"
     return Proposal(doubt, Question(field, text, ask, (*answers, none)))
-
-
-def _with(options: Options, name: str, role: ColumnRole) -> Mapping[str, object]:
-    others = (pair for pair in options.roles if pair[0] != name)
-    return {"roles": (*others, (name, role))}

@@ -112,7 +112,7 @@ def ask(
     rivals += [h for h in others if h not in rivals and is_second_score(best, h, features)]
     if rivals:
         likeliests = [best, *rivals]
-        places = {h.scores.places[0] for h in likeliests if h.scores and h.scores.layout == "one"}
+        places = {h.one for h in likeliests if h.one is not None}
         likeliests += [h for h in others if _is_both(h, places)][:1]
         likeliest = {h.scores: h for h in sorted(others, key=_by_words)}
         likeliests = [likeliest[h.scores] if h.scores else h for h in likeliests]
@@ -141,37 +141,30 @@ def _by_words(hypothesis: Hypothesis) -> tuple[bool, float]:
 
 def _is_of_event(hypothesis: Hypothesis) -> bool:
     """Return whether one score is of an event, which an outcome and its opposite both name."""
-    one = hypothesis.scores is not None and hypothesis.scores.layout == "one"
-    return one and hypothesis.prediction is None and len(hypothesis.outcome) == 1
+    one = hypothesis.one is not None and hypothesis.prediction is None
+    return one and len(hypothesis.outcome) == 1
 
 
 def is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
     """Return whether another column is a score too, whatever its scale: a person says which."""
-    if best.scores is None or other.scores is None or not best.outcome:
-        return False
-    if not best.scores.layout == other.scores.layout == "one" or best.scores == other.scores:
+    if best.one is None or other.one in (None, best.one) or not best.outcome:
         return False
     called = {"called a score", "percent"} & other.evidence.keys()
     if not called or _NO_SCORE & other.evidence.keys():
         return False
     if not same_roles_beside(best, other):
         return is_second_pair(best, other)
-    own, second = (features[h.scores.places[0]] for h in (best, other) if h.scores)
-    rises, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
-    return not one_order(own, second) and others > rises / 2
+    own, second = (features[place] for place in (best.one, other.one) if place is not None)
+    return not one_order(own, second) and other.rises > best.rises / 2
 
 
 def is_second_pair(best: Hypothesis, other: Hypothesis) -> bool:
     """Return whether another score is of another outcome that shares its words: a further label."""
     apart = best.scores != other.scores and not {*_truths(best)} & {*_truths(other)}
     events = _is_of_event(best) and _is_of_event(other)
-    own, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
-    named = (
-        _AS_OUTCOME & other.evidence.keys()
-        and _AS_OUTCOME & best.evidence.keys()
-        and others > own / 2
-    )
-    return apart and events and bool(named or all(_by_words(h)[0] for h in (best, other)))
+    named = all(_AS_OUTCOME & h.evidence.keys() for h in (best, other))
+    alike = all(_by_words(h)[0] for h in (best, other))
+    return apart and events and ((named and other.rises > best.rises / 2) or alike)
 
 
 def ask_of_unusable(
@@ -219,10 +212,9 @@ _IF_NOT = (
 
 def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
     """Ask whether a number that nothing calls a score, and that foretells nothing, is one."""
-    scores = best.scores
-    if scores is None or scores.layout != "one" or not best.is_whole:
+    if best.one is None or not best.is_whole:
         return
-    own = features[scores.places[0]]
+    own = features[best.one]
     sure = bool({"called a score", "foretold", "same words"} & best.evidence.keys())
     sure = (sure or best.prediction is not None) and "called unsure" not in best.evidence
     odds = is_called_odds(own.name)
@@ -251,24 +243,18 @@ def _no_score(places: set[int], features: Sequence[Feature], options: Options) -
 
 def _is_second_outcome(best: Hypothesis, other: Hypothesis, features: Sequence[Feature]) -> bool:
     """Return whether the score rises as much with another outcome, or the best is a mere group."""
-    one = best.scores is not None and best.scores.layout == "one" and best.prediction is None
+    one = best.one is not None and best.prediction is None
     if not one or "called the outcome" in best.evidence:
         return False
     if not other.outcome and other.correct is None:
-        of_event = _AS_OUTCOME & best.evidence.keys() or bool(
-            says_event({*_kinds_of(best, features)})
-        )
+        kinds = {kind for place in best.outcome[:1] for kind in features[place].folded_kinds}
+        of_event = _AS_OUTCOME & best.evidence.keys() or says_event(kinds)
         return "called something else" in best.evidence and not of_event
-    rises, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
-    cut = "cut from the score" in other.evidence
-    if not _AS_OUTCOME & best.evidence.keys() and rises < _WEAK and "two values" in other.evidence:
+    weak = not _AS_OUTCOME & best.evidence.keys() and best.rises < _WEAK
+    if weak and "two values" in other.evidence:
         return not _NO_OUTCOME & other.evidence.keys()
-    return others > max(0.9 * rises, 1.0) and not cut and "not two values" not in other.evidence
-
-
-def _kinds_of(hypothesis: Hypothesis, features: Sequence[Feature]) -> frozenset[str]:
-    places = hypothesis.outcome[:1]
-    return features[places[0]].folded_kinds if places else frozenset()
+    fits = not {"cut from the score", "not two values"} & other.evidence.keys()
+    return fits and other.rises > max(0.9 * best.rises, 1.0)
 
 
 def _foretells(hypothesis: Hypothesis) -> bool:
@@ -295,9 +281,8 @@ def _margin(best: Hypothesis, other: Hypothesis) -> float:
         return 0.0 if _RELATED & best.evidence.keys() else MARGIN
     if best.prediction is not None and best.prediction in other.outcome:
         return _OF_TURNED
-    own, others = (h.evidence.get("rises with the score", 0.0) for h in (best, other))
     named = bool(_AS_OUTCOME & other.evidence.keys()) and best.outcome != other.outcome
-    return _OF_EVENTS if named and others > max(own / 2, 0) else MARGIN
+    return _OF_EVENTS if named and other.rises > max(best.rises / 2, 0) else MARGIN
 
 
 def _same_order(first: Scores, second: Scores, features: Sequence[Feature]) -> bool:
@@ -333,7 +318,7 @@ def which_scores(
     """Return the question which of several columns, or groups of them, is the score."""
     answers: dict[tuple[int, ...], Answer] = {}
     all_places = {place for h in near if h.scores for place in h.scores.places}
-    lone = [h for h in near if h.scores and h.scores.layout == "one"]
+    lone = [h for h in near if h.one is not None]
     called = {bool(_CALLED & h.evidence.keys()) for h in lone}
     alike = len(called) == 1 and near[0] in lone
     several = len({*map(_truths, lone)}) > 1

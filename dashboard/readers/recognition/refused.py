@@ -134,8 +134,8 @@ def _ask_of_columns(
     if not mostly or (options.leave_out and not everything):
         return
     name = mostly[0].column.name
-    roles = (*(pair for pair in options.roles if pair[0] != name), (name, "left out"))
-    ignore = Answer("Leave out the column", "Its rows stay.", {"roles": roles})
+    change = options.with_roles((name, "left out"))
+    ignore = Answer("Leave out the column", "Its rows stay.", change)
     raise Question(
         f"column {quoted(name)}", f"{mostly[0].phrase()} of {n_rows:,} cells that cannot be used",
         "Leave out this column?", (ignore,) if everything else (ignore, leave),
