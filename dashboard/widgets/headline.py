@@ -124,7 +124,8 @@ class Figures:
         self._tiles = st.container(key="tiles").empty()
         self._gap = self._show_details()
         self.show()
-        _show_warnings(scene)
+        for text in scene.result.warnings:
+            st.markdown(f":small[:material/warning: {escape_markdown(text)}]")
 
     def _show_details(self) -> DeltaGenerator:
         """Show where scores are off; return the place of the mean gaps."""
@@ -227,12 +228,6 @@ def _show_tiles(scene: Scene, inference: Inference | None) -> None:
                 st.markdown(f":small[95% CI {interval}]")
             if tile.beside:
                 st.markdown(f":small[{tile.beside}]")
-
-
-def _show_warnings(scene: Scene) -> None:
-    """Show what the fit warns of."""
-    for text in scene.result.warnings:
-        st.markdown(f":small[:material/warning: {escape_markdown(text)}]")
 
 
 def open_class(name: str) -> None:

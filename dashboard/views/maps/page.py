@@ -162,13 +162,11 @@ def show_manual(scene: Scene) -> None:
 
 
 def _show_chosen(scene: Scene) -> None:
-    chosen = address.choose(
-        st.segmented_control,
+    chosen = address.choose_button(
         words.BY_HAND,
         {"temperature": words.TEMPERATURE, "knots": words.KNOTS},
         key="by_hand",
         default="temperature",
-        required=True,
         label_visibility="collapsed",
     )
     if chosen == "knots":
@@ -202,7 +200,7 @@ def _show_temperature(scene: Scene) -> None:
         if equal:
             st.markdown(f":small[{equal}]")
     with right:
-        st.html(_knots_table(here, there, rows.n_samples))
+        st.html(_temperature_table(here, there, rows.n_samples))
     _show_sweep(scene, swept, here.measured, there.measured)
     _show_diagrams(scene, here, there)
 
@@ -216,13 +214,12 @@ def _choose_temperature(fitted: float) -> float:
         1.0,
         format_func=lambda value: f"{value:.3g}",
         key="hand_t_wide" if results.is_wide(fitted) else "hand_t",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.HAND_T_HELP,
     )
 
 
-def _knots_table(here: AtTemperature, there: AtTemperature, n_rows: int) -> str:
+def _temperature_table(here: AtTemperature, there: AtTemperature, n_rows: int) -> str:
     columns = here.measured, there.measured
     accuracies = here.evaluated.compare("accuracy").after, there.evaluated.compare("accuracy").after
     rows = words.temperature_rows(columns, accuracies, n_rows)
@@ -277,8 +274,7 @@ def _show_knots(scene: Scene) -> None:
         results.LAST_KNOTS,
         6,
         key="hand_knots",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.HAND_KNOTS_HELP,
     )
     place = swept.place(n_knots)
@@ -363,12 +359,5 @@ def _choose(scene: Scene, node: words.Node, names: Sequence[str]) -> int:
 def _show_listed(key: str, listed: Listed | None) -> None:
     if listed is not None:
         with st.container(key=key, height=380 if len(listed.rows) > _TALL else "content"):
-            st.html(_numbers_table(listed))
-
-
-def _numbers_table(listed: Listed) -> str:
-    return table(
-        "measures parameters",
-        [cell(name) for name in listed.heads],
-        [[cell(text) for text in row] for row in listed.rows],
-    )
+            heads, rows = map(cell, listed.heads), (map(cell, row) for row in listed.rows)
+            st.html(table("measures parameters", [*heads], [[*row] for row in rows]))

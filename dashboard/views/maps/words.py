@@ -23,7 +23,7 @@ from calibcore.validation import Floats
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.texts.glossary import GLOSSARY
 from dashboard.texts.methods import method_name
-from dashboard.texts.numbers import escape_markdown, of_100, percent, points, took
+from dashboard.texts.numbers import escape_markdown, listing, of_100, percent, points, took
 from dashboard.texts.rows import rows_of, says_rows
 
 _SHORT = 12
@@ -175,8 +175,7 @@ def falls_note(names: list[str], *, expert: bool) -> str:
     """Return whose curve falls somewhere; nothing where none does."""
     if not names:
         return ""
-    who = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    text = f"Not monotone ({who}): some higher scores end up below lower ones."
+    text = f"Not monotone ({listing(names)}): some higher scores end up below lower ones."
     return f"{text} AUROC can change." if expert else text
 
 
