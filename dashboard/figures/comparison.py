@@ -129,7 +129,6 @@ def _values(contestants: Sequence[Contestant], measure: Measure, side: Evaluated
 def _uncalibrated(
     contestants: Sequence[Contestant], measure: Measure, side: EvaluatedOn
 ) -> float | None:
-    """Return the uncalibrated value."""
     return contestants[0].on(side).compare(measure).before if contestants else None
 
 

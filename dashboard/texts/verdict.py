@@ -184,7 +184,7 @@ def both_sides_line(
     event is called. ``groups``: the subgroups that a verdict is of too. ``ranges``: whether the
     subgroups and ranges of scores that are off come between the two, on a line for each side.
     """
-    sides = {"Before": evaluated.before, "After": evaluated.after}
+    sides = sides_of(evaluated)
     parts = []
     for name, finding in findings(result, evaluated, event, groups).items():
         n_samples, gap = evaluated.n_samples, mean_gap_of(sides[name])
