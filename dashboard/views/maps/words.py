@@ -21,6 +21,7 @@ from calibcore.events import OneClass, TopR
 from calibcore.metrics import EntropyIsNll
 from calibcore.validation import Floats
 from dashboard.settings import NO_METHOD, ChosenEvent
+from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import GLOSSARY
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown, listing, of_100, percent, points, took
@@ -181,7 +182,7 @@ def falls_note(names: list[str], *, expert: bool) -> str:
 
 def short_group(name: str) -> str:
     """Return the name of a group where there is little room."""
-    return escape(name if len(name) <= _SHORT else f"{name[: _SHORT - 1]}\u2026")
+    return escape(shortened(name, _SHORT))
 
 
 def of_groups(n_shown: int, by: str) -> str:
