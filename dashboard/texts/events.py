@@ -8,8 +8,6 @@ from dashboard.settings import ChosenEvent
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import escape_markdown
 
-"""Signs of the name of a column or a class, at most."""
-
 
 @dataclass(frozen=True)
 class EventWords:
