@@ -7,6 +7,7 @@ import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.metrics.binned import BinSweep
+from dashboard.figures.intervals import apart
 from dashboard.figures.layout import Sketch, base_layout, share_axis
 from dashboard.figures.palette import Palette
 
@@ -166,7 +167,7 @@ def _name_lines(figure: Sketch, sweep: BinSweep, highest: float, palette: Palett
         (KS, sweep.ks_error, palette.text),
     ]
     ends.sort(key=lambda end: float(end[1]))
-    heights = _apart([float(value) / highest for _, value, _ in ends])
+    heights = apart([float(value) / highest for _, value, _ in ends], _APART)
     for (name, _, colour), height in zip(ends, heights, strict=True):
         figure.add_annotation(
             xref="paper",
@@ -179,16 +180,3 @@ def _name_lines(figure: Sketch, sweep: BinSweep, highest: float, palette: Palett
             font={"size": 14, "color": colour},
             showarrow=False,
         )
-
-
-def _apart(heights: list[float]) -> list[float]:
-    """Move rising heights between 0 and 1 apart: up, and down again where they pass the top."""
-    raised: list[float] = []
-    for height in heights:
-        raised.append(max(height, raised[-1] + _APART) if raised else height)
-    highest_free = 1.0
-    lowered: list[float] = []
-    for height in reversed(raised):
-        lowered.append(min(height, highest_free))
-        highest_free = lowered[-1] - _APART
-    return lowered[::-1]

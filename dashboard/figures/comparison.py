@@ -12,7 +12,7 @@ from calibcore.comparison import Contestant, EvaluatedOn, penalty, sides_shown
 from calibcore.inference import Interval
 from calibcore.metrics import Measure
 from calibcore.validation import Floats
-from dashboard.figures.layout import base_layout, harmless, names_axis, wrapped
+from dashboard.figures.layout import base_layout, dot, harmless, names_axis, wrapped
 from dashboard.figures.palette import Palette
 
 Changes = Mapping[tuple[str, EvaluatedOn], Interval]
@@ -129,7 +129,6 @@ def _values(contestants: Sequence[Contestant], measure: Measure, side: Evaluated
 def _uncalibrated(
     contestants: Sequence[Contestant], measure: Measure, side: EvaluatedOn
 ) -> float | None:
-    """Return the uncalibrated value."""
     return contestants[0].on(side).compare(measure).before if contestants else None
 
 
@@ -224,12 +223,7 @@ def _add_dots(
         text=[harmless(name) for name in names],
         mode="markers",
         name=look.name,
-        marker={
-            "symbol": look.symbol,
-            "size": 10,
-            "color": look.colour,
-            "line": {"width": 2, "color": look.colour},
-        },
+        marker=dot(look.symbol, look.colour, 10),
         cliponaxis=False,  # whole at the edge; those beyond it are hidden
         hovertemplate=f"%{{text}}<br>{look.name}: %{{x:{form}}}<extra></extra>",
     )

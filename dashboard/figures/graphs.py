@@ -415,10 +415,7 @@ _TITLES = {
 
 
 def fit_graph(fit: SplineFit, palette: Palette) -> go.Figure:
-    """Draw the cumulative curve of the calibration set, the spline through it, and its knots.
-
-    ``fit``: the spline and what it was fitted to.
-    """
+    """Draw the cumulative curve of the calibration set, the spline through it, and its knots."""
     figure = go.Figure()
     shown = thin(fit.fractile, fit.total, most=MOST_FIT_POINTS)
     x = fit.fractile[shown].astype(np.float32)

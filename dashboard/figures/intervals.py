@@ -67,7 +67,7 @@ def name_ends(
     ``pixels``: height of the axis. ``side``: at which ends; heights are those of the points there.
     """
     ordered = sorted(ends, key=lambda end: end.height)
-    heights = _apart([min(max(end.height, 0.0), 1.0) for end in ordered], _LINE_HEIGHT / pixels)
+    heights = apart([min(max(end.height, 0.0), 1.0) for end in ordered], _LINE_HEIGHT / pixels)
     low, high = domain
     placed = [
         (end, low + height * (high - low)) for end, height in zip(ordered, heights, strict=True)
@@ -82,7 +82,7 @@ def name_ends(
     )
 
 
-def _apart(heights: list[float], least: float) -> list[float]:
+def apart(heights: list[float], least: float) -> list[float]:
     """Move ascending heights apart, first up, then down from the top."""
     moved = list(heights)
     for number in range(1, len(moved)):

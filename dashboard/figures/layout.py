@@ -12,6 +12,7 @@ from plotly import graph_objects as go
 from calibcore.validation import Floats
 from dashboard.figures.drawing import Drawing
 from dashboard.figures.palette import Palette
+from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import MINUS
 
 
@@ -161,6 +162,17 @@ def parted(*columns: NDArray[Any]) -> Floats:
     return np.stack([*columns, apart], axis=1).ravel()
 
 
+def dot(symbol: str, colour: str, size: float, **more: Any) -> dict[str, Any]:
+    """Return a mark whose edge is as strong where it is open as where it is filled."""
+    edge = {"width": 2, "color": colour}
+    return {"symbol": symbol, "size": size, "color": colour, "line": edge, **more}
+
+
+def sides_key(*, calibrated: bool) -> str:
+    """Return the title of a figure of dots that tells its two sides apart."""
+    return "\u25cb before \u00a0 \u25cf after calibration" if calibrated else "\u25cb uncalibrated"
+
+
 def middles(edges: Floats) -> Floats:
     """Return the middle between each edge and the next."""
     return np.asarray((edges[:-1] + edges[1:]) / 2)
@@ -177,6 +189,7 @@ def harmless(name: str) -> str:
     return escape(name.replace("$", ""), quote=False)
 
 
-def wrapped(name: str, n_signs: int) -> str:
-    """Make text from a file show as it is, on lines of at most so many signs."""
-    return "<br>".join(map(harmless, textwrap.wrap(name, n_signs)))
+def wrapped(name: str, n_signs: int, most: int | None = None) -> str:
+    """Make text from a file show as it is, on lines of at most so many signs; cut to the most."""
+    text = name if most is None else shortened(name, most)
+    return "<br>".join(map(harmless, textwrap.wrap(text, n_signs)))

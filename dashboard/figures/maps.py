@@ -27,6 +27,7 @@ from dashboard.figures.layout import (
 )
 from dashboard.figures.palette import Palette
 from dashboard.figures.thinning import thin
+from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import ci
 from dashboard.texts.rows import rows_of
 
@@ -367,8 +368,7 @@ def triangle(
 def _shown(name: str) -> str:
     """Return a name from a file so that it shows as it is, on one short line."""
     flat = " ".join(name.replace("$", "").split())
-    short = flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}\u2026"
-    return escape(short, quote=False)
+    return escape(shortened(flat, _LONGEST), quote=False)
 
 
 def _words(names: list[str], before: Floats, after: Floats) -> str:
@@ -467,7 +467,7 @@ def _axis(names: Sequence[str], title: str) -> dict[str, object]:
     """Return an axis that names as many classes as there is room for."""
     step = -(-len(names) // _NAMED)
     shown = names[::step]
-    texts = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}\u2026" for name in shown]
+    texts = [shortened(name, _LETTERS) for name in shown]
     return {
         "title": {"text": title, "font": {"size": 14}, "standoff": 4},
         "type": "category",

@@ -13,11 +13,13 @@ from calibcore.validation import Floats
 from dashboard.figures.layout import (
     Sketch,
     base_layout,
+    dot,
     harmless,
     names_axis,
     parted,
     round_step,
     share_axis,
+    sides_key,
     wrapped,
 )
 from dashboard.figures.palette import Palette
@@ -53,7 +55,7 @@ def plane_figure(
         figure.add_scatter(
             x=across[:, side],
             y=up[:, side],
-            text=[_shown(one) for one in names],
+            text=[wrapped(one, NAME_SIGNS, _MOST_SIGNS) for one in names],
             customdata=plane.brier[:, side],
             hovertemplate=(
                 f"%{{text}}<br>miscalibration %{{x:.4f}}<br>{up_name.lower()} %{{y:.4f}}"
@@ -63,7 +65,7 @@ def plane_figure(
         )
     _name_models(figure, across[:, 0], up[:, 0], names, (x_range, palette))
     return figure.update_layout(
-        base_layout(_key(calibrated=calibrated)),
+        base_layout(sides_key(calibrated=calibrated)),
         height=PIXELS,
         margin={"l": 70, "r": 64, "t": 46, "b": 44},
         xaxis=_axis("Miscalibration (lower is better)", x_range),
@@ -90,13 +92,13 @@ def measure_figure(
         figure.add_scatter(
             x=[float(one[side]) for one in rows],
             y=places,
-            text=[_shown(one[0]) for one in rows],
+            text=[wrapped(one[0], NAME_SIGNS, _MOST_SIGNS) for one in rows],
             hovertemplate=f"%{{text}}<br>{measure} %{{x:.2%}}<extra>{look['name']}</extra>",
             **look,
         )
     highest = max(max(one[1:]) for one in rows)
     return figure.update_layout(
-        base_layout(_key(calibrated=calibrated)),
+        base_layout(sides_key(calibrated=calibrated)),
         height=88 + 36 * len(rows),
         margin={"l": 170, "r": 22, "t": 34, "b": 48},
         xaxis=share_axis(f"{measure} (lower is better)", (0.0, 1.06 * highest or 1e-3)),
@@ -111,19 +113,10 @@ def _sides(palette: Palette, *, calibrated: bool) -> list[dict[str, Any]]:
         {
             "mode": "markers",
             "name": name,
-            "marker": {
-                "symbol": symbol,
-                "size": 11,
-                "color": colour,
-                "line": {"width": 2, "color": colour},
-            },
+            "marker": dot(symbol, colour, 11),
         }
         for name, symbol, colour in looks[: 2 if calibrated else 1]
     ]
-
-
-def _key(*, calibrated: bool) -> str:
-    return "\u25cb before \u00a0 \u25cf after calibration" if calibrated else "\u25cb uncalibrated"
 
 
 def _range(values: Floats) -> tuple[float, float]:
@@ -206,7 +199,7 @@ def _name_models(
         figure.add_annotation(
             x=x,
             y=y,
-            text=_shown(name),
+            text=wrapped(name, NAME_SIGNS, _MOST_SIGNS),
             xanchor="left" if rightward else "right",
             align="left" if rightward else "right",
             yanchor="bottom",
@@ -215,11 +208,6 @@ def _name_models(
             font={"size": 14, "color": palette.text},
             showarrow=False,
         )
-
-
-def _shown(name: str) -> str:
-    cut = name if len(name) <= _MOST_SIGNS else f"{name[: _MOST_SIGNS - 1]}\u2026"
-    return wrapped(cut, NAME_SIGNS)
 
 
 Kind = Literal["share", "nats", "temperature"]

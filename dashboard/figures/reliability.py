@@ -46,10 +46,7 @@ def points(bins: BinTable, palette: Palette, *, sizes: Floats, width: float) -> 
 
 
 def add_isotonic(figure: Sketch, reliability: CorpReliability, palette: Palette) -> None:
-    """Add the isotonic curve, its steps level, its confidence band and the consistency band.
-
-    ``figure``: what is added to. ``reliability``: what is drawn.
-    """
+    """Add the isotonic curve, its steps level, its confidence band and the consistency band."""
     words = "consistency band,<br>if perfectly calibrated"
     consistency = _region(reliability.consistency, "consistency band", words)
     add_band(figure, consistency, palette.band)
@@ -77,10 +74,7 @@ def add_isotonic(figure: Sketch, reliability: CorpReliability, palette: Palette)
 
 
 def add_smoothed(figure: Sketch, reliability: SmoothReliability, palette: Palette) -> None:
-    """Add the smoothed curve, pale where rows are few, its band, and the smoothed mean score.
-
-    ``figure``: what is added to. ``reliability``: what is drawn.
-    """
+    """Add the smoothed curve, pale where rows are few, its band, and the smoothed mean score."""
     region = _region(reliability.confidence, "confidence band", "confidence band")
     add_band(figure, region, palette.gap)
     dense = np.where(reliability.density >= PALE_BELOW, 0.0, np.nan)

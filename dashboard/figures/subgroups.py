@@ -12,10 +12,13 @@ from calibcore.validation import Floats
 from dashboard.figures.layout import (
     Sketch,
     base_layout,
+    dot,
     harmless,
     middles,
+    parted,
     pp_ticks,
     share_axis,
+    sides_key,
     wrapped,
 )
 from dashboard.figures.palette import Palette
@@ -26,8 +29,6 @@ ROW, NAME_WIDTH, NAME_SIGNS = 50, 150, 22
 
 TOP, BOTTOM = 34, 52
 """Pixels above the first row, as in the table, and below the last, as the axis needs."""
-
-_MOST_SIGNS = 2 * NAME_SIGNS
 
 
 def slice_plot(
@@ -47,11 +48,11 @@ def slice_plot(
     figure, after = Sketch(), screens[1]
     _add_gaps(figure, screens, names, order, palette, ("x", "y"))
     return figure.figure(
-        base_layout(_title(after)),
+        base_layout(sides_key(calibrated=after is not None)),
         height=TOP + BOTTOM + ROW * order.size,
         margin={"l": NAME_WIDTH, "r": 16, "t": TOP, "b": BOTTOM},
         xaxis=_gap_axis(screens, order, palette),
-        yaxis=_name_axis([_short(names[k]) for k in order], palette),
+        yaxis=_name_axis([wrapped(names[k], NAME_SIGNS, 2 * NAME_SIGNS) for k in order], palette),
         shapes=[_no_gap(palette)],
     )
 
@@ -91,17 +92,13 @@ def period_plot(
     line |= {"xref": "paper", "yref": "y", "x1": 1, "y1": 0}
     ticks = _name_axis([harmless(names[k]) for k in order.tolist()], palette)
     return figure.figure(
-        base_layout(_title(after)),
+        base_layout(sides_key(calibrated=after is not None)),
         height=320,
         margin={"l": 58, "r": 16, "t": TOP, "b": 76},
         xaxis={**ticks, "range": [-0.5, order.size - 0.5], "tickangle": -60},
         yaxis=_gap_axis(screens, order, palette),
         shapes=[line],
     )
-
-
-def _title(after: SliceScreen | None) -> str:
-    return "\u25cb before \u00a0 \u25cf after calibration" if after else "\u25cb uncalibrated"
 
 
 def _add_gaps(
@@ -126,13 +123,7 @@ def _add_gaps(
             **{along: screen.mean_gap[order], across: rows},
             mode="markers",
             name=name,
-            marker={
-                "symbol": symbol,
-                "size": 9,
-                "color": colour,
-                "opacity": strength,
-                "line": {"width": 2, "color": colour},
-            },
+            marker=dot(symbol, colour, 9, opacity=strength),
             text=[_hover(screen, int(k), harmless(names[k])) for k in order],
             hovertemplate=f"%{{text}}<extra>{name}</extra>",
         )
@@ -147,13 +138,10 @@ def _add_error_bars(
     axes: tuple[str, str],
 ) -> None:
     (name, colour), (along, across) = look, axes
-    break_ = np.full(order.size, np.nan)
     figure.add_scatter(
         **{
-            along: np.stack(
-                [screen.gap_low[order], screen.gap_high[order], break_], axis=1
-            ).ravel(),
-            across: np.stack([rows, rows, break_], axis=1).ravel(),
+            along: parted(screen.gap_low[order], screen.gap_high[order]),
+            across: parted(rows, rows),
         },
         mode="lines",
         name=f"95% CI, {name}",
@@ -167,12 +155,6 @@ def _hover(screen: SliceScreen, k: int, name: str) -> str:
         f"{name}<br>{rows_of(int(screen.rows[k]))}<br>mean score {screen.mean_score[k]:.1%}"
         f"<br>observed frequency {screen.frequency.share[k]:.1%}"
     )
-
-
-def _short(name: str) -> str:
-    """Cut a name to two lines, so that it does not run into its neighbour's."""
-    cut = name if len(name) <= _MOST_SIGNS else f"{name[: _MOST_SIGNS - 1]}\u2026"
-    return wrapped(cut, NAME_SIGNS)
 
 
 def _gap_axis(

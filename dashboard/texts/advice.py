@@ -31,6 +31,11 @@ from dashboard.texts.verdict import capitalised, decisions, mean_moved, set_name
 
 TOP = TopR(1)
 
+_COMPARE = "compare", "Compare calibrators"
+_CLASSES = "reliability", "See every class"
+_SUBGROUPS = "slices", "See subgroups"
+"""Address of the page that shows more, and what the link to it says."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -250,14 +255,13 @@ def classes_off(evidence: Evidence) -> Step | None:
     text = f"No miscalibration detected for {_looked_at(evidence)}"
     if before.n_classes == 2:
         return _second_class(evidence, before, f"{text}. This class: ")
-    n_off = int(before.off(DETECTION_LEVEL).sum())
+    n_off = _n_off(before)
     if not n_off:
         return None
-    then = "" if after is None else f" before calibration, {_number_off(after)} after"
+    then = "" if after is None else f" before calibration, {_n_off(after):,} after"
     return Step(
         f"**Check the classes.** {text}. {_so_many(n_off, before.n_classes)} miscalibrated{then}.",
-        "reliability",
-        "See every class",
+        *_CLASSES,
     )
 
 
@@ -276,8 +280,8 @@ def _so_many(n_off: int, n_classes: int) -> str:
     return f"{n_off:,} of {n_classes:,} classes {'is' if n_off == 1 else 'are'}"
 
 
-def _number_off(screen: ClassScreen) -> str:
-    return f"{int(screen.off(DETECTION_LEVEL).sum()):,}"
+def _n_off(screen: ClassScreen) -> int:
+    return int(screen.off(DETECTION_LEVEL).sum())
 
 
 def _second_class(evidence: Evidence, screen: ClassScreen, text: str) -> Step | None:
@@ -312,7 +316,7 @@ def classes(evidence: Evidence) -> Step | None:
     if screen.n_classes == 2:
         when = "before" if after is None or evidence.method == NO_METHOD else "after"
         return _second_class(evidence, screen, f"{when} calibration: ")
-    n_off = int(screen.off(DETECTION_LEVEL).sum())
+    n_off = _n_off(screen)
     if not n_off:
         return None
     text = f"{_so_many(n_off, screen.n_classes)} individually miscalibrated"
@@ -321,8 +325,7 @@ def classes(evidence: Evidence) -> Step | None:
         text += " This calibrator corrects only the selected event."
     return Step(
         f"**Check the classes.** {text}",
-        "reliability",
-        "See every class",
+        *_CLASSES,
     )
 
 
@@ -398,11 +401,9 @@ def recommended(advised: str, advice: str, group: str = "") -> Step:
     ``group`` is the column of the groups that it is told, text of the file; empty for none.
     """
     by = f" ({escape_markdown(shortened(group))})" if group else ""
-    warning = f" {KNOWN_GROUPS}" if method_by_key(advised).knows_groups else ""
     return Step(
-        f"**Use {method_name(advised)}{by}.** {advice}{warning}",
-        "compare",
-        "Compare calibrators",
+        f"**Use {method_name(advised)}{by}.** {advice}{_known_groups(advised)}",
+        *_COMPARE,
         method=advised,
     )
 
@@ -420,7 +421,7 @@ def _another(evidence: Evidence) -> Step | None:
         what = "**Calibrate the scores.** Choose a calibrator on the left, or compare several."
         if evidence.advice:
             what = f"**Look at the comparison.** {evidence.advice}"
-        return Step(what, "compare", "Compare calibrators")
+        return Step(what, *_COMPARE)
     if evidence.advised or not evidence.result.in_folds:  # one set's mean is not another's
         return None
     keys, n_samples = ("mean_gap", "mean_score", "hit_rate"), evidence.evaluated.n_samples
@@ -432,10 +433,12 @@ def _another(evidence: Evidence) -> Step | None:
 
 def _use(evidence: Evidence, why: str) -> Step:
     """Advise the calibrated scores, with the warning of a calibrator that must know groups."""
-    warning = f" {KNOWN_GROUPS}" if method_by_key(evidence.method).knows_groups else ""
-    return Step(
-        f"**Use the calibrated scores.** {why}.{warning}", "maps", "See the calibration map"
-    )
+    text = f"**Use the calibrated scores.** {why}.{_known_groups(evidence.method)}"
+    return Step(text, "maps", "See the calibration map")
+
+
+def _known_groups(method: str) -> str:
+    return f" {KNOWN_GROUPS}" if method_by_key(method).knows_groups else ""
 
 
 def _cured(evidence: Evidence) -> Step | None:
@@ -467,7 +470,7 @@ def _group_off(evidence: Evidence, *, after: bool) -> Step | None:
         return None
     text = f"overall after {method_name(evidence.method)}" if after else "overall"
     sentence = f"**Check subgroups first.** No miscalibration detected {text}, but in {worst}."
-    return Step(sentence, "slices", "See subgroups")
+    return Step(sentence, *_SUBGROUPS)
 
 
 def _subgroup_off(evidence: Evidence) -> bool:
@@ -480,7 +483,7 @@ def _groups(evidence: Evidence) -> Step | None:
         return None
     when = "" if evidence.groups.after is evidence.groups.before else " after calibration"
     worst = evidence.groups.worst(after=True)
-    return Step(f"**Check subgroups.** Worst{when}: {worst}.", "slices", "See subgroups")
+    return Step(f"**Check subgroups.** Worst{when}: {worst}.", *_SUBGROUPS)
 
 
 def _overall(evidence: Evidence) -> str:
@@ -493,7 +496,7 @@ def _leave(evidence: Evidence, *, harmful: bool) -> Step:
     if harmful:
         name = method_name(evidence.method)
         sentence = f"**Use the uncalibrated scores.** Miscalibration is detected only after {name}."
-        return Step(sentence, "compare", "Compare calibrators")
+        return Step(sentence, *_COMPARE)
     gap = detected_points(smallest_gap_shown(evaluated.before.curves), evaluated.n_samples)
     n_groups = 0 if evidence.groups is None else evidence.groups.before.n_groups
     subgroups = "Subgroups may still be miscalibrated."
@@ -544,7 +547,7 @@ def _other(evidence: Evidence, why: str, *, first: str = "Try") -> Step:
     if evidence.advised == evidence.method:
         name = method_name(evidence.method)
         advice = f"**Use {name}, with care.** {why} None of those compared is clearly better."
-    return Step(advice, "compare", "Compare calibrators")
+    return Step(advice, *_COMPARE)
 
 
 def _certain_first(evidence: Evidence, use: str) -> Step | None:
@@ -604,6 +607,5 @@ def _decisions(evidence: Evidence) -> Step | None:
     return Step(
         f"**Check predicted classes.** {capitalised(decisions(evidence.evaluated))}."
         " Temperature scaling changes none.",
-        "compare",
-        "Compare calibrators",
+        *_COMPARE,
     )

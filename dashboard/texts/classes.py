@@ -44,8 +44,6 @@ _NOTE = (
 )
 
 
-_LONGEST_NAME = 40
-
 _KINDS = {"too high": "over", "too low": "under", "both": "both", "none": "none"}
 
 
@@ -140,7 +138,7 @@ def opened(name: str) -> str:
     return f"Every graph now shows class {escape_markdown(shortened(name))}."
 
 
-def shortened(name: str) -> str:
+def shortened(name: str, most: int = 40) -> str:
     """Return a name, cut where it would fill the line.
 
     Examples
@@ -148,7 +146,7 @@ def shortened(name: str) -> str:
     >>> shortened("Shirt"), shortened("x" * 60)[-3:], len(shortened("x" * 60))
     ('Shirt', 'xx\u2026', 40)
     """
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}\u2026"
+    return name if len(name) <= most else f"{name[: most - 1]}\u2026"
 
 
 def picture_title(row: ClassRow, *, expert: bool = False) -> tuple[str, str]:

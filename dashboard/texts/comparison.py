@@ -22,6 +22,7 @@ from dashboard.texts.numbers import (
     duration,
     escape_markdown,
     finer_digits,
+    listing,
     measured,
     measured_change,
     percent,
@@ -269,10 +270,9 @@ def level(choice: Advice) -> str:
     """Return which calibrators are not clearly worse than the best, that advised among them."""
     if choice.advised is None or not choice.level:
         return ""
-    *names, last = (method_name(key) for key in choice.level)
-    named = f"{', '.join(names)} and {last}" if names else last
-    simplest = "the simplest of them is advised" if names else "the simpler one is advised"
-    return f"Not clearly different: {named}; {simplest}."
+    names = [method_name(key) for key in choice.level]
+    simplest = "the simplest of them is advised" if names[1:] else "the simpler one is advised"
+    return f"Not clearly different: {listing(names)}; {simplest}."
 
 
 def moves_mean(one: Contestant) -> str:
@@ -426,11 +426,7 @@ def dots_caption(
 
 def _few(names: Sequence[str]) -> str:
     """List names, of more than three the first two."""
-    if len(names) == 1:
-        return names[0]
-    if len(names) > 3:
-        names = [*names[:2], f"{len(names) - 2} others"]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return listing([*names[:2], f"{len(names) - 2} others"] if len(names) > 3 else names)
 
 
 MARKED = "**Bold**: best; underlined: second best."

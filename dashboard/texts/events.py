@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.readers import Upload
 from dashboard.settings import ChosenEvent
+from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import escape_markdown
-
-_LONGEST = 40
-"""Signs of the name of a column or a class, at most."""
 
 
 @dataclass(frozen=True)
@@ -67,17 +65,17 @@ def event_name(
     match event:
         case OneClass(k):
             name = str(class_names[k] if class_names else k)
-            return f"{_cut(outcome)} = {_cut(name)}" if outcome else f"Class {_cut(name)}"
+            return (
+                f"{shortened(outcome)} = {shortened(name)}"
+                if outcome
+                else f"Class {shortened(name)}"
+            )
         case TopR(1):
             return "Top prediction"
         case TopR(r):
             return f"Prediction {r}"
         case WithinTopR(r):
             return f"Top-{r} set"
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}\u2026"
 
 
 def event_words(

@@ -1,6 +1,7 @@
 """What the laboratory says."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from dashboard.learn.laboratory import N_BINS, N_DRAWS, Chosen, Result, preset_o
 from dashboard.samples import Sample
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
-from dashboard.texts.numbers import MINUS, amount, p_words, percent, pp
+from dashboard.texts.numbers import MINUS, amount, listing, p_words, percent, pp, with_unit
 
 TITLE = "Laboratory"
 INTRO = (
@@ -189,9 +190,7 @@ def nearest(calibrators: Sequence[CalibratorAgainstTruth], truth: Truth) -> str:
     )
 
 
-def _written(value: float, unit: Unit) -> str:
-    text = amount(value, unit, 1_000)
-    return f"{text}%" if unit == "share" else text
+_written = partial(with_unit, n_samples=1_000)
 
 
 def _error(value: float, unit: Unit) -> str:
@@ -260,7 +259,7 @@ def estimators_conclusion(study: EstimatorStudy) -> str:
     else:
         first = f"With {few:,} rows {NAMES[lowest[0]]} has the lowest error of an ECE estimate"
         alike = [f"{NAMES[key]} {_error_of_estimates(study, key, 0)}" for key in lowest[1:]]
-        alike = [f"not clearly lower than {_listed(alike)}"] if alike else []
+        alike = [f"not clearly lower than {listing(alike)}"] if alike else []
         first += f" ({', '.join([error, *alike])})"
         first += (
             "." if "ece" in lowest else f"; {NAMES['ece']}: {_error_of_estimates(study, 'ece', 0)}."
@@ -318,7 +317,3 @@ def _shown(study: EstimatorStudy) -> list[int]:
 
 def _error_of_estimates(study: EstimatorStudy, key: str, place: int) -> str:
     return f"{100 * study.mean_error(key)[place]:.2f} pp"
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

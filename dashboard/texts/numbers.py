@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 
 from calibcore.cumulative import CumulativeCurves
 from calibcore.evaluation import Comparison
@@ -177,8 +178,13 @@ def measured(comparison: Comparison, value: float | None, n_samples: int) -> str
     """Write one value of a measure with its unit; a dash where it is not defined."""
     if value is None or math.isnan(value):
         return "\u2013"
-    text = amount(value, comparison.measure.unit, n_samples)
-    return f"{text}%" if comparison.measure.unit == "share" else text
+    return with_unit(value, comparison.measure.unit, n_samples)
+
+
+def with_unit(value: float, unit: Unit, n_samples: int) -> str:
+    """Write a value of a measure with its unit."""
+    text = amount(value, unit, n_samples)
+    return f"{text}%" if unit == "share" else text
 
 
 def written(value: float, unit: Unit, n_samples: int) -> float:
@@ -224,6 +230,18 @@ def measured_change(
     finer = finer_digits(interval, unit, n_samples)
     text = amount(change, unit, n_samples, signed=True, finer=finer)
     return f"{text} pp" if unit == "share" else text
+
+
+def listing(names: Sequence[str]) -> str:
+    """Write names as a sentence has them.
+
+    Examples
+    --------
+    >>> listing(["a"]), listing(["a", "b"]), listing(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def of_100(share: float) -> str:

@@ -146,6 +146,12 @@ def badge(name: str, finding: Badge) -> str:
     return f":{finding.colour}-badge[{finding.icon} {name}: {finding.in_sentence}]"
 
 
+def sides_of(evaluated: SetResult) -> dict[str, Side]:
+    """Return the sides by their names; Before alone where nothing was calibrated."""
+    sides = {"Before": evaluated.before}
+    return sides if evaluated.after is evaluated.before else {**sides, "After": evaluated.after}
+
+
 def findings(
     result: AuditResult, evaluated: SetResult, event: EventWords, groups: Groups | None = None
 ) -> dict[str, Badge]:
@@ -154,11 +160,8 @@ def findings(
     That a calibrator suits the rows it was fitted on is no finding. Where subgroups are
     miscalibrated, or scores drift, "no miscalibration detected" is no verdict.
     """
-    sides = [evaluated.before]
-    if evaluated.after is not evaluated.before:
-        sides.append(evaluated.after)
     badges = {}
-    for name, side in zip(("Before", "After"), sides, strict=False):
+    for name, side in sides_of(evaluated).items():
         after = name == "After"
         one = finding_of(
             side, prediction=event.prediction, before=evaluated.before if after else None
@@ -187,7 +190,7 @@ def both_sides_line(
     event is called. ``groups``: the subgroups that a verdict is of too. ``ranges``: whether the
     subgroups and ranges of scores that are off come between the two, on a line for each side.
     """
-    sides = {"Before": evaluated.before, "After": evaluated.after}
+    sides = sides_of(evaluated)
     parts = []
     for name, finding in findings(result, evaluated, event, groups).items():
         n_samples, gap = evaluated.n_samples, mean_gap_of(sides[name])
@@ -301,11 +304,8 @@ def mean_moved(score: Comparison, rate: Comparison, n_samples: int) -> str:
 
 def statistics(evaluated: SetResult) -> str:
     """Return the test statistics of both sides, for experts."""
-    sides = [("Before", evaluated.before)]
-    if evaluated.after is not evaluated.before:
-        sides.append(("After", evaluated.after))
-    parts = []
-    for name, side in sides:
+    sides, parts = sides_of(evaluated), []
+    for name, side in sides.items():
         curves = side.curves
         root = math.sqrt(curves.n_samples) * curves.ks_error
         parts.append(
@@ -315,7 +315,7 @@ def statistics(evaluated: SetResult) -> str:
         )
     return (
         f"{' '.join(parts)} \u03c3 is the standard deviation of the final gap under perfect"
-        f" calibration; p-values: {null_source(*(side.curves for _, side in sides))}."
+        f" calibration; p-values: {null_source(*(side.curves for side in sides.values()))}."
     )
 
 

@@ -7,7 +7,7 @@ it is empty while nothing is chosen, and the choice that is seen follows it.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -18,6 +18,15 @@ _COMMA, _NONE = ",", "none"
 
 _QUERY = "address_asked"
 """What the address held when the session began; then what of it could not be used."""
+
+
+class _Binding(TypedDict):
+    bind: Literal["query-params"]
+    persist_state: Literal["session"]
+
+
+IN_ADDRESS: _Binding = {"bind": "query-params", "persist_state": "session"}
+"""Tells a control that the address holds what it stands at, on all pages."""
 
 _PUT = "address_put"
 """What was chosen in the user's place and is not in the session and in the address yet."""
@@ -69,6 +78,14 @@ def choose(
     return str(st.session_state[_seen(key)])
 
 
+def choose_button(
+    label: str, options: Mapping[str, str], *, key: str, default: str, **shown: Any
+) -> str:
+    """Let the user choose one of a few words by buttons side by side; see `choose`."""
+    buttons = st.segmented_control
+    return choose(buttons, label, options, key=key, default=default, required=True, **shown)
+
+
 def choose_several(
     label: str, options: Mapping[str, str], *, key: str, default: Sequence[str], **shown: Any
 ) -> list[str]:
@@ -107,9 +124,7 @@ def choose_number(label: str, low: int, high: int, usual: int, *, key: str, **sh
         with suppress(StreamlitAPIException):  # once it is on the page, it writes what is valid
             del st.query_params[key]
             st.rerun()
-    chosen = st.number_input(
-        label, low, high, usual, key=key, bind="query-params", persist_state="session", **shown
-    )
+    chosen = st.number_input(label, low, high, usual, key=key, **IN_ADDRESS, **shown)
     return int(chosen)
 
 
@@ -168,9 +183,7 @@ def follow() -> None:
 def _hold(label: str, key: str) -> str:
     """Bind a text that nobody sees to the address; return it."""
     with st.container(key=f"in_address_{key}"):
-        text = st.text_input(
-            label, key=key, bind="query-params", persist_state="session", autocomplete="off"
-        )
+        text = st.text_input(label, key=key, **IN_ADDRESS, autocomplete="off")
     return str(text)
 
 

@@ -78,13 +78,11 @@ def choose_diagram(scene: Scene) -> Diagram:
     if is_designed(scene.rows):
         st.markdown(f":small[{NO_CURVES}]")
         return "bins"
-    chosen = address.choose(
-        st.segmented_control,
+    chosen = address.choose_button(
         DIAGRAM_LABEL,
         {str(key): name for key, name in DIAGRAMS.items()},
         key="reliability",
         default="bins",
-        required=True,
         help=DIAGRAM_HELP,
     )
     return cast("Diagram", chosen)

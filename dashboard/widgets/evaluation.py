@@ -32,13 +32,11 @@ def _split_by_date() -> None:
 
 def choose_share(upload: Upload) -> float | None:
     """Let the user cross-validate a single set, or split it; None for the former."""
-    kind = address.choose(
-        st.segmented_control,
+    kind = address.choose_button(
         imports.EVALUATION,
         imports.EVALUATIONS,
         key="evaluation",
         default="crossed",
-        required=True,
         help=imports.split_help(upload),
     )
     if kind == "crossed":
@@ -50,7 +48,6 @@ def choose_share(upload: Upload) -> float | None:
         50,
         5,
         key="share",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
     )
     return float(share / 100)

@@ -24,8 +24,7 @@ def choose_only(upload: Upload, settings: Settings) -> Slice | None:
         words.ONLY,
         [words.ALL_ROWS, *ways(upload)],
         key=_BY,
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.ONLY_HELP,
     )
     if by is None or by == words.ALL_ROWS:
@@ -38,8 +37,7 @@ def choose_only(upload: Upload, settings: Settings) -> Slice | None:
         words.ONLY_FROM if slicing.in_time else words.ONLY_VALUE,
         offered,
         key=_VALUE,
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
     )
     st.session_state[_CHOSEN] = by, value
     until = _choose_until(slicing, value) if slicing.in_time else ""
@@ -57,8 +55,7 @@ def _choose_until(slicing: Slicing, value: str) -> str:
         ["", *later],
         format_func=lambda name: name or words.ONLY_SAME,
         key=_UNTIL,
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
     )
     return until or ""
 
@@ -99,8 +96,7 @@ def choose() -> None:
         rows_words.ROWS,
         max_chars=rows_words.LONGEST,
         key="rows_are",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=rows_words.HELP,
     )
     called = rows_words.called(word)
@@ -123,8 +119,7 @@ def choose_group(upload: Upload, settings: Settings) -> str | None:
         words.CALIBRATE_BY,
         offered,
         key=_KEY,
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.CALIBRATE_BY_HELP,
     )
     st.markdown(f":small[:material/warning: {words.KNOWN_GROUPS}]")

@@ -11,6 +11,7 @@ from dashboard.figures import Mark
 from dashboard.figures.drawing import title_of
 from dashboard.figures.plotly_json import AS_DRAWN, LightFigure, Titles
 from dashboard.texts.comparison import ALL_COLUMNS
+from dashboard.widgets import address
 from dashboard.widgets.downloads import picture_name
 
 PICTURE_FORMATS = ("PNG", "SVG")
@@ -63,8 +64,7 @@ def choose_picture_format() -> None:
         default="PNG",
         required=True,
         key="pictures",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help="The camera at the upper right of each graph saves it.",
     )
 
@@ -83,7 +83,7 @@ def choose_side_on_phones() -> None:
     with st.container(key="phone_switch"):
         side = st.segmented_control(
             "Show", ["Before", "After"], default="Before", required=True, key="side",
-            bind="query-params", persist_state="session",
+            **address.IN_ADDRESS,
         )  # fmt: skip
     style.hide_on_phones("before_" if side == "After" else "after_")
 

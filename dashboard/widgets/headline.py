@@ -1,6 +1,6 @@
 """The verdict, the four figures that matter most, and recommendations."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,7 +13,7 @@ from dashboard.opening import choices
 from dashboard.scene import Scene
 from dashboard.settings import method_of
 from dashboard.texts.advice import BY_GROUP, HEADING, NEXT, Step
-from dashboard.texts.badges import FITTED, HELP, Badge
+from dashboard.texts.badges import FITTED, HELP
 from dashboard.texts.classes import opened
 from dashboard.texts.design import design_line
 from dashboard.texts.glossary import SHORT_NAMES
@@ -32,6 +32,7 @@ from dashboard.texts.verdict import (
     badge,
     bridge,
     outcome,
+    sides_of,
     statistics,
     verdict,
     where_off,
@@ -64,7 +65,7 @@ def show_headline(scene: Scene, *, notes: bool = False) -> DeltaGenerator:
     below, for what is recommended.
     """
     evaluated, words = scene.evaluated, scene.event_words
-    sides = {"Before": evaluated.before, "After": evaluated.after}
+    sides = sides_of(evaluated)
     with st.container(key="verdict", gap="small"):
         for name, finding in findings_of(scene).items():
             before, called = None, name
@@ -79,7 +80,7 @@ def show_headline(scene: Scene, *, notes: bool = False) -> DeltaGenerator:
     if notes:
         with st.container():  # there with or without notes, so that what follows keeps its place
             _show_statistics(scene)
-            _show_notes(scene, findings_of(scene), extremes=[])
+            _show_notes(scene, extremes=[])
     return place
 
 
@@ -89,12 +90,10 @@ def _show_statistics(scene: Scene) -> None:
             st.markdown(statistics(scene.evaluated))
 
 
-def _show_notes(scene: Scene, findings: Mapping[str, Badge], *, extremes: list[str]) -> None:
+def _show_notes(scene: Scene, *, extremes: list[str]) -> None:
     """Show what may mislead: a KS error below its limit, rounded scores, rows of the fit."""
-    evaluated = scene.evaluated
-    rounded = rounded_note(evaluated.before, certain=not extremes)
-    sides = {"Before": evaluated.before, "After": evaluated.after}
-    below = bridge({name: side for name, side in sides.items() if name in findings})
+    rounded = rounded_note(scene.evaluated.before, certain=not extremes)
+    below = bridge(sides_of(scene.evaluated))
     for note in filter(None, (below, rounded, *map(escape_markdown, extremes))):
         st.markdown(f":small[{note}]")
     if scene.chosen == "calibration":
@@ -127,7 +126,8 @@ class Figures:
         self._tiles = st.container(key="tiles").empty()
         self._gap = self._show_details()
         self.show()
-        _show_warnings(scene)
+        for text in scene.result.warnings:
+            st.markdown(f":small[:material/warning: {escape_markdown(text)}]")
 
     def _show_details(self) -> DeltaGenerator:
         """Show where scores are off; return the place of the mean gaps."""
@@ -135,7 +135,7 @@ class Figures:
         evaluated, findings = scene.evaluated, findings_of(scene)
         st.subheader(DETAILS, anchor=False, help=HELP)
         gap = st.container(key="mean_gap").empty()
-        sides = {"Before": evaluated.before, "After": evaluated.after}
+        sides = sides_of(evaluated)
         for name, finding in findings.items():
             if finding is not FITTED:
                 where = where_off(sides[name], self._groups, after=name == "After")
@@ -148,7 +148,7 @@ class Figures:
                 st.markdown("  \n".join(lines))
         _show_statistics(scene)
         with st.container():
-            _show_notes(scene, findings, extremes=of_extremes(scene.upload.doubts))
+            _show_notes(scene, extremes=of_extremes(scene.upload.doubts))
         return gap
 
     def show(self, inference: Inference | None = None) -> None:
@@ -232,12 +232,6 @@ def _show_tiles(scene: Scene, inference: Inference | None) -> None:
                 st.markdown(f":small[95% CI {interval}]")
             if tile.beside:
                 st.markdown(f":small[{tile.beside}]")
-
-
-def _show_warnings(scene: Scene) -> None:
-    """Show what the fit warns of."""
-    for text in scene.result.warnings:
-        st.markdown(f":small[:material/warning: {escape_markdown(text)}]")
 
 
 def open_class(name: str) -> None:

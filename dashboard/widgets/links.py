@@ -32,8 +32,7 @@ def show_further() -> None:
 
 def show_link(address: str, label: str, **query: str) -> None:
     """Show a link to a page, with settings that its address has."""
-    page = st.session_state[_PAGES][address]
-    st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=query or None)
+    show_page(address, label, icon=":material/arrow_forward:", **query)
 
 
 def full_address(address: str) -> str:

@@ -42,8 +42,7 @@ def choose_range() -> ScoreRange:
         100,
         (0, 100),
         key=_RANGE,
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         on_change=_forget_bin,
     )
     low, high = sorted(ends)  # an address may hold them the other way round

@@ -83,8 +83,7 @@ def _choose_draws() -> int:
         default=10,
         required=True,
         key="draws",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.DRAWS_HELP,
     )
     return int(chosen or 10)
@@ -92,13 +91,11 @@ def _choose_draws() -> int:
 
 def _choose_error() -> str:
     """Let the user choose by which error calibrators are compared."""
-    return address.choose(
-        st.segmented_control,
+    return address.choose_button(
         words.ERROR,
         words.SHORT_MEASURES,
         key="learning_error",
         default="event_nll",
-        required=True,
     )
 
 

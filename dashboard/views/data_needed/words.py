@@ -8,11 +8,10 @@ import numpy as np
 from calibcore.calibrators import CATALOGUE
 from calibcore.data_needed import LearningCurves, Step
 from calibcore.metrics import METRICS
-from calibcore.metrics.measure import Unit
 from dashboard.settings import NO_METHOD
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
-from dashboard.texts.numbers import amount, ci, span
+from dashboard.texts.numbers import ci, span, with_unit
 from dashboard.texts.rows import rows_of, say_rows, says_rows
 
 METHODS = "Calibrators"
@@ -83,16 +82,17 @@ def step_words(step: Step) -> str:
 OTHERS = "Other measures"
 
 
+_MEASURES = {measure.key: measure for measure in METRICS}
+
+
 def measure_name(measure: str) -> str:
     """Return the name of a measure."""
-    return next(known.name for known in METRICS if known.key == measure)
+    return _MEASURES[measure].name
 
 
 def shown(measure: str, value: float, n_test: int) -> str:
     """Return a mean with its unit."""
-    unit: Unit = next(known.unit for known in METRICS if known.key == measure)
-    text = amount(value, unit, n_test)
-    return f"{text}%" if unit == "share" else text
+    return with_unit(value, _MEASURES[measure].unit, n_test)
 
 
 def comparable_nll(curves: LearningCurves) -> str:
@@ -206,8 +206,7 @@ def need_note(measure: str) -> str:
 
 def caption(measure: str) -> str:
     """Return which direction is better in one graph."""
-    better = next(known.better for known in METRICS if known.key == measure)
-    return f"{better.capitalize()} is better."
+    return f"{_MEASURES[measure].better.capitalize()} is better."
 
 
 def marks_note(curves: LearningCurves) -> str:

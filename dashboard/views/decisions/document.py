@@ -29,6 +29,7 @@ from dashboard.document.blocks import Block, Picture, Pictures, Row, Sentences, 
 from dashboard.figures.decisions import MESH, coverage_graph, decision_graph
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
+from dashboard.texts import verdict
 from dashboard.texts.classes import shortened
 from dashboard.texts.rows import rows_of, say_rows
 from dashboard.texts.subgroups import PREDICTED, SCORES, TRUE
@@ -198,9 +199,7 @@ def selections_of(scene: Scene, wanted: float) -> list[Selection]:
 
 def sides_of(scene: Scene) -> dict[str, EventScores]:
     """Return the scores before and, where a calibrator changed them, after."""
-    before, after = scene.evaluated.before, scene.evaluated.after
-    sides = {"Before": before.event}
-    return sides if after is before else {**sides, "After": after.event}
+    return {name: side.event for name, side in verdict.sides_of(scene.evaluated).items()}
 
 
 def _selection(scene: Scene, side: str, event: EventScores, wanted: float) -> Selection:

@@ -58,8 +58,7 @@ def _choose_grouping(offered: list[str]) -> str | None:
         offered,
         index=None if decisions.usual_grouping(offered) is None else 0,
         key="decisions_by",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         placeholder=words.GROUP_PLACE,
         width=320,
     )
@@ -80,7 +79,7 @@ def _file(scene: Scene, choices: Choices) -> str:
 def _choose_accuracy() -> float:
     wanted = st.slider(
         words.ACCURACY_WANTED, 50.0, 99.9, words.USUAL_ACCURACY, 0.1, key="accuracy_wanted",
-        bind="query-params", persist_state="session", help=words.ACCURACY_HELP, width=360,
+        **address.IN_ADDRESS, help=words.ACCURACY_HELP, width=360,
     )  # fmt: skip
     return float(wanted) / 100
 
@@ -88,25 +87,23 @@ def _choose_accuracy() -> float:
 def _choose_cutoff(event: EventScores) -> tuple[float, tuple[float, float] | None]:
     """Let the user set a cut-off, or what mistakes cost, which are returned too."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        way = address.choose(
-            st.segmented_control,
+        way = address.choose_button(
             words.BY,
             words.WAYS,
             key="cutoff_by",
             default="slider",
-            required=True,
             width="content",
         )
         if way == "slider":
             usual = decisions.usual_cutoff(event)
             chosen = st.slider(
-                words.CUTOFF, 1, 99, usual, key="cutoff", bind="query-params",
-                persist_state="session", help=words.CUTOFF_HELP, width=420,
+                words.CUTOFF, 1, 99, usual, key="cutoff", help=words.CUTOFF_HELP, width=420,
+                **address.IN_ADDRESS,
             )  # fmt: skip
             return int(chosen) / 100, None
         alarm, miss = (
             st.number_input(
-                label, 0.01, 1e9, usual, key=key, bind="query-params", persist_state="session",
+                label, 0.01, 1e9, usual, key=key, **address.IN_ADDRESS,
                 help=words.COSTS_HELP, width=200,
             )
             for label, usual, key in (

@@ -333,7 +333,6 @@ def _guess_again(lesson: Lesson, left: Memory) -> None:
 
 
 def _show_controls(lesson: Lesson, left: Memory, *, revealed: bool) -> None:
-    """Show the interaction."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         for control in lesson.controls:
             _show_control(lesson, control, left)

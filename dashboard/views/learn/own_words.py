@@ -10,7 +10,15 @@ from dashboard.learn.own import CERTAIN, LETTERS, N_MORE, Answer, Collected, Res
 from dashboard.learn.questions import N_QUESTIONS, Question
 from dashboard.texts.badges import NOT_DETECTED, Badge, finding
 from dashboard.texts.measures import spelled_out
-from dashboard.texts.numbers import INFINITY, detected_points, escape_markdown, p_words, percent, pp
+from dashboard.texts.numbers import (
+    INFINITY,
+    detected_points,
+    escape_markdown,
+    listing,
+    p_words,
+    percent,
+    pp,
+)
 
 TITLE = "Your own calibration"
 YOURS, WHOLE_CLASS = f"{N_QUESTIONS} questions", "Whole class"
@@ -310,6 +318,4 @@ def _lines(numbers: Sequence[int]) -> str:
     >>> _lines([3]), _lines([3, 7, 9])
     ('Line 3', 'Lines 3, 7 and 9')
     """
-    if len(numbers) == 1:
-        return f"Line {numbers[0]}"
-    return f"Lines {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+    return f"{'Line' if len(numbers) == 1 else 'Lines'} {listing([*map(str, numbers)])}"

@@ -162,13 +162,11 @@ def show_manual(scene: Scene) -> None:
 
 
 def _show_chosen(scene: Scene) -> None:
-    chosen = address.choose(
-        st.segmented_control,
+    chosen = address.choose_button(
         words.BY_HAND,
         {"temperature": words.TEMPERATURE, "knots": words.KNOTS},
         key="by_hand",
         default="temperature",
-        required=True,
         label_visibility="collapsed",
     )
     if chosen == "knots":
@@ -216,8 +214,7 @@ def _choose_temperature(fitted: float) -> float:
         1.0,
         format_func=lambda value: f"{value:.3g}",
         key="hand_t_wide" if results.is_wide(fitted) else "hand_t",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.HAND_T_HELP,
     )
 
@@ -272,8 +269,7 @@ def _show_knots(scene: Scene) -> None:
         results.LAST_KNOTS,
         6,
         key="hand_knots",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.HAND_KNOTS_HELP,
     )
     place = swept.place(n_knots)

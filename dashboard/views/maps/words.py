@@ -22,9 +22,10 @@ from calibcore.metrics import EntropyIsNll
 from calibcore.validation import Floats
 from dashboard.document.blocks import Cell, Row
 from dashboard.settings import NO_METHOD, ChosenEvent
+from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import GLOSSARY
 from dashboard.texts.methods import method_name
-from dashboard.texts.numbers import escape_markdown, of_100, percent, points, took
+from dashboard.texts.numbers import escape_markdown, listing, of_100, percent, points, took
 from dashboard.texts.rows import rows_of, say_rows, says_rows
 
 _SHORT = 12
@@ -176,14 +177,13 @@ def falls_note(names: list[str], *, expert: bool) -> str:
     """Return whose curve falls somewhere; nothing where none does."""
     if not names:
         return ""
-    who = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    text = f"Not monotone ({who}): some higher scores end up below lower ones."
+    text = f"Not monotone ({listing(names)}): some higher scores end up below lower ones."
     return f"{text} AUROC can change." if expert else text
 
 
 def short_group(name: str) -> str:
     """Return the name of a group where there is little room."""
-    return escape(name if len(name) <= _SHORT else f"{name[: _SHORT - 1]}\u2026")
+    return escape(shortened(name, _SHORT))
 
 
 def of_groups(n_shown: int, by: str) -> str:

@@ -76,13 +76,11 @@ def show_measures(scene: Scene) -> Inference | None:
 
 def _choose_list() -> bool:
     """Show the choice between the short and the full list of measures; return True if full."""
-    chosen = address.choose(
-        st.segmented_control,
+    chosen = address.choose_button(
         "Measures",
         {"short": "Short list", "all": "All"},
         key="measures",
         default="short",
-        required=True,
         label_visibility="collapsed",
     )
     return chosen == "all"
