@@ -193,7 +193,9 @@ def states(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("path", ["overview", "reliability", "ks", "maps", "decisions", "slices"])
+@pytest.mark.parametrize(
+    "path", first_and_long(["ks", "overview", "reliability", "maps", "decisions", "slices"])
+)
 def test_what_controls_have_reached_opens_from_the_address(path: str, states: list[object]) -> None:
     rng = random.Random(path)  # noqa: S311
     page = open_page(path, sample="three_garments")

@@ -154,8 +154,6 @@ def test_the_address_chooses_graphs() -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {},
-        {"both_sets": "true"},
         {"both_sets": "true", "second": "top_2", "fractile": "30"},
         {"second": "Class Bag", "fractile": "70"},
     ],
