@@ -35,6 +35,7 @@ from tests.strategies import (
     LogitCase,
     event_data,
     logit_sets,
+    seeded_events,
     seeded_logit_sets,
 )
 
@@ -92,6 +93,12 @@ def check_regression(one: EventCase) -> None:
         assert reference.slope_off(scores, hits, slope) < 1e-7
     else:
         assert slope == close(expected)
+
+
+@pytest.mark.long
+def test_event_measures_agree_with_the_loops_on_1000_cases() -> None:
+    for number, one in enumerate(seeded_events(31, 1_000)):
+        check_events(one, n_bins=(1, 2, 5, 10, 15, 25)[number % 6])
 
 
 @given(event_data(), st.integers(1, 40))
