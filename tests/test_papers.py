@@ -15,6 +15,7 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.metrics import METRICS
 from dashboard.settings import method_of, options_of
 from tests.app.pages import open_page
+from tests.app.test_addresses import keys_of_all
 from tests.marks import first_and_long
 
 ROOT = Path(__file__).parents[1]
@@ -59,6 +60,12 @@ def test_guptas_own_spline_is_at_every_address_of_his_section() -> None:
         constrained = "Constraints" in one["what"]
         assert all(options_of(key)["constrained"] is constrained for key in splines), address
     assert n_splines == 14
+
+
+def test_addresses_set_what_there_is() -> None:
+    known = {*keys_of_all(), "within", "answers"}
+    asked = {key for one in named("page") for key, _ in parse_qsl(one.partition("?")[2])}
+    assert asked <= known
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import ast
 import random
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def test_what_the_address_cannot_have_is_said_until_it_is_chosen(key: str, asked
         assert not [one for one in page.warning if "address asks for" in one.value]
 
 
+@cache
 def keys_of_all() -> list[str]:
     """List what an address can set, and what it cannot."""
     code = [file.read_text("utf-8") for file in sorted(DASHBOARD.rglob("*.py"))]

@@ -206,11 +206,6 @@ def test_the_cursor_marks_and_reads_off_the_same_rows() -> None:
     assert not [text for text in bodies(page) if MARKED in text]
 
 
-def test_the_address_sets_the_cursor() -> None:
-    page = open_page("ks", sample=GARMENTS, fractile="60")
-    assert len([text for text in bodies(page) if f"{MARKED}60" in text]) == 2
-
-
 # The spline ---------------------------------------------------------------------------------
 
 

@@ -414,7 +414,7 @@ def peak(run: Callable[[], object]) -> int:
     ids=str,
 )
 def test_three_times_the_logits_is_memory_enough(calibrator: VectorMap) -> None:
-    logits, labels = model(8, 12_000, 1_000)
+    logits, labels = model(8, 4_000, 1_000)
     fitted = []
     assert peak(lambda: fitted.append(calibrator.fit(logits, labels))) < 3 * logits.nbytes
     assert peak(lambda: fitted[0].predict_proba(logits)) < 3 * logits.nbytes
