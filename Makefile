@@ -85,7 +85,7 @@ test: $(VENV)/test
 test-long: $(VENV)/test
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope -m "long or not long"
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest --numprocesses 2 tests/core -k "loops or fractions or by_hand or two_fits or slowly"
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest --numprocesses 2 tests/core -k "softmax_and_its or corp_agrees or intercept_and_slope_solve or irm_keeps_the_first"
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 import ast
 import random
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def test_what_the_address_cannot_have_is_said_until_it_is_chosen(key: str, asked
         assert not [one for one in page.warning if "address asks for" in one.value]
 
 
+@cache
 def keys_of_all() -> list[str]:
     """List what an address can set, and what it cannot."""
     code = [file.read_text("utf-8") for file in sorted(DASHBOARD.rglob("*.py"))]
@@ -193,7 +195,9 @@ def states(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("path", ["overview", "reliability", "ks", "maps", "decisions", "slices"])
+@pytest.mark.parametrize(
+    "path", first_and_long(["ks", "overview", "reliability", "maps", "decisions", "slices"])
+)
 def test_what_controls_have_reached_opens_from_the_address(path: str, states: list[object]) -> None:
     rng = random.Random(path)  # noqa: S311
     page = open_page(path, sample="three_garments")

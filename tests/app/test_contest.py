@@ -248,11 +248,6 @@ def test_intervals_without_resamples_say_so() -> None:
     assert not tables(page, "changes")
 
 
-def test_expert_words() -> None:
-    page = open_page("compare", sample=SAMPLE, wording="expert", folds="3")
-    assert any(" in 3-fold cross-validation." in body for body in bodies(page))
-
-
 def test_a_part_of_the_rows_is_evaluated_alone_and_fitted_with_all() -> None:
     page = open_page("compare", sample=SAMPLE, only="Predicted class", by="ks_error")
     assert not page.exception

@@ -154,8 +154,6 @@ def test_the_address_chooses_graphs() -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {},
-        {"both_sets": "true"},
         {"both_sets": "true", "second": "top_2", "fractile": "30"},
         {"second": "Class Bag", "fractile": "70"},
     ],
@@ -206,11 +204,6 @@ def test_the_cursor_marks_and_reads_off_the_same_rows() -> None:
         assert line(charts(page)[number], "Cursor").tolist() == [curves.gap[k], 0]
     page.select_slider(key="fractile").set_value("Off").run()
     assert not [text for text in bodies(page) if MARKED in text]
-
-
-def test_the_address_sets_the_cursor() -> None:
-    page = open_page("ks", sample=GARMENTS, fractile="60")
-    assert len([text for text in bodies(page) if f"{MARKED}60" in text]) == 2
 
 
 # The spline ---------------------------------------------------------------------------------

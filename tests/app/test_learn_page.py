@@ -9,7 +9,12 @@ from dashboard.learn.lessons import CHAPTERS, LESSONS, find, luck
 from dashboard.texts import learn as words
 from tests.app.pages import open_page
 
-every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)
+each_kind = pytest.mark.parametrize(
+    "lesson",
+    {(type(one.guess), one.guess_each_draw): one for one in LESSONS}.values(),
+    ids=lambda lesson: lesson.key,
+)
+"""A lesson of each kind of guess; what each of them says is tested in tests/learn."""
 
 
 def open_lesson(**query: str) -> AppTest:
@@ -57,7 +62,7 @@ def test_a_lesson_leads_on_to_the_next_and_the_last_to_what_else_there_is() -> N
     assert labels[-3:] == ["Laboratory", "Your own calibration", words.EXERCISES]
 
 
-@every_lesson
+@each_kind
 def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key)
     assert lesson.question in shown(page)
@@ -81,7 +86,7 @@ def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
     assert page.query_params["guess"] == guess
 
 
-@every_lesson
+@each_kind
 def test_skipping_shows_the_answer_as_well(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key)
     page.button(key=f"skip_{lesson.key}").click().run()
@@ -104,7 +109,7 @@ def test_six_others_are_shown_with_their_answer() -> None:
     assert "open_luck" not in [one.key for one in hidden.button]
 
 
-@every_lesson
+@each_kind
 def test_the_check_says_what_is_right_and_why(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key, answers="shown")
     check = lesson.check
@@ -119,7 +124,7 @@ def test_the_check_says_what_is_right_and_why(lesson: Lesson) -> None:
     ]
 
 
-@every_lesson
+@each_kind
 def test_a_link_opens_the_lesson_in_its_state(lesson: Lesson) -> None:
     control = lesson.controls[-1]
     word = next(word for word in control.values if word != control.start)

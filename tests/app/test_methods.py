@@ -8,6 +8,7 @@ from calibcore.events import TopR
 from dashboard.compute.cache import forget
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.glossary import CHOICES, OPTIONS
+from dashboard.texts.methods import method_name
 from dashboard.texts.verdict import NOT_FITTED
 from tests.app.pages import bodies, charts, choose, open_page, tile
 
@@ -66,7 +67,10 @@ def test_rows_of_pooled_isotonic_may_stay_unnormalised_for_one_class_at_a_time()
 
 def test_names_and_keys_are_their_own() -> None:
     assert len({method.key for method in CATALOGUE}) == len(CATALOGUE)
-    assert len({method.name for method in CATALOGUE}) == len(CATALOGUE)
+    names = {NO_METHOD, *(method.key for method in CATALOGUE)}
+    assert len({method_name(key) for key in names}) == len(names)
+    offered = {(method.key, option.name) for method in CATALOGUE for option in method.options}
+    assert set(OPTIONS) == offered  # no words are left over
 
 
 def test_a_dear_fit_says_what_it_takes_and_waits(monkeypatch: pytest.MonkeyPatch) -> None:

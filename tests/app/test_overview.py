@@ -55,8 +55,9 @@ def links(page: AppTest) -> list[str]:
     return [link.proto.page for link in found]
 
 
-@pytest.mark.parametrize("method", ["spline", "temperature", "none"])
-@pytest.mark.parametrize("measures", ["Short list", "All"])
+@pytest.mark.parametrize(
+    ("method", "measures"), [("spline", "All"), ("temperature", "Short list"), ("none", "All")]
+)
 def test_tiles_and_table_agree(method: str, measures: str) -> None:
     page = choose(open_page(sample=GARMENTS, resamples="200", measures=measures), "method", method)
     assert not page.exception

@@ -9,7 +9,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.probabilities import softmax
 from tests import reference
-from tests.strategies import LogitCase, logit_sets
+from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
 
 Result = tuple[list[float], list[int]]
 
@@ -33,6 +33,12 @@ def check_every_event(case: LogitCase) -> None:
         assert outcomes(WithinTopR(r), probabilities, labels) == within
     for k in range(n_classes):
         assert outcomes(OneClass(k), probabilities, labels) == reference.one_class(table, labels, k)
+
+
+@pytest.mark.long
+def test_every_event_is_the_loops_to_the_last_bit_on_2000_tables() -> None:
+    for case in seeded_logit_sets(2, 2_000):
+        check_every_event(case)
 
 
 @given(logit_sets())

@@ -9,14 +9,14 @@ from numpy.testing import assert_allclose
 from calibcore import metrics
 from calibcore.calibrators import CATALOGUE, EnsembleTemperatureScaling
 from calibcore.calibrators.base import VectorMap
-from calibcore.calibrators.method import Method
+from calibcore.calibrators.method import Choice, Method, Switch
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import LogitSet
 from calibcore.events import OneClass, TopR
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats, Labels
 
-SLOW = ("beta_ensemble", "gaussian_process")
+SLOW = ("beta_ensemble", "dirichlet", "gaussian_process", "matrix")
 
 WHOLE = [method for method in CATALOGUE if isinstance(method.make(), VectorMap)]
 
@@ -25,24 +25,44 @@ def made(seed: int, *, tied: bool) -> tuple[Floats, Labels]:
     """Draw logits with labels; with ties, from few values."""
     rng = np.random.default_rng(seed)
     shape = int(rng.integers(40, 120)), int(rng.integers(2, 6))
-    logits = rng.integers(-4, 5, shape) / 2 if tied else rng.normal(size=shape) * 2
+    # Of few binary digits, so that adding a whole number rounds nothing.
+    logits = rng.integers(-4, 5, shape) / 2 if tied else (rng.normal(size=shape) * 2**21).round()
+    logits = logits if tied else logits / 2**20
     return logits, (logits + 2 * rng.gumbel(size=shape)).argmax(axis=1)
 
 
-@pytest.mark.parametrize("method", WHOLE, ids=lambda method: method.key)
-def test_a_fit_does_not_depend_on_orders(method: Method) -> None:
-    for seed in range(2 if method.key in SLOW else 8):
+def variants(method: Method) -> list[dict[str, str | bool]]:
+    """As it is, and with each other word or turn of a switch."""
+    words = [(one.name, word) for one in method.options if isinstance(one, Choice)
+             for word in one.allowed if word != one.default]  # fmt: skip
+    switches = [one for one in method.options if isinstance(one, Switch) and not one.one_class]
+    turns = [(one.name, not one.default) for one in switches]
+    return [{}, *({name: value} for name, value in (*words, *turns))]
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [(one, options) for one in WHOLE for options in variants(one)],
+    ids=lambda one: one.key if isinstance(one, Method) else str(one),
+)
+def test_a_fit_depends_on_no_order_and_on_nothing_added_to_a_row(
+    method: Method, options: dict[str, str | bool]
+) -> None:
+    for seed in range(2 if method.key in SLOW or options else 8):
         # Which of two equal scores has the first rank is settled by the classes' numbers.
         tied = seed % 2 == 1 and method.key != "per_rank"
         logits, labels = made(seed, tied=tied)
         rng = np.random.default_rng(seed)
         rows, classes = rng.permutation(len(labels)), rng.permutation(logits.shape[1])
         number = np.argsort(classes)
-        calibrator = method.make()
+        calibrator = method.make(**options)
         assert isinstance(calibrator, VectorMap)
         before = calibrator.fit(logits, labels).predict_proba(logits)
         moved = calibrator.fit(logits[rows][:, classes], number[labels[rows]])
         assert_allclose(moved.predict_proba(logits[:, classes]), before[:, classes], atol=1e-8)
+        shift = rng.integers(-900, 900, (len(labels), 1))
+        shifted = calibrator.fit(logits + shift, labels).predict_proba(logits - shift)
+        assert_allclose(shifted, before, atol=1e-5)
 
 
 @given(st.integers(0, 10_000))

@@ -1,9 +1,6 @@
 """The four graphs: what is drawn is the result object, and nothing else."""
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +28,6 @@ from tests.figures.made import (
     walk,
 )
 
-ROOT = Path(__file__).parents[2]
 FEW, MANY = 390, 30_000
 NAMES = {
     "cumulative_by_fractile": ("cumulative score", "cumulative outcomes"),
@@ -441,20 +437,3 @@ def test_a_page_of_a_million_rows_is_light(keep: Keep) -> None:
     for name, figure in chosen.items():
         keep(f"million_{name}", figure)
         assert len(figure.to_json()) < 100_000
-
-
-def test_figures_are_saved_where_the_option_says(tmp_path: Path) -> None:
-    one = f"{Path(__file__)}::{test_few_points_are_drawn_as_they_are.__name__}"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", one]
-    done = subprocess.run(
-        [*command, f"--save-figures={tmp_path / 'new' / 'figures'}"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout
-    written = {path.name for path in (tmp_path / "new" / "figures").iterdir()}
-    for graph in GRAPHS:
-        assert {f"few_before_{graph}.html", f"few_after_{graph}.json"} <= written

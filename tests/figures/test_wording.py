@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import dashboard
 from calibcore import inference
 from calibcore.auditing import AuditResult, audit
-from calibcore.calibrators import CATALOGUE, Choice, SplineCalibration, TemperatureScaling
+from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import SetResult, Side
 from calibcore.events import Event, OneClass, TopR, WithinTopR
@@ -31,11 +31,10 @@ from dashboard.texts import badges
 from dashboard.texts import tiles as tiles_texts
 from dashboard.texts.badges import evidence, finding_of, opposite_range
 from dashboard.texts.events import event_words
-from dashboard.texts.glossary import CHOICES, GLOSSARY, HOW_TO_READ, OPTIONS
+from dashboard.texts.glossary import GLOSSARY, HOW_TO_READ, OPTIONS
 from dashboard.texts.limits import power_sentence
 from dashboard.texts.listed import decided_note
 from dashboard.texts.measures import GROUPS, Shown, finding_for, listed, measure_rows
-from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     MINUS,
     amount,
@@ -490,30 +489,6 @@ def test_of_two_classes_no_measure_is_listed_that_repeats_another() -> None:
 
 
 # The whole of it ----------------------------------------------------------------------------
-
-
-def test_every_measure_has_a_definition() -> None:
-    for measure in METRICS:
-        text = GLOSSARY[measure.key]
-        assert text[0].isupper()
-        assert text.endswith(".")
-
-
-def test_every_option_has_its_words() -> None:
-    offered = {(method.key, option.name) for method in CATALOGUE for option in method.options}
-    assert set(OPTIONS) == offered
-    for label, text in OPTIONS.values():
-        assert label
-        assert text.endswith(".")
-    for method in CATALOGUE:
-        for option in method.options:
-            if isinstance(option, Choice):
-                assert set(option.allowed) <= set(CHOICES)
-
-
-def test_every_method_has_a_name_of_its_own() -> None:
-    keys = [*(method.key for method in CATALOGUE), NO_METHOD]
-    assert len({method_name(key) for key in keys}) == len(keys)
 
 
 def sentences_of(side: Side) -> list[str]:

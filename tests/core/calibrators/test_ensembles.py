@@ -303,24 +303,6 @@ def test_a_set_keeps_the_first_class_and_sums_to_1(calibrator: Map, case: LogitC
     check_rows(calibrator, case)
 
 
-@pytest.mark.parametrize("calibrator", MAPS[:3], ids=str)
-@given(st.integers(0, 200))
-@settings(max_examples=15)
-def test_what_cannot_matter_does_not(calibrator: Map, seed: int) -> None:
-    logits, labels = model(seed, n_rows=60, n_classes=4)
-    rng = np.random.default_rng(seed)
-    before = calibrator.fit(logits, labels).predict_proba(logits)
-    shift = rng.uniform(-1000, 1000, (60, 1))
-    assert_allclose(
-        calibrator.fit(logits + shift, labels).predict_proba(logits - shift), before, atol=1e-6
-    )
-    rows, classes = rng.permutation(60), rng.permutation(4)
-    moved = calibrator.fit(logits[rows], labels[rows]).predict_proba(logits)
-    assert_allclose(moved, before, atol=1e-6)
-    renamed = calibrator.fit(logits[:, classes], np.argsort(classes)[labels])
-    assert_allclose(renamed.predict_proba(logits[:, classes]), before[:, classes], atol=1e-6)
-
-
 @pytest.mark.parametrize("kind", LOSSES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_beta_maps_do_better_than_temperature(seed: int, kind: Loss) -> None:

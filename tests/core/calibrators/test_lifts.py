@@ -333,24 +333,6 @@ def test_irm_keeps_classes_that_differ_in_a_last_digit() -> None:
     assert found.predict_proba([[1.0, close, 0.0]]).argmax() == 1
 
 
-@pytest.mark.parametrize("calibrator", MAPS, ids=str)
-@given(st.integers(0, 300))
-@settings(max_examples=8)
-def test_what_cannot_matter_does_not(calibrator: VectorMap, seed: int) -> None:
-    # Halves, so that adding a whole number rounds nothing and no tie comes or goes
-    rng = np.random.default_rng(seed)
-    logits, labels = np.round(model(seed).logits * 1e6) / 2**20, model(seed).labels
-    before = calibrator.fit(logits, labels).predict_proba(logits)
-    shift = rng.integers(-1000, 1000, (60, 1))
-    assert_allclose(calibrator.fit(logits + shift, labels).predict_proba(logits - shift), before)
-    rows, classes = rng.permutation(60), rng.permutation(4)
-    moved = calibrator.fit(logits[rows], labels[rows]).predict_proba(logits)
-    assert_allclose(moved, before, rtol=1e-6, atol=1e-9)
-    renamed = calibrator.fit(logits[:, classes], np.argsort(classes)[labels])
-    after = renamed.predict_proba(logits[:, classes])
-    assert_allclose(after, before[:, classes], rtol=1e-6, atol=1e-9)
-
-
 def test_splines_can_be_lifted() -> None:
     logits, labels = model(11, n_rows=500)
     for lift in (OneVsRest, PooledClasses, PerRank):
@@ -414,7 +396,7 @@ def peak(run: Callable[[], object]) -> int:
     ids=str,
 )
 def test_three_times_the_logits_is_memory_enough(calibrator: VectorMap) -> None:
-    logits, labels = model(8, 12_000, 1_000)
+    logits, labels = model(8, 4_000, 1_000)
     fitted = []
     assert peak(lambda: fitted.append(calibrator.fit(logits, labels))) < 3 * logits.nbytes
     assert peak(lambda: fitted[0].predict_proba(logits)) < 3 * logits.nbytes

@@ -410,23 +410,6 @@ def test_double_precision_takes_over_where_single_leads_nowhere(
 
 
 @named
-@given(seed=st.integers(0, 1_000))
-@settings(max_examples=8)
-def test_what_cannot_matter_does_not(method: VectorMap, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    logits, labels = model(rng, n_rows=120)
-    found = method.fit(logits, labels).predict_proba(logits)
-    rows, classes = rng.permutation(len(labels)), rng.permutation(logits.shape[1])
-    shuffled = method.fit(logits[rows], labels[rows]).predict_proba(logits)
-    assert_allclose(shuffled, found, atol=1e-9)
-    relabelled = method.fit(logits[:, classes], np.argsort(classes)[labels])
-    assert_allclose(relabelled.predict_proba(logits[:, classes]), found[:, classes], atol=1e-9)
-    shift = rng.uniform(-1000, 1000, (len(labels), 1))
-    fitted = method.fit(logits + shift, labels)
-    assert_allclose(fitted.predict_proba(logits - shift), found, atol=1e-8)
-
-
-@named
 @given(logit_sets(max_rows=8, max_classes=4))
 @settings(max_examples=15)
 def test_anything_gives_probabilities_and_comes_back_from_json(

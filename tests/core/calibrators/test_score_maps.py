@@ -354,6 +354,12 @@ def check_isotonic(case: EventCase) -> None:
     assert_allclose(lines, [reference.read_line(curve, s) for s in asked], rtol=0, atol=1e-12)
 
 
+@pytest.mark.long
+def test_1000_isotonic_curves_agree_with_pooling_by_hand() -> None:
+    for case in seeded_events(24, 1_000, max_size=40):
+        check_isotonic(case)
+
+
 @given(event_data())
 def test_an_isotonic_curve_agrees_with_pooling_by_hand(case: EventCase) -> None:
     check_isotonic(case)
@@ -381,6 +387,12 @@ def check_bbq(case: EventCase) -> None:
     assert_allclose(
         fitted.predict(asked), [reference.read_bbq(average, s) for s in asked], rtol=0, atol=1e-11
     )
+
+
+@pytest.mark.long
+def test_200_averages_of_histograms_agree_with_the_paper_read_slowly() -> None:
+    for case in seeded_events(25, 200, max_size=60):
+        check_bbq(case)
 
 
 @given(event_data(max_size=60))
@@ -419,6 +431,12 @@ def check_venn_abers(case: EventCase) -> None:
     assert high.tolist() == [float(p1) for _, p1 in both]
     merged = [float(p1 / (1 - p0 + p1)) for p0, p1 in both]
     assert_allclose(fitted.predict(asked), merged, rtol=0, atol=1e-15)
+
+
+@pytest.mark.long
+def test_500_pairs_agree_with_two_fits_a_score() -> None:
+    for case in seeded_events(26, 500, max_size=25):
+        check_venn_abers(case)
 
 
 @given(event_data(max_size=25))

@@ -59,6 +59,12 @@ def check_places(kept: list[float], pairs: list[tuple[float, float]]) -> None:
         assert beyond >= -1e-12 if score in left_out else beyond <= 1e-12
 
 
+@pytest.mark.long
+def test_600_maps_agree_with_exact_fractions() -> None:
+    for number, case in enumerate(seeded_events(9, 600, min_size=12)):
+        check_map(case, KINDS[number % len(KINDS)], FIT_TO[number // 8 % 2])
+
+
 @given(event_data(min_size=12), st.sampled_from(KINDS), st.sampled_from(FIT_TO))
 def test_a_map_agrees_with_exact_fractions(
     case: EventCase, kind: tuple[Runout, int], fit_to: FitTo

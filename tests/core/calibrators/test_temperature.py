@@ -139,6 +139,15 @@ def test_the_predicted_class_is_kept(case: LogitCase) -> None:
     assert np.all(found[rows, first] == found.max(axis=1))
 
 
+@pytest.mark.long
+def test_the_predicted_class_is_kept_on_2000_sets() -> None:
+    for logits, labels in seeded_logit_sets(8, 2_000):
+        found = fit(logits, labels).predict_proba(logits)
+        assert np.array_equal(found.argmax(axis=1), logits.argmax(axis=1)) or np.all(
+            found[np.arange(len(labels)), logits.argmax(axis=1)] == found.max(axis=1)
+        )
+
+
 def test_float32_is_fitted_as_the_numbers_it_holds(rng: np.random.Generator) -> None:
     logits, labels = model(rng, n_rows=300)
     narrow = logits.astype(np.float32)

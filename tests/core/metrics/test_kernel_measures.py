@@ -36,6 +36,7 @@ from tests.strategies import (
     event_data,
     logit_sets,
     seeded_events,
+    seeded_logit_sets,
 )
 
 NORMS: tuple[Literal[1, 2], ...] = (1, 2)
@@ -362,6 +363,13 @@ def check_classes(table: Floats, labels: Integers) -> None:
 def test_it_is_the_mean_over_the_classes(one: LogitCase) -> None:
     rows = LogitSet(one.logits, one.labels)
     check_classes(rows.probabilities, rows.labels)
+
+
+@pytest.mark.long
+def test_it_is_the_mean_over_the_classes_of_seeded_tables() -> None:
+    for one in seeded_logit_sets(35, 100):
+        rows = LogitSet(one.logits, one.labels)
+        check_classes(rows.probabilities, rows.labels)
 
 
 def test_classes_and_rows_are_taken_in_blocks(

@@ -16,6 +16,8 @@ from tests.strategies import (
     LogitCase,
     event_data,
     logit_sets,
+    seeded_events,
+    seeded_logit_sets,
 )
 
 Binning = Literal["equal_width", "equal_mass"]
@@ -48,6 +50,18 @@ def check_class_metrics(case: LogitCase) -> None:
     assert metrics.nll(probabilities, labels) == close(reference.nll(table, labels))
     assert metrics.brier(probabilities, labels) == close(reference.brier(table, labels))
     assert metrics.accuracy(probabilities, labels) == close(reference.accuracy(table, labels))
+
+
+@pytest.mark.long
+def test_event_metrics_agree_with_the_loops_on_2000_cases() -> None:
+    for number, case in enumerate(seeded_events(5, 2_000)):
+        check_event_metrics(case, n_bins=(1, 2, 5, 10, 15, 25)[number % 6])
+
+
+@pytest.mark.long
+def test_class_metrics_agree_with_the_loops_on_2000_cases() -> None:
+    for case in seeded_logit_sets(6, 2_000):
+        check_class_metrics(case)
 
 
 @given(event_data(), st.integers(1, 40))

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from tests.strategies import (
     LogitCase,
     event_data,
     logit_sets,
+    seeded_events,
     seeded_logit_sets,
 )
 
@@ -92,6 +93,12 @@ def check_regression(one: EventCase) -> None:
         assert reference.slope_off(scores, hits, slope) < 1e-7
     else:
         assert slope == close(expected)
+
+
+@pytest.mark.long
+def test_event_measures_agree_with_the_loops_on_1000_cases() -> None:
+    for number, one in enumerate(seeded_events(31, 1_000)):
+        check_events(one, n_bins=(1, 2, 5, 10, 15, 25)[number % 6])
 
 
 @given(event_data(), st.integers(1, 40))
@@ -200,6 +207,8 @@ PAIRS: dict[str, tuple[Many, Single]] = {
     "calibration_slope": (calibration_slope_of, metrics.calibration_slope),
 }
 each_measure = pytest.mark.parametrize("name", PAIRS)
+fewer = settings(max_examples=settings().max_examples // 3)
+"""For each measure."""
 
 
 def rows_of(scores: Floats, counts: Floats, hits: Floats) -> EventCase:
@@ -237,6 +246,7 @@ def redrawn(counted: Tally, rng: np.random.Generator, n_resamples: int) -> Tally
 
 
 @each_measure
+@fewer
 @given(one=event_data(), seed=st.integers(0, 1_000))
 def test_resamples_together_are_resamples_one_by_one(name: str, one: EventCase, seed: int) -> None:
     rng, counted = np.random.default_rng(seed), tally(*one)
@@ -257,6 +267,7 @@ def test_resamples_of_many_scores_are_those_one_by_one(name: str, rng: np.random
 
 
 @each_measure
+@fewer
 @given(one=event_data(), random=st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_bit(name: str, one: EventCase, random: Random) -> None:
     order = list(range(len(one.scores)))
