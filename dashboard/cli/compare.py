@@ -168,11 +168,11 @@ def json_of(scene: Scene, results: ModelTable) -> str:
         "$schema": FORMAT,
         "format": 1,
         "made_by": f"Fractile {version('fractile')}",
-        "measure": results.asked.measure.key,
-        "better": results.asked.measure.better,
+        "measure": results.request.measure.key,
+        "better": results.request.measure.better,
         "event": scene.event_words.plain,
-        "resamples": results.asked.n_resamples,
-        "random_splits": results.asked.n_splits,
+        "resamples": results.request.n_resamples,
+        "random_splits": results.request.n_splits,
         "cells": rows,
     }
     return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)

@@ -271,5 +271,5 @@ def _picture(picture: Picture) -> dict[str, Any]:
 
 def _drawn(trace: Mapping[str, Any]) -> dict[str, Any]:
     """Return the points of a line, or the ends of bars."""
-    kept = {"name": trace.get("name", ""), "x": trace["x"], "y": trace["y"]}
-    return kept | ({"base": trace["base"]} if trace.get("base") is not None else {})
+    points = {"name": trace.get("name", ""), "x": trace["x"], "y": trace["y"]}
+    return points | ({"base": trace["base"]} if trace.get("base") is not None else {})

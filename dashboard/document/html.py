@@ -51,8 +51,8 @@ def _kind(report: Report, *, brief: bool) -> str:
     """Return the class of the body: one page with much to say gets smaller pictures and letters."""
     if not brief:
         return "whole"
-    told = [one for one in report.sections[0].blocks if isinstance(one, Sentences)]
-    size = len(report.subject) + sum(len(line) for one in told for line in one.plain_lines)
+    texts = [one for one in report.sections[0].blocks if isinstance(one, Sentences)]
+    size = len(report.subject) + sum(len(line) for one in texts for line in one.plain_lines)
     return "brief dense" if size > _MUCH else "brief"
 
 

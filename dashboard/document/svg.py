@@ -58,7 +58,7 @@ def text_lines(text: str) -> list[str]:
     """
     lines, open_tags, done = [""], list[str](), 0
     for tag in _TAG.finditer(text):
-        lines[-1] += _said(text[done : tag.start()])
+        lines[-1] += _written(text[done : tag.start()])
         done = tag.end()
         closes, name, style = tag.groups()
         if name == "br":
@@ -70,7 +70,7 @@ def text_lines(text: str) -> list[str]:
         else:
             open_tags.append(_opened(name, style or ""))
             lines[-1] += open_tags[-1]
-    lines[-1] += _said(text[done:])
+    lines[-1] += _written(text[done:])
     return lines
 
 
@@ -81,7 +81,7 @@ def _opened(name: str, style: str) -> str:
     return f'<tspan fill="{escape(colour)}">' if colour else "<tspan>"
 
 
-def _said(text: str) -> str:
+def _written(text: str) -> str:
     return escape(unescape(text), quote=False)
 
 
@@ -322,8 +322,8 @@ class _Drawing:
         if of == "paper":
             return self._paper[direction].share(value)
         axis, _, domain = of.partition(" ")
-        found = self._axes[axis]
-        return found.share(value) if domain else found.at(value)
+        scale = self._axes[axis]
+        return scale.share(value) if domain else scale.at(value)
 
     def _shape(self, shape: Mapping[str, Any]) -> str:
         ends = {}

@@ -141,18 +141,18 @@ def _compared(scene: Scene, request: ReportRequest, tell: Progress) -> Compariso
 
 def _summary(scene: Scene, inference: Inference | None, request: ReportRequest) -> Section:
     """Return the verdict, its picture, the measures that matter most, and what to do."""
-    said, evaluated = scene.event_words, scene.evaluated
+    event, evaluated = scene.event_words, scene.evaluated
     blocks: list[Block | None] = []
-    found, groups, ranges = findings_of(scene), groups_of(scene), ranges_by_side(scene)
+    badges, groups, ranges = findings_of(scene), groups_of(scene), ranges_by_side(scene)
     for name, side in findings.sides_of(scene):
-        whole = verdict_words.verdict(side, said, found[name], expert=scene.expert).sentence
-        verdict = f"{name}: {whole if name in ranges else found[name].in_sentence}"
+        whole = verdict_words.verdict(side, event, badges[name], expert=scene.expert).sentence
+        verdict = f"{name}: {whole if name in ranges else badges[name].in_sentence}"
         counted = groups.counted(after=name == words.AFTER) if name in ranges else ""
         blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))
         blocks.append(lines(f"ranges {name.lower()}", [ranges[name]] if name in ranges else []))
     done = outcome(
         scene.result, evaluated, scene.settings.method,
-        expert=scene.expert, prediction=said.prediction,
+        expert=scene.expert, prediction=event.prediction,
     )  # fmt: skip
     notes = [
         design_line(scene),
@@ -184,12 +184,12 @@ def _summary(scene: Scene, inference: Inference | None, request: ReportRequest) 
 
 def _warnings(scene: Scene) -> list[str]:
     """Return what may lead to a wrong conclusion."""
-    said = [*scene.upload.doubts, *scene.result.warnings]
+    warnings = [*scene.upload.doubts, *scene.result.warnings]
     if scene.result.same_data:
-        said.append(say_rows(SAME_DATA))
+        warnings.append(say_rows(SAME_DATA))
     elif scene.chosen == "calibration":
-        said.append(say_rows(words.FITTED_ON_THEM))
-    return said
+        warnings.append(say_rows(words.FITTED_ON_THEM))
+    return warnings
 
 
 # The data -----------------------------------------------------------------------------------
@@ -259,11 +259,11 @@ def _classes(rows: LogitSet | EventScores) -> list[tuple[str, int]]:
         return [("Correct", n_hits), ("Not correct", rows.n_samples - n_hits)]
     names = rows.class_names
     counts = np.bincount(rows.labels, minlength=len(names)).tolist()
-    found = list(zip(names, counts, strict=True))
-    if len(found) <= MOST_CLASSES:
-        return found
-    rest = f"{len(found) - MOST_CLASSES:,} more classes"
-    return [*found[:MOST_CLASSES], (rest, sum(counts[MOST_CLASSES:]))]
+    counted = list(zip(names, counts, strict=True))
+    if len(counted) <= MOST_CLASSES:
+        return counted
+    rest = f"{len(counted) - MOST_CLASSES:,} more classes"
+    return [*counted[:MOST_CLASSES], (rest, sum(counts[MOST_CLASSES:]))]
 
 
 def _columns(scene: Scene) -> list[tuple[str, str]]:
@@ -284,7 +284,7 @@ def _columns(scene: Scene) -> list[tuple[str, str]]:
 
 def _calibrator(scene: Scene) -> tuple[Section, ...]:
     """Return what was fitted, with its parameters."""
-    kept = take_home.calibrator_file(scene)
+    file = take_home.calibrator_file(scene)
     if scene.result.fitted is None:
         return ()
     content = json.loads(scene.result.fitted.to_json())
@@ -292,10 +292,10 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
         known = slicing_of(scene.upload, scene.settings, scene.settings.group).shown
         content["groups"] = [known[int(k)] for k in content["groups"]]
     facts = [("Calibrator", method_name(scene.settings.method))]
-    if kept is not None:
-        facts.append(("Takes", kept.takes))
-    if kept is not None and kept.groups is not None:
-        column, names = kept.groups.column, [name or BLANK for name in kept.groups.names]
+    if file is not None:
+        facts.append(("Takes", file.takes))
+    if file is not None and file.groups is not None:
+        column, names = file.groups.column, [name or BLANK for name in file.groups.names]
         facts.append(
             (f"Groups of {column}" if column else "Groups", words.and_more(names, MOST_NAMES))
         )
@@ -308,10 +308,10 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
     return (section(scene, words.CALIBRATOR, "calibrator", *blocks),)
 
 
-def _parameters(made: Mapping[str, Any], under: str = "") -> list[tuple[str, str]]:
+def _parameters(content: Mapping[str, Any], under: str = "") -> list[tuple[str, str]]:
     """Write every number of a calibrator; of long lists how many there are."""
     parameters: list[tuple[str, str]] = []
-    for name, value in made.items():
+    for name, value in content.items():
         label = f"{under}{words.PARAMETERS.get(name, name)}"
         if name in {"kind", "warnings"}:
             continue
@@ -356,7 +356,7 @@ def _limits(scene: Scene, request: ReportRequest) -> Section:
 def _rerun(scene: Scene, request: ReportRequest) -> Section:
     """Return versions, every setting, and the command that finds the same figures."""
     upload, settings = scene.upload, scene.settings
-    said = words.settings_by_name(
+    chosen = words.settings_by_name(
         settings,
         scene.n_resamples,
         one_set=upload.rows is not None,
@@ -364,13 +364,13 @@ def _rerun(scene: Scene, request: ReportRequest) -> Section:
     )
     given = scene.result.request
     if given is not None and given.grouping is not None:
-        said |= {words.GROUPS: words.grouped(given.grouping)}
+        chosen |= {words.GROUPS: words.grouped(given.grouping)}
     parts = {"Python": platform.python_version()}
     parts |= {name: version(name) for name in ("numpy", "scipy")}
     versions = ", ".join(f"{name} {number}" for name, number in parts.items())
     pairs = [
         ("Event", scene.event_words.plain),
-        *said.items(),
+        *chosen.items(),
         ("Set", scene.where),
         (words.VERSION, version("fractile")),
         ("Versions", versions),

@@ -51,8 +51,8 @@ def lines(
     key: str, texts: Sequence[str], heading: str = "", *, large: bool = False
 ) -> Sentences | None:
     """Return sentences of a page; None where there are none."""
-    told = tuple(text for text in texts if text.strip())
-    return Sentences(key, told, heading, large) if told else None
+    filled = tuple(text for text in texts if text.strip())
+    return Sentences(key, filled, heading, large) if filled else None
 
 
 def sides_of(scene: Scene) -> list[tuple[str, Side]]:
@@ -171,7 +171,7 @@ def contest(scene: Scene, results: ComparisonResults | None, dealt: Dealt) -> Se
         return section(scene, words.CONTEST, "contest", lines("none", [words.NOT_COMPARED]))
     contestants = ranked(results.contestants, RANKED_BY, "crossed")
     picks = pick(contestants, RANKED_BY)
-    said = [] if picks is None else conclusion_of(scene, picks, contestants, dealt).lines
+    sentences = [] if picks is None else conclusion_of(scene, picks, contestants, dealt).lines
     columns = measures_shown((RANKED_BY.key, "ks_error", "ece"), RANKED_BY)
     table = contest_table(contestants, columns)
     n_fit, n_test = contestants[0].crossed.n_samples, contestants[0].test.n_samples
@@ -179,5 +179,5 @@ def contest(scene: Scene, results: ComparisonResults | None, dealt: Dealt) -> Se
     n_folds = min(dealt.n_folds, n_fit)
     note = contest_words.table_note(n_fit, n_test if apart else None, n_folds)
     return section(
-        scene, words.CONTEST, "contest", lines("best", said), table, lines("how", [note])
+        scene, words.CONTEST, "contest", lines("best", sentences), table, lines("how", [note])
     )

@@ -53,8 +53,8 @@ def write(
         raise CalibrationInputError(
             "path", repr(fspath(path)), "a name that ends in .html or .json"
         )
-    scene, asked = scene_of_audit(result), result.request
-    rerun = "" if asked is None else words.in_python(asked)
+    scene, request = scene_of_audit(result), result.request
+    rerun = "" if request is None else words.in_python(request)
     report = report_of(
         scene,
         ReportRequest(Typed(**typed), compare=compare, rerun=rerun),
@@ -66,24 +66,26 @@ def write(
 
 def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:
     """Return what the pages would be drawn from, the audit's own results in it."""
-    asked = result.request
-    if asked is None:
+    request = result.request
+    if request is None:
         raise CalibrationInputError("result", "an evaluation by parts", "a result of audit")
-    if not isinstance(asked.event, TopR | WithinTopR | OneClass):
-        raise CalibrationInputError("event", repr(asked.event), "top-r, within-top-r or one class")
-    split, in_folds = asked.split, result.in_folds
+    if not isinstance(request.event, TopR | WithinTopR | OneClass):
+        raise CalibrationInputError(
+            "event", repr(request.event), "top-r, within-top-r or one class"
+        )
+    split, in_folds = request.split, result.in_folds
     upload = Upload(
         name=IN_PYTHON,
         format="arrays",
-        digest=_digest(asked),
+        digest=_digest(request),
         values_kind="scores" if isinstance(split.test, EventScores) else split.test.values_kind,
         calibration=None if in_folds else split.calibration,
         test=None if in_folds else split.test,
         rows=split.calibration if in_folds else None,
     )
-    method, options = _method(asked.calibrator)
+    method, options = _method(request.calibrator)
     settings = Settings(
-        asked.event, method, options, n_bins=asked.options.n_bins, seed=asked.seed or 0
+        request.event, method, options, n_bins=request.options.n_bins, seed=request.seed or 0
     )
     return Scene(
         upload=upload,
@@ -105,18 +107,18 @@ def _method(calibrator: Calibrator | None) -> tuple[str, tuple[tuple[str, Option
         return NO_METHOD, ()
     for method in CATALOGUE:
         usual = {option.name: option.default for option in method.options}
-        own = {
-            name: held if type(held := getattr(calibrator, name, None)) is type(value) else value
-            for name, value in usual.items()
-        }
+        own = {}
+        for name, value in usual.items():
+            given = getattr(calibrator, name, None)
+            own[name] = given if type(given) is type(value) else value
         for options in (usual, own):
-            if _is_made(method, options, calibrator):
+            if _makes(method, options, calibrator):
                 return method.key, tuple(options.items())
     wanted = "one of calibcore.calibrators.CATALOGUE, such as CATALOGUE[0].make()"
     raise CalibrationInputError("calibrator", repr(calibrator), wanted)
 
 
-def _is_made(method: Method, options: Mapping[str, OptionValue], calibrator: Calibrator) -> bool:
+def _makes(method: Method, options: Mapping[str, OptionValue], calibrator: Calibrator) -> bool:
     try:
         return method.make(**options) == calibrator
     except CalibrationInputError:  # what the calibrator calls so is no option of this method
@@ -124,11 +126,11 @@ def _is_made(method: Method, options: Mapping[str, OptionValue], calibrator: Cal
 
 
 def _digest(request: AuditRequest) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for rows in (request.split.calibration, request.split.test):
         parts = (
             (rows.logits, rows.labels) if isinstance(rows, LogitSet) else (rows.scores, rows.hits)
         )
         for part in parts:
-            found.update(np.ascontiguousarray(part).tobytes())
-    return found.hexdigest()
+            digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()

@@ -69,8 +69,8 @@ def reference_of(scene: Scene) -> dict[str, Any]:
     """Return the part of a report's JSON that another batch can be compared with."""
     upload, counted = scene.upload, grouped(scene.evaluated.before.counted, MOST_SCORES)
     options, preview = upload.options, upload.preview
-    found = dict(zip(preview.headings, preview.roles, strict=False))
-    roles = {name: role for name, role in found.items() if role in ("outcome", "score")}
+    roles_by_name = dict(zip(preview.headings, preview.roles, strict=False))
+    roles = {name: role for name, role in roles_by_name.items() if role in ("outcome", "score")}
     about: dict[str, Any] = {
         "files": upload.name.split(" + "),
         "classes": list(scene.class_names or ()),
@@ -105,22 +105,22 @@ def read_reference(text: str) -> Reference:
     """
     try:
         report = json.loads(text)
-        made = report["format"]
+        number = report["format"]
     except (ValueError, KeyError, TypeError) as error:
         raise CalibrationInputError("against", "no report", _WANTED) from error
-    if made != FORMAT:
-        raise CalibrationInputError("against", f"format {made}", f"a report of format {FORMAT}")
+    if number != FORMAT:
+        raise CalibrationInputError("against", f"format {number}", f"a report of format {FORMAT}")
     try:
-        held = report["reference"]
-        if held.get("weighted"):
+        reference = report["reference"]
+        if reference.get("weighted"):
             text = "an audit of rows with sampling weights or clusters"
             raise CalibrationInputError("against", text, "one of rows that were drawn one by one")
-        rows, hits = (np.asarray(held[name], dtype=np.float64) for name in ("rows", "hits"))
-        scores = validation.scores(held["scores"])
+        rows, hits = (np.asarray(reference[name], dtype=np.float64) for name in ("rows", "hits"))
+        scores = validation.scores(reference["scores"])
         fits = scores.shape == rows.shape == hits.shape and bool((np.diff(scores) > 0).all())
         possible = fits and bool(((hits >= 0) & (hits <= rows) & (rows > 0)).all())
-        reading = dict(held["reading"])
-        files, classes = (tuple(map(str, held.get(name, ()))) for name in ("files", "classes"))
+        reading = dict(reference["reading"])
+        files, classes = (tuple(map(str, reference.get(name, ()))) for name in ("files", "classes"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, CalibrationInputError) and error.field == "against":
             raise

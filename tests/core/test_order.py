@@ -37,7 +37,8 @@ def variants(method: Method) -> list[dict[str, str | bool]]:
              for word in one.allowed if word != one.default]  # fmt: skip
     switches = [one for one in method.options if isinstance(one, Switch) and not one.one_class]
     turns = [(one.name, not one.default) for one in switches]
-    return [{}, *({name: value} for name, value in (*words, *turns))]
+    changes: list[tuple[str, str | bool]] = [*words, *turns]
+    return [{}, *({name: value} for name, value in changes)]
 
 
 @pytest.mark.parametrize(

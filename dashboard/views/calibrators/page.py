@@ -77,8 +77,8 @@ def show(scene: Scene) -> None:
         with body.container():
             st.info(words.NOT_CROSSED, icon=":material/info:")
         return
-    found = _run(scene, keys, dealt, working, [top, body])
-    contestants = ranked(found.contestants, measure, "crossed")
+    contest = _run(scene, keys, dealt, working, [top, body])
+    contestants = ranked(contest.contestants, measure, "crossed")
     picks = pick(contestants, measure) if len(contestants) > 1 else None
     advised = ""
     with top.container():
@@ -86,10 +86,10 @@ def show(scene: Scene) -> None:
             advised = contest_conclusion.show(scene, picks, contestants, dealt)
     with body.container():
         if contestants:
-            shown = _Shown(found, contestants, picks, measure, dealt, advised)
-            _show_found(scene, shown, intervals=intervals and scene.n_resamples > 0)
+            shown = _Shown(contest, contestants, picks, measure, dealt, advised)
+            _show_contest(scene, shown, intervals=intervals and scene.n_resamples > 0)
         else:
-            _show_refused(found)
+            _show_refused(contest)
         show_choosing(scene, comparison.contestants(scene.upload), contestants)
 
 
@@ -170,8 +170,8 @@ def _run(
         st.session_state[_RUN] = (wanted, go)
 
     was, go = st.session_state.get(_RUN, (None, False))
-    asked = was == wanted
-    if not asked:
+    is_same = was == wanted
+    if not is_same:
         go = seconds < ASK_FROM
     bar = None
 
@@ -195,11 +195,11 @@ def _run(
     if contest.missing:
         with place.container():
             n_missing = sum(key != NO_METHOD for key in contest.missing)
-            stop = f"{words.STOPPED} " if asked else ""
+            stop = f"{words.STOPPED} " if is_same else ""
             calibrator_choice.warn_of_overfitting(scene, contest.missing)
             text = stop + words.fit_cost_sentence(n_missing, seconds, n_folds)
             st.info(text, icon=":material/hourglass_top:")
-            name = "Go on" if asked else "Start"
+            name = "Go on" if is_same else "Start"
             st.button(name, on_click=decide, args=(True,), type="primary")
     return contest
 
@@ -211,7 +211,7 @@ def _run(
 class _Shown:
     """What is drawn."""
 
-    found: ComparisonResults
+    contest: ComparisonResults
     """The comparison."""
     contestants: list[Contestant]
     """Sorted by the measure."""
@@ -230,12 +230,12 @@ def _show_refused(results: ComparisonResults) -> None:
         st.info(words.refusal(key, reason), icon=":material/block:")
 
 
-def _show_found(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
+def _show_contest(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
     place = st.empty()
     with place.container():
         _show_dots(scene, shown, {})
     bar = st.empty()
-    _show_refused(shown.found)
+    _show_refused(shown.contest)
     for one in shown.contestants:
         column = group_of(scene, one.key)
         if column is not None:
@@ -294,7 +294,9 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
         facts=True,
     )
     fits = [(one.key, one.test.fitted) for one in shown.contestants]
-    warnings = [words.warning(key, text) for key, made in fits if made for text in made.warnings]
+    warnings = [
+        words.warning(key, text) for key, fitted in fits if fitted for text in fitted.warnings
+    ]
     if warnings:
         with st.expander(words.warnings_title(len(warnings))):
             for text in warnings:
@@ -303,8 +305,8 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
 
 def _seconds(scene: Scene, contestants: list[Contestant]) -> dict[str, float]:
     """Return how long each fit to the calibration set took, where it was made here."""
-    found = {one.key: seconds_of(scene, one.key) for one in contestants}
-    return {key: took for key, took in found.items() if took is not None and key != NO_METHOD}
+    seconds = {one.key: seconds_of(scene, one.key) for one in contestants}
+    return {key: took for key, took in seconds.items() if took is not None and key != NO_METHOD}
 
 
 def _show_diagrams(scene: Scene, shown: _Shown) -> None:
@@ -326,8 +328,8 @@ def _show_diagrams(scene: Scene, shown: _Shown) -> None:
     sides = contest_sides(scene, among, shown.dealt, where)
     panels = []
     for one, side in zip(among, sides, strict=True):
-        found = {row.measure.key: row for row in one.on(where).comparisons}
-        line = panel_line(found.__getitem__, one.on(where).n_samples)
+        by_key = {row.measure.key: row for row in one.on(where).comparisons}
+        line = panel_line(by_key.__getitem__, one.on(where).n_samples)
         panels.append(Panel(method_name(one.key), line, side))
     show_panels(scene, panels, diagram, key="contest diagram")
     st.markdown(f":small[{words.diagrams_note(where)}]")

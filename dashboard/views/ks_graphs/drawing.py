@@ -103,7 +103,9 @@ def captions_of(scene: Scene) -> tuple[Captions, Captions]:
 
     Once for each result: of many rows it takes a while to find.
     """
-    write = {letter: said for letter, (_, said) in PANELS.items()} | {"gap": words.gap_caption}
+    write = {letter: caption for letter, (_, caption) in PANELS.items()} | {
+        "gap": words.gap_caption
+    }
 
     def make() -> tuple[Captions, Captions]:
         before, after = (

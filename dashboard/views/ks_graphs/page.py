@@ -216,8 +216,8 @@ def _show_head(name: str, side: Side, shown: _Shown) -> None:
     """Show whose graphs these are, and the numbers of the marked rows."""
     marked = ""
     if shown.fractile is not None:
-        said = words.cursor_sentence(side, shown.fractile, expert=shown.expert)
-        marked = f"  \n:small[{said}]"
+        sentence = words.cursor_sentence(side, shown.fractile, expert=shown.expert)
+        marked = f"  \n:small[{sentence}]"
     st.markdown(f"**{name}**{marked}")
 
 

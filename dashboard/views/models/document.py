@@ -10,47 +10,47 @@ from dashboard.views.models.as_printed import PaperTable, paper_cells
 from dashboard.views.models.table_results import ModelTable
 
 
-def paper_table(scene: Scene, found: ModelTable) -> PaperTable:
+def paper_table(scene: Scene, computed: ModelTable) -> PaperTable:
     """Write what is known of a table; ``scene``: whose event it is of."""
-    measure, rows = found.asked.measure, []
-    for place, model in enumerate(found.models):
-        cells = [found.cells.get((place, key)) for key in found.keys]
+    measure, rows = computed.request.measure, []
+    for place, model in enumerate(computed.models):
+        cells = [computed.cells.get((place, key)) for key in computed.keys]
         size = words.row_size(
             model.n_fit,
             model.n_test,
             model.n_classes,
             crossed=model.crossed,
-            again=found.asked.n_splits > 0,
+            again=computed.request.n_splits > 0,
         )
-        written = paper_cells(cells, measure, model.n_test, pending=found.missing(place) > 0)
+        written = paper_cells(cells, measure, model.n_test, pending=computed.missing(place) > 0)
         rows.append((model.name, size, written))
-    every = found.cells.values()
-    printed, printed_note = words.short_names(found.keys)
+    every = computed.cells.values()
+    printed, printed_note = words.short_names(computed.keys)
     least = min((one.n_splits for one in every if one.value is not None), default=0)
     note = words.note(
         measure,
-        splits=(found.asked.n_splits, least),
-        crossed=any(one.crossed for one in found.models),
+        splits=(computed.request.n_splits, least),
+        crossed=any(one.crossed for one in computed.models),
         intervals=any(one.interval is not None for one in every),
         level=any(one.level for one in every),
         marked=can_rank(measure),
     )
     return PaperTable(
         words.heading(measure, scene.event_words.plain),
-        tuple(method_name(key) for key in found.keys),
+        tuple(method_name(key) for key in computed.keys),
         tuple(rows),
-        f"{note} {words.gain_note(measure, found.keys)}".rstrip(),
+        f"{note} {words.gain_note(measure, computed.keys)}".rstrip(),
         printed,
         printed_note,
     )
 
 
-def best_line(found: ModelTable, table: PaperTable) -> str:
+def best_line(computed: ModelTable, table: PaperTable) -> str:
     """Return which calibrators are best for how many models."""
     wins: Counter[str] = Counter()
     ranked = 0
     for _, _, cells in table.rows:
-        best = [key for key, one in zip(found.keys, cells, strict=True) if one.place == "best"]
+        best = [key for key, one in zip(computed.keys, cells, strict=True) if one.place == "best"]
         wins.update(best)
         ranked += bool(best)
-    return words.best_sentence(list(wins.items()), ranked, found.asked.measure)
+    return words.best_sentence(list(wins.items()), ranked, computed.request.measure)

@@ -149,23 +149,23 @@ def _brought(scene: Scene) -> tuple[str, list[Named]]:
 
     Beside further scores of its file, the first model is called by its own column.
     """
-    first, found = scene.upload, list[Named]()
+    first, models = scene.upload, list[Named]()
     columns = _choose_scores(first)
     called = (score_of(first) if columns else None) or first.name
 
     def check(upload: Upload) -> None:
         check_other(first, upload)
-        for earlier, other in ((called, first), *found):
+        for earlier, other in ((called, first), *models):
             check_differs(upload, earlier, other)
 
     sources = controls.choose_models(first.name)
     for one in read_further(first, sources, check, columns):
-        found.append(one)
+        models.append(one)
     if not columns and not sources:
         st.info(words.NO_FILES, icon=":material/upload_file:")
-    elif scene.class_names is None and not all(are_named(first, one) for _, one in found):
+    elif scene.class_names is None and not all(are_named(first, one) for _, one in models):
         st.warning(words.UNCHECKED, icon=":material/warning:")
-    return called, found
+    return called, models
 
 
 def _choose_scores(first: Upload) -> list[tuple[SourceFile, str]]:
@@ -203,7 +203,7 @@ def _evaluated(
         top.clear()
     if not work.agreed(cost, words.fits_cost(len(others), settings.method)):
         return None
-    found = [first_model(scene, name)]
+    compared = [first_model(scene, name)]
     with work.watched() as report, st.spinner(words.fits_cost(len(others), settings.method)):
         for number, (title, upload) in enumerate(others):
 
@@ -212,10 +212,10 @@ def _evaluated(
                 report(done, words.working_on(title, settings.method))
 
             try:
-                found.append(evaluate_model(scene, title, upload, tell))
+                compared.append(evaluate_model(scene, title, upload, tell))
             except CalibrationInputError as error:
                 st.error(words.refused(title, error), icon=":material/block:")
-    return found if len(found) > 1 else None
+    return compared if len(compared) > 1 else None
 
 
 # What is shown ------------------------------------------------------------------------------
@@ -259,8 +259,8 @@ def models_csv(
 ) -> str:
     """Return the models for a spreadsheet, with every digit, before and after calibration."""
     head = [f"{m.name}, {side}" for m in measures for side in words.SIDES]
-    found = [[one.compare(m.key) for m in measures] for one in evaluated]
-    values = [[value for row in rows for value in (row.before, row.after)] for rows in found]
+    compared = [[one.compare(m.key) for m in measures] for one in evaluated]
+    values = [[value for row in rows for value in (row.before, row.after)] for rows in compared]
     lines = [(name, *cells) for name, cells in zip(names, values, strict=True)]
     return csv_of(["Model", *head], lines)
 
@@ -319,12 +319,10 @@ def _differences_table(
         sides = [(words.SIDES[0], before)]
         if after is not before:
             sides.append((words.SIDES[1], after))
-        for side, found in sides:
+        for side, its in sides:
             cells = (
                 # A map of scores leaves no class table, and every predicted class as it was.
-                _difference(
-                    before if measure.asks_for_order and _lost(found) else found, measure, rows
-                )
+                _difference(before if measure.asks_for_order and _lost(its) else its, measure, rows)
                 for measure in measures
             )
             lines.append(Row(other.name, shortened(other.name), tuple(cells), side))

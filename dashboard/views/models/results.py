@@ -68,15 +68,15 @@ def mates(sample: Sample) -> tuple[Sample, ...]:
 
 
 def _mates(sample: Sample) -> tuple[Sample, ...]:
-    first, found = read_sample(sample), []
+    first, alike = read_sample(sample), []
     for other in samples():
         try:
             if other != sample:
                 check_other(first, read_sample(other))
-                found.append(other)
+                alike.append(other)
         except CalibrationInputError:
             continue
-    return tuple(found)
+    return tuple(alike)
 
 
 def read_sample(sample: Sample) -> Upload:
@@ -372,11 +372,11 @@ def numbers_in(names: Sequence[str]) -> tuple[list[float], str]:
     ([1.0, 2.0], '')
     """
     stems = [name.rsplit(".", 1)[0] or name for name in names]
-    found = [list(_NUMBER.finditer(stem)) for stem in stems]
-    for place in reversed(range(min(map(len, found), default=0))):
-        numbers = [float(one[place].group()) for one in found]
-        if len({*numbers}) == len(numbers) and len({*map(len, found)}) == 1:
-            word = _WORD_BEFORE.search(stems[0][: found[0][place].start()])
+    numbers_by_name = [list(_NUMBER.finditer(stem)) for stem in stems]
+    for place in reversed(range(min(map(len, numbers_by_name), default=0))):
+        numbers = [float(one[place].group()) for one in numbers_by_name]
+        if len({*numbers}) == len(numbers) and len({*map(len, numbers_by_name)}) == 1:
+            word = _WORD_BEFORE.search(stems[0][: numbers_by_name[0][place].start()])
             return numbers, word.group(1) if word else ""
     return [float(place) for place in range(1, len(names) + 1)], ""
 
@@ -415,7 +415,7 @@ def follow(scene: Scene, members: Sequence[Member], progress: Progress) -> list[
     CalibrationInputError
         Files without the logits or probabilities of all classes.
     """
-    at, found = _tempered(scene, members), []
+    at, checkpoints = _tempered(scene, members), []
     for place, one in enumerate(members):
 
         def report(share: float, place: int = place) -> None:
@@ -426,8 +426,8 @@ def follow(scene: Scene, members: Sequence[Member], progress: Progress) -> list[
             raise CalibrationInputError(
                 one.name, "scores of one event", "logits or probabilities of all classes"
             )
-        found.append(checkpoint_of(one.number, model.rows, model.result, model.fitted))
-    return sorted(found, key=lambda one: one.number)
+        checkpoints.append(checkpoint_of(one.number, model.rows, model.result, model.fitted))
+    return sorted(checkpoints, key=lambda one: one.number)
 
 
 def _tempered(scene: Scene, members: Sequence[Member]) -> Scene:

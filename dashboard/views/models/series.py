@@ -47,20 +47,20 @@ def show(scene: Scene) -> None:
     members, along = _of_examples(scene) if scene.sample is not None else _brought(scene)
     if len(members) < 2:
         return
-    found = _followed(scene, members)
-    if found is None:
+    checkpoints = _followed(scene, members)
+    if checkpoints is None:
         return
-    shaded = words.overfit(found)
-    st.subheader(words.conclusion(found, along), anchor=False)
+    shaded = words.overfit(checkpoints)
+    st.subheader(words.conclusion(checkpoints, along), anchor=False)
     for start in range(0, len(PANELS), A_LINE):
         columns = st.columns(A_LINE, gap="small")
         for column, panel in zip(columns, PANELS[start : start + A_LINE], strict=False):
             with column:
-                figure = series_graph(panel, found, along, scene.palette, shaded)
-                text = words.caption(panel.field, found, along)
+                figure = series_graph(panel, checkpoints, along, scene.palette, shaded)
+                text = words.caption(panel.field, checkpoints, along)
                 show_graph(f"Series {panel.field}", figure, text)
     st.markdown(f":small[{words.legend(shaded, along)}]")
-    _show_table(scene, found, along)
+    _show_table(scene, checkpoints, along)
 
 
 # Which networks -----------------------------------------------------------------------------

@@ -60,15 +60,15 @@ def show(scene: Scene) -> None:
     models = _choose_models(scene)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         keys = choose_calibrators(scene)
-        asked = _choose_asked(scene)
-    if isinstance(asked.measure, ChangeMeasure):  # of no change it is 0 in every row
+        request = _choose_request(scene)
+    if isinstance(request.measure, ChangeMeasure):  # of no change it is 0 in every row
         keys = [key for key in keys if key != NO_METHOD]
     body = ResultPlace()
-    found, seconds = _computed(scene, models, keys, asked, [top, body])
+    computed, seconds = _computed(scene, models, keys, request, [top, body])
     with body.container():
-        _show_found(scene, found, seconds)
-    table = paper_table(scene, found)
-    sentence = best_line(found, table)
+        _show_cells(scene, computed, seconds)
+    table = paper_table(scene, computed)
+    sentence = best_line(computed, table)
     with top.container():
         if sentence:
             st.subheader(sentence, anchor=False)
@@ -109,7 +109,7 @@ def _brought(scene: Scene) -> list[TableModel]:
     return [model_of(scene, name, upload) for name, upload in further]
 
 
-def _choose_asked(scene: Scene) -> TableRequest:
+def _choose_request(scene: Scene) -> TableRequest:
     by_key = {one.key: one for one in measures_defined(scene)}
     chosen = address.choose(
         st.selectbox,
@@ -177,53 +177,53 @@ def _known(
     def tell(share: float, model: str, key: str) -> None:
         del share, model, key
 
-    found = run_table(scene, models, keys, request, tell, go=False)
+    known = run_table(scene, models, keys, request, tell, go=False)
     if not request.n_resamples:
-        return found
+        return known
     plain = replace(request, n_resamples=0)
     quick = table_seconds(scene, models, keys, plain) < ASK_FROM
     values = run_table(scene, models, keys, plain, tell, go=quick)
-    return replace(values, asked=request, cells={**values.cells, **found.cells})
+    return replace(values, request=request, cells={**values.cells, **known.cells})
 
 
 # What is shown ------------------------------------------------------------------------------
 
 
-def _show_found(scene: Scene, found: ModelTable, seconds: float) -> None:
-    table = paper_table(scene, found)
-    if set(found.keys) <= {NO_METHOD}:
+def _show_cells(scene: Scene, computed: ModelTable, seconds: float) -> None:
+    table = paper_table(scene, computed)
+    if set(computed.keys) <= {NO_METHOD}:
         st.info(words.NO_COMPARISON, icon=":material/info:")
     st.text(table.heading)
     columns = choose_columns_on_phones("model_table")
     with st.container(key="models_table_methods"):
         write(_table(table, columns))
     st.markdown(f":small[{table.note}]", help=words.TABLE_HELP)
-    if seconds and found.n_missing:
-        st.markdown(f":small[{words.incomplete(found.n_missing, seconds)}]")
+    if seconds and computed.n_missing:
+        st.markdown(f":small[{words.incomplete(computed.n_missing, seconds)}]")
     if scene.settings.only is not None:
         st.markdown(f":small[{words.FILTERED}]")
-    _offer(scene, found, table)
-    if found.refused:
-        with st.expander(words.refused_title(len(found.refused))):
-            for place, key, reason in found.refused:
-                st.markdown(f":small[{words.refused(found.models[place].name, key, reason)}]")
+    _offer(scene, computed, table)
+    if computed.refused:
+        with st.expander(words.refused_title(len(computed.refused))):
+            for place, key, reason in computed.refused:
+                st.markdown(f":small[{words.refused(computed.models[place].name, key, reason)}]")
 
 
-def _offer(scene: Scene, found: ModelTable, table: PaperTable) -> None:
-    name = file_name(f"{found.asked.measure.name} by calibrator")
+def _offer(scene: Scene, computed: ModelTable, table: PaperTable) -> None:
+    name = file_name(f"{computed.request.measure.name} by calibrator")
 
     def as_csv() -> str:
         cells = [
-            [found.cells.get((place, key)) for key in found.keys]
-            for place in range(len(found.models))
+            [computed.cells.get((place, key)) for key in computed.keys]
+            for place in range(len(computed.models))
         ]
         facts = [
-            ("measure", found.asked.measure.name),
+            ("measure", computed.request.measure.name),
             ("event", scene.event_words.plain),
-            ("splits", str(found.asked.n_splits or "")),
+            ("splits", str(computed.request.n_splits or "")),
             ("version", f"Fractile {version('fractile')}"),
         ]
-        names = [model.name for model in found.models]
+        names = [model.name for model in computed.models]
         return paper_csv(names, table.columns, cells, facts)
 
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -27,7 +27,7 @@ from dashboard.settings import NO_METHOD, ChosenEvent, Settings, method_by_key
 
 _CELLS, _RESPLITS = "table cells", "resplits"
 
-_KEPT = 4_096
+_MOST_CELLS = 4_096
 """Cells that are kept; each is a few numbers."""
 
 _EVALUATING = 1_500, 40
@@ -71,7 +71,7 @@ class TableModel:
 class ModelTable:
     """What is known of the table."""
 
-    asked: TableRequest
+    request: TableRequest
     """What stands in the cells."""
     models: tuple[TableModel, ...]
     """The rows."""
@@ -222,7 +222,7 @@ def _cell(
             plan=plan,
         )
 
-    return once(_CELLS, _cell_key(model, settings, request), make, most=_KEPT)
+    return once(_CELLS, _cell_key(model, settings, request), make, most=_MOST_CELLS)
 
 
 def fitted_for_test(

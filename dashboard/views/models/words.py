@@ -164,13 +164,13 @@ def certain_note(
     names: Sequence[str], results: Sequence[SetResult], settings: Settings
 ) -> tuple[str, str]:
     """Return how many models got wrong predictions at 0% or 100%, and which; or nothing."""
-    found = [(name, raised_nll(one)) for name, one in zip(names, results, strict=True)]
-    lines = [f"**{escape_markdown(shortened(name))}**: {text}." for name, text in found if text]
+    raised = [(name, raised_nll(one)) for name, one in zip(names, results, strict=True)]
+    lines = [f"**{escape_markdown(shortened(name))}**: {text}." for name, text in raised if text]
     if not lines:
         return "", ""
     have = "has" if len(lines) == 1 else "have"
     what = (
-        f"{len(lines)} of {len(found)} models now {have} wrong predictions at 0% or 100%, and a"
+        f"{len(lines)} of {len(raised)} models now {have} wrong predictions at 0% or 100%, and a"
         " higher NLL."
     )
     loose = settings.method == "spline" and dict(settings.options).get("constrained") is not True
@@ -242,8 +242,8 @@ def difference_cell(finding: Finding, measure: Measure, rows: int) -> tuple[str,
     if finding.mark is None:
         return f"{value}{unit}", span(low, high), "", "none"
     sign, word = MARKS[finding.mark]
-    said = _OF_DIFFERENCES.get(finding.mark, word)
-    return f"{value}{unit}", span(low, high), f"{sign} {said}", finding.mark.replace(" ", "-")
+    term = _OF_DIFFERENCES.get(finding.mark, word)
+    return f"{value}{unit}", span(low, high), f"{sign} {term}", finding.mark.replace(" ", "-")
 
 
 def plane_caption(plane: Plane, names: Sequence[str], *, calibrated: bool) -> str:

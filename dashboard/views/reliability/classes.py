@@ -53,9 +53,9 @@ def show(scene: Scene) -> None:
     if n_samples * len(class_names) > QUICK and not _choose_look(n_samples, len(class_names)):
         return
     with st.spinner(LOOK):
-        found = screen(scene)
-    if found is not None:
-        _show_found(scene, found, class_names)
+        screening = screen(scene)
+    if screening is not None:
+        _show_screening(scene, screening, class_names)
 
 
 def _choose_look(n_samples: int, n_classes: int) -> bool:
@@ -68,7 +68,7 @@ def _choose_look(n_samples: int, n_classes: int) -> bool:
     )
 
 
-def _show_found(scene: Scene, screening: Screening, class_names: tuple[str, ...]) -> None:
+def _show_screening(scene: Scene, screening: Screening, class_names: tuple[str, ...]) -> None:
     expert = scene.expert
     st.markdown(classes_sentence(screening.before, screening.after, screening.where, expert=expert))
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -86,14 +86,14 @@ def conclusion(
 
 def _size(screen: SliceScreen, k: int, *, prediction: bool, expert: bool) -> str:
     """Return what is found of a subgroup that is miscalibrated, and how large it is."""
-    found = badge_of(screen, k, prediction=prediction).in_sentence
+    badge = badge_of(screen, k, prediction=prediction).in_sentence
     rows, p_value = int(screen.rows[k]), p_words(float(screen.adjusted[k]))
     if isinstance(screen, JointScreen):
         size = detected_points(abs(float(screen.mean_gap[k])), rows)
         evidence = f" ({p_value})" if expert else ""
-        return f"{found} by {size}{evidence}, {compared(screen, k)}"
+        return f"{badge} by {size}{evidence}, {compared(screen, k)}"
     evidence = f" ({p_value}, Holm)" if expert else ""
-    return f"{found}, KS error {percent(float(screen.ks_error[k]), rows)}{evidence}"
+    return f"{badge}, KS error {percent(float(screen.ks_error[k]), rows)}{evidence}"
 
 
 @says_rows
@@ -217,7 +217,7 @@ def worst_caption(shown: Sequence[str], screen: SliceScreen) -> str:
 
 def missing(upload: Upload, by: str) -> list[str]:
     """Return what rows cannot be grouped by, and why."""
-    said = [NO_CLASSES] if upload.class_names is None else []
+    reasons = [NO_CLASSES] if upload.class_names is None else []
     if not any(upload.columns.values()) and by not in {slice_names.PREDICTED, slice_names.TRUE}:
-        said.append(NO_COLUMNS)
-    return said
+        reasons.append(NO_COLUMNS)
+    return reasons
