@@ -103,7 +103,8 @@ def verdict(
     if not finding.one_way:
         means = means.replace(", but ", ", ")
     shown = _how_much(finding, side, finer)
-    if before is not None and finding.one_way:
+    other = opposite_range(side) if finding.one_way else ""
+    if before is not None and finding.one_way and not other:
         gap = mean_gap_of(before)
         way = "" if gap * mean_gap_of(side) > 0 else f" too {'high' if gap > 0 else 'low'}"
         shown += f" (before: {percent(abs(gap), n_samples, finer=finer).removesuffix('%')}{way})"
@@ -118,7 +119,6 @@ def verdict(
     tested = ""
     if expert:
         tested = f" (joint test, {p_words(side.omnibus.p_value)})"
-    other = opposite_range(side) if finding.one_way else ""
     text = f"{shown} on average, but {other}" if other else f"{shown}: {means}"
     return VerdictWords(finding, f"{text}{tested}.")
 

@@ -1,5 +1,7 @@
 """Blocks as a page of Streamlit shows them."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from html import escape
 
 import streamlit as st
@@ -67,20 +69,23 @@ def _cell(one: Cell) -> Part:
         return "mark", coloured(one.shown, one.kind) if one.shown else ""
     was = one.before
     if was is None:
-        return f"{cell(one.shown, one.note, place=one.place)}{_small(_parts(one))}"
+        return f"{cell(one.shown, one.note, place=one.place)}{_small(_parts(one.below))}"
     # A unit stands once; a line breaks at the arrow.
     first = was.shown.removesuffix("%") if one.shown.endswith("%") else was.shown
     notes = [each.note.replace(" ", NO_BREAK) for each in (was, one) if each.note]
-    below = [_parts(was), _parts(one)]
-    text = f"{below[0]} {SAME}" if below[0] == below[1] != "" else ARROW.join(filter(None, below))
-    return f"{cell(f'{first}{ARROW}{one.shown}', ARROW.join(notes))}{_small(text)}"
+    if was.below and was.below == one.below:
+        *parts, last = one.below
+        below = _parts((*parts, replace(last, shown=f"{last.shown} {SAME}")))
+    else:
+        below = ARROW.join(filter(None, (_parts(was.below), _parts(one.below))))
+    return f"{cell(f'{first}{ARROW}{one.shown}', ARROW.join(notes))}{_small(below)}"
 
 
-def _parts(one: Cell) -> str:
+def _parts(below: Iterable[Cell]) -> str:
     """Return what stands below, each part in its colour."""
     return "".join(
         coloured(part.shown, part.kind) if part.kind else cell(part.shown, place=part.place)
-        for part in one.below
+        for part in below
     )
 
 

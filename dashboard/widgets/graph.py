@@ -83,7 +83,7 @@ def choose_side_on_phones() -> None:
     with st.container(key="phone_switch"):
         side = st.segmented_control(
             "Show", ["Before", "After"], default="Before", required=True, key="side",
-            **address.IN_ADDRESS,
+            label_visibility="collapsed", **address.IN_ADDRESS,
         )  # fmt: skip
     style.hide_on_phones("before_" if side == "After" else "after_")
 
