@@ -320,21 +320,6 @@ def is_designed(rows: LogitSet | EventScores) -> bool:
     return rows.weights is not None or rows.clusters is not None
 
 
-def refuse_rows(rows: LogitSet | EventScores, name: str) -> None:
-    """Raise if rows have sampling weights or clusters, of which something knows nothing.
-
-    Raises
-    ------
-    CalibrationInputError
-        ``name`` is of equal rows drawn one by one.
-    """
-    if rows.weights is None and rows.clusters is None:
-        return
-    design = "sampling weights" if rows.weights is not None else "clusters"
-    wanted = f"none for {name}, which is of equal rows drawn one by one"
-    raise CalibrationInputError("rows", f"rows with {design}", wanted)
-
-
 def check_same_design(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
     """Raise if the weights or clusters of the same rows differ.
 

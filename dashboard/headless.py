@@ -121,20 +121,23 @@ def event_of(upload: Upload, text: str | None) -> ChosenEvent:
     return TopR(int(rank)) if kind == "top" else WithinTopR(int(rank))
 
 
-def scene_of(
+def scene_of(  # noqa: PLR0913 - each has a default that serves
     upload: Upload,
     *,
     event: ChosenEvent,
     method: str = NO_METHOD,
     group: str | None = None,
     n_resamples: int = 1000,
+    n_bins: int = 15,
+    seed: int = 0,
     progress: Progress,
 ) -> Scene:
     """Fit and evaluate with the pages' defaults.
 
     ``upload``: the data. ``event``: what the scores are about. ``method``: key of a calibrator,
     with its default options. ``group``: the column by which a calibrator that knows groups groups
-    the rows. ``n_resamples``: for intervals. ``progress``: told the share of the fit that is done.
+    the rows. ``n_resamples``: for intervals. ``n_bins``: of the diagram and of binned measures.
+    ``seed``: of the folds of one set. ``progress``: told the share of the fit that is done.
 
     Raises
     ------
@@ -151,7 +154,7 @@ def scene_of(
     _check_group(group, groupings(upload), method if not needs_group else None)
     chosen = () if method == NO_METHOD else offered[method].options
     options = tuple((option.name, option.default) for option in chosen)
-    settings = Settings(event, method, options, group=group)
+    settings = Settings(event, method, options, n_bins=n_bins, seed=seed, group=group)
     return Scene(
         upload=upload,
         sample=None,

@@ -66,6 +66,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 .measures .better { color: var(--better); }
 .measures :is(.worse, .over) { color: var(--worse); }
 .measures .under { color: var(--under); }
+.measures .both { color: var(--both); }
 .measures :is(.no-evidence, .moved, .not-comparable, .none) { opacity: 0.7; }
 /* A card is its link: it takes clicks wherever they fall. */
 [class*="st-key-card_"] { position: relative; }
@@ -135,8 +136,10 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 
 
 _COLOURS = {
-    "light": "--better: #1a7f37; --worse: #b3261e; --under: #1f5fa8; --ground: #FFFFFF;",
-    "dark": "--better: #4ac26b; --worse: #ff8a80; --under: #7ab8ff; --ground: #0E1117;",
+    "light": "--better: #1a7f37; --worse: #b3261e; --under: #1f5fa8; --both: #6b3fa0;"
+    " --ground: #FFFFFF;",
+    "dark": "--better: #4ac26b; --worse: #ff8a80; --under: #7ab8ff; --both: #c8a6ff;"
+    " --ground: #0E1117;",
 }
 """Of words; graphs have a palette of their own."""
 

@@ -339,6 +339,16 @@ def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
     callback=resamples,
     help="Draws of the rows for 95% CIs: 20 or more, or 0 for none.",
 )
+@click.option(
+    "--bins",
+    default=15,
+    show_default=True,
+    type=click.IntRange(2, 1_000),
+    help="Of the reliability diagram and of binned measures.",
+)
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the folds of one set."
+)
 @click.option("--all", "full", is_flag=True, help="Every measure, not the short list.")
 @_writes_report
 def audit(

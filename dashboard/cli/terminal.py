@@ -84,6 +84,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
         scene = scene_of(
             upload, event=event, progress=tell, method=given["calibrator"] or NO_METHOD,
             group=given["group"], n_resamples=given["resamples"],
+            n_bins=given["bins"], seed=given["seed"],
         )  # fmt: skip
         stage("Finding intervals")
         n_classes = None if upload.class_names is None else len(upload.class_names)

@@ -173,7 +173,8 @@ class Upload(Sentences):
 def _split_one(rows: OneKind, share: float | None, seed: int) -> Split[OneKind]:
     """Split one set at random, or deal it to folds."""
     if share is None:
-        return cross_split(rows, n_folds=max(min(N_FOLDS, rows.n_samples), 2), seed=seed)
+        units = rows.n_samples if rows.clusters is None else np.unique(rows.clusters).size
+        return cross_split(rows, n_folds=max(min(N_FOLDS, units), 2), seed=seed)
     return split_rows(rows, calibration_share=share, seed=seed)
 
 

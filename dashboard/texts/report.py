@@ -224,7 +224,10 @@ def command(
     default = settings.method == NO_METHOD or settings.options == tuple(
         (option.name, option.default) for option in method_by_key(settings.method).options
     )
-    usual = Settings(settings.event, settings.method, settings.options, group=settings.group)
+    usual = Settings(
+        settings.event, settings.method, settings.options, settings.n_bins, seed=settings.seed,
+        group=settings.group,
+    )  # fmt: skip
     options, event = upload.options, event_option(settings.event, upload.class_names)
     known = replace(
         DEFAULTS, roles=options.roles, values=options.values, first_label=options.first_label,
@@ -243,6 +246,10 @@ def command(
         "first-label": str(options.first_label) if options.first_label != "auto" else None,
         "class-names": "\n".join(options.class_names) or None,
         "prevalence": f"{options.prevalence:.6g}" if options.prevalence is not None else None,
+        "bins": str(settings.n_bins)
+        if settings.n_bins != Settings(settings.event).n_bins
+        else None,
+        "seed": str(settings.seed) if settings.seed else None,
         "resamples": str(n_resamples) if n_resamples != 1000 else None,
     }
     if not any("," in name for name in options.class_names) and len(options.class_names) > 1:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.calibrators.base import Breaks, FittedScoreMap, ScoreMap
+from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
 from calibcore.calibrators.method import Cost, Fits, Method
 from calibcore.calibrators.score_maps.platt import (
@@ -46,9 +46,6 @@ class FittedQuadratic(FittedScoreMap):
         numbers = {"square": self.square, "slope": self.slope, "intercept": self.intercept}
         lines = ["x = low + high", "y = (SQUARE * x + SLOPE) * x + INTERCEPT"]
         return numbers, [*ODDS, *lines, *SIGMOID]
-
-    def breaks(self) -> Breaks:
-        return Breaks()
 
     def describe(self) -> Description:
         if self.square == 0:

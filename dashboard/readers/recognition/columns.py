@@ -475,7 +475,7 @@ def times(numbers: Mapping[str, float]) -> dict[str, float]:
 EVERY = 500_000
 """Rows that are looked at where the answer counts for all that follows."""
 
-_PARTS, _LARGEST_LOGIT = 20, 50
+_LARGEST_LOGIT = 50
 
 
 @dataclass(frozen=True)

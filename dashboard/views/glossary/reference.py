@@ -9,8 +9,6 @@ from calibcore.metrics import METRICS, Measure
 from dashboard.texts.glossary import GLOSSARY, TERMS
 from dashboard.texts.measures import GROUPS
 
-TITLE = "Glossary"
-
 INTRO = "Every word, measure and calibrator of the pages: what it is, its formula, its source."
 
 WORDS, MEASURES, CALIBRATORS = "Words", "Measures", "Calibrators"

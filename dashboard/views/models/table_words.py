@@ -44,7 +44,6 @@ SPLITS_HELP = (
     "0: each file\u2019s own calibration and test set. Otherwise both sets are pooled and split at"
     " random so many times, with the same sizes; the table shows mean and standard deviation."
 )
-DOWNLOAD = "Download the table"
 FILTERED = "The filter does not apply to this table: all rows of each model are evaluated."
 NO_COMPARISON = "Choose at least one calibrator."
 

@@ -13,7 +13,7 @@ from dashboard.views.subgroups.words import badge_of, compared
 HEAD = ("Mean gap (pp)", "KS error", "Accuracy")
 NOTHING, STILL = "\u2013", "still"
 
-_KINDS = {"too high": "over", "too low": "under", "both": "over", "none": "none"}
+_KINDS = {"too high": "over", "too low": "under", "both": "both", "none": "none"}
 
 Sides = tuple[SliceScreen, SliceScreen | None]
 Accuracies = tuple[SliceShares | None, SliceShares | None]
