@@ -34,12 +34,12 @@ def parse_here(
         write_refusal(answer, error)
     answer.seek(0)
     waiting(0.0)
-    most = (limits or limits_for(ending_of(name), len(data))).memory
 
-    def read(into: memoryview) -> None:
-        answer.readinto(into)
+    def fill(buffer: memoryview) -> None:
+        if answer.readinto(buffer) < len(buffer):
+            raise EOFError
 
-    return read_parsed(read, most)
+    return read_parsed(fill, (limits or limits_for(ending_of(name), len(data))).memory)
 
 
 @pytest.fixture(scope="package", autouse=True)

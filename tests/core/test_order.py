@@ -33,12 +33,13 @@ def made(seed: int, *, tied: bool) -> tuple[Floats, Labels]:
 
 def variants(method: Method) -> list[dict[str, str | bool]]:
     """As it is, and with each other word or turn of a switch."""
-    words = [(one.name, word) for one in method.options if isinstance(one, Choice)
-             for word in one.allowed if word != one.default]  # fmt: skip
-    switches = [one for one in method.options if isinstance(one, Switch) and not one.one_class]
-    turns = [(one.name, not one.default) for one in switches]
-    changes: list[tuple[str, str | bool]] = [*words, *turns]
-    return [{}, *({name: value} for name, value in changes)]
+    found: list[dict[str, str | bool]] = [{}]
+    for one in method.options:
+        if isinstance(one, Choice):
+            found += [{one.name: word} for word in one.allowed if word != one.default]
+        if isinstance(one, Switch) and not one.one_class:
+            found.append({one.name: not one.default})
+    return found
 
 
 @pytest.mark.parametrize(
