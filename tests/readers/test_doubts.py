@@ -10,8 +10,8 @@ from calibcore.data import LogitSet
 from calibcore.events import TopR
 from calibcore.inference import smallest_gap_shown
 from dashboard.readers import Upload, read
-from dashboard.readers.meaning import overlap
-from dashboard.readers.meaning.overlap import shared_rows
+from dashboard.readers.meaning import repeated
+from dashboard.readers.meaning.repeated import shared_rows
 from dashboard.samples import samples
 from tests.readers.files import Array, npz
 
@@ -101,7 +101,7 @@ def test_shared_rows_are_those_found_by_looking(part_rows: int, data: st.DataObj
     labels = [np.array([row[2] for row in part]) for part in (known, asked)]
     expected = [row in known for row in asked]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(overlap, "_PART_ROWS", part_rows)
+        patch.setattr(repeated, "_PART_ROWS", part_rows)
         got = shared_rows((tables[0], labels[0]), (tables[1], labels[1]))
     twins = sum(known.count(row) > 1 for row in known) / len(known)
     enough = sum(expected) > min(2 * twins, (1 + twins) / 2) * len(asked) or all(expected)

@@ -34,7 +34,7 @@ def test_objects_of_classes(name: str, opened: Any) -> None:
     np.testing.assert_allclose(upload.rows.probabilities, PROBABILITIES, atol=1e-6)
     np.testing.assert_array_equal(upload.rows.labels, LABELS)
     assert [*upload.rows.class_names] == WORDS
-    told = "natural logarithms of probabilities" in " ".join(upload.found)
+    told = "natural logarithms of probabilities" in " ".join(upload.notes)
     assert told == ("log" in name)
 
 

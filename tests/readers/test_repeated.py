@@ -8,8 +8,7 @@ import pytest
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import read
-from dashboard.readers.meaning.overlap import words_of
-from dashboard.readers.meaning.repeated import go_together, repeated
+from dashboard.readers.meaning.repeated import go_together, hashes_of, repeated
 from dashboard.readers.records import DEFAULTS, RawSet, Role
 from tests.readers.files import Array, npz
 from tests.readers.test_doubts import LABELS, LOGITS, TEST_LABELS, TEST_LOGITS, K, N, softmax, table
@@ -79,7 +78,7 @@ def test_of_many_rows_copies_are_looked_at_together() -> None:
     table = np.random.default_rng(3).normal(size=(5000, 2))
     labels = np.arange(5000) % 2
     twice, of_twice = np.concatenate([table, table]), np.concatenate([labels, 1 - labels])
-    values, rows, places = words_of(twice, of_twice, 1000)
+    values, rows, places = hashes_of(twice, of_twice, 1000)
     assert 700 < len(places) < 1300
     assert (np.unique(values, return_counts=True)[1] == 2).all()
     assert len(np.unique(rows)) == len(rows)

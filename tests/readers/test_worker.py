@@ -84,13 +84,13 @@ def _columns(draw: st.DrawFn, n_rows: int = 3) -> Column:
 NOUNS = st.one_of(
     st.builds(
         Arrays, st.lists(st.integers(3, 5).flatmap(_columns), max_size=3).map(tuple),
-        TEXTS, TEXTS, TEXTS,
+        notes=TEXTS, repairs=TEXTS, doubts=TEXTS,
     ),
     st.builds(
         Table, st.lists(_columns(), max_size=3).map(tuple), st.just(3), st.integers(1, 9),
         st.none() | st.permutations([True, True, True, False]).map(np.array),
         st.none() | hnp.arrays("i8", 2), st.booleans(),
-        st.lists(TEXTS, max_size=2).map(tuple), TEXTS, TEXTS, TEXTS,
+        st.lists(TEXTS, max_size=2).map(tuple), notes=TEXTS, repairs=TEXTS, doubts=TEXTS,
     ),
 )  # fmt: skip
 
