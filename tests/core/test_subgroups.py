@@ -278,7 +278,7 @@ def alike(one: object, other: object) -> None:
     assert type(one) is type(other)
     if hasattr(one, "__dataclass_fields__"):
         for name in one.__dataclass_fields__:
-            if not name.startswith("_") and name != "asked":
+            if not name.startswith("_") and name != "request":
                 alike(getattr(one, name), getattr(other, name))
     elif isinstance(one, tuple) and isinstance(other, tuple):
         for mine, its in zip(one, other, strict=True):
