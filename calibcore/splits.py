@@ -29,7 +29,7 @@ class Split(Generic[Rows]):
         The two are the same rows, so the evaluation flatters; said wherever a number is shown.
     fold : array_like of int, shape (n_samples,), optional
         The two are the same rows, and each is evaluated by a fit on all other folds, so nothing
-        flatters: `cross_split`.
+        flatters: `cross_split`. Of counted rows, one a cell.
 
     Raises
     ------
@@ -45,7 +45,9 @@ class Split(Generic[Rows]):
     def __post_init__(self) -> None:
         """Raise if the sets are not of one kind, or not about the same classes."""
         if self.fold is not None:
-            fold = checked_folds(self.fold, self.test.n_samples)
+            known = self.test
+            size = known.n_samples if isinstance(known, LogitSet) else known.n_cells
+            fold = checked_folds(self.fold, size)
             object.__setattr__(self, "fold", fold)
             refuse_cut_clusters(fold, self.test)
         if isinstance(self.calibration, LogitSet) != isinstance(self.test, LogitSet):

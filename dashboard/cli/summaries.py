@@ -1,7 +1,8 @@
 """Rows in many files become a summary, and summaries are audited without the rows."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,12 @@ def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: b
     _refuse_rows(given, conditions)
     summary = read_summaries(given["files"])
     result, event = summary.audit(), OneClass(1)
+    measures = [one for one in listed(full=full, event=event) if isinstance(one, EventMeasure)]
+    intervals = None
+    if n_resamples := given["resamples"]:
+        keys = (one.key for one in measures)
+        with _told("Finding intervals") as tell:
+            intervals = result.intervals(*keys, n_resamples=n_resamples, progress=tell)
     words = event_words(event, ("0", "1"), "outcome")
     n_rows, n_events = summary.n_samples, int(summary.events.sum())
     names = ", ".join(path.name for path in given["files"][:3])
@@ -72,8 +79,9 @@ def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: b
     console.print(escape(plain(" \u00b7 ".join(heads))), style="bold", soft_wrap=True)
     line = both_sides_line(result, result.test, words, ranges=True)
     console.print(escape(plain(line)), soft_wrap=True)
-    measures = [one for one in listed(full=full, event=event) if isinstance(one, EventMeasure)]
-    table = measures_table(result.test, None, measures, both=False, closer=False)
+    table = measures_table(
+        result.test, intervals, measures, both=False, closer=intervals is not None
+    )
     console.table(*table_cells(table))
     notes = NOT_SEPARATION, in_the_nll(result.test, calibrated=False), _limits(summary)
     for note in filter(None, notes):
@@ -98,7 +106,7 @@ def _refuse_rows(given: Mapping[str, Any], conditions: Sequence[Condition]) -> N
 
 def _limits(summary: Summary) -> str:
     """Return what a summary does not tell, and how far its figures may be from those of rows."""
-    unknown = "95% CIs and subgroups need the rows, which a summary does not keep."
+    unknown = "Subgroups need the rows, which a summary does not keep."
     if summary.is_exact:
         return unknown
     bounds = summary.error_bounds
@@ -131,8 +139,15 @@ def summarise_files(
 
 
 def _here(files: Sequence[Path], columns: tuple[str, str]) -> Summary:
+    with _told("Counting") as tell:
+        return summarise(files, *columns, tell)
+
+
+@contextmanager
+def _told(work: str) -> Iterator[Callable[[float], None]]:
+    """Show how much of slow work is done."""
     shown = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     quiet, console = not sys.stderr.isatty(), Console(stderr=True)
     with Bar(*shown, console=console, transient=True, disable=quiet) as progress:
-        task = progress.add_task("Counting", total=1.0)
-        return summarise(files, *columns, lambda share: progress.update(task, completed=share))
+        task = progress.add_task(work, total=1.0)
+        yield lambda share: progress.update(task, completed=share)

@@ -66,8 +66,15 @@ def test_shards_become_a_summary_that_says_what_the_rows_say(folder: Path) -> No
         value = rows.test.compare(key).before
         assert value is not None
         line = next(one for one in printed.stdout.splitlines() if one.startswith(f"{name} "))
-        assert line.split()[-1] == percent(value, N)
-    assert "95% CIs and subgroups need the rows" in printed.stdout
+        assert line.removeprefix(name).split()[0] == percent(value, N)
+        interval = rows.intervals(key).find(key).before
+        assert interval is not None
+        ends = interval.interval.low, interval.interval.high
+        low, high = (percent(end, N) for end in ends)
+        assert f"({low.removesuffix('%')}\u2013{high.removesuffix('%')})" in line
+    assert "Subgroups need the rows" in printed.stdout
+    bare = run("audit", folder / "week.parquet", "--resamples", "0").stdout
+    assert next(one for one in bare.splitlines() if one.startswith("KS error ")).endswith("% ")
 
 
 def test_few_distinct_scores_are_pooled_on_the_way(
