@@ -45,9 +45,7 @@ class Split(Generic[Rows]):
     def __post_init__(self) -> None:
         """Raise if the sets are not of one kind, or not about the same classes."""
         if self.fold is not None:
-            known = self.test
-            size = known.n_samples if isinstance(known, LogitSet) else known.n_cells
-            fold = checked_folds(self.fold, size)
+            fold = checked_folds(self.fold, n_dealt(self.test))
             object.__setattr__(self, "fold", fold)
             refuse_cut_clusters(fold, self.test)
         if isinstance(self.calibration, LogitSet) != isinstance(self.test, LogitSet):
@@ -244,6 +242,11 @@ def _folds_of_clusters(clusters: Labels, strata: Labels | Hits, n_folds: int, se
     fold = np.empty(numbers.size, dtype=np.intp)
     fold[_mixed_clusters(own, strata, seed)] = np.minimum(turn, 2 * n_folds - 1 - turn)
     return fold[own]
+
+
+def n_dealt(rows: LogitSet | EventScores) -> int:
+    """Return how many folds rows need: one each, or one a cell where they are counted."""
+    return rows.n_samples if isinstance(rows, LogitSet) else rows.n_cells
 
 
 def checked_folds(values: ArrayLike, n_rows: int) -> Folds:

@@ -19,6 +19,7 @@ from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
 from dashboard.cli.terminal import table_cells
 from dashboard.engines import summarise_on
+from dashboard.settings import NO_METHOD
 from dashboard.summary_file import is_summary, read_summaries, summarise, write_summary
 from dashboard.texts.events import event_words
 from dashboard.texts.measures import listed
@@ -27,7 +28,7 @@ from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
 from dashboard.texts.verdict import both_sides_line
 from dashboard.views.overview.document import measures_table
 
-_SERVES = "files", "resamples"
+_SERVES = "files", "resamples", "calibrator"
 """Options of an audit that a summary allows."""
 
 
@@ -59,7 +60,9 @@ def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: b
     conditions = [Condition.parse(text) for text in fail_if]
     _refuse_rows(given, conditions)
     summary = read_summaries(given["files"])
-    result, event = summary.audit(), OneClass(1)
+    calibrated = given["calibrator"] not in {None, NO_METHOD}
+    result = summary.audit(calibrator=given["calibrator"] if calibrated else None)
+    event = OneClass(1)
     measures = [one for one in listed(full=full, event=event) if isinstance(one, EventMeasure)]
     intervals = None
     if n_resamples := given["resamples"]:
@@ -80,13 +83,13 @@ def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: b
     line = both_sides_line(result, result.test, words, ranges=True)
     console.print(escape(plain(line)), soft_wrap=True)
     table = measures_table(
-        result.test, intervals, measures, both=False, closer=intervals is not None
+        result.test, intervals, measures, both=calibrated, closer=intervals is not None
     )
     console.table(*table_cells(table))
-    notes = NOT_SEPARATION, in_the_nll(result.test, calibrated=False), _limits(summary)
-    for note in filter(None, notes):
+    notes = NOT_SEPARATION, in_the_nll(result.test, calibrated=calibrated), _limits(summary)
+    for note in filter(None, (*notes, *map(escape, result.warnings))):
         console.print(note, soft_wrap=True)
-    figures = {one.measure.key: one.before for one in result.test.comparisons}
+    figures = {one.measure.key: one.after for one in result.test.comparisons}
     holding = [one for one in conditions if one.holds(figures)]
     for one in holding:
         console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)

@@ -97,6 +97,17 @@ def test_days_add_up_to_a_week(folder: Path) -> None:
     assert days.stdout.splitlines()[1:] == week.stdout.splitlines()[1:]
 
 
+def test_a_calibrator_is_fitted_in_folds(folder: Path) -> None:
+    summarised(folder)
+    found = run("audit", folder / "week.parquet", "--calibrator", "platt", "--resamples", "20")
+    line = next(one for one in found.stdout.splitlines() if one.startswith("KS error "))
+    result = Summary.of(*drawn()).audit(calibrator="platt").test.compare("ks_error")
+    for value in (result.before, result.after):
+        assert value is not None
+        assert percent(value, N) in line
+    assert "better" in line
+
+
 def test_a_condition_decides_the_code(folder: Path) -> None:
     summarised(folder)
     found = run("audit", folder / "week.parquet", "--fail-if", "ks_error>1%")
@@ -118,7 +129,7 @@ def test_a_grid_is_kept_and_says_what_it_costs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--calibrator", "spline"), "calibrator: an option for rows."),
+        (("--calibrator", "temperature"), "calibrator: one that needs the logits of all classes"),
         (("--weight", "w"), "weight: an option for rows."),
         (("--json", "audit.json"), "json: an option for rows."),
         (("--fail-if", "subgroup.gap>1%"), "condition: subgroup.gap."),

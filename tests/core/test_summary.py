@@ -12,13 +12,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from calibcore import AuditResult, CalibrationInputError, audit, weights
+from calibcore import AuditResult, CalibrationInputError, EventScores, audit, counted, weights
 from calibcore import summary as module
+from calibcore.calibrators import CATALOGUE, IsotonicCalibration, PlattScaling
+from calibcore.calibrators.base import FittedScoreMap
+from calibcore.comparison import advise, cross_fit, row_losses
+from calibcore.counted import CountedScores
+from calibcore.decisions import at_cutoff, decision_curve
 from calibcore.drift import compare_batches
-from calibcore.inference import draws
+from calibcore.events import OneClass
+from calibcore.inference import SideRows, draws
 from calibcore.inference.power import smallest_gap_shown
 from calibcore.metrics import METRICS, EventMeasure
 from calibcore.reliability import bands
+from calibcore.splits import Split
 from calibcore.summary import N_CELLS, Summary, audit_groups, on_grid
 from calibcore.tally import tally
 from calibcore.weights import frequency_weights
@@ -264,6 +271,108 @@ def test_subgroups_of_summaries_are_those_of_the_rows(n: int) -> None:
         near = 1e-9 if n > 20_000 else 0.03
         for field in ("gap", "low", "high", "p_value"):
             assert getattr(mine, field) == pytest.approx(getattr(its, field), abs=near), field
+
+
+# Calibrators ----------------------------------------------------------------------------------
+
+
+SCORE_MAPS = [one.key for one in CATALOGUE if one.acts_on == "event" and not one.knows_groups]
+
+
+def written_out(rows: EventScores) -> EventScores:
+    return EventScores(rows.scores, rows.hits)
+
+
+@pytest.mark.parametrize("key", SCORE_MAPS)
+def test_a_score_map_fitted_on_a_summary_is_that_of_the_rows(key: str) -> None:
+    fit, test = drawn(900, seed=1, digits=2), drawn(800, seed=2, digits=2)
+    found = Summary.of(*test).audit(calibrator=key, calibration=Summary.of(*fit))
+    wanted = audit(Split(EventScores(*fit), EventScores(*test)), event=OneClass(1), calibrator=key)
+    assert found.fitted is not None
+    assert wanted.fitted is not None
+    places = np.linspace(0, 1, 500)
+    assert isinstance(found.fitted, FittedScoreMap)
+    assert isinstance(wanted.fitted, FittedScoreMap)
+    np.testing.assert_allclose(
+        found.fitted.predict(places), wanted.fitted.predict(places), rtol=1e-9, atol=1e-12
+    )
+    assert found.warnings == wanted.warnings
+    for name in KEYS:
+        mine, its = found.test.compare(name).after, wanted.test.compare(name).after
+        assert mine == pytest.approx(its, rel=1e-9, abs=1e-9, nan_ok=True), name
+
+
+@pytest.mark.parametrize("key", ["platt", "isotonic", "spline"])
+def test_a_summary_in_folds_is_its_rows_in_the_same_folds(key: str) -> None:
+    found = Summary.of(*drawn(1000, digits=2)).audit(calibrator=key)
+    assert found.asked is not None
+    split = found.asked.split
+    cells = split.test
+    assert isinstance(cells, CountedScores)
+    assert split.fold is not None
+    times = cells.times.values.astype(int)
+    for outcome in (0, 1):
+        own = cells.cells.hits == outcome
+        sizes = np.bincount(split.fold[own], times[own])
+        assert sizes.max() - sizes.min() <= 1
+    rows = written_out(cells)
+    again = Split(rows, rows, fold=np.repeat(split.fold, times))
+    wanted = audit(again, event=OneClass(1), calibrator=key)
+    for name in KEYS:
+        mine, its = found.test.compare(name).after, wanted.test.compare(name).after
+        assert mine == pytest.approx(its, rel=1e-9, abs=1e-9, nan_ok=True), name
+    changes = [one.intervals("ks_error", "event_nll", n_resamples=40) for one in (found, wanted)]
+    for name in ("ks_error", "event_nll"):
+        own, other = (one.find(name).change for one in changes)
+        assert own is not None
+        assert other is not None
+        assert own.low == pytest.approx(other.low, abs=0.002)
+        assert own.high == pytest.approx(other.high, abs=0.002)
+
+
+def test_rows_of_many_are_dealt_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counted, "_MOST_DEALT", 100)
+    cells, fold = counted.dealt(Summary.of(*drawn(5000)).event_scores, n_folds=5, seed=0)
+    sizes = np.bincount(fold, cells.times.values)
+    assert sizes.sum() == 5000
+    assert np.abs(sizes - 1000).max() < 5 * np.sqrt(5000 * 0.16)
+
+
+@pytest.mark.parametrize("key", SCORE_MAPS)
+def test_parts_of_very_many_rows_are_fitted_as_rows(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for the spline, whose points are then fewer, to the last digits."""
+    fit, test = drawn(20_000, seed=1, digits=3), drawn(50, seed=2)
+    summaries = Summary.of(*test), Summary.of(*fit)
+    wanted = summaries[0].audit(calibrator=key, calibration=summaries[1]).fitted
+    monkeypatch.setattr(weights, "MOST_PARTS", 2000)
+    found = summaries[0].audit(calibrator=key, calibration=summaries[1]).fitted
+    places, near = np.linspace(0, 1, 500), 2e-3 if key == "spline" else 1e-9
+    assert isinstance(found, FittedScoreMap)
+    assert isinstance(wanted, FittedScoreMap)
+    np.testing.assert_allclose(found.predict(places), wanted.predict(places), atol=near)
+    assert found.warnings == wanted.warnings
+
+
+def test_decisions_and_contests_take_a_summary() -> None:
+    rows = drawn(2000, digits=2)
+    mine, its = Summary.of(*rows).event_scores, EventScores(*rows)
+    curves = [decision_curve(one, [0.1, 0.5]) for one in (mine, its)]
+    np.testing.assert_allclose(curves[0].low, curves[1].low, rtol=1e-12)
+    assert repr(at_cutoff(mine, 0.3)) == repr(at_cutoff(its, 0.3))
+    cells, fold = counted.dealt(mine, n_folds=5, seed=0)
+    written = written_out(cells), np.repeat(fold, cells.times.values.astype(int))
+    makers = {"platt": PlattScaling(), "isotonic": IsotonicCalibration()}
+    loss = next(one for one in METRICS if one.key == "event_nll")
+    advice = []
+    for one, dealt in ((cells, fold), written):
+        losses = {}
+        for key, made in makers.items():
+            crossed = cross_fit(one, event=OneClass(1), calibrator=made, fold=dealt)
+            losses[key] = row_losses(loss, SideRows(crossed.evaluated.after.event))
+        advice.append(advise(losses, lambda _: True, list(makers), 5))  # type: ignore[arg-type]
+    assert advice[0] == advice[1]
 
 
 MANY = Summary.of_counts([0.2, 0.6], [2_000_000_000] * 2, [400_000_000, 1_200_000_004])
