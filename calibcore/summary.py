@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.auditing import AuditResult, audit
 from calibcore.calibrators.method import Calibrator
-from calibcore.counted import CountedScores, counted_scores, joined
+from calibcore.counted import CountedScores, counted_scores, joined, weighted
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, Comparisons, SetResult
 from calibcore.events import OneClass
 from calibcore.grouping import Grouping
+from calibcore.inference import Drift, Interval, drift_test
 from calibcore.metrics import Measure
 from calibcore.ordering import block_ends
 from calibcore.probabilities import PROBABILITY_FLOOR
@@ -23,6 +24,7 @@ from calibcore.results import result_class
 from calibcore.splits import Split
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
+from calibcore.verdict import mean_gap_of
 from calibcore.weights import SampleWeight, weights_of
 
 Whole = NDArray[np.int64]
@@ -339,6 +341,87 @@ def audit_groups(
     rows = joined([counted_scores(one.counted, k) for k, one in enumerate(groups.values())])
     result = audit(rows, event=OneClass(1), calibrator=calibrator, n_bins=n_bins, seed=seed)
     return replace(result, asked=result.asked and replace(result.asked, grouping=grouping))
+
+
+@result_class
+class Period:
+    """One of several summaries in the order of time.
+
+    Attributes
+    ----------
+    name : str
+        Of the summary.
+    n_samples : int
+        Rows.
+    hit_rate, ks_error, mean_gap : float
+        Observed frequency, KS error, and mean score minus observed frequency.
+    interval : Interval
+        Of the mean gap, 95%.
+    """
+
+    name: str
+    n_samples: int
+    hit_rate: float
+    ks_error: float
+    mean_gap: float
+    interval: Interval
+
+
+def in_time(
+    parts: Mapping[str, Summary], *, n_resamples: int = 1000, seed: int = 0
+) -> tuple[tuple[Period, ...], Drift | None]:
+    """Evaluate summaries one by one, such as one a day, and test whether the gap changes.
+
+    Parameters
+    ----------
+    parts : mapping of str to Summary
+        By their names, the first first; no row is in two.
+    n_resamples : int, default 1000
+        Draws for each interval.
+    seed : int, default 0
+        Of all draws.
+
+    Returns
+    -------
+    periods : tuple of Period
+        One each.
+    drift : Drift or None
+        See `calibcore.inference.drift_test`.
+
+    Raises
+    ------
+    CalibrationInputError
+        No summary; one of a single row; fewer than 20 draws.
+
+    Examples
+    --------
+    >>> days = {f"day {k}": Summary.of_counts([0.5], [900], [450 + 60 * (k > 2)]) for k in range(5)}
+    >>> periods, drift = in_time(days, n_resamples=100)
+    >>> [round(one.mean_gap, 3) for one in periods], periods[drift.since].name, drift.p_value < 0.01
+    ([0.0, 0.0, 0.0, -0.067, -0.067], 'day 3', True)
+    """
+    if not parts:
+        raise CalibrationInputError("parts", "none", "summaries in the order of time")
+    periods = []
+    for name, part in parts.items():
+        result = part.audit()
+        known = result.intervals("mean_gap", n_resamples=n_resamples, seed=seed).find("mean_gap")
+        side = result.test.before
+        assert known.before is not None  # noqa: S101 - for the type
+        figures = float(side.curves.cum_hits[-1]), side.curves.ks_error, mean_gap_of(side)
+        periods.append(Period(name, part.n_samples, *figures, known.before.interval))
+    rows, weights = weighted(
+        joined([counted_scores(part.counted, k) for k, part in enumerate(parts.values())])
+    )
+    drift = drift_test(
+        rows.scores,
+        rows.hits,
+        np.asarray(rows.groups),
+        n_periods=len(parts),
+        sample_weight=weights,
+        seed=seed,
+    )
+    return tuple(periods), drift
 
 
 def on_grid(summary: Summary) -> Summary:

@@ -14,16 +14,17 @@ from rich.progress import Progress as Bar
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass
 from calibcore.metrics import EventMeasure
-from calibcore.summary import Summary
+from calibcore.summary import Period, Summary, in_time
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
 from dashboard.cli.terminal import table_cells
 from dashboard.engines import summarise_on
 from dashboard.settings import NO_METHOD
 from dashboard.summary_file import is_summary, read_summaries, summarise, write_summary
+from dashboard.texts.advice import drift_line, drifts
 from dashboard.texts.events import event_words
 from dashboard.texts.measures import listed
-from dashboard.texts.numbers import percent, plain
+from dashboard.texts.numbers import amount, percent, plain
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
 from dashboard.texts.verdict import both_sides_line
 from dashboard.views.overview.document import measures_table
@@ -70,16 +71,8 @@ def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: b
         with _told("Finding intervals") as tell:
             intervals = result.intervals(*keys, n_resamples=n_resamples, progress=tell)
     words = event_words(event, ("0", "1"), "outcome")
-    n_rows, n_events = summary.n_samples, int(summary.events.sum())
-    names = ", ".join(path.name for path in given["files"][:3])
-    more = len(given["files"]) - 3
-    heads = (
-        names + (f" and {more} more" if more > 0 else ""),
-        f"{words.plain}: {n_events:,} of {n_rows:,} ({percent(n_events / n_rows, n_rows)})",
-        f"summary of {n_rows:,} rows",
-    )
     console = Lines()
-    console.print(escape(plain(" \u00b7 ".join(heads))), style="bold", soft_wrap=True)
+    console.print(escape(plain(heading(given["files"], summary))), style="bold", soft_wrap=True)
     line = both_sides_line(result, result.test, words, ranges=True)
     console.print(escape(plain(line)), soft_wrap=True)
     table = measures_table(
@@ -94,6 +87,56 @@ def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: b
     for one in holding:
         console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)
     return bool(holding)
+
+
+def heading(files: Sequence[Path], summary: Summary) -> str:
+    """Return the names of files of summaries, and how many rows and events they count."""
+    words = event_words(OneClass(1), ("0", "1"), "outcome")
+    n_rows, n_events = summary.n_samples, int(summary.events.sum())
+    names, more = ", ".join(path.name for path in files[:3]), len(files) - 3
+    heads = (
+        names + (f" and {more} more" if more > 0 else ""),
+        f"{words.plain}: {n_events:,} of {n_rows:,} ({percent(n_events / n_rows, n_rows)})",
+        f"summary of {n_rows:,} rows",
+    )
+    return " \u00b7 ".join(heads)
+
+
+def series_of_summaries(files: Sequence[Path], n_resamples: int) -> bool:
+    """Print summaries in the order of their names, a row each; return whether a drift is detected.
+
+    Raises
+    ------
+    CalibrationInputError
+        One summary alone, or what is none.
+    """
+    if len(files) < 2 or not are_summaries(files):
+        wanted = "two summaries or more, as fractile summarise writes them"
+        raise CalibrationInputError("files", "no series", wanted)
+    parts = {path.stem: read_summaries([path]) for path in sorted(files)}
+    periods, drift = in_time(parts, n_resamples=n_resamples)
+    console = Lines()
+    console.table(_SERIES, [_of_period(one) for one in periods])
+    names = [one.name for one in periods]
+    if drift is None:
+        text = "Drift is not tested: it takes 30 rows before a period and 30 from it on."
+    else:
+        text = drift_line("the files", names, (drift, None), expert=True).replace("**", "")
+    console.print(escape(text), style="bold" if drifts(drift) else None, soft_wrap=True)
+    return drifts(drift)
+
+
+_SERIES = "Summary", "Rows", "Observed frequency", "KS error", "Mean gap, pp (95% CI)"
+
+
+def _of_period(one: Period) -> tuple[str, ...]:
+    n_rows = one.n_samples
+    gap, low, high = (
+        amount(value, "share", n_rows, signed=True)
+        for value in (one.mean_gap, one.interval.low, one.interval.high)
+    )
+    shares = (percent(value, n_rows) for value in (one.hit_rate, one.ks_error))
+    return one.name, f"{n_rows:,}", *shares, f"{gap} ({low} to {high})"
 
 
 def _refuse_rows(given: Mapping[str, Any], conditions: Sequence[Condition]) -> None:

@@ -21,12 +21,12 @@ from calibcore.counted import CountedScores
 from calibcore.decisions import at_cutoff, decision_curve
 from calibcore.drift import compare_batches
 from calibcore.events import OneClass
-from calibcore.inference import SideRows, draws
+from calibcore.inference import SideRows, draws, drift_test
 from calibcore.inference.power import smallest_gap_shown
 from calibcore.metrics import METRICS, EventMeasure
 from calibcore.reliability import bands
 from calibcore.splits import Split
-from calibcore.summary import N_CELLS, Summary, audit_groups, on_grid
+from calibcore.summary import N_CELLS, Summary, audit_groups, in_time, on_grid
 from calibcore.tally import tally
 from calibcore.weights import frequency_weights
 from tests.reference import ks_error as slow_ks_error
@@ -375,6 +375,29 @@ def test_decisions_and_contests_take_a_summary() -> None:
     assert advice[0] == advice[1]
 
 
+@pytest.mark.parametrize("n", [3000, 24_000])
+def test_drift_of_summaries_is_that_of_the_rows(n: int) -> None:
+    scores, hits = drawn(n)
+    days = np.arange(n) * 6 // n
+    hits = np.where((days > 3) & (np.arange(n) % 11 == 0), 1, hits)
+    parts = {f"{k}": Summary.of(scores[days == k], hits[days == k]) for k in range(6)}
+    periods, found = in_time(parts, n_resamples=200)
+    wanted = drift_test(scores, hits, days, n_periods=6)
+    assert found is not None
+    assert wanted is not None
+    for field in ("since", "rows_before", "rows_since"):
+        assert getattr(found, field) == getattr(wanted, field)
+    for field in ("slope", "gap_before", "gap_since"):
+        assert getattr(found, field) == pytest.approx(getattr(wanted, field), rel=1e-6), field
+    assert found.p_value == pytest.approx(wanted.p_value, abs=1e-9 if n > 20_000 else 0.03)
+    rows = audit(scores[days == 2], hits[days == 2])
+    assert periods[2].ks_error == pytest.approx(rows.test.compare("ks_error").before, abs=1e-12)
+    gap = rows.intervals("mean_gap", n_resamples=200).find("mean_gap").before
+    assert gap is not None
+    assert periods[2].mean_gap == pytest.approx(gap.value, abs=1e-12)
+    assert periods[2].interval.low == pytest.approx(gap.interval.low, rel=1e-9)
+
+
 MANY = Summary.of_counts([0.2, 0.6], [2_000_000_000] * 2, [400_000_000, 1_200_000_004])
 
 
@@ -402,6 +425,7 @@ def test_billions_of_rows_are_audited() -> None:
         (lambda: Summary.of_counts([1.2], [1], [0]), "scores: "),
         (lambda: audit(Summary.of([0.2, 0.6], [0, 1]), clusters=[1, 2]), "clusters: some beside a"),
         (lambda: audit_groups({}), "groups: none"),
+        (lambda: in_time({}), "parts: none"),
         (lambda: Summary.of([0.2], [0]).audit(), "rows: 1 of a summary"),
         (lambda: MANY.audit().test.before.event.scores, "rows: 4,000,000,000 rows of a summary"),
         (lambda: MANY.audit(calibrator="temperature"), "calibrator: one that needs the logits"),
