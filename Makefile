@@ -57,7 +57,7 @@ $(PEERS)/installed: pyproject.toml constraints.txt
 
 $(ENGINES)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(ENGINES)
-	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,dask]"
+	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,dask,spark]"
 	@touch $@
 
 # This peer needs a pandas before 3, so it has an environment of its own.

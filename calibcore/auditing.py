@@ -19,6 +19,7 @@ import numpy as np
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.score_maps.offset import FittedScoreChain
+from calibcore.counted import CountedScores, dealt
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, Comparisons, SetResult, Side, evaluate, sides_of
@@ -602,6 +603,9 @@ def _split_of(
     n_folds = min(5, rows.n_samples)
     if rows.clusters is not None:
         n_folds = min(n_folds, np.unique(rows.clusters).size)
+    if isinstance(rows, CountedScores):
+        cells, fold = dealt(rows, n_folds=n_folds, seed=seed)
+        return Split(cells, cells, fold=fold)
     if isinstance(rows, LogitSet):
         return cross_split(rows, n_folds=n_folds, seed=seed)
     return cross_split(rows, n_folds=n_folds, seed=seed)

@@ -23,7 +23,7 @@ from calibcore.inference import Interval, SideRows
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options, RowMeasure
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
-from calibcore.splits import checked_folds, refuse_cut_clusters
+from calibcore.splits import checked_folds, n_dealt, refuse_cut_clusters
 from calibcore.validation import Floats
 from calibcore.weights import mean_error, row_mean, shares_of
 
@@ -90,7 +90,7 @@ def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
     5
     """
     check_pooled(calibrator, event)
-    dealt = checked_folds(fold, rows.n_samples)
+    dealt = checked_folds(fold, n_dealt(rows))
     refuse_cut_clusters(dealt, rows)
     prepared = prepare(rows, event)
     fitted = None if calibrator is None else fit_folds(calibrator, prepared, dealt, progress, near)

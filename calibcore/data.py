@@ -215,6 +215,11 @@ class EventScores:
         """Number of rows."""
         return self.scores.size
 
+    @property
+    def n_cells(self) -> int:
+        """Number of rows of which something is kept each: all, unless equal ones are counted."""
+        return self.n_samples
+
     def rows(self, chosen: ArrayLike) -> "EventScores":
         """Keep the chosen rows, given as indices or as a mask."""
         index = _row_index(chosen, self.n_samples)

@@ -14,12 +14,13 @@ from calibcore.calibrators.base import (
     FittedScoreMap,
     FittedVectorMap,
 )
+from calibcore.counted import weighted
 from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet, like
 from calibcore.events import Event, TopR, past_half
 from calibcore.fitting import (
     Prepared,
-    calibrated_scores,
+    calibrated_event,
 )
 from calibcore.inference.draws import tally_of
 from calibcore.inference.intervals import rank_interval
@@ -289,8 +290,7 @@ def evaluate(
         after_event = like(event.outcomes(after_probabilities, rows.labels), rows)
         changed = changed_decisions(rows.probabilities, after_probabilities)
     elif isinstance(fitted, FittedScoreMap):
-        scores = calibrated_scores(fitted, prepared)
-        after_event = like(EventScores(scores, prepared.event.hits), rows)
+        after_event = calibrated_event(fitted, prepared)
     before_side = _side(prepared.event, options)
     after_side = before_side if after_event is prepared.event else _side(after_event, options)
     compared = _Compared((event, options), before_side, after_side, prepared, fitted, keeps)
@@ -382,8 +382,8 @@ def _auroc_of(counted: Tally) -> inference.Interval:
 
 
 def _frequency_of(_: Tally, event: EventScores) -> FrequencyCurve:
-    rows = event.scores, event.hits
-    return spline_frequency(*rows, n_knots=GRAPH_KNOTS, sample_weight=event.weights)
+    rows, weights = weighted(event)
+    return spline_frequency(rows.scores, rows.hits, n_knots=GRAPH_KNOTS, sample_weight=weights)
 
 
 def _frequency_null_of(counted: Tally) -> SplineNullBand:

@@ -21,6 +21,7 @@ from calibcore.calibrators.lifts import PooledScores
 from calibcore.calibrators.linear.maps import FullLinearMap
 from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.multicalibration import Multicalibration
+from calibcore.counted import CountedScores, weighted
 from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, WithinTopR
@@ -87,9 +88,11 @@ def _fitted(
     # Rows have one group each: several columns need Multicalibration's own fit.
     if isinstance(calibrator, type | Multicalibration) or not hasattr(calibrator, "fit"):
         raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
-    event, weighed = calibration.event, weights_named(calibration.rows.weights)
+    event, weights = weighted(calibration.event)
+    weighed = weights_named(weights)
     if isinstance(calibrator, GroupMap):
-        return calibrator.fit(event.scores, event.hits, calibration.rows.groups, **weighed)
+        groups = event.groups if event is not calibration.event else calibration.rows.groups
+        return calibrator.fit(event.scores, event.hits, groups, **weighed)
     if isinstance(calibrator, ScoreMap):
         return calibrator.fit(event.scores, event.hits, **weighed)
     if isinstance(calibration.rows, EventScores):
@@ -109,6 +112,14 @@ def _fitted(
 def calibrated_scores(fitted: FittedScoreMap, prepared: Prepared) -> Floats:
     """Calibrate the event's scores of one set; one that knows groups gets those of its rows."""
     return _predict(fitted, prepared.event.scores, prepared.rows.groups)
+
+
+def calibrated_event(fitted: FittedScoreMap, prepared: Prepared) -> EventScores:
+    """Return the event of one set with calibrated scores."""
+    event = prepared.event
+    if isinstance(event, CountedScores):
+        return event.moved(_predict(fitted, event.cells.scores, event.cells.groups))
+    return like(EventScores(calibrated_scores(fitted, prepared), event.hits), prepared.rows)
 
 
 def _predict(fitted: FittedScoreMap, scores: Floats, groups: Labels | None) -> Floats:
@@ -180,6 +191,9 @@ def _check_rows(n_rows: int, fold: Folds) -> None:
 def without_fold(prepared: Prepared, fold: Folds, number: int) -> Prepared:
     """Return the rows that a fold's calibrator is fitted to: those of all others."""
     seen = np.flatnonzero(fold != number)
+    if isinstance(prepared.event, CountedScores):
+        event = prepared.event.part(seen)
+        return Prepared(event, event, None)
     # The class probabilities reach no fit, so they are not copied.
     return Prepared(prepared.rows.rows(seen), prepared.event.rows(seen), None)
 

@@ -29,7 +29,7 @@ class Split(Generic[Rows]):
         The two are the same rows, so the evaluation flatters; said wherever a number is shown.
     fold : array_like of int, shape (n_samples,), optional
         The two are the same rows, and each is evaluated by a fit on all other folds, so nothing
-        flatters: `cross_split`.
+        flatters: `cross_split`. Of counted rows, one a cell.
 
     Raises
     ------
@@ -45,7 +45,7 @@ class Split(Generic[Rows]):
     def __post_init__(self) -> None:
         """Raise if the sets are not of one kind, or not about the same classes."""
         if self.fold is not None:
-            fold = checked_folds(self.fold, self.test.n_samples)
+            fold = checked_folds(self.fold, n_dealt(self.test))
             object.__setattr__(self, "fold", fold)
             refuse_cut_clusters(fold, self.test)
         if isinstance(self.calibration, LogitSet) != isinstance(self.test, LogitSet):
@@ -242,6 +242,11 @@ def _folds_of_clusters(clusters: Labels, strata: Labels | Hits, n_folds: int, se
     fold = np.empty(numbers.size, dtype=np.intp)
     fold[_mixed_clusters(own, strata, seed)] = np.minimum(turn, 2 * n_folds - 1 - turn)
     return fold[own]
+
+
+def n_dealt(rows: LogitSet | EventScores) -> int:
+    """Return how many folds rows need: one each, or one a cell where they are counted."""
+    return rows.n_samples if isinstance(rows, LogitSet) else rows.n_cells
 
 
 def checked_folds(values: ArrayLike, n_rows: int) -> Folds:

@@ -1,28 +1,30 @@
 """Rows counted by score, to be added up over days, files and machines, and audited without them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.auditing import AuditRequest, AuditResult
-from calibcore.cumulative import curves_of
-from calibcore.data import EventScores
+from calibcore.auditing import AuditResult, audit
+from calibcore.calibrators.method import Calibrator
+from calibcore.counted import CountedScores, counted_scores, joined, weighted
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import Comparison, Comparisons, SetResult, Side
+from calibcore.evaluation import Comparison, Comparisons, SetResult
 from calibcore.events import OneClass
-from calibcore.metrics import EventMeasure, Measure, Options
+from calibcore.grouping import Grouping
+from calibcore.inference import Drift, Interval, drift_test
+from calibcore.metrics import Measure
 from calibcore.ordering import tie_ends, tie_starts
 from calibcore.probabilities import PROBABILITY_FLOOR
-from calibcore.reliability import binned_of
 from calibcore.results import result_class
 from calibcore.splits import Split
 from calibcore.tally import Tally, tally
-from calibcore.validation import Floats, Hits
+from calibcore.validation import Floats
+from calibcore.verdict import mean_gap_of
 from calibcore.weights import SampleWeight, weights_of
 
 Whole = NDArray[np.int64]
@@ -223,37 +225,58 @@ class Summary:
             pairs = float(hits @ misses / 2 / possible) if possible else 0.0
         return bounds | {"ks_error": gap, "kuiper": 2 * gap, "auroc": pairs}
 
-    def audit(self, *, n_bins: int = 15) -> AuditResult:
+    @property
+    def event_scores(self) -> CountedScores:
+        """The rows, which are written out only where something needs each of them."""
+        return counted_scores(self.counted)
+
+    def audit(
+        self,
+        *,
+        calibrator: Calibrator | str | None = None,
+        calibration: "Summary | None" = None,
+        n_bins: int = 15,
+        seed: int = 0,
+    ) -> AuditResult:
         """Say whether the probabilities can be believed, as `calibcore.audit` says it of the rows.
 
         Parameters
         ----------
+        calibrator : ScoreMap, str or None
+            Of scores: an object, or a key of `calibcore.calibrators.CATALOGUE`.
+        calibration : Summary, optional
+            Of other rows, to fit on; by default rows are dealt to five folds at random.
         n_bins : int, default 15
             Bins of the reliability diagram and of the binned measures.
+        seed : int, default 0
+            Of the folds.
 
         Returns
         -------
         AuditResult
-            Before calibration alone; measures of all classes are None.
+            As of the rows; measures of all classes are None.
 
         Raises
         ------
         CalibrationInputError
-            Later, from whatever needs the rows themselves: intervals of measures, the spline of
-            graphs (c) and (d), reports, groups.
+            A calibrator that needs the logits of all classes; of more than 200,000,000 rows, later,
+            whatever needs each of them, such as a report.
+
+        Notes
+        -----
+        Of up to 10,000 rows intervals are those of the rows; of more, equal rows are drawn by their
+        number, which is the same in distribution. On a grid, whatever is fitted or drawn is of the
+        mean scores of its cells.
         """
-        rows, options = _Rows(self.n_samples), Options(n_bins=n_bins)
-        counted = self.counted
-        side = Side(
-            event=rows,
-            counted=counted,
-            curves=curves_of(counted),
-            binned=binned_of(counted, n_bins=n_bins),
+        given = self if calibration is None else Split(calibration.event_scores, self.event_scores)
+        result = audit(given, event=OneClass(1), calibrator=calibrator, n_bins=n_bins, seed=seed)
+        if self.cells is None:
+            return result
+        known = Comparisons(_BetterKnown(result.test, self._exact))
+        test = replace(result.test, comparisons=known)
+        return replace(
+            result, test=test, calibration=test if result.in_folds else result.calibration
         )
-        compared = Comparisons(_Compared(side, options, self._exact))
-        result = SetResult(side, side, compared, changed_decisions=0)
-        request = AuditRequest(Split(rows, rows), OneClass(1), None, options)
-        return AuditResult(result, result, None, same_data=False, in_folds=True, request=request)
 
     @property
     def _exact(self) -> dict[str, float]:
@@ -265,55 +288,140 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False)
-class _Compared:
-    """What the measures of a summary are made of."""
+class _BetterKnown:
+    """The measures of a grid, some of which it knows better of the rows as they are."""
 
-    side: Side
-    options: Options
+    result: SetResult
     exact: Mapping[str, float]
 
     def __call__(self, measures: Sequence[Measure]) -> list[Comparison]:
-        values = map(self._value, measures)
-        return [Comparison(one, seen, seen) for one, seen in zip(measures, values, strict=True)]
+        return [self._of(self.result.compare(one.key)) for one in measures]
 
-    def _value(self, measure: Measure) -> float | None:
-        if measure.key in self.exact:
-            return self.exact[measure.key]
-        if isinstance(measure, EventMeasure):
-            return float(measure.compute(self.side.counted, self.options))
-        return None
+    def _of(self, row: Comparison) -> Comparison:
+        before = self.exact.get(row.measure.key, row.before)
+        same = self.result.after is self.result.before
+        return replace(row, before=before, after=before if same else row.after)
 
 
-class _Rows(EventScores):
-    """The rows of a summary, of which their number alone is known."""
+def audit_groups(
+    groups: Mapping[str, Summary],
+    *,
+    calibrator: Calibrator | str | None = None,
+    n_bins: int = 15,
+    seed: int = 0,
+) -> AuditResult:
+    """Audit the rows of several groups together, and each group, as `calibcore.audit` does.
 
-    def __init__(self, n_samples: int) -> None:
-        object.__setattr__(self, "_n_samples", n_samples)
+    Parameters
+    ----------
+    groups : mapping of str to Summary
+        The rows of each group, by its name; no row is in two.
+    calibrator, n_bins, seed
+        As for `Summary.audit`.
 
-    @property
-    def n_samples(self) -> int:
-        n_samples: int = self.__dict__["_n_samples"]
-        return n_samples
+    Returns
+    -------
+    AuditResult
+        Whose verdict names the groups that are miscalibrated.
 
-    @property
-    def scores(self) -> Floats:
-        _refuse()
+    Raises
+    ------
+    CalibrationInputError
+        No group, or as `Summary.audit`.
 
-    @property
-    def hits(self) -> Hits:
-        _refuse()
+    Examples
+    --------
+    >>> wards = {name: Summary.of_counts([0.5], [99], [n]) for name, n in (("a", 70), ("b", 29))}
+    >>> [(one.name, one.rows) for one in audit_groups(wards).verdict.groups]
+    [('a', 99), ('b', 99)]
+    """
+    if not groups:
+        raise CalibrationInputError("groups", "none", "a summary of each group")
+    grouping = Grouping(tuple(groups))
+    rows = joined([counted_scores(one.counted, k) for k, one in enumerate(groups.values())])
+    result = audit(rows, event=OneClass(1), calibrator=calibrator, n_bins=n_bins, seed=seed)
+    return replace(result, request=result.request and replace(result.request, grouping=grouping))
 
-    @property
-    def rest(self) -> None:
-        return None
 
-    def __repr__(self) -> str:
-        return f"rows of a summary({self.n_samples})"
+@result_class
+class Period:
+    """One of several summaries in the order of time.
+
+    Attributes
+    ----------
+    name : str
+        Of the summary.
+    n_samples : int
+        Rows.
+    hit_rate, ks_error, mean_gap : float
+        Observed frequency, KS error, and mean score minus observed frequency.
+    interval : Interval
+        Of the mean gap, 95%.
+    """
+
+    name: str
+    n_samples: int
+    hit_rate: float
+    ks_error: float
+    mean_gap: float
+    interval: Interval
 
 
-def _refuse() -> NoReturn:
-    wanted = "the rows themselves, which intervals, reports, groups and calibrators need"
-    raise CalibrationInputError("rows", "a summary, which counts them by score", wanted)
+def in_time(
+    parts: Mapping[str, Summary], *, n_resamples: int = 1000, seed: int = 0
+) -> tuple[tuple[Period, ...], Drift | None]:
+    """Evaluate summaries one by one, such as one a day, and test whether the gap changes.
+
+    Parameters
+    ----------
+    parts : mapping of str to Summary
+        By their names, the first first; no row is in two.
+    n_resamples : int, default 1000
+        Draws for each interval.
+    seed : int, default 0
+        Of all draws.
+
+    Returns
+    -------
+    periods : tuple of Period
+        One each.
+    drift : Drift or None
+        See `calibcore.inference.drift_test`.
+
+    Raises
+    ------
+    CalibrationInputError
+        No summary; one of a single row; fewer than 20 draws.
+
+    Examples
+    --------
+    >>> days = {f"day {k}": Summary.of_counts([0.5], [900], [450 + 60 * (k > 2)]) for k in range(5)}
+    >>> periods, drift = in_time(days, n_resamples=100)
+    >>> [round(one.mean_gap, 3) for one in periods], periods[drift.since].name, drift.p_value < 0.01
+    ([0.0, 0.0, 0.0, -0.067, -0.067], 'day 3', True)
+    """
+    if not parts:
+        raise CalibrationInputError("parts", "none", "summaries in the order of time")
+    periods = []
+    for name, part in parts.items():
+        result = part.audit()
+        known = result.intervals("mean_gap", n_resamples=n_resamples, seed=seed).find("mean_gap")
+        side = result.test.before
+        assert known.before is not None  # noqa: S101 - for the type
+        figures = float(side.curves.cum_hits[-1]), side.curves.ks_error, mean_gap_of(side)
+        periods.append(Period(name, part.n_samples, *figures, known.before.interval))
+    rows, weights = weighted(
+        joined([counted_scores(part.counted, k) for k, part in enumerate(parts.values())])
+    )
+    drift = drift_test(
+        rows.scores,
+        rows.hits,
+        np.asarray(rows.groups),
+        n_periods=len(parts),
+        sample_weight=weights,
+        seed=seed,
+    )
+    return tuple(periods), drift
 
 
 def on_grid(summary: Summary) -> Summary:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore import validation
+from calibcore.counted import Countable
 from calibcore.data import EventScores, LogitSet, Rows, with_design, with_groups
 from calibcore.errors import CalibrationInputError
 from calibcore.grouping import Grouping
@@ -61,6 +62,12 @@ def rows_of(
     >>> rows_of([[0.9, 0.1], [0.2, 0.8]], [0, 1]).values_kind
     'probabilities'
     """
+    if isinstance(data, Countable):
+        for field, beside in {"sample_weight": sample_weight, "clusters": clusters}.items():
+            if beside is not None:
+                wanted = "none, as a summary keeps nothing of each row"
+                raise CalibrationInputError(field, "some beside a summary", wanted)
+        data = data.event_scores
     if isinstance(data, LogitSet | EventScores):
         if outcomes is not None:
             raise CalibrationInputError(

@@ -4,6 +4,7 @@ from typing import Literal
 
 import numpy as np
 
+from calibcore.counted import weighted
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import SetResult, Side
 from calibcore.grouping import Grouping
@@ -227,18 +228,15 @@ def verdict_of(
     same = result.after is result.before
     before = side_verdict(result.before)
     after = None if same else side_verdict(result.after, result.before)
-    if rows is None or rows.groups is None or grouping is None:
+    known = rows if rows is None or isinstance(rows, LogitSet) else weighted(rows)[0]
+    if known is None or known.groups is None or grouping is None:
         return Verdict(before, after)
-
-    places = np.where(rows.groups < 0, len(grouping.names), rows.groups)
+    places = np.where(known.groups < 0, len(grouping.names), known.groups)
 
     def tested(side: Side) -> GroupGaps:
+        event, weights = weighted(side.event)
         return group_gaps(
-            side.event.scores,
-            side.event.hits,
-            [places],
-            sample_weight=side.event.weights,
-            clusters=side.event.clusters,
+            event.scores, event.hits, [places], sample_weight=weights, clusters=event.clusters
         )
 
     gaps = tested(result.before)

@@ -224,13 +224,19 @@ def repeats(weights: RowWeights) -> NDArray[np.intp]:
     return np.repeat(np.arange(weights.values.size), weights.values.astype(np.intp))
 
 
+MOST_PARTS = 1 << 21
+"""Rows up to which frequency weights repeat them; of more, about so many parts are weighted."""
+
+
 class EventRows(NamedTuple):
-    """Checked rows of an event, with sampling weights where they have some."""
+    """Checked rows of an event, with weights where they have some."""
 
     scores: Floats
     hits: Hits
     weights: Floats | None
-    """Of mean 1; shape (n_samples,)."""
+    """Sampling weights, of mean 1; of very many counted rows, how many each stands for; shape
+    (n_samples,).
+    """
 
     def mean(self, values: Floats) -> float:
         """Return the weighted mean of one value a row."""
@@ -241,6 +247,9 @@ class EventRows(NamedTuple):
 
 def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) -> EventRows:
     """Check and sort rows: those of frequency weights repeated, those of weight 0 left out.
+
+    Of more than `MOST_PARTS` counted rows, equal ones are in parts, none of which has more than
+    that share of all rows, so that a running total is followed as closely.
 
     Raises
     ------
@@ -256,6 +265,12 @@ def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) 
     weights = weights_of(sample_weight, given.size)
     if weights is None:
         return EventRows(*sort_by_score(given, happened), None)
+    if weights.counts and (total := float(weights.values.sum())) > MOST_PARTS:
+        order = order_of_rows(given + 0.0, happened)
+        n_parts = np.ceil(weights.values[order] * (MOST_PARTS / total)).astype(np.intp)
+        each = weights.values[order] / np.maximum(n_parts, 1)
+        rows = np.repeat(order, n_parts)
+        return EventRows(given[rows] + 0.0, happened[rows], np.repeat(each, n_parts))
     if weights.counts:
         rows = repeats(weights)
         return EventRows(*sort_by_score(given[rows], happened[rows]), None)
@@ -274,6 +289,10 @@ class RowDesign(NamedTuple):
     """Sampling weights of the chosen ones, of mean 1; shape (n_chosen,)."""
     clusters: Labels | None
     """Of the chosen ones, from 0; shape (n_chosen,)."""
+    times: Floats | None = None
+    """How many equal rows each of the chosen ones is, where they are not repeated; shape
+    (n_chosen,).
+    """
 
     @property
     def tells(self) -> bool:
@@ -288,8 +307,12 @@ class RowDesign(NamedTuple):
         return array[self.chosen]
 
 
-def design_of(sample_weight: SampleWeight, clusters: object | None, n_rows: int) -> RowDesign:
+def design_of(
+    sample_weight: SampleWeight, clusters: object | None, n_rows: int, most: float = math.inf
+) -> RowDesign:
     """Check weights and clusters of so many rows.
+
+    ``most``: rows of no clusters up to which those of frequency weights are repeated.
 
     Raises
     ------
@@ -305,6 +328,9 @@ def design_of(sample_weight: SampleWeight, clusters: object | None, n_rows: int)
     numbers = None if clusters is None else cluster_numbers(clusters, n_rows)
     if weights is None:
         return RowDesign(None, None, numbers)
+    if weights.counts and numbers is None and float(weights.values.sum()) > most:
+        chosen = np.flatnonzero(weights.values)
+        return RowDesign(chosen, None, None, weights.values[chosen])
     if weights.counts:
         chosen, values = repeats(weights), None
     else:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
+from calibcore.counted import CountedScores
 from calibcore.data import EventScores
 from calibcore.ordering import tie_ends, tie_starts
 from calibcore.results import result_class
@@ -88,6 +89,8 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
 
 def tally_of(event: EventScores) -> Tally:
     """Count the rows of an event by score, with their weights and clusters."""
+    if isinstance(event, CountedScores):
+        return event.counted
     return tally(
         event.scores,
         event.hits,
@@ -157,6 +160,19 @@ def draw_rows(
     other = rng.binomial(n_rows, rng.beta(0.5, n_rows + 0.5, size=n_resamples))
     first = np.arange(n_rows) < other[:, np.newaxis]
     return Drawn(counts, _counted(drawn[first], drawn.shape))
+
+
+def draw_cells(
+    rng: np.random.Generator, n_resamples: int, sizes: Floats, *, alike: bool = False
+) -> Drawn:
+    """Draw rows again that are counted in cells, as `draw_rows`; ``sizes``: rows of each cell."""
+    n_rows = int(sizes.sum())
+    counts = rng.multinomial(n_rows, sizes / n_rows, size=n_resamples)
+    otherwise = None
+    if alike:
+        share = rng.beta(0.5, n_rows + 0.5, size=n_resamples)
+        otherwise = rng.binomial(counts, share[:, np.newaxis]).astype(np.float64)
+    return Drawn(counts.astype(np.float64), otherwise)
 
 
 def other_labels(probabilities: Floats, labels: Labels) -> Labels:
@@ -265,12 +281,14 @@ class OrderedRows:
     """
 
     @classmethod
-    def of(cls, event: EventScores) -> "OrderedRows":
-        """Sort the rows of an event."""
+    def of(cls, event: EventScores, sizes: Floats | None = None) -> "OrderedRows":
+        """Sort the rows of an event, which stand for so many equal ones, by default for one."""
         order = np.argsort(event.scores)
         ordered = event.scores[order]
         ends = tie_ends(ordered)
-        starts, counts = tie_starts(ends), np.diff(ends, prepend=-1)
+        starts, counts = tie_starts(ends), np.diff(ends, prepend=-1.0)
+        if sizes is not None:
+            counts = np.add.reduceat(sizes[order], starts)
         firsts = group_starts(ordered[ends], counts)
         scores = ordered[ends]
         if firsts.size < ends.size:
@@ -297,3 +315,58 @@ class OrderedRows:
             sorted_counts = np.add.reduceat(sorted_counts, self.starts, axis=1)
             hits = np.add.reduceat(hits, self.starts, axis=1)
         return Tally(self.scores, sorted_counts, hits, self.order.size, spared)
+
+
+_MOST_CELLS = 1 << 13
+"""Cells of counted rows that are drawn one by one; neighbours are drawn together beyond."""
+
+
+@result_class
+class OrderedCells:
+    """An event's cells by score and outcome, neighbours joined where there are many.
+
+    They are joined by their scores before, so that one draw serves both sides.
+    """
+
+    order: NDArray[np.intp]
+    """Cells, of misses first, lowest score first; shape (n_cells,)."""
+    starts: NDArray[np.intp]
+    """First place in ``order`` of each part; shape (n_parts,)."""
+    times: Floats
+    """Rows of each cell, in that order; shape (n_cells,)."""
+    sizes: Floats
+    """Rows of each part; shape (n_parts,)."""
+    rows: OrderedRows
+    """A row of each part."""
+
+    @classmethod
+    def of(cls, event: CountedScores, before: CountedScores) -> "OrderedCells":
+        """Sort the cells of an event, which has those of another with other scores."""
+        hits = event.cells.hits
+        order = np.lexsort((before.cells.scores, hits))
+        times = event.times.values[order]
+        starts = np.arange(order.size)
+        if order.size > _MOST_CELLS:
+            place = np.ceil(np.cumsum(times) / times.sum() * _MOST_CELLS)
+            certain = np.isin(before.cells.scores[order], (0.0, 1.0))
+            keys = np.stack([place, hits[order], certain])
+            starts = np.flatnonzero(np.any(np.diff(keys, prepend=-1.0), axis=0))
+        sizes = np.add.reduceat(times, starts)
+        scores = np.add.reduceat(event.cells.scores[order] * times, starts) / sizes
+        parts = EventScores(np.minimum(scores, 1.0), hits[order][starts])
+        return cls(order, starts, times, sizes, OrderedRows.of(parts, sizes))
+
+    @property
+    def alike(self) -> bool:
+        """Whether all rows are hits, or none is."""
+        return self.rows.alike
+
+    def mean(self, values: Floats) -> Floats:
+        """Return the mean over the rows of each part of one value a cell; shape (n_parts,)."""
+        return np.asarray(
+            np.add.reduceat(values[self.order] * self.times, self.starts) / self.sizes
+        )
+
+    def recounted(self, drawn: Drawn) -> Tally:
+        """Tally resamples."""
+        return replace(self.rows.recounted(drawn), n_samples=int(self.sizes.sum()))

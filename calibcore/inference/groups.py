@@ -30,19 +30,26 @@ class Grouping:
 
 
 def groups_of(
-    given: ArrayLike, n_rows: int, least: int, clusters: Labels | None = None
+    given: ArrayLike,
+    n_rows: int,
+    least: int,
+    clusters: Labels | None = None,
+    times: Floats | None = None,
 ) -> Grouping:
-    """Choose the groups with enough rows, and enough clusters, but not one that holds all."""
+    """Choose the groups with enough rows, and enough clusters, but not one that holds all.
+
+    ``times``: how many equal rows each is; shape (n_rows,).
+    """
     where = validation.real_array(given, "groupings")
     if where.shape != (n_rows,) or where.dtype.kind not in "biu" or where.min() < 0:
         actual = f"shape {where.shape}, type {where.dtype}"
         wanted = f"a whole number from 0 for each of {n_rows:,} rows"
         raise CalibrationInputError("groupings", actual, wanted)
-    counts = np.bincount(where)
+    counts = np.bincount(where, times).astype(np.intp)
     enough = counts >= max(least, 1)
     if clusters is not None:
         enough &= clusters_in(where, clusters, counts.size) >= LEAST_CLUSTERS
-    chosen = np.flatnonzero(enough & (counts < n_rows))
+    chosen = np.flatnonzero(enough & (counts < counts.sum()))
     renamed = np.full(counts.size, -1)
     renamed[chosen] = np.arange(chosen.size)
     return Grouping(chosen, counts[chosen], renamed[where])
@@ -63,8 +70,10 @@ def clusters_in(places: ArrayLike, clusters: Labels, n_groups: int) -> Places:
 class Sums:
     """Adds up over the rows of each group."""
 
-    def __init__(self, groupings: list[Grouping], n_rows: int) -> None:
+    def __init__(self, groupings: list[Grouping], n_rows: int, times: Floats | None = None) -> None:
         self.groupings, self.n_rows = groupings, n_rows
+        self.times: Floats | float = 1.0 if times is None else times
+        """How many equal rows each is."""
         self.ends = np.cumsum([0, *(one.names.size for one in groupings)]).tolist()
 
     def of(self, values: Floats) -> Floats:
@@ -105,7 +114,7 @@ class Sums:
         shape = ends.size - 1, self.n_rows
         return csr_array((np.ones(rows.size, dtype=np.float32), rows, ends), shape=shape)
 
-    def of_labels(self, labels: NDArray[np.float32]) -> Floats:
+    def of_labels(self, labels: NDArray[np.floating]) -> Floats:
         """Return the hits of each group in several sets of labels, shape (n_groups, n_draws)."""
         if labels.shape[1] == 1:
             return self.of(labels[:, 0].astype(np.float64))[:, np.newaxis]
@@ -320,19 +329,20 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
     ([0.25, -0.25], [True, True], 0)
     """
     given, seen = validation.scores_and_hits(scores, hits)
-    design = design_of(sample_weight, clusters, given.size)
+    design = design_of(sample_weight, clusters, given.size, _MOST_ROWS)
     given, seen = design.of(given), design.of(seen)
     least = validation.whole_number(least, "least", least=0)
     validation.whole_number(n_draws, "n_draws", least=20)
-    tested = [groups_of(design.of(one), given.size, least, design.clusters) for one in groupings]
+    shape = given.size, least, design.clusters, design.times
+    tested = [groups_of(design.of(one), *shape) for one in groupings]
     grouping = np.repeat(np.arange(len(tested)), [one.names.size for one in tested])
     if not grouping.size:
         return _no_groups(n_draws, seed)
     place = np.concatenate([one.names for one in tested])
     rows = np.concatenate([one.rows for one in tested])
-    nonempty = [one for one in tested if one.names.size]
-    draws, sums = (np.random.default_rng(seed), n_draws), Sums(nonempty, given.size)
-    each = np.ones(given.size) if design.weights is None else design.weights
+    draws = np.random.default_rng(seed), n_draws
+    sums = Sums([one for one in tested if one.names.size], given.size, design.times)
+    each = sums.times * (np.ones(given.size) if design.weights is None else design.weights)
     total = sums.of(each)
     mean_score, frequency = sums.of(each * given) / total, sums.of(each * seen) / total
     true, powers = recalibrated(given, seen, design)
@@ -344,7 +354,6 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
         rest = _joint(sums, true, seen, powers, draws)
     low, high = _interval(sums, raw, (mean_score, frequency, total), design)
     ends = mean_score - high, mean_score - low
-    beyond = rest.sums / total
     return GroupGaps(
         grouping,
         place,
@@ -353,7 +362,7 @@ def group_gaps(  # noqa: PLR0913 - each has a default that serves
         frequency,
         *ends,
         raw.adjusted,
-        beyond,
+        rest.sums / total,
         rest.adjusted,
         n_draws,
         seed,
@@ -387,7 +396,7 @@ def _joint(
     (n_samples,). ``nuisance``: what was fitted to the hits, in log-odds; taken out of the sums;
     shape (n_samples, n_columns). ``draws``: where labels come from, and how many sets.
     """
-    variance = true * (1 - true)
+    variance = sums.times * true * (1 - true)
     spread, skew = sums.of(variance), sums.of(variance * np.abs(1 - 2 * true))
     fixed, taken = spread == 0, None
     if nuisance is not None:
@@ -397,21 +406,21 @@ def _joint(
         left = spread - np.einsum("gk,gk->g", taken, of_groups)
         spread = np.where(left > 1e-6 * spread, left, 0.0)
 
-    expected = sums.of(true)
+    expected = sums.of(sums.times * true)
 
-    def gaps(labels: NDArray[np.float32]) -> Floats:
+    def gaps(labels: NDArray[np.floating]) -> Floats:
         differences = expected[:, np.newaxis] - sums.of_labels(labels)
         if nuisance is not None and taken is not None:
             # Not by BLAS: its threads wait for each other where other processes are at work.
             along = np.einsum("ik,ij->kj", nuisance, labels)
-            differences -= taken @ ((nuisance.T @ true)[:, np.newaxis] - along)
+            differences -= taken @ ((nuisance.T @ (sums.times * true))[:, np.newaxis] - along)
         return differences
 
-    seen = gaps(np.asarray(hits, dtype=np.float32)[:, np.newaxis])
+    seen = gaps((sums.times * np.asarray(hits, dtype=np.float64))[:, np.newaxis])
     p_values = sum_p_values(seen, spread, skew, fixed)
     least = [p_values.min(axis=0)]
     rng, n_draws = draws
-    if sums.n_rows > _MOST_ROWS:
+    if np.ndim(sums.times) or sums.n_rows > _MOST_ROWS:
         covariance = None
         if spread.size <= _MOST_GROUPS and sums.n_rows * len(sums.groupings) ** 2 <= _MOST_PAIRS:
             covariance = sums.covariance(variance)
@@ -549,7 +558,7 @@ def _normal(
 
 def _lean(sums: Sums, true: Floats) -> Floats:
     """Return the skewness of each group's sum of scores minus hits."""
-    variance = true * (1 - true)
+    variance = sums.times * true * (1 - true)
     spread, third = sums.of(variance), -sums.of(variance * (1 - 2 * true))
     lean = np.divide(third, spread, out=np.zeros_like(spread), where=spread > 0)
     return np.asarray(np.clip(lean / np.sqrt(np.maximum(spread, 1e-9)), -1, 1))

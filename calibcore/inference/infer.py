@@ -9,16 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress
+from calibcore.counted import CountedScores, weighted
 from calibcore.cumulative import curves_of
 from calibcore.data import EventScores
 from calibcore.inference import findings
 from calibcore.inference.classwise import evaluate_classes
 from calibcore.inference.draws import (
     Drawn,
+    OrderedCells,
     OrderedRows,
     SideRows,
     chunks,
     draw_by_outcome,
+    draw_cells,
     draw_rows,
     draw_units,
     grouped,
@@ -50,6 +53,9 @@ _PATTERN_KNOTS = 6
 
 _ONE_DRAW = 1.5
 """Draws as far as the value, itself counted, below which there is no other: its law tells more."""
+
+_WRITTEN = 10_000
+"""Counted rows up to which each is drawn again, as rows are, so that the draws are the same."""
 
 _FEW_LIFTED = 5
 """Hits, or misses, from which half of what noise is found to lift is taken off the upper end."""
@@ -203,8 +209,9 @@ def _patterns(event: EventScores, few: Tally) -> list[Floats]:
     """Frequencies that the event may truly have: all scores off alike, or as the rows suggest."""
     patterns = [shifted(few, curves_of(few).null_deviation)]
     if event.n_samples >= _PATTERN_KNOTS:
+        rows, weights = weighted(event)
         curve = spline_frequency(
-            event.scores, event.hits, n_knots=_PATTERN_KNOTS, sample_weight=event.weights
+            rows.scores, rows.hits, n_knots=_PATTERN_KNOTS, sample_weight=weights
         )
         patterns.append(np.interp(few.scores, curve.score, curve.frequency))
     return patterns
@@ -275,7 +282,11 @@ def infer(
             progress(share)
 
     of_rows = [_row_values(before, side, side.labels, plan) for side in sides]
-    resampled = _resample(sides, of_rows, plan, lambda share: report(share / 3))
+    counted = [side.event for side in sides if isinstance(side.event, CountedScores)]
+    if counted and counted[0].n_samples > _WRITTEN:
+        resampled = _resample_cells(counted, plan, lambda share: report(share / 3))
+    else:
+        resampled = _resample(sides, of_rows, plan, lambda share: report(share / 3))
     evaluated = []
     for number, (side, values, draws) in enumerate(zip(sides, of_rows, resampled, strict=True)):
         report((1 + 2 * number / len(sides)) / 3)
@@ -356,6 +367,39 @@ def _resample(
     return [
         {key: np.concatenate(parts) for key, parts in draws.items()} for draws in draws_of_sides
     ]
+
+
+def _resample_cells(events: Sequence[CountedScores], plan: Plan, report: Progress) -> list[Draws]:
+    """Measure counted rows drawn again, the same ones on each side: numbers of rows of cells.
+
+    Neighbours of many cells are drawn together, with the mean of what their rows add to a mean.
+    """
+    rng, n_rows = _Streams.of(plan.seed).rows, events[0].n_samples
+    ordered = [OrderedCells.of(event, events[0]) for event in events]
+    sizes = ordered[0].sizes
+    alike, of_events = ordered[0].alike, [dict[str, list[Floats]]() for _ in events]
+    means, others = [], []
+    for event, cells in zip(events, ordered, strict=True):
+        means.append({key: cells.mean(one) for key, one in _of_events(event.cells, plan).items()})
+        turned = EventScores(event.cells.scores, 1 - event.cells.hits)
+        others.append({key: cells.mean(one) for key, one in _of_events(turned, plan).items()})
+    done = 0
+    for size in chunks(plan.n_resamples, sizes.size):
+        drawn = draw_cells(rng, size, sizes, alike=alike)
+        for cells, of_side, other, draws in zip(ordered, means, others, of_events, strict=True):
+            counted = cells.recounted(drawn)
+            for measure in plan.of_events:
+                if measure.is_resampled:
+                    value = measure.compute(counted, plan.rough)
+                    draws.setdefault(measure.key, []).append(value)
+            for key, values in of_side.items():
+                mean = drawn.counts @ values
+                if drawn.otherwise is not None:
+                    mean += drawn.otherwise @ (other[key] - values)
+                draws.setdefault(key, []).append(mean / n_rows)
+        done += size
+        report(done / plan.n_resamples)
+    return [{key: np.concatenate(parts) for key, parts in draws.items()} for draws in of_events]
 
 
 def _drawing(event: EventScores) -> Callable[[np.random.Generator, int, bool], Drawn]:

@@ -12,7 +12,7 @@ from calibcore.inference.draws import grouped, redrawn
 from calibcore.results import find, result_class
 from calibcore.tally import Tally, counted_rows, tally
 from calibcore.validation import Floats
-from calibcore.weights import RowDesign, SampleWeight
+from calibcore.weights import RowDesign, RowWeights, SampleWeight
 
 N_DRAWS = 1000
 """Sets of labels that are drawn from the scores."""
@@ -310,7 +310,9 @@ def recalibrated(
     """
     from scipy.special import expit  # noqa: PLC0415 - a tenth of a second to import
 
-    weights = None if design is None else design.weights
+    weights: SampleWeight = None if design is None else design.weights
+    if design is not None and design.times is not None:
+        weights = RowWeights(design.times, "frequency")
     counted = tally(scores, hits, sample_weight=weights)
     order = np.argsort(scores)  # in order, a search takes a fifth of the time
     place = np.empty_like(order)

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
+from calibcore.counted import CountedScores
 from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event
-from calibcore.fitting import Prepared, calibrated_scores, fit_folds, prepare
+from calibcore.fitting import Prepared, calibrated_event, fit_folds, prepare
 from calibcore.inference import Finding, Inference, Interval, Plan, SideRows
 from calibcore.inference.intervals import mark_of
 from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
@@ -119,8 +120,12 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     rng, measures, n_draws = np.random.default_rng(plan.seed), plan.measures, plan.n_resamples
     n_all = prepared.event.n_samples
     n_rows = min(n_all, most or n_all)
+    if isinstance(prepared.event, CountedScores):
+        cell = prepared.event.taken(rng, n_rows)
+        taken = prepared.event.cells.rows(cell)
+        prepared, fold = Prepared(taken, taken, None), fold[cell]
     clusters = prepared.event.clusters
-    if n_rows < n_all:
+    if n_rows < prepared.event.n_samples:
         some = _some_rows(rng, clusters, n_all, n_rows)
         n_rows, clusters = some.size, None if clusters is None else clusters[some]
         prepared, fold = prepare(prepared.rows.rows(some), event), fold[some]
@@ -210,8 +215,7 @@ def side_after(
         table = fitted.predict_proba(rows.logits)
         return SideRows(like(event.outcomes(table, rows.labels), rows), table, rows.labels)
     if isinstance(fitted, FittedScoreMap):
-        scores = calibrated_scores(fitted, prepared)
-        return SideRows(like(EventScores(scores, prepared.event.hits), rows))
+        return SideRows(calibrated_event(fitted, prepared))
     raise TypeError(fitted)
 
 

@@ -8,6 +8,7 @@ from calibcore.inference.groups import LEAST_ROWS, Sums, groups_of
 from calibcore.inference.omnibus import N_DRAWS, recalibrated
 from calibcore.results import result_class
 from calibcore.validation import Floats
+from calibcore.weights import SampleWeight, design_of, refuse_sampling
 
 _MOST_ROWS = 20_000
 """Up to so many rows labels are drawn; beyond, sums of periods are normal."""
@@ -51,12 +52,13 @@ class Drift:
     seed: int
 
 
-def drift_test(
+def drift_test(  # noqa: PLR0913 - each has a default that serves
     scores: ArrayLike,
     hits: ArrayLike,
     periods: ArrayLike,
     *,
     n_periods: int,
+    sample_weight: SampleWeight = None,
     n_draws: int = N_DRAWS,
     seed: int = 0,
 ) -> Drift | None:
@@ -72,6 +74,8 @@ def drift_test(
         Period of each row, from 0, ascending in time; from ``n_periods`` on, of no known time.
     n_periods : int
         Number of periods.
+    sample_weight : RowWeights, shape (n_samples,), optional
+        How many equal rows each is: `calibcore.weights.frequency_weights`.
     n_draws : int, default 1000
         Sets of labels drawn; at least 20.
     seed : int, default 0
@@ -85,7 +89,8 @@ def drift_test(
     Raises
     ------
     CalibrationInputError
-        Scores or hits out of range; periods that are not a whole number from 0 for each row.
+        Scores or hits out of range; periods that are not a whole number from 0 for each row;
+        sampling weights.
 
     Notes
     -----
@@ -110,31 +115,36 @@ def drift_test(
     given, seen = validation.scores_and_hits(scores, hits)
     n_periods = validation.whole_number(n_periods, "n_periods", least=1)
     n_draws = validation.whole_number(n_draws, "n_draws", least=20)
-    grouping = groups_of(periods, given.size, 1)
+    design = design_of(sample_weight, None, given.size, _MOST_ROWS)
+    if design.weights is not None:
+        refuse_sampling("drift_test", "of equal rows drawn one by one")
+    given, seen, periods = design.of(given), design.of(seen), design.of(periods)
+    grouping = groups_of(periods, given.size, 1, None, design.times)
     dated = grouping.names < n_periods
     upto = np.cumsum(np.where(dated, grouping.rows, 0))
     splits = np.flatnonzero(dated & (upto >= LEAST_ROWS) & (upto[-1:] - upto >= LEAST_ROWS))
     if not splits.size:
         return None
     weights = _weights(grouping.rows, dated, splits)
-    linear = _Statistics(Sums([grouping], given.size), weights, *recalibrated(given, seen))
+    sums = Sums([grouping], given.size, design.times)
+    linear = _Statistics(sums, weights, *recalibrated(given, seen, design))
     if not linear.scaled.any():
         return None
-    observed = linear.of(seen.astype(np.float32)[:, np.newaxis])
+    observed = linear.of((sums.times * seen.astype(np.float64))[:, np.newaxis])
     drawn = linear.drawn(np.random.default_rng(seed), n_draws)
     most = np.abs(np.concatenate([observed, drawn], axis=1)).max(axis=0)
     last = int(splits[np.argmax(np.abs(observed[1:, 0]))])  # of the periods before the change
     early = grouping.of_row <= last
     late = ~early & dated[grouping.of_row]
-    gap = given - seen
+    gap, each = given - seen, sums.times * np.ones(given.size)
     return Drift(
         p_value=float(np.mean(most >= most[0] * (1 - _EDGE))),
         slope=float(observed[0, 0]),
         since=int(grouping.names[last + 1]),
-        gap_before=float(gap[early].mean()),
-        gap_since=float(gap[late].mean()),
-        rows_before=int(early.sum()),
-        rows_since=int(late.sum()),
+        gap_before=float(np.average(gap[early], weights=each[early])),
+        gap_since=float(np.average(gap[late], weights=each[late])),
+        rows_before=int(each[early].sum()),
+        rows_since=int(each[late].sum()),
         n_draws=n_draws,
         seed=seed,
     )
@@ -154,7 +164,7 @@ class _Statistics:
 
     def __init__(self, sums: Sums, weights: Floats, true: Floats, powers: Floats) -> None:
         self.sums, self.true, self.powers = sums, true, powers
-        variance = true * (1 - true)
+        variance = sums.times * true * (1 - true)
         along = np.stack([sums.of(column * variance) for column in powers.T], axis=1)
         fitted = powers.T @ (powers * variance[:, np.newaxis])
         self.taken = along @ np.linalg.pinv(fitted, hermitian=True)
@@ -163,17 +173,18 @@ class _Statistics:
         moving = spread > _EDGE * variance.sum()
         self.scaled = weights * np.where(moving, 1 / np.sqrt(np.where(moving, spread, 1.0)), 0.0)
 
-    def of(self, labels: NDArray[np.float32]) -> Floats:
+    def of(self, labels: NDArray[np.floating]) -> Floats:
         """Return the statistics of sets of labels, shape (n_statistics, n_draws)."""
-        left = self.sums.of(self.true)[:, np.newaxis] - self.sums.of_labels(labels)
+        true = self.sums.times * self.true
+        left = self.sums.of(true)[:, np.newaxis] - self.sums.of_labels(labels)
         fitted = np.einsum("ik,ij->kj", self.powers, labels)  # BLAS' threads would wait for others
-        left -= self.taken @ ((self.powers.T @ self.true)[:, np.newaxis] - fitted)
+        left -= self.taken @ ((self.powers.T @ true)[:, np.newaxis] - fitted)
         return np.asarray(self.scaled.T @ left)
 
     def drawn(self, rng: np.random.Generator, n_draws: int) -> Floats:
         """Return the statistics of labels drawn, or of their normal limit."""
         n_rows, true = self.true.size, self.true[:, np.newaxis]
-        if n_rows > _MOST_ROWS:
+        if np.ndim(self.sums.times) or n_rows > _MOST_ROWS:
             values, axes = np.linalg.eigh(self.covariance)
             root = axes * np.sqrt(np.maximum(values, 0.0))
             return np.asarray(self.scaled.T @ root @ rng.normal(size=(values.size, n_draws)))

@@ -15,7 +15,7 @@ from calibcore.reliability.spline import FitTo
 from calibcore.results import result_class
 from calibcore.splines import CubicSpline, Runout, check_knots
 from calibcore.validation import Floats
-from calibcore.weights import refuse_design
+from calibcore.weights import MOST_PARTS, refuse_design
 
 MOST_RESAMPLES = 10_000
 
@@ -274,7 +274,10 @@ class _LinearFit:
         self._score, self._counts = curves.score[1:], curves.counts
         self._n_samples = curves.n_samples
         self._basis = [CubicSpline(unit, runout) for unit in np.eye(n_knots)]
-        self._ends = np.cumsum(self._counts)
+        # Of very many rows, parts of equal ones serve as rows, none of a larger share of all.
+        share = min(1.0, MOST_PARTS / self._n_samples)
+        self._parts = np.ceil(self._counts * share)
+        self._ends = np.cumsum(self._parts)
 
     def moments(self, *, about_score: bool) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of the estimate at each distinct score."""
@@ -284,8 +287,8 @@ class _LinearFit:
         knots = solved @ moment / self._n_samples
         expected, variance = self._score.copy(), np.empty(self._score.size)
         for piece in self._pieces():
-            fractile, starts = self._rows(piece)
-            slopes = np.stack([unit.derivative(fractile) for unit in self._basis])
+            fractile, starts, each = self._rows(piece)
+            slopes = np.stack([unit.derivative(fractile) * each for unit in self._basis])
             slopes = np.add.reduceat(slopes, starts, axis=1) / self._counts[piece]
             variance[piece] = np.einsum("kb,kl,lb->b", slopes, covariance, slopes, optimize=True)
             if not about_score:
@@ -298,13 +301,13 @@ class _LinearFit:
         gram, moment = np.zeros((n_knots, n_knots)), np.zeros(n_knots)
         spread, above = np.zeros((n_knots, n_knots)), np.zeros((n_knots, 1))
         for piece in reversed(list(self._pieces())):
-            fractile, starts = self._rows(piece)
+            fractile, starts, each = self._rows(piece)
             basis = np.stack([unit(fractile) for unit in self._basis])
-            gram += basis @ basis.T
-            onward = np.cumsum(basis[:, ::-1], axis=1)[:, ::-1] + above
+            gram += (basis * each) @ basis.T
+            onward = np.cumsum((basis * each)[:, ::-1], axis=1)[:, ::-1] + above
             above = onward[:, :1]
             counts, score = self._counts[piece], self._score[piece]
-            mean = np.add.reduceat(onward, starts, axis=1) / counts
+            mean = np.add.reduceat(onward * each, starts, axis=1) / counts
             moment += mean @ (counts * score)
             spread += (mean * (counts * score * (1 - score))) @ mean.T
         return gram, moment, spread
@@ -315,12 +318,12 @@ class _LinearFit:
         bounds = np.unique(np.concatenate([[0], cut, [self._ends.size]]))
         return (slice(a, b) for a, b in pairwise(bounds))
 
-    def _rows(self, piece: slice) -> tuple[Floats, NDArray[np.intp]]:
-        """Return the fractile of each row of a piece, and where its blocks start."""
-        starts = np.concatenate([[0], self._ends])[piece]
-        last = int(self._ends[piece][-1])
-        fractile = np.arange(int(starts[0]) + 1, last + 1) / self._n_samples
-        return fractile, (starts - starts[0]).astype(np.intp)
+    def _rows(self, piece: slice) -> tuple[Floats, NDArray[np.intp], Floats]:
+        """Return the fractile of each row of a piece, where its blocks start, and rows of each."""
+        starts, parts = np.concatenate([[0], self._ends])[piece], self._parts[piece]
+        each = np.repeat(self._counts[piece] / parts, parts.astype(np.intp))
+        fractile = (self._counts[: piece.start].sum() + np.cumsum(each)) / self._n_samples
+        return fractile, (starts - starts[0]).astype(np.intp), each
 
 
 def _normal_bound(level: float) -> float:

@@ -16,10 +16,12 @@ from calibcore.errors import CalibrationInputError
 from calibcore.group_drift import compare_groups
 from calibcore.grouping import Grouping
 from calibcore.inference.draws import tally_of
+from calibcore.tally import Tally
 from dashboard.cli import check_words as words
 from dashboard.cli.check_files import Subgroups, json_of, junit_of, record_of
 from dashboard.cli.output import Lines, write_file
 from dashboard.cli.pairing import Batch, Matched, match
+from dashboard.cli.summaries import are_summaries, heading
 from dashboard.cli.terminal import OWN_OPTIONS, options_of
 from dashboard.compute.files import row_numbers
 from dashboard.compute.split import groupings, slicing_of
@@ -27,6 +29,7 @@ from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
 from dashboard.readers.records import Role, SliceColumn
 from dashboard.report.reference import Reference, read_reference, reference_of
 from dashboard.scene import Scene
+from dashboard.summary_file import is_summary, read_summaries
 from dashboard.texts.numbers import plain
 from dashboard.texts.subgroups import BLANK
 from dashboard.texts.subject import subject
@@ -52,12 +55,13 @@ def check_files(given: Mapping[str, Any]) -> bool:
         Whatever cannot be read, or has not the audited event.
     """
     audited, rows = _audited(given)
-    scene = _scene_like(audited, given["files"], _as_audited(given, audited.reading))
-    new = _batch(scene)
+    name, new = _new(audited, given)
     comparison, how = _compared(audited, rows, new, given)
-    groups = _subgroups(rows, new, comparison.rule) if isinstance(rows, Batch) else None
+    groups = None
+    if isinstance(rows, Batch) and isinstance(new, Batch):
+        groups = _subgroups(rows, new, comparison.rule)
     console = Lines()
-    console.print(escape(plain(subject(scene))), style="bold", soft_wrap=True)
+    console.print(escape(name), style="bold", soft_wrap=True)
     for text in (f"Against: {audited.subject}", how):
         console.print(escape(text), soft_wrap=True)
     style = "bold red" if comparison.moved else "bold" if words.too_few(comparison) else None
@@ -71,7 +75,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
     least = given["min_power"]
     lacks = least is not None and comparison.power < least
     if given["json"] is not None or given["junit"] is not None:
-        record = record_of(comparison, plain(subject(scene)), audited.subject, how, groups)
+        record = record_of(comparison, name, audited.subject, how, groups)
         for out, written in ((given["json"], json_of), (given["junit"], junit_of)):
             if out is not None:
                 write_file(
@@ -84,11 +88,27 @@ def check_files(given: Mapping[str, Any]) -> bool:
     )
 
 
+def _new(audited: Reference, given: Mapping[str, Any]) -> tuple[str, Batch | Tally]:
+    """Return what the new batch is called, and its rows; of summaries, these counted."""
+    if are_summaries(given["files"]):
+        return _summed(given["files"])
+    scene = _scene_like(audited, given["files"], _as_audited(given, audited.reading))
+    return plain(subject(scene)), _batch(scene)
+
+
+def _summed(files: Sequence[Path]) -> tuple[str, Tally]:
+    summary = read_summaries(files)
+    return plain(heading(files, summary)), summary.counted
+
+
 def _compared(
-    audited: Reference, rows: Batch | str, new: Batch, given: Mapping[str, Any]
+    audited: Reference, rows: Batch | str, new: Batch | Tally, given: Mapping[str, Any]
 ) -> tuple[BatchComparison, str]:
     """Return the comparison, and a sentence on whether it is of pairs, and why."""
     size, rule = given["change"], _rule(given)
+    if isinstance(new, Tally):
+        compared = compare_batches(audited.counted, new, size=size, rule=rule)
+        return compared, words.two_samples(words.SUMMARY)
     if isinstance(rows, Batch):
         pairs = match(rows, new)
         if isinstance(pairs, Matched):
@@ -157,6 +177,9 @@ def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
     if path.suffix.lower() == REPORT:
         audited = _read(path)
         return audited, _rows_of(audited, given)
+    if is_summary(path):
+        name, counted = _summed([path])
+        return Reference(name, {}, counted), words.SUMMARY
     if given["audited"]:
         raise CalibrationInputError("audited", str(given["audited"][0]), "a report after --against")
     scene = _scene([path], given)

@@ -57,6 +57,7 @@ _NONE = "\u2013"
 
 _MOST_FINER = 3
 
+SUMMARY = "a summary keeps no row IDs"
 NO_FILE = "the report does not name the audited file"
 AUDITED_FILES = "the files that the report names"
 

@@ -105,6 +105,7 @@ _EXAMPLES = {
         "  fractile compare logits.npz --measure ece --splits 10 --json table.json\n"
         "  fractile compare logits.npz --calibrators temperature --latex table.tex\n"
     ),
+    "series": "\b\nExample:\n  fractile series 'days/2025-03-*.parquet'\n",
     "summarise": (
         "\b\n"
         "Examples:\n"
@@ -488,6 +489,26 @@ def check(**given: Any) -> None:
 
     changed = _done(lambda: check_files(given))
     sys.exit(HOLDS if changed else 0)
+
+
+@main.command(epilog=_EXAMPLES["series"])
+@click.argument("files", nargs=-1, required=True, type=_FILE, callback=named_files)
+@click.option(
+    "--resamples",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(20, 10_000),
+    help="Draws of the rows for 95% CIs.",
+)
+def series(files: tuple[Path, ...], resamples: int) -> None:
+    """Print summaries in the order of their names, such as days, and whether they drift.
+
+    FILES are of fractile summarise, two or more. Exits with code 1 where a drift is detected.
+    """
+    from dashboard.cli.summaries import series_of_summaries  # noqa: PLC0415 - takes a second
+
+    drifted = _done(lambda: series_of_summaries(files, resamples))
+    sys.exit(HOLDS if drifted else 0)
 
 
 @main.command(epilog=_EXAMPLES["summarise"])

@@ -1,7 +1,8 @@
 """Rows in many files become a summary, and summaries are audited without the rows."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,22 @@ from rich.progress import Progress as Bar
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass
 from calibcore.metrics import EventMeasure
-from calibcore.summary import Summary
+from calibcore.summary import Period, Summary, in_time
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
 from dashboard.cli.terminal import table_cells
 from dashboard.engines import summarise_on
+from dashboard.settings import NO_METHOD
 from dashboard.summary_file import is_summary, read_summaries, summarise, write_summary
+from dashboard.texts.advice import drift_line, drifts
 from dashboard.texts.events import event_words
 from dashboard.texts.measures import listed
-from dashboard.texts.numbers import percent, plain
+from dashboard.texts.numbers import amount, percent, plain
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
 from dashboard.texts.verdict import both_sides_line
 from dashboard.views.overview.document import measures_table
 
-_SERVES = "files", "resamples"
+_SERVES = "files", "resamples", "calibrator"
 """Options of an audit that a summary allows."""
 
 
@@ -58,31 +61,82 @@ def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: b
     conditions = [Condition.parse(text) for text in fail_if]
     _refuse_rows(given, conditions)
     summary = read_summaries(given["files"])
-    result, event = summary.audit(), OneClass(1)
+    calibrated = given["calibrator"] not in {None, NO_METHOD}
+    result = summary.audit(calibrator=given["calibrator"] if calibrated else None)
+    event = OneClass(1)
+    measures = [one for one in listed(full=full, event=event) if isinstance(one, EventMeasure)]
+    intervals = None
+    if n_resamples := given["resamples"]:
+        keys = (one.key for one in measures)
+        with _progress("Finding intervals") as tell:
+            intervals = result.intervals(*keys, n_resamples=n_resamples, progress=tell)
     words = event_words(event, ("0", "1"), "outcome")
+    console = Lines()
+    console.print(escape(plain(heading(given["files"], summary))), style="bold", soft_wrap=True)
+    line = both_sides_line(result, result.test, words, ranges=True)
+    console.print(escape(plain(line)), soft_wrap=True)
+    table = measures_table(
+        result.test, intervals, measures, both=calibrated, closer=intervals is not None
+    )
+    console.table(*table_cells(table))
+    notes = NOT_SEPARATION, in_the_nll(result.test, calibrated=calibrated), _limits(summary)
+    for note in filter(None, (*notes, *map(escape, result.warnings))):
+        console.print(note, soft_wrap=True)
+    figures = {one.measure.key: one.after for one in result.test.comparisons}
+    holding = [one for one in conditions if one.holds(figures)]
+    for one in holding:
+        console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)
+    return bool(holding)
+
+
+def heading(files: Sequence[Path], summary: Summary) -> str:
+    """Return the names of files of summaries, and how many rows and events they count."""
+    words = event_words(OneClass(1), ("0", "1"), "outcome")
     n_rows, n_events = summary.n_samples, int(summary.events.sum())
-    names = ", ".join(path.name for path in given["files"][:3])
-    more = len(given["files"]) - 3
+    names, more = ", ".join(path.name for path in files[:3]), len(files) - 3
     heads = (
         names + (f" and {more} more" if more > 0 else ""),
         f"{words.plain}: {n_events:,} of {n_rows:,} ({percent(n_events / n_rows, n_rows)})",
         f"summary of {n_rows:,} rows",
     )
+    return " \u00b7 ".join(heads)
+
+
+def series_of_summaries(files: Sequence[Path], n_resamples: int) -> bool:
+    """Print summaries in the order of their names, a row each; return whether a drift is detected.
+
+    Raises
+    ------
+    CalibrationInputError
+        One summary alone, or what is none.
+    """
+    if len(files) < 2 or not are_summaries(files):
+        wanted = "two summaries or more, as fractile summarise writes them"
+        raise CalibrationInputError("files", "no series", wanted)
+    parts = {path.stem: read_summaries([path]) for path in sorted(files)}
+    periods, drift = in_time(parts, n_resamples=n_resamples)
     console = Lines()
-    console.print(escape(plain(" \u00b7 ".join(heads))), style="bold", soft_wrap=True)
-    line = both_sides_line(result, result.test, words, ranges=True)
-    console.print(escape(plain(line)), soft_wrap=True)
-    measures = [one for one in listed(full=full, event=event) if isinstance(one, EventMeasure)]
-    table = measures_table(result.test, None, measures, both=False, closer=False)
-    console.table(*table_cells(table))
-    notes = NOT_SEPARATION, in_the_nll(result.test, calibrated=False), _limits(summary)
-    for note in filter(None, notes):
-        console.print(note, soft_wrap=True)
-    figures = {one.measure.key: one.before for one in result.test.comparisons}
-    holding = [one for one in conditions if one.holds(figures)]
-    for one in holding:
-        console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)
-    return bool(holding)
+    console.table(_SERIES, [_of_period(one) for one in periods])
+    names = [one.name for one in periods]
+    if drift is None:
+        text = "Drift is not tested: it takes 30 rows before a period and 30 from it on."
+    else:
+        text = drift_line("the files", names, (drift, None), expert=True).replace("**", "")
+    console.print(escape(text), style="bold" if drifts(drift) else None, soft_wrap=True)
+    return drifts(drift)
+
+
+_SERIES = "Summary", "Rows", "Observed frequency", "KS error", "Mean gap, pp (95% CI)"
+
+
+def _of_period(one: Period) -> tuple[str, ...]:
+    n_rows = one.n_samples
+    gap, low, high = (
+        amount(value, "share", n_rows, signed=True)
+        for value in (one.mean_gap, one.interval.low, one.interval.high)
+    )
+    shares = (percent(value, n_rows) for value in (one.hit_rate, one.ks_error))
+    return one.name, f"{n_rows:,}", *shares, f"{gap} ({low} to {high})"
 
 
 def _refuse_rows(given: Mapping[str, Any], conditions: Sequence[Condition]) -> None:
@@ -98,7 +152,7 @@ def _refuse_rows(given: Mapping[str, Any], conditions: Sequence[Condition]) -> N
 
 def _limits(summary: Summary) -> str:
     """Return what a summary does not tell, and how far its figures may be from those of rows."""
-    unknown = "95% CIs and subgroups need the rows, which a summary does not keep."
+    unknown = "Subgroups need the rows, which a summary does not keep."
     if summary.is_exact:
         return unknown
     bounds = summary.error_bounds
@@ -131,8 +185,15 @@ def summarise_files(
 
 
 def _here(files: Sequence[Path], columns: tuple[str, str]) -> Summary:
+    with _progress("Counting") as tell:
+        return summarise(files, *columns, tell)
+
+
+@contextmanager
+def _progress(work: str) -> Iterator[Callable[[float], None]]:
+    """Show how much of slow work is done."""
     shown = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     quiet, console = not sys.stderr.isatty(), Console(stderr=True)
     with Bar(*shown, console=console, transient=True, disable=quiet) as progress:
-        task = progress.add_task("Counting", total=1.0)
-        return summarise(files, *columns, lambda share: progress.update(task, completed=share))
+        task = progress.add_task(work, total=1.0)
+        yield lambda share: progress.update(task, completed=share)

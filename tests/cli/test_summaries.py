@@ -1,9 +1,11 @@
 """``fractile summarise`` and ``fractile audit`` of what it writes."""
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -66,8 +68,15 @@ def test_shards_become_a_summary_that_says_what_the_rows_say(folder: Path) -> No
         value = rows.test.compare(key).before
         assert value is not None
         line = next(one for one in printed.stdout.splitlines() if one.startswith(f"{name} "))
-        assert line.split()[-1] == percent(value, N)
-    assert "95% CIs and subgroups need the rows" in printed.stdout
+        assert line.removeprefix(name).split()[0] == percent(value, N)
+        interval = rows.intervals(key).find(key).before
+        assert interval is not None
+        ends = interval.interval.low, interval.interval.high
+        low, high = (percent(end, N) for end in ends)
+        assert f"({low.removesuffix('%')}\u2013{high.removesuffix('%')})" in line
+    assert "Subgroups need the rows" in printed.stdout
+    bare = run("audit", folder / "week.parquet", "--resamples", "0").stdout
+    assert next(one for one in bare.splitlines() if one.startswith("KS error ")).endswith("% ")
 
 
 def test_few_distinct_scores_are_pooled_on_the_way(
@@ -88,6 +97,78 @@ def test_days_add_up_to_a_week(folder: Path) -> None:
     days, week = run("audit", folder / "day*.parquet"), run("audit", folder / "week.parquet")
     assert days.exit_code == 0
     assert days.stdout.splitlines()[1:] == week.stdout.splitlines()[1:]
+
+
+def test_a_calibrator_is_fitted_in_folds(folder: Path) -> None:
+    summarised(folder)
+    found = run("audit", folder / "week.parquet", "--calibrator", "platt", "--resamples", "20")
+    line = next(one for one in found.stdout.splitlines() if one.startswith("KS error "))
+    result = Summary.of(*drawn()).audit(calibrator="platt").test.compare("ks_error")
+    for value in (result.before, result.after):
+        assert value is not None
+        assert percent(value, N) in line
+    assert "better" in line
+
+
+def later(folder: Path) -> None:
+    """Write days of which the last two have fewer events, as summaries and as rows."""
+    rng = np.random.default_rng(9)
+    for day in range(5):
+        scores = rng.random(2000).round(3)
+        hits = rng.random(2000) < scores * (0.8 if day > 2 else 1)
+        (folder / f"day{day}.parquet").write_bytes(write_summary(Summary.of(scores, hits)))
+        pd.DataFrame({"score": scores, "outcome": hits.astype(int)}).to_csv(
+            folder / f"day{day}.csv", index=False
+        )
+
+
+def test_a_summary_is_checked_against_a_summary_as_rows_are_against_rows(tmp_path: Path) -> None:
+    later(tmp_path)
+    table = []
+    for kind in ("parquet", "csv"):
+        found = run("check", tmp_path / f"day4.{kind}", "--against", tmp_path / f"day0.{kind}")
+        assert found.exit_code == 1
+        table.append([line for line in found.stdout.splitlines() if "Mean score" in line])
+        assert (
+            run(
+                "check", tmp_path / f"day1.{kind}", "--against", tmp_path / f"day0.{kind}"
+            ).exit_code
+            == 0
+        )
+    assert table[0] == table[1]
+    two = run("check", tmp_path / "day[34].parquet", "--against", tmp_path / "day0.parquet")
+    assert "Two samples: a summary keeps no row IDs." in two.stdout
+    assert "Subgroups: not compared" in two.stdout
+
+
+def test_a_summary_is_checked_against_a_report_and_rows_against_a_summary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run("audit", "day0.csv", "--json", "audit.json", "--resamples", "0").exit_code == 0
+    for new, against in (
+        ("day4.parquet", "audit.json"),
+        ("day4.csv", "day0.parquet"),
+        ("day4.parquet", "day0.csv"),
+    ):
+        found = run("check", new, "--against", against, "--json", "check.json")
+        assert found.exit_code == 1, new
+        assert "Mean score minus frequency" in found.stdout
+        assert json.loads(Path("check.json").read_text())["cause"] != "nothing"
+
+
+def test_days_are_a_series_with_a_trend(tmp_path: Path) -> None:
+    later(tmp_path)
+    found = run("series", tmp_path / "day*.parquet")
+    assert found.exit_code == 1
+    lines = found.stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:6]] == [f"day{k}" for k in range(5)]
+    assert "since day3 scores are too high by" in lines[-1]
+    calm = run("series", *(tmp_path / f"day{k}.parquet" for k in range(3)))
+    assert (calm.exit_code, "Drift over the files: none detected" in calm.stdout) == (0, True)
+    alone = run("series", tmp_path / "day1.parquet")
+    assert (alone.exit_code, "two summaries or more" in alone.stderr) == (2, True)
 
 
 def test_a_condition_decides_the_code(folder: Path) -> None:
@@ -111,7 +192,7 @@ def test_a_grid_is_kept_and_says_what_it_costs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--calibrator", "spline"), "calibrator: an option for rows."),
+        (("--calibrator", "temperature"), "calibrator: one that needs the logits of all classes"),
         (("--weight", "w"), "weight: an option for rows."),
         (("--json", "audit.json"), "json: an option for rows."),
         (("--fail-if", "subgroup.gap>1%"), "condition: subgroup.gap."),

@@ -3,6 +3,7 @@
 import copy
 import pickle
 from functools import reduce
+from importlib import import_module
 from operator import add
 
 import duckdb
@@ -11,11 +12,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from calibcore import AuditResult, CalibrationInputError, audit
+from calibcore import AuditResult, CalibrationInputError, EventScores, audit, counted, weights
 from calibcore import summary as module
+from calibcore.calibrators import CATALOGUE, IsotonicCalibration, PlattScaling
+from calibcore.calibrators.base import FittedScoreMap
+from calibcore.comparison import advise, cross_fit, row_losses
+from calibcore.counted import CountedScores
+from calibcore.decisions import at_cutoff, decision_curve
 from calibcore.drift import compare_batches
+from calibcore.events import OneClass
+from calibcore.inference import SideRows, draws, drift_test
+from calibcore.inference.power import smallest_gap_shown
 from calibcore.metrics import METRICS, EventMeasure
-from calibcore.summary import N_CELLS, Summary, on_grid
+from calibcore.reliability import bands
+from calibcore.splits import Split
+from calibcore.summary import N_CELLS, Summary, audit_groups, in_time, on_grid
 from calibcore.tally import tally
 from calibcore.weights import frequency_weights
 from tests.reference import ks_error as slow_ks_error
@@ -156,11 +167,250 @@ def test_counts_are_rows() -> None:
         assert one.events.tolist() == repeated.events.tolist()
 
 
+# Intervals, bands, tests ---------------------------------------------------------------------
+
+
+def test_intervals_of_few_rows_are_those_of_the_rows() -> None:
+    rows = drawn(600)
+    both = Summary.of(*rows).audit(), audit(*rows)
+    found, wanted = (one.intervals(n_resamples=60, seed=3) for one in both)
+    assert len(found.findings) == len(wanted.findings)
+    for mine, its in zip(found.findings, wanted.findings, strict=True):
+        assert (mine.before is None) == (its.before is None), mine.key
+        if mine.before is not None and its.before is not None:
+            pairs = [
+                (getattr(mine.before.interval, name), getattr(its.before.interval, name))
+                for name in ("low", "high")
+            ]
+            pairs += [(mine.before.reference.p_value, its.before.reference.p_value)]
+            for pair in pairs:
+                assert pair[0] == pytest.approx(pair[1], rel=1e-12, abs=1e-12, nan_ok=True), (
+                    mine.key
+                )
+
+
+@pytest.mark.parametrize("most_cells", [1 << 13, 400])
+def test_intervals_of_many_rows_are_those_of_the_rows_but_for_the_draws(
+    most_cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 1,000 draws an end is known to about 4% of half an interval: 25% are four errors."""
+    monkeypatch.setattr(import_module("calibcore.inference.infer"), "_WRITTEN", 0)
+    monkeypatch.setattr(draws, "_MOST_CELLS", most_cells)
+    rows = drawn(3000)
+    found, wanted = Summary.of(*rows).audit().intervals(), audit(*rows).intervals()
+    for key in KEYS:
+        mine, its = found.find(key).before, wanted.find(key).before
+        assert mine is not None
+        assert its is not None
+        for end in ("low", "high"):
+            mine_end, its_end = getattr(mine.interval, end), getattr(its.interval, end)
+            wide = (its.interval.high - its.interval.low) / 2
+            exact = mine.estimate is not None  # from labels that are drawn by score
+            near = 1e-12 if exact else 0.25 * wide + 1e-12
+            assert mine_end == pytest.approx(its_end, rel=1e-12, abs=near, nan_ok=True), key
+        assert mine.reference == its.reference, key
+
+
+def test_counted_rows_that_turned_out_alike_may_turn_out_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(import_module("calibcore.inference.infer"), "_WRITTEN", 0)
+    scores, hits = np.full(400, 0.99), np.ones(400, dtype=int)
+    both = Summary.of(scores, hits).audit(), audit(scores, hits)
+    found, wanted = (one.intervals("event_nll").find("event_nll").before for one in both)
+    assert found is not None
+    assert wanted is not None
+    assert found.interval.high == pytest.approx(wanted.interval.high, rel=0.25)
+    assert found.interval.high > found.value
+
+
+def test_bands_tests_and_power_are_those_of_the_rows() -> None:
+    rows = drawn(3000)
+    found, wanted = (one.test.before for one in (Summary.of(*rows).audit(), audit(*rows)))
+    assert found.omnibus.p_value == wanted.omnibus.p_value
+    assert found.null.simultaneous == wanted.null.simultaneous
+    assert smallest_gap_shown(found.curves) == smallest_gap_shown(wanted.curves)
+    assert repr(found.off_ranges) == repr(wanted.off_ranges)
+    assert found.auroc == wanted.auroc
+    assert found.corp_outside == wanted.corp_outside
+    for band in ("lower", "upper"):
+        mine, its = found.frequency_null, wanted.frequency_null
+        np.testing.assert_allclose(getattr(mine, band), getattr(its, band), rtol=1e-12)
+    np.testing.assert_array_equal(found.smooth.frequency, wanted.smooth.frequency)
+    for curve in (found.frequency, found.frequency_null):
+        assert curve is not None
+    np.testing.assert_allclose(found.frequency.slope, wanted.frequency.slope, rtol=1e-9)  # type: ignore[union-attr]
+
+
+def test_parts_of_very_many_rows_serve_as_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = drawn(40_000, digits=2)
+    wanted = audit(*rows).test.before
+    assert wanted.frequency is not None
+    assert wanted.frequency_null is not None
+    monkeypatch.setattr(weights, "MOST_PARTS", 10_000)
+    monkeypatch.setattr(bands, "MOST_PARTS", 10_000)
+    found = Summary.of(*rows).audit().test.before
+    for name, field in (("frequency", "slope"), ("frequency_null", "deviation")):
+        mine, its = (getattr(getattr(one, name), field) for one in (found, wanted))
+        np.testing.assert_allclose(mine, its, atol=1e-4)
+        assert not np.array_equal(mine, its), name
+
+
+@pytest.mark.parametrize("n", [6000, 60_000])
+def test_subgroups_of_summaries_are_those_of_the_rows(n: int) -> None:
+    scores, hits = drawn(n)
+    names = np.random.default_rng(5).choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])
+    hits = np.where((names == "b") & (np.arange(n) % 6 == 0), 1, hits)
+    parts = {name: Summary.of(scores[names == name], hits[names == name]) for name in "abc"}
+    found, wanted = audit_groups(parts), audit(scores, hits, groups=names)
+    assert found.verdict.groups[0].name == "b"
+    assert len(found.verdict.groups) == len(wanted.verdict.groups)
+    for mine, its in zip(found.verdict.groups, wanted.verdict.groups, strict=True):
+        assert (mine.name, mine.rows, mine.own) == (its.name, its.rows, its.own)
+        # Up to 20,000 rows labels are drawn row by row, and these are in another order.
+        near = 1e-9 if n > 20_000 else 0.03
+        for field in ("gap", "low", "high", "p_value"):
+            assert getattr(mine, field) == pytest.approx(getattr(its, field), abs=near), field
+
+
+# Calibrators ----------------------------------------------------------------------------------
+
+
+SCORE_MAPS = [one.key for one in CATALOGUE if one.acts_on == "event" and not one.knows_groups]
+
+
+def written_out(rows: EventScores) -> EventScores:
+    return EventScores(rows.scores, rows.hits)
+
+
+@pytest.mark.parametrize("key", SCORE_MAPS)
+def test_a_score_map_fitted_on_a_summary_is_that_of_the_rows(key: str) -> None:
+    fit, test = drawn(900, seed=1, digits=2), drawn(800, seed=2, digits=2)
+    found = Summary.of(*test).audit(calibrator=key, calibration=Summary.of(*fit))
+    wanted = audit(Split(EventScores(*fit), EventScores(*test)), event=OneClass(1), calibrator=key)
+    assert found.fitted is not None
+    assert wanted.fitted is not None
+    places = np.linspace(0, 1, 500)
+    assert isinstance(found.fitted, FittedScoreMap)
+    assert isinstance(wanted.fitted, FittedScoreMap)
+    np.testing.assert_allclose(
+        found.fitted.predict(places), wanted.fitted.predict(places), rtol=1e-9, atol=1e-12
+    )
+    assert found.warnings == wanted.warnings
+    for name in KEYS:
+        mine, its = found.test.compare(name).after, wanted.test.compare(name).after
+        assert mine == pytest.approx(its, rel=1e-9, abs=1e-9, nan_ok=True), name
+
+
+@pytest.mark.parametrize("key", ["platt", "isotonic", "spline"])
+def test_a_summary_in_folds_is_its_rows_in_the_same_folds(key: str) -> None:
+    found = Summary.of(*drawn(1000, digits=2)).audit(calibrator=key)
+    assert found.request is not None
+    split = found.request.split
+    cells = split.test
+    assert isinstance(cells, CountedScores)
+    assert split.fold is not None
+    times = cells.times.values.astype(int)
+    for outcome in (0, 1):
+        own = cells.cells.hits == outcome
+        sizes = np.bincount(split.fold[own], times[own])
+        assert sizes.max() - sizes.min() <= 1
+    rows = written_out(cells)
+    again = Split(rows, rows, fold=np.repeat(split.fold, times))
+    wanted = audit(again, event=OneClass(1), calibrator=key)
+    for name in KEYS:
+        mine, its = found.test.compare(name).after, wanted.test.compare(name).after
+        assert mine == pytest.approx(its, rel=1e-9, abs=1e-9, nan_ok=True), name
+    changes = [one.intervals("ks_error", "event_nll", n_resamples=40) for one in (found, wanted)]
+    for name in ("ks_error", "event_nll"):
+        own, other = (one.find(name).change for one in changes)
+        assert own is not None
+        assert other is not None
+        assert own.low == pytest.approx(other.low, abs=0.002)
+        assert own.high == pytest.approx(other.high, abs=0.002)
+
+
+def test_rows_of_many_are_dealt_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counted, "_MOST_DEALT", 100)
+    cells, fold = counted.dealt(Summary.of(*drawn(5000)).event_scores, n_folds=5, seed=0)
+    sizes = np.bincount(fold, cells.times.values)
+    assert sizes.sum() == 5000
+    assert np.abs(sizes - 1000).max() < 5 * np.sqrt(5000 * 0.16)
+
+
+@pytest.mark.parametrize("key", SCORE_MAPS)
+def test_parts_of_very_many_rows_are_fitted_as_rows(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But for the spline, whose points are then fewer, to the last digits."""
+    fit, test = drawn(20_000, seed=1, digits=3), drawn(50, seed=2)
+    summaries = Summary.of(*test), Summary.of(*fit)
+    wanted = summaries[0].audit(calibrator=key, calibration=summaries[1]).fitted
+    monkeypatch.setattr(weights, "MOST_PARTS", 2000)
+    found = summaries[0].audit(calibrator=key, calibration=summaries[1]).fitted
+    places, near = np.linspace(0, 1, 500), 2e-3 if key == "spline" else 1e-9
+    assert isinstance(found, FittedScoreMap)
+    assert isinstance(wanted, FittedScoreMap)
+    np.testing.assert_allclose(found.predict(places), wanted.predict(places), atol=near)
+    assert found.warnings == wanted.warnings
+
+
+def test_decisions_and_contests_take_a_summary() -> None:
+    rows = drawn(2000, digits=2)
+    mine, its = Summary.of(*rows).event_scores, EventScores(*rows)
+    curves = [decision_curve(one, [0.1, 0.5]) for one in (mine, its)]
+    np.testing.assert_allclose(curves[0].low, curves[1].low, rtol=1e-12)
+    assert repr(at_cutoff(mine, 0.3)) == repr(at_cutoff(its, 0.3))
+    cells, fold = counted.dealt(mine, n_folds=5, seed=0)
+    written = written_out(cells), np.repeat(fold, cells.times.values.astype(int))
+    makers = {"platt": PlattScaling(), "isotonic": IsotonicCalibration()}
+    loss = next(one for one in METRICS if one.key == "event_nll")
+    advice = []
+    for one, dealt in ((cells, fold), written):
+        losses = {}
+        for key, made in makers.items():
+            crossed = cross_fit(one, event=OneClass(1), calibrator=made, fold=dealt)
+            losses[key] = row_losses(loss, SideRows(crossed.evaluated.after.event))
+        advice.append(advise(losses, lambda _: True, list(makers), 5))  # type: ignore[arg-type]
+    assert advice[0] == advice[1]
+
+
+@pytest.mark.parametrize("n", [3000, 24_000])
+def test_drift_of_summaries_is_that_of_the_rows(n: int) -> None:
+    scores, hits = drawn(n)
+    days = np.arange(n) * 6 // n
+    hits = np.where((days > 3) & (np.arange(n) % 11 == 0), 1, hits)
+    parts = {f"{k}": Summary.of(scores[days == k], hits[days == k]) for k in range(6)}
+    periods, found = in_time(parts, n_resamples=200)
+    wanted = drift_test(scores, hits, days, n_periods=6)
+    assert found is not None
+    assert wanted is not None
+    for field in ("since", "rows_before", "rows_since"):
+        assert getattr(found, field) == getattr(wanted, field)
+    for field in ("slope", "gap_before", "gap_since"):
+        assert getattr(found, field) == pytest.approx(getattr(wanted, field), rel=1e-6), field
+    assert found.p_value == pytest.approx(wanted.p_value, abs=1e-9 if n > 20_000 else 0.03)
+    rows = audit(scores[days == 2], hits[days == 2])
+    assert periods[2].ks_error == pytest.approx(rows.test.compare("ks_error").before, abs=1e-12)
+    gap = rows.intervals("mean_gap", n_resamples=200).find("mean_gap").before
+    assert gap is not None
+    assert periods[2].mean_gap == pytest.approx(gap.value, abs=1e-12)
+    assert periods[2].interval.low == pytest.approx(gap.interval.low, rel=1e-9)
+
+
+MANY = Summary.of_counts([0.2, 0.6], [2_000_000_000] * 2, [400_000_000, 1_200_000_004])
+
+
 def test_billions_of_rows_are_audited() -> None:
-    found = Summary.of_counts([0.2, 0.6], [2_000_000_000] * 2, [400_000_000, 1_200_000_004]).audit()
+    found = MANY.audit()
     assert found.test.n_samples == 4_000_000_000
     assert found.test.compare("ks_error").before == pytest.approx(1e-9, rel=1e-6)
     assert found.verdict.before.direction == "none"
+    gap = found.intervals("mean_gap", n_resamples=400).find("mean_gap").before
+    assert gap is not None
+    assert gap.interval.high - gap.interval.low == pytest.approx(
+        2 * 1.96 * 0.447 / 4e9**0.5, rel=0.2
+    )
 
 
 @pytest.mark.parametrize(
@@ -173,7 +423,12 @@ def test_billions_of_rows_are_audited() -> None:
         (lambda: Summary.of_counts([0.2], [1], [np.nan]), "events: other values than whole"),
         (lambda: Summary.of_counts([0.2], [0], [0]), "rows: none at any score"),
         (lambda: Summary.of_counts([1.2], [1], [0]), "scores: "),
-        (lambda: Summary.of([0.2, 0.6], [0, 1]).audit().intervals(), "rows: a summary"),
+        (lambda: audit(Summary.of([0.2, 0.6], [0, 1]), clusters=[1, 2]), "clusters: some beside a"),
+        (lambda: audit_groups({}), "groups: none"),
+        (lambda: in_time({}), "parts: none"),
+        (lambda: Summary.of([0.2], [0]).audit(), "rows: 1 of a summary"),
+        (lambda: MANY.audit().test.before.event.scores, "rows: 4,000,000,000 rows of a summary"),
+        (lambda: MANY.audit(calibrator="temperature"), "calibrator: one that needs the logits"),
         (lambda: module.summary_sql("logs", "", "y"), "score: ''"),
     ],
 )

@@ -23,7 +23,7 @@ from calibcore.calibrators.descriptions import Description, Listed, Recipe, perc
 from calibcore.calibrators.method import Choice, Cost, Fits, Method, WholeNumber
 from calibcore.results import result_class
 from calibcore.validation import Floats
-from calibcore.weights import SampleWeight, event_rows
+from calibcore.weights import RowWeights, SampleWeight, event_rows
 
 
 @result_class
@@ -125,17 +125,16 @@ class HistogramBinning(ScoreMap):
     def fit(
         self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedHistogram:
-        weights, given = None, sample_weight
+        weights = None
         if sample_weight is None:
             rows, happened = validation.scores_and_hits(scores, hits)
         else:
             rows, happened, weights = event_rows(scores, hits, sample_weight)
-            given = weights
         if self.binning == "equal_width":
             edges = equal_width_edges(self.n_bins)
         else:
             edges = bin_scores(
-                rows, happened, n_bins=self.n_bins, binning=self.binning, sample_weight=given
+                scores, hits, n_bins=self.n_bins, binning=self.binning, sample_weight=sample_weight
             ).edges
         bins = _bins(rows, edges, equal_width=self.binning == "equal_width")
         bins += np.multiply(happened, self.n_bins, dtype=np.int32)  # hits are counted apart
@@ -146,6 +145,8 @@ class HistogramBinning(ScoreMap):
             sums = np.bincount(bins, weights, minlength=2 * self.n_bins).reshape(2, -1)
             total = sums.sum(axis=0)
             frequency = np.divide(sums[1], total, out=np.zeros_like(total), where=counts > 0)
+            if isinstance(sample_weight, RowWeights) and sample_weight.counts:
+                counts, n_hits = (np.rint(one).astype(np.int64) for one in (total, sums[1]))
         return FittedHistogram(
             edges, counts, frequency, warnings=_warnings(edges, counts, int(n_hits.sum()))
         )

@@ -327,9 +327,10 @@ def _fit(
 def smoothed(hits: Hits, weights: Floats | None = None) -> Floats:
     """Return Platt's targets: the mean of the posterior under one more row of each kind."""
     n_hits: float = int(np.count_nonzero(hits))
+    n_rows: float = hits.size
     if weights is not None:
-        n_hits = float(weights @ hits)
-    of_hit, of_miss = (n_hits + 1) / (n_hits + 2), 1 / (hits.size - n_hits + 2)
+        n_hits, n_rows = float(weights @ hits), float(weights.sum())
+    of_hit, of_miss = (n_hits + 1) / (n_hits + 2), 1 / (n_rows - n_hits + 2)
     return np.where(hits == 1, of_hit, of_miss)
 
 
