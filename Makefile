@@ -7,11 +7,12 @@ PEERS := .venv-peers
 DCURVES := .venv-dcurves
 DOCS := .venv-docs
 ENGINES := .venv-engines
+ADAPTERS := .venv-adapters
 RELEASE := .venv-release
 SHIPPED := .venv-shipped
 PEERS_PIP := $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers engines agreement methods generated wheel release clean
+.PHONY: help run docs test test-long check lint types contracts screenshots benchmark benchmark-calibrators peers engines adapters agreement methods generated wheel release clean
 
 help:
 	@echo "make run          start the dashboard with a sample open"
@@ -26,6 +27,7 @@ help:
 	@echo "make methods      fit every method to every sample, for docs/methods.md"
 	@echo "make peers        run peer libraries on every sample, for the tests to compare with"
 	@echo "make engines      count rows on a real cluster of two processes, which it installs"
+	@echo "make adapters     call MLflow, evaluate and torchmetrics for real, which it installs"
 	@echo "make agreement    write docs/agreement.md from what the peers found"
 	@echo "make benchmark    time the core beside peer libraries and the physical floor"
 	@echo "make benchmark-calibrators  time every calibrator beside the libraries that do the same"
@@ -58,6 +60,13 @@ $(PEERS)/installed: pyproject.toml constraints.txt
 $(ENGINES)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(ENGINES)
 	$(ENGINES)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,dask,spark]"
+	@touch $@
+
+# As of the peers, torch comes first.
+$(ADAPTERS)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(ADAPTERS)
+	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0
+	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[adapters]"
 	@touch $@
 
 # This peer needs a pandas before 3, so it has an environment of its own.
@@ -116,6 +125,9 @@ peers: $(PEERS)/installed $(DCURVES)/installed
 engines: $(ENGINES)/installed
 	$(ENGINES)/bin/python -m pytest tests/engines
 
+adapters: $(ADAPTERS)/installed
+	$(ADAPTERS)/bin/python -m pytest tests/adapters
+
 agreement: $(VENV)/run
 	$(BIN)/python -m benchmarks.agreement
 
@@ -154,4 +166,4 @@ methods: $(VENV)/run
 	$(BIN)/python -m benchmarks.methods
 
 clean:
-	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS) $(ENGINES) $(RELEASE) $(SHIPPED)
+	rm -rf dist $(VENV) $(PEERS) $(DCURVES) $(DOCS) $(ENGINES) $(ADAPTERS) $(RELEASE) $(SHIPPED)

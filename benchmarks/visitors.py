@@ -58,18 +58,21 @@ class Visitor:
         self._address, self._socket = address, socket
         self._page = self._uploader = self._session = ""
         self.shows: list[str] = []
-        """What refusals and exceptions say, in the last run."""
+        """What alerts say, in the last run."""
+        self.exceptions: list[str] = []
+        """What it shows that nobody foresaw."""
 
     async def _receive(self) -> ForwardMsg:
         answer = await asyncio.wait_for(self._socket.recv(decode=False), LONGEST)
         message: ForwardMsg = ForwardMsg.FromString(answer)
         return message
 
-    async def run(self, state: ClientState) -> None:
-        """Ask for a run of the page, and read it until the first picture."""
+    async def run(self, state: ClientState) -> bool:
+        """Ask for a run of the page, and read it until the first picture; False if none came."""
         state.query_string, state.page_script_hash = QUERY, self._page
         await self._socket.send(BackMsg(rerun_script=state).SerializeToString())
         self.shows.clear()
+        self.exceptions.clear()
         while True:
             message = await self._receive()
             kind, element = message.WhichOneof("type"), message.delta.new_element
@@ -78,16 +81,18 @@ class Visitor:
                 self._session = message.new_session.initialize.session_id
             elif kind == "script_finished":
                 if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
-                    return
+                    return False
             elif element.WhichOneof("type") == "file_uploader":
                 self._uploader = element.file_uploader.id
             elif element.WhichOneof("type") == "plotly_chart":
-                return
-            elif element.WhichOneof("type") in {"exception", "alert"}:
-                self.shows.append(element.exception.message or element.alert.body)
+                return True
+            elif element.WhichOneof("type") == "exception":
+                self.exceptions.append(element.exception.message)
+            elif element.WhichOneof("type") == "alert":
+                self.shows.append(element.alert.body)
 
-    async def bring(self, name: str, data: bytes) -> None:
-        """Upload a file and have the page drawn with it."""
+    async def bring(self, name: str, data: bytes) -> bool:
+        """Upload a file and have the page drawn with it; False if no picture came."""
         asked = BackMsg()
         asked.file_urls_request.file_names.append(name)
         asked.file_urls_request.request_id = "1"
@@ -103,7 +108,7 @@ class Visitor:
             file_id=urls.file_id, name=name, size=len(data)
         )
         file.file_urls.CopyFrom(urls)
-        await self.run(state)
+        return await self.run(state)
 
     def _put(self, path: str, name: str, data: bytes) -> None:
         with urllib.request.urlopen(f"{self._address}/_stcore/health") as answer:  # noqa: S310 - own
@@ -130,7 +135,7 @@ async def visit(address: str, name: str, data: bytes) -> list[str]:
         visitor = Visitor(address, socket)
         await visitor.run(ClientState())
         await visitor.bring(name, data)
-        return visitor.shows
+        return visitor.shows + visitor.exceptions
 
 
 def main() -> None:

@@ -200,7 +200,5 @@ def dealt(
         parts[own] = np.bincount(places, minlength=own.size * n_folds).reshape(-1, n_folds)
         first += n_own
     cell, fold = np.nonzero(parts)
-    dealt = CountedScores(
-        rows.cells.rows(cell), parts[cell, fold].astype(np.float64), rows.counted
-    )
+    dealt = CountedScores(rows.cells.rows(cell), parts[cell, fold].astype(np.float64), rows.counted)
     return dealt, fold

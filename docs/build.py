@@ -124,8 +124,9 @@ def reference_page() -> str:
     """List what the library offers."""
     names = (
         "auditing", "export.calibrator_file", "export.numpy_code", "export.onnx_model",
-        "estimators", "drift", "evaluation", "inference", "events", "data", "splits", "decisions",
-        "subgroups", "synthetic", "errors",
+        "estimators", "adapters.torchmetrics", "adapters.evaluate", "adapters.mlflow", "drift",
+        "evaluation", "inference", "events", "data", "splits", "decisions", "subgroups",
+        "synthetic", "errors",
     )  # fmt: skip
     return "\n".join(["# Reference", "", *(f"::: calibcore.{name}\n" for name in names)])
 

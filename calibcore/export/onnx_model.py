@@ -6,11 +6,35 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
 
+from calibcore.calibrators.base import FittedScoreMap
+from calibcore.calibrators.ensembles.beta import (
+    DEEPEST,
+    OVERFLOWING,
+    STRICTNESS,
+    TINY,
+    VANISHING,
+    FittedBetaEnsemble,
+)
+from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
+from calibcore.calibrators.lifts import (
+    FittedChain,
+    FittedLift,
+    FittedOneVsRest,
+    FittedPerRank,
+    FittedPooledClasses,
+    FittedPooledScores,
+)
 from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.score_maps.bbq import FittedBBQ
+from calibcore.calibrators.score_maps.beta import FittedBeta
+from calibcore.calibrators.score_maps.centred import FittedCentred
 from calibcore.calibrators.score_maps.histogram import FittedHistogram
 from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
+from calibcore.calibrators.score_maps.offset import FittedOffset, FittedScoreChain
 from calibcore.calibrators.score_maps.platt import SMALLEST_SCORE, FittedPlatt
+from calibcore.calibrators.score_maps.quadratic import FittedQuadratic
 from calibcore.calibrators.score_maps.spline import FittedSpline
+from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
 from calibcore.calibrators.temperature import FittedTemperature
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
@@ -22,14 +46,15 @@ _CLASSES = 1
 """Axis of the classes."""
 
 
-def onnx_model(file: CalibratorFile) -> ModelProto:
-    """Write a calibrator as an ONNX model of double precision.
+def onnx_model(file: CalibratorFile, *, single: bool = False) -> ModelProto:
+    """Write a calibrator as an ONNX model, which computes in double precision.
 
     Parameters
     ----------
     file : CalibratorFile
-        Of temperature scaling; of a linear calibrator (vector, matrix, structured, Dirichlet); or
-        of scores: spline, isotonic, histogram binning, Platt scaling.
+        Of any calibrator of the catalogue but the Gaussian process and the one by group.
+    single : bool, default False
+        Whether input and output are of type float, as networks give and take it, and not double.
 
     Returns
     -------
@@ -47,26 +72,29 @@ def onnx_model(file: CalibratorFile) -> ModelProto:
     -----
     A model cannot refuse what a calibrator does not take, as `CalibratorFile.apply` does. Where
     it takes probabilities, they are clipped to the smallest positive number before their logarithm.
+
+    With ``single`` it gives what the calibrator gives for the same numbers, to the nearest float:
+    within 3e-8. A score that was rounded to float beforehand may have changed sides of a step. So
+    may a probability that is an edge to the last digit, where steps come after a softmax.
     """
     of_scores = file.takes == "scores" or not file.class_names
     name: str = "scores" if of_scores else file.takes
     graph = _Graph()
-    x = name
+    x = graph.add("Cast", name, to=TensorProto.DOUBLE) if single else name
     if file.takes == "probabilities" and not of_scores:
         x = graph.add("Log", graph.add("Max", x, graph.number(np.finfo(float).tiny)))
-    graph.output(_drawn(graph, file.fitted, x))
+    kind = TensorProto.FLOAT if single else TensorProto.DOUBLE
+    y = _drawn(graph, file.fitted, x)
+    graph.output(graph.add("Cast", y, to=kind) if single else y)
     shape: list[str | int] = ["n_samples"]
     if not of_scores:
         shape.append(len(file.class_names))
-    tensors = [
-        helper.make_tensor_value_info(one, TensorProto.DOUBLE, shape)
-        for one in (name, "calibrated")
-    ]
-    graph_proto = helper.make_graph(
+    tensors = [helper.make_tensor_value_info(one, kind, shape) for one in (name, "calibrated")]
+    drawn_graph = helper.make_graph(
         graph.nodes, "calibrator", tensors[:1], tensors[1:], graph.constants
     )
     model = helper.make_model(
-        graph_proto, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR
+        drawn_graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR
     )
     model.producer_name, model.producer_version = "Fractile", file.made_by
     facts = {
@@ -109,6 +137,34 @@ class _Graph:
         """Keep values within a range."""
         return self.add("Min", self.add("Max", x, self.number(low)), self.number(high))
 
+    def softmax(self, x: str, temperature: float = 1.0) -> str:
+        """Turn logits into probabilities."""
+        scaled = x if temperature == 1 else self.add("Div", x, self.number(temperature))
+        return self.add("Softmax", scaled, axis=_CLASSES)
+
+    def log_sides(self, x: str) -> tuple[str, str]:
+        """Take the logarithms of scores and of what is left to 1, held away from 0 and 1."""
+        inside = self.clipped(x, SMALLEST_SCORE, 1 - SMALLEST_SCORE)
+        others = self.add("Sub", self.number(1), inside)
+        return self.add("Log", inside), self.add("Log", others)
+
+    def total(self, x: str) -> str:
+        """Add up each row."""
+        return self.add("ReduceSum", x, self.constant([_CLASSES], np.int64), keepdims=1)
+
+    def sum_to_1(self, x: str, before: str) -> str:
+        """Divide each row by its sum; one of zeros becomes what it was before."""
+        total = self.total(x)
+        some = self.add("Greater", total, self.number(0))
+        divisor = self.add("Where", some, total, self.number(1))
+        return self.add("Where", some, self.add("Div", x, divisor), before)
+
+    def order(self, x: str, size: str) -> str:
+        """Return the columns of each row, the largest first and of equals the first of them."""
+        values, places = (f"v{len(self.nodes)}{part}" for part in ("values", "places"))
+        self.nodes.append(helper.make_node("TopK", [x, size], [values, places], axis=_CLASSES))
+        return places
+
     def last_below(self, x: str, ends: Sequence[float], *, equal: bool) -> str:
         """Find the place of the last of rising numbers that is below ``x``, or equal; from 0.
 
@@ -144,43 +200,158 @@ class _Graph:
         return self.add("Add", height, self.add("Mul", slope, self.add("Sub", within, start)))
 
 
-def _drawn(graph: _Graph, fitted: object, x: str) -> str:
+def _drawn(graph: _Graph, fitted: object, x: str) -> str:  # noqa: PLR0911 - one a kind
+    """Draw a map of all classes, ``x`` their logits, or of scores."""
     match fitted:
+        case FittedScoreMap():
+            return _mapped(graph, fitted, x)
         case FittedTemperature():
-            scaled = graph.add("Div", x, graph.number(fitted.temperature))
-            return graph.add("Softmax", scaled, axis=_CLASSES)
+            return graph.softmax(x, fitted.temperature)
         case FittedLinear():
             return _linear(graph, fitted, x)
-        case FittedPlatt():
-            inside = graph.clipped(x, SMALLEST_SCORE, 1 - SMALLEST_SCORE)
-            others = graph.add("Sub", graph.number(1), inside)
-            odds = graph.add("Log", graph.add("Div", inside, others))
-            scaled = graph.add("Mul", odds, graph.number(fitted.slope))
+        case FittedEnsembleTemperature():
+            hot, plain, flat = fitted.weights.tolist()
+            parts = graph.softmax(x, fitted.temperature), graph.softmax(x)
+            mixed = [
+                graph.add("Mul", part, graph.number(weight))
+                for part, weight in zip(parts, (hot, plain), strict=True)
+            ]
+            n_classes = graph.add("Cast", graph.add("Shape", x, start=1), to=TensorProto.DOUBLE)
+            equal = graph.add("Div", graph.number(flat), n_classes)
+            return graph.add("Add", graph.add("Add", *mixed), equal)
+        case FittedBetaEnsemble():
+            return _beta_ensemble(graph, fitted, x)
+        case FittedLift():
+            return _lifted(graph, fitted, graph.softmax(x))
+        case FittedChain():
+            between = _drawn(graph, fitted.first, x)
+            if isinstance(fitted.second, FittedLift):
+                return _lifted(graph, fitted.second, between)
+            return _drawn(graph, fitted.second, graph.add("Log", between))
+    raise _refusal(fitted)
+
+
+def _refusal(fitted: object) -> CalibrationInputError:
+    kind = type(fitted).__name__.removeprefix("Fitted")
+    wanted = "one of the catalogue but a Gaussian process and one by group"
+    return CalibrationInputError("calibrator", kind, wanted)
+
+
+def _mapped(  # noqa: PLR0911 - one a kind
+    graph: _Graph, fitted: FittedScoreMap, x: str
+) -> str:
+    """Draw a map of one score, which takes each number of a table of any shape."""
+    match fitted:
+        case FittedPlatt() | FittedQuadratic():
+            low, high = graph.log_sides(x)
+            odds = graph.add("Sub", low, high)
+            slope = graph.number(fitted.slope)
+            if isinstance(fitted, FittedQuadratic):
+                square = graph.add("Mul", odds, graph.number(fitted.square))
+                slope = graph.add("Add", square, slope)
+            scaled = graph.add("Mul", slope, odds)
             return graph.add("Sigmoid", graph.add("Add", scaled, graph.number(fitted.intercept)))
+        case FittedBeta():
+            low, high = graph.log_sides(x)
+            first = graph.add("Mul", low, graph.number(fitted.a))
+            both = graph.add("Sub", first, graph.add("Mul", high, graph.number(fitted.b)))
+            return graph.add("Sigmoid", graph.add("Add", both, graph.number(fitted.c)))
         case FittedSpline():
             return graph.clipped(graph.interpolated(x, fitted.scores, fitted.slope), 0, 1)
+        case FittedCentred():
+            return graph.clipped(graph.interpolated(x, fitted.scores, fitted.heights), 0, 1)
         case FittedIsotonic():
             return _isotonic(graph, fitted, x)
+        case FittedOffset():
+            half = np.exp(fitted.offset / 2)
+            odds = graph.add("Mul", x, graph.number(half))
+            rest = graph.add("Sub", graph.number(1), x)
+            total = graph.add("Add", odds, graph.add("Mul", rest, graph.number(1 / half)))
+            return graph.add("Div", odds, total)
+        case FittedScoreChain():
+            return _mapped(graph, fitted.second, _mapped(graph, fitted.first, x))
+        case FittedPooledScores():
+            raised = graph.add("Mul", x, graph.number(fitted.strictness))
+            above = graph.add("Add", _mapped(graph, fitted.score_map, x), raised)
+            return graph.add("Min", above, graph.number(1))
+    return _stepped(graph, fitted, x)
+
+
+def _stepped(graph: _Graph, fitted: FittedScoreMap, x: str) -> str:
+    match fitted:
         case FittedHistogram():
             heights = np.where(fitted.counts > 0, fitted.frequency, -1.0)
-            edges = np.concatenate([[-np.inf], fitted.edges[1:-1]])
-            height = _step(graph, x, edges, heights, equal=False)
+            height = _step(graph, x, fitted.edges[1:-1], heights, equal=False)
             known = graph.add("Less", height, graph.number(0))
             return graph.add("Where", known, x, height)
-    kind = type(fitted).__name__.removeprefix("Fitted")
-    wanted = "a temperature, a linear one, or a spline, isotonic, histogram or Platt map"
-    raise CalibrationInputError("calibrator", kind, wanted)
+        case FittedBBQ():
+            return _step(graph, x, fitted.edges, fitted.heights, equal=False)
+        case FittedVennAbers():
+            low = _step(graph, x, fitted.lower_starts, fitted.lower, equal=True)
+            high = _step(graph, x, fitted.upper_ends, fitted.upper, equal=False)
+            total = graph.add("Add", graph.add("Sub", graph.number(1), low), high)
+            return graph.add("Div", high, total)
+    raise _refusal(fitted)
+
+
+def _lifted(graph: _Graph, fitted: FittedLift, x: str) -> str:
+    """Draw a lift, which takes probabilities of all classes."""
+    match fitted:
+        case FittedOneVsRest():
+            return graph.sum_to_1(_columns(graph, fitted.score_maps, x), x)
+        case FittedPerRank():
+            n_classes = graph.add("Shape", x, start=1)
+            order = graph.order(x, n_classes)
+            ranked = graph.add("GatherElements", x, order, axis=_CLASSES)
+            firsts = _columns(graph, fitted.score_maps, ranked)
+            ends = [graph.constant([len(fitted.score_maps)], np.int64), n_classes]
+            rest = graph.add("Slice", ranked, *ends, graph.constant([_CLASSES], np.int64))
+            raised = graph.sum_to_1(graph.add("Concat", firsts, rest, axis=_CLASSES), ranked)
+            return graph.add("ScatterElements", x, order, raised, axis=_CLASSES)
+        case FittedPooledClasses():
+            strict = graph.add("Mul", x, graph.number(fitted.strictness))
+            return graph.sum_to_1(graph.add("Add", _mapped(graph, fitted.score_map, x), strict), x)
+    raise _refusal(fitted)
+
+
+def _columns(graph: _Graph, maps: Sequence[FittedScoreMap], x: str) -> str:
+    """Send each of the first columns through its own map."""
+    columns = [
+        _mapped(graph, one, graph.add("Gather", x, graph.constant([k], np.int64), axis=_CLASSES))
+        for k, one in enumerate(maps)
+    ]
+    return graph.add("Concat", *columns, axis=_CLASSES)
+
+
+def _beta_ensemble(graph: _Graph, fitted: FittedBetaEnsemble, x: str) -> str:
+    """As `FittedBetaEnsemble.recipe` writes it."""
+    plain = graph.softmax(x)
+    low = graph.clipped(graph.add("LogSoftmax", x, axis=_CLASSES), DEEPEST, 0.0)
+    others = graph.add("Sub", graph.number(1), plain)
+    high = graph.add("Log", graph.add("Max", others, graph.number(TINY)))
+    y = graph.add("Mul", plain, graph.number(STRICTNESS))
+    weights = (1 - STRICTNESS) * fitted.weights
+    for a, b, c, weight in zip(fitted.a, fitted.b, fitted.c, weights, strict=True):
+        both = graph.add("Mul", high, graph.number(b)), graph.add("Mul", low, graph.number(a))
+        against = graph.add("Sub", graph.add("Sub", *both), graph.number(c))
+        least = graph.add("ReduceMin", against, axes=[_CLASSES], keepdims=1)
+        far = graph.add("Max", graph.add("Sub", least, graph.number(VANISHING)), graph.number(0))
+        near = graph.add("Min", graph.add("Sub", against, far), graph.number(OVERFLOWING))
+        g = graph.add("Sigmoid", graph.add("Neg", near))
+        share = graph.add("Div", g, graph.total(g))
+        y = graph.add("Add", y, graph.add("Mul", share, graph.number(weight)))
+    return graph.add("Min", y, graph.number(1))
 
 
 def _step(graph: _Graph, x: str, edges: Any, heights: Any, *, equal: bool) -> str:
-    place = graph.last_below(x, np.asarray(edges).tolist(), equal=equal)
+    """Draw a map that is level between edges, each of which begins or ends a step."""
+    place = graph.last_below(x, [-np.inf, *np.asarray(edges).tolist()], equal=equal)
     return graph.add("Gather", graph.constant(heights), place)
 
 
 def _isotonic(graph: _Graph, fitted: FittedIsotonic, x: str) -> str:
     if not fitted.interpolate:
-        edges = np.concatenate([[-np.inf], fitted.first[1:]])
-        return _step(graph, x, edges, fitted.frequency, equal=True)
+        return _step(graph, x, fitted.first[1:], fitted.frequency, equal=True)
     ends = np.stack([fitted.first, fitted.last], axis=1).ravel()
     differ = np.append(True, ends[1:] > ends[:-1])
     heights = np.repeat(fitted.frequency, 2)[differ]

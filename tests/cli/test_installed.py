@@ -117,3 +117,47 @@ def test_every_example_of_the_help_runs(
     assert {"report.html", "audit.json", "calibrator.onnx", "calibrated.csv"} <= written
     text = run(fractile, folder, "fractile --help").stdout
     assert all(f"fractile {name} " in text for name in COMMANDS)
+
+
+def test_a_gate_passes_a_like_batch_and_stops_a_drifted_one(fractile: Path, tmp_path: Path) -> None:
+    for seed, (name, shift) in enumerate({"audited": 0.0, "like": 0.0, "drifted": -0.8}.items()):
+        rng = np.random.default_rng(seed)
+        odds = rng.normal(-1, 1.2, 2000)
+        happened = rng.random(2000) < 1 / (1 + np.exp(-odds - shift))
+        table = {"risk": 1 / (1 + np.exp(-odds)), "readmitted": np.where(happened, "Yes", "No")}
+        pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)
+    words = "--outcome readmitted --score risk --event Yes --json audit.json"
+    assert run(fractile, tmp_path, f"fractile audit audited.csv {words}").returncode == 0
+    codes = {}
+    for name in ("like", "drifted"):
+        done = run(fractile, tmp_path, f"fractile check {name}.csv --against audit.json")
+        codes[name] = done.returncode
+        assert ("Changed: Mean score minus frequency" in done.stdout) == (name == "drifted")
+    assert codes == {"like": 0, "drifted": 1}
+
+
+POOL = """
+from concurrent.futures import ProcessPoolExecutor
+import numpy as np
+from calibcore import audit
+
+def one(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.random(2000)
+    result = audit(scores, rng.random(2000) < scores, calibrator="platt")
+    return result.test.compare("ks_error").before, result.verdict.before.p_value
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2) as pool:
+        answers = list(pool.map(one, range(500), chunksize=10))
+    assert answers[::100] == [one(seed) for seed in range(0, 500, 100)]
+    print(sum(p < 0.05 for _, p in answers))
+"""
+
+
+@pytest.mark.long
+def test_500_audits_in_a_pool_are_those_of_one_process(fractile: Path, tmp_path: Path) -> None:
+    (tmp_path / "pool.py").write_text(POOL, encoding="utf-8")
+    done = run(fractile, tmp_path, f"{fractile.parent / 'python'} pool.py")
+    assert done.returncode == 0, done.stderr
+    assert 12 <= int(done.stdout) <= 40  # false alarms, 25 expected

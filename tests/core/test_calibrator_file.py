@@ -426,3 +426,30 @@ def test_splines_within_other_maps_are_thinned_too() -> None:
         assert isinstance(one, FittedSpline)
         assert one.scores.size < spline.scores.size
     assert thinned(few) is few
+
+
+HOLD_SCORES = {
+    "spline", "one_vs_rest_spline", "per_rank", "isotonic", "centred_isotonic",
+    "one_vs_rest_isotonic", "pooled_isotonic", "bbq", "one_vs_rest_bbq", "venn_abers",
+}  # fmt: skip
+"""What docs/python.md says; isotonic after a temperature holds scores that no row has."""
+
+
+def numbers_in(value: Any) -> set[float]:
+    inside = value.values() if isinstance(value, dict) else value
+    if isinstance(value, dict | list):
+        return {number for one in inside for number in numbers_in(one)}
+    return {value} if isinstance(value, float) else set()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_files_hold_no_row_and_scores_only_where_the_map_is_made_of_them(key: str) -> None:
+    rng = np.random.default_rng(0)
+    logits = 2 * rng.normal(size=(240, 3))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    rows = LogitSet(logits, labels)
+    result = audit(rows, calibrator=key, event=OneClass(1), groups=labels % 2)
+    written = numbers_in(json.loads(CalibratorFile.of(result).to_json()))
+    log_shares = np.log(rows.probabilities)
+    assert not written & {*logits.ravel().tolist(), *log_shares.ravel().tolist()}
+    assert bool(written & {*rows.probabilities.ravel().tolist()}) == (key in HOLD_SCORES)

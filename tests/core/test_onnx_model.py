@@ -11,15 +11,16 @@ import pytest
 
 from calibcore import CalibrationInputError, audit, load_sample
 from calibcore.calibrators import CATALOGUE, IsotonicCalibration, SplineCalibration
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.calibrators.lifts import OneVsRest, PerRank, PooledScores
 from calibcore.events import OneClass
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.onnx_model import onnx_model
 from calibcore.validation import Floats
 
-WRITTEN = (
-    "spline", "temperature", "vector", "matrix", "dirichlet", "structured_vector",
-    "structured_matrix", "platt", "histogram", "isotonic",
-)  # fmt: skip
+NOT_WRITTEN = "gaussian_process", "by_group"
+
+WRITTEN = tuple(one.key for one in CATALOGUE if one.key not in NOT_WRITTEN)
 
 
 @cache
@@ -85,12 +86,65 @@ def test_it_says_what_it_takes() -> None:
     assert [one.name for one in model.graph.input] == ["logits"]
 
 
-def test_one_that_has_no_model_is_refused() -> None:
-    kept, _ = selections_of("bbq")
+@pytest.mark.parametrize("key", NOT_WRITTEN)
+def test_one_that_has_no_model_is_refused(key: str) -> None:
+    rng = np.random.default_rng(0)
+    drawn, groups = rng.random(300), np.arange(300) % 2
+    if key == "by_group":
+        found = audit(drawn, rng.random(300) < drawn, calibrator=key, groups=groups)
+    else:
+        logits = np.stack([drawn, 1 - drawn], axis=1)
+        found = audit(logits, (rng.random(300) < drawn).astype(int), calibrator=key)
     with pytest.raises(CalibrationInputError) as refused:
-        onnx_model(kept)
+        onnx_model(CalibratorFile.of(found))
     assert refused.value.field == "calibrator"
     assert not refused.value.actual.startswith("Fitted")
+
+
+@pytest.mark.parametrize("key", WRITTEN)
+def test_single_precision_is_that_of_the_last_digit_alone(key: str) -> None:
+    kept, new = selections_of(key)
+    values = (scores() if kept.takes == "scores" else new).astype(np.float32)
+    model = onnx_model(kept, single=True)
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    (answer,) = session.run(None, {model.graph.input[0].name: values})
+    assert np.asarray(answer).dtype == np.float32
+    np.testing.assert_allclose(answer, kept.apply(values.astype(float)), rtol=0, atol=3e-8)
+
+
+def wrapped(fitted: FittedScoreMap | FittedVectorMap, names: tuple[str, ...]) -> CalibratorFile:
+    return CalibratorFile(fitted, "logits" if names else "scores", names)
+
+
+def test_ties_zeros_and_few_ranks_are_as_in_the_calibrator() -> None:
+    rng = np.random.default_rng(2)
+    logits = 2 * rng.normal(size=(400, 5))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    isotonic = IsotonicCalibration()
+    tied = rng.integers(-2, 3, size=(400, 5)).astype(float)
+    far = np.where(rng.random(logits.shape) < 0.3, 60.0, tied)
+    lifts: list[PerRank | OneVsRest] = [
+        PerRank(isotonic, n_ranks=2),
+        PerRank(isotonic),
+        OneVsRest(isotonic),
+    ]
+    for calibrator in lifts:
+        fitted = calibrator.fit(logits, labels)
+        kept = wrapped(fitted, tuple("abcde"))
+        for values in (tied, far, np.tile([60.0, -60, -60, -60, -60], (5, 1))):
+            want = fitted.predict_proba(values)
+            np.testing.assert_allclose(run(kept, values), want, rtol=0, atol=1e-12)
+
+
+def test_a_map_after_an_offset_and_pooled_scores() -> None:
+    rng = np.random.default_rng(3)
+    drawn = rng.random(500)
+    moved = audit(drawn, rng.random(500) < drawn, calibrator="beta", prevalence=0.1)
+    logits = rng.normal(size=(400, 3))
+    labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
+    pooled = PooledScores(IsotonicCalibration()).fit(logits, labels)
+    for kept in (CalibratorFile.of(moved), wrapped(pooled, ())):
+        np.testing.assert_allclose(run(kept, scores()), kept.apply(scores()), rtol=0, atol=1e-12)
 
 
 def test_every_model_runs_without_fractile(tmp_path: Path) -> None:
