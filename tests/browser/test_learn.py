@@ -76,9 +76,6 @@ def take(page: Page, lesson: Lesson) -> None:
     settle(page)
     assert plain(answer.sentence) in seen(page)
     word = move(page, lesson.controls[0])
-    if lesson.guess_each_draw:
-        expect(page.get_by_role("button", name=words.LOCK)).to_be_visible()
-        return
     moved = lesson.show(start_of(lesson, chosen={lesson.controls[0].name: word}))
     page.wait_for_function(
         "text => document.querySelector('[data-testid=\"stMain\"]').innerText"

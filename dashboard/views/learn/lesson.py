@@ -373,8 +373,6 @@ def _show_control(lesson: Lesson, control: Steps, left: Memory) -> None:
             list(control.values),
             format_func=control.values.__getitem__,
             key=key,
-            on_change=_guess_again if lesson.guess_each_draw else None,
-            args=(lesson, left),
             **more,
         )
     )
