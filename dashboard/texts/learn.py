@@ -1,5 +1,6 @@
 """What stands around every lesson."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 TITLE = "Lessons"
@@ -16,6 +17,11 @@ HIDDEN = "Your guess is kept. A link from your teacher shows the answer."
 CHECK = "Check yourself"
 KEEP = "Takeaway"
 PLAY, STOP_PLAYING = "\u25b6 Play", "\u25a0 Stop"
+NLL = (
+    "mean of \u2212ln of the probability given to what happened: 80% costs"
+    f" {-math.log(0.8):.2f}, 1% costs {-math.log(0.01):.1f}."
+)
+"""Its definition, in every lesson that speaks of it."""
 SLIDES = "Pictures for slides"
 NUMBERS = "The picture in numbers"
 COMPUTED = "How this is computed"

@@ -200,8 +200,10 @@ def _careful(line_ups: Often) -> list[str]:
     if line_ups.alarms >= CAREFUL * LEVEL:
         return []
     return [
-        "With so few rows the p-values are too large, and the limit too far out: false alarms are"
-        f" {_alarms(line_ups)}, not {of_100(LEVEL)}."
+        (
+            "With so few rows the p-values are too large, and the limit too far out: false alarms"
+            f" are {_alarms(line_ups)}, not {of_100(LEVEL)}."
+        )
     ]
 
 

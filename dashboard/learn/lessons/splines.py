@@ -16,6 +16,7 @@ from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.texts import learn as words
 from dashboard.texts.numbers import amount, of_100, percent, points
 
 KEY = "splines"
@@ -323,7 +324,6 @@ LESSON = Lesson(
         " rows.",
         "Spline": "a smooth curve made of pieces (cubic polynomials).",
         "Knots": "points, evenly spaced over the rows, where its pieces meet.",
-        "NLL": "mean negative log-likelihood of the outcomes, correct or not; confident mistakes"
-        " cost much.",
+        "NLL": words.NLL,
     },
 )  # fmt: skip
