@@ -9,7 +9,7 @@ INTRO = "One idea each: guess first, then see. All figures are computed while yo
 
 ALL = "All lessons"
 GUESS = "Your guess"
-GUESS_NUMBER = "Your guess (move the slider)"
+GUESS_NUMBER = "Your guess"
 LOCK = "Show the answer"
 SKIP = "Skip the guess"
 AGAIN = "Guess again"
@@ -35,6 +35,11 @@ OTHER = "Not quite. The answer is: {answer}."
 def minutes_of(n: int) -> str:
     """Say how long a lesson takes."""
     return f"about {n} minutes"
+
+
+def my_guess(guess: str) -> str:
+    """Name a guess on the button that makes it and shows the answer."""
+    return f"My guess: {guess}"
 
 
 def lesson_name(number: int, title: str) -> str:

@@ -82,6 +82,14 @@ def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
 
 
 @every_lesson
+def test_words_are_defined_before_the_answer_and_beside_it(lesson: Lesson) -> None:
+    for query in ({}, {"answers": "shown"}):
+        page = open_lesson(lesson=lesson.key, **query)
+        for term, meaning in lesson.terms.items():
+            assert shown(page).count(f"**{term}**: {meaning}") == 1
+
+
+@every_lesson
 def test_skipping_shows_the_answer_as_well(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key)
     page.button(key=f"skip_{lesson.key}").click().run()
@@ -205,11 +213,18 @@ def test_the_list_keeps_what_a_link_fixes() -> None:
     assert "lesson=bins&seed=41&hide=check" in links
 
 
-def test_where_the_slider_starts_is_no_guess() -> None:
+def test_a_number_is_guessed_by_a_button_that_names_it() -> None:
     page = open_lesson(lesson="bins")
-    assert page.button(key="lock_bins").disabled
+    assert "guess" not in page.query_params
+    assert page.button(key="lock_bins").label == words.my_guess("4%")
     page.slider(key="guess_bins").set_value(7).run()
-    assert not page.button(key="lock_bins").disabled
+    assert page.button(key="lock_bins").label == words.my_guess("7%")
+    page.slider(key="guess_bins").set_value(4).run()
+    page.button(key="lock_bins").click().run()
+    assert page.query_params["guess"] == "4"
+
+
+def test_an_answer_has_to_be_chosen() -> None:
     choice = open_lesson(lesson="ks")
     assert choice.radio(key="guess_ks").value is None
     assert choice.button(key="lock_ks").disabled

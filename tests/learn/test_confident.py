@@ -50,8 +50,14 @@ def test_every_seed_shows_the_same(seed: int) -> None:
 
 def test_the_sentence_names_the_temperature_the_training_and_the_fit() -> None:
     rest = [
-        "As trained (T = 1): **overconfident by 5.1 percentage points**. KS error 5.1%, NLL (all classes) 0.371.",
-        "Fitted on other rows (T = 1.94): **no clear gap**. KS error 0.2%, NLL (all classes) 0.279.",
+        (
+            "As trained (T = 1): **overconfident by 5.1 percentage points**. KS error 5.1%,"
+            " NLL (all classes) 0.371."
+        ),
+        (
+            "Fitted on other rows (T = 1.94): **no clear gap**. KS error 0.2%,"
+            " NLL (all classes) 0.279."
+        ),
     ]
     chosen, *others = shown("3.98").sentence.split("  \n")
     assert others == rest

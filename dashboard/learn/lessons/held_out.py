@@ -280,8 +280,8 @@ LESSON = Lesson(
         Steps("evaluate", "Evaluate on", SETS, "other", as_buttons=True),
     ),
     show=show,
-    takeaway="Fit on some rows, evaluate on others. The fewer rows there are to fit on, the fewer"
-    " numbers a calibrator should have.",
+    takeaway="Fit on some rows, evaluate on others. The fewer rows there are to fit on, the simpler"
+    " the calibrator should be.",
     check=Check(
         "On its calibration rows, a calibrator has an ECE of 0%. What does that show?",
         {

@@ -23,7 +23,7 @@ KEY = "splines"
 
 NETWORK = "city_country_100"
 
-NETWORK_NAME = "a network that names the country of a city"
+NETWORK_NAME = "a network that names a city's country from the city's name"
 
 SIZES = (100, 500, 5000)
 
@@ -165,7 +165,12 @@ def _sentence(fits: dict[int, Result], size: int, n_knots: int) -> str:
 
 def _note(chosen: Result, question: dict[int, Result], size: int) -> str:
     """Say where a draw does not show it, what is not drawn, and how the NLL is limited."""
-    sentences = []
+    sentences = [
+        (
+            "Why the slope is an observed frequency: where 3 of the next 10 rows are correct, the"
+            " curve climbs by 3 per 10, a slope of 30%."
+        )
+    ]
     if question[MANY].other_nll <= question[FEW].other_nll:
         sentences.append(f"With this draw of {FEWEST} rows it does not show. Draw again.")
     if size == SIZES[-1]:
@@ -174,9 +179,9 @@ def _note(chosen: Result, question: dict[int, Result], size: int) -> str:
         )
     if chosen.certain:
         sentences.append(
-            f"The NLL is taken with scores between {percent(LIMIT, 1)} and {percent(1 - LIMIT, 1)},"
-            f" so that a confident mistake costs {-math.log(LIMIT):.1f} at most; there are"
-            f" {chosen.certain} here."
+            f"For the NLL, scores are held between {percent(LIMIT, 1)} and {percent(1 - LIMIT, 1)},"
+            f" so that a prediction that is wrong costs {-math.log(LIMIT):.1f} at most. Without"
+            f" that, {chosen.certain} of the other rows would cost more, or infinitely much."
         )
     return " ".join(sentences)
 
@@ -201,8 +206,8 @@ def _totals(result: Result, n_knots: int, palette: Palette) -> Picture:
         x=_fractiles(result),
         y=pictures.percent_axis("Cumulative outcomes", top, min(0.0, float(curve.min()))),
         names=[
-            pictures.label(f"spline, {n_knots} knots", 0.03, 0.86 * top, palette.score),
-            pictures.label("rows of the fit", 0.03, 0.72 * top, palette.frequency),
+            pictures.label(f"\u2501 spline, {n_knots} knots", 0.03, 0.86 * top, palette.score),
+            pictures.label("\u2501 rows of the fit (wide)", 0.03, 0.72 * top, palette.frequency),
         ],
         margin=MARGIN,
     )
@@ -230,9 +235,9 @@ def _slope(result: Result, palette: Palette) -> Picture:
         x=_fractiles(result),
         y=pictures.percent_axis("Score, observed frequency", 1.02),
         names=[
-            pictures.label("calibrated score", 0.03, 0.9, palette.score),
-            pictures.label("observed, other rows", 0.03, 0.77, palette.frequency),
-            pictures.label("uncalibrated score", 0.03, 0.64, palette.neutral),
+            pictures.label("\u2501 calibrated score", 0.03, 0.9, palette.score),
+            pictures.label("\u25cf observed, other rows", 0.03, 0.77, palette.frequency),
+            pictures.label("- - uncalibrated score", 0.03, 0.64, palette.neutral),
         ],
         margin=MARGIN,
     )
@@ -272,7 +277,7 @@ def observed() -> BinTable:
 LESSON = Lesson(
     key=KEY,
     title="Splines from fractiles",
-    question=f"A spline with {FEW} knots, fitted to {FEWEST} rows, calibrates"
+    question=f"A smooth curve (spline) with {FEW} knots, fitted to {FEWEST} rows, calibrates"
     f" {NETWORK_NAME}. With **{MANY} knots**, what happens to the NLL on **other rows**?",
     guess=ChoiceGuess(
         {

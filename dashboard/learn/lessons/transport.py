@@ -162,8 +162,9 @@ def _sentence(result: Result, rate: str) -> str:
 def _note(result: Result) -> str:
     return (
         "Patients with the event have the same range of scores in both hospitals, and patients"
-        f" without it, too; only their shares differ. Then the offset is"
-        f" {with_sign(result.true_offset)} in truth: the logarithm of the odds in B divided by those in A. Where patients differ otherwise, the"
+        " without it, too; only their shares differ. Then the offset is"
+        f" {with_sign(result.true_offset)} in truth: the logarithm of the odds in B divided by"
+        " those in A. Where patients differ otherwise, the"
         " slope changes as well: look at the curve there."
     )
 
