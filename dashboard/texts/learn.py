@@ -27,7 +27,7 @@ NUMBERS = "The picture in numbers"
 COMPUTED = "How this is computed"
 TERMS = "Words"
 NEXT, BEFORE, FURTHER = "Next", "Previous", "After the lessons"
-NEXT_LESSON, LAST_LESSON = "Next: {name}", "That was the last lesson. Go on with:"
+NEXT_LESSON, LAST_LESSON = "Next: {name}", "This is the last lesson. Go on with:"
 RIGHT = "Yes."
 OTHER = "Not quite. The answer is: {answer}."
 

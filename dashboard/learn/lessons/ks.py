@@ -241,10 +241,10 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
             *_gap_traces(walk, drawn, palette),
         ],
         x={**pictures.percent_axis("Rows added, lowest score first"), "anchor": "y2"},
-        y={**pictures.percent_axis("Total"), "domain": [0.72, 1], "tickvals": [0, 1]},
+        y={**pictures.percent_axis("Total"), "domain": [0.64, 1], "tickvals": [0, 0.5, 1]},
         yaxis2={
             **pictures.number_axis("Gap", *ends, zeroline=True, tickformat=".3~%", nticks=5),
-            "domain": [0, 0.6],
+            "domain": [0, 0.53],
         },
         names=[*_total_names(palette), *_gap_names(walk, palette)],
         height=HEIGHT,
@@ -319,17 +319,15 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
     traces += [
         pictures.diagonal(palette),
         pictures.line([score, score], [frequency, score], palette.text, width=7),
-        pictures.dots([score], [frequency], palette.frequency, size=15, symbol="square"),
-        pictures.dots([score], [score], palette.score, size=15),
+        pictures.dots([score], [frequency], palette.frequency, size=11, symbol="square"),
+        pictures.dots([score], [score], palette.score, size=11, cliponaxis=False),
     ]
     n_recent = f"the last {walk.n_recent:,} rows"
-    below = {"xanchor": "center", "yanchor": "top", "yshift": -9}
-    if score > 0.85:
-        below |= {"xanchor": "right", "yshift": -30}
+    aside = {"xanchor": "right", "yanchor": "bottom", "xshift": -12}  # where no bar is
     figure = pictures.by_score(
         "Reliability diagram",
         traces,
-        names=[pictures.boxed(n_recent, score, frequency, palette.text, palette, **below)],
+        names=[pictures.label(n_recent, score, score, palette.text, **aside)],
         height=HEIGHT,
     )
     return Picture(

@@ -56,6 +56,8 @@ CAREFUL = 0.8
 N_BINS = 15
 """Of the ECE."""
 
+HEIGHT = 396
+
 POINTS = 120
 """Most points of a line in a picture so small."""
 
@@ -244,7 +246,7 @@ def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> Picture:
         x=axes.pop("xaxis"),
         y=axes.pop("yaxis"),
         names=names,
-        height=430,
+        height=HEIGHT,
         **axes,
     )
     return Picture("lineup", figure, _caption(line_up, revealed=revealed))

@@ -236,7 +236,6 @@ def _diagrams(factor: str, palette: Palette) -> Picture:
         scores, (own, on) = forecaster(one), _small_axes(k)
         axes |= own
         drawn = pictures.bin_bars(scores.bins, palette)
-        drawn[-1]["cliponaxis"] = False
         share = scores.bins.counts[scores.bins.counts > 0] / scores.bins.counts.sum()
         drawn[-1]["marker"] = {**drawn[-1]["marker"], "size": np.maximum(6, 26 * np.sqrt(share))}
         traces += [trace | on for trace in drawn]
