@@ -145,7 +145,20 @@ def of_seed(seed: int) -> str:
     return f"Seed {seed}. The same seed gives the same exercises and solutions."
 
 
-HOMEWORK, BIOSTATISTICS = "Homework", "For biostatistics"
+HOMEWORK = "Homework"
+OWN_LATER = "And [Your own calibration](you): twenty questions, and the codes for the next hour."
+
+
+def biostatistics(minutes: int, instead: Sequence[str]) -> str:
+    """Head the stops for biostatistics.
+
+    Examples
+    --------
+    >>> biostatistics(16, ["One", "Another"])
+    'For biostatistics: 16 minutes instead of *One* and *Another*.'
+    """
+    *first, last = (f"*{title}*" for title in instead)
+    return f"For biostatistics: {minutes} minutes instead of {', '.join(first)} and {last}."
 
 
 def later(name: str, titles: Sequence[tuple[str, str]]) -> str:
@@ -164,7 +177,18 @@ PLAN_INTRO = (
 )
 ASK, DO, SAY = "Ask", "Do", "Say"
 QR, QR_OF = "QR codes", "QR code of the link: {name}"
-QR_HELP = "For phones that see the projector."
+QR_HELP = "For phones that see the projector. A click shows a code alone, without this plan."
+
+
+def minutes_short(n: int) -> str:
+    """Write minutes in a narrow column.
+
+    Examples
+    --------
+    >>> minutes_short(6)
+    '6 min'
+    """
+    return f"{n} min"
 
 
 def span_of(start: int, minutes: int) -> str:

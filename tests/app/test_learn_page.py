@@ -281,3 +281,22 @@ def test_a_line_up_is_guessed_again_after_each_draw() -> None:
 def test_a_link_to_a_line_up_does_not_give_it_away() -> None:
     assert is_asked(open_lesson(lesson="luck", draw="3", rows="500"))
     assert not is_asked(open_lesson(lesson="luck", draw="3", rows="500", guess="2"))
+
+
+def test_a_code_is_shown_alone_to_be_projected() -> None:
+    page = open_page("teachers")
+    script = " ".join(one.value for one in page.markdown)
+    every = [step for step in (*plan.PLAN, *plan.BIOSTATISTICS) if step.lesson]
+    for step in every:
+        assert f"](teachers?code={step.lesson})" in script
+    alone = open_page("teachers", code="eighty")
+    assert not alone.exception
+    text = " ".join(one.value for one in (*alone.markdown, *alone.subheader))
+    assert "What does 80% mean?" in text
+    assert "data:image/svg+xml" in text
+    assert words.SAY not in text
+    assert "96.7%" not in text
+    (address,) = alone.code
+    assert address.value.endswith("learn?lesson=eighty&seat=ask")
+    unknown = open_page("teachers", code="none")
+    assert words.PLAN_INTRO in [one.value for one in unknown.markdown]

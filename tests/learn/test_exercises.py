@@ -189,12 +189,17 @@ def test_the_sheet_holds_every_exercise_and_asks_for_nothing() -> None:
 def test_the_plan_lasts_as_long_as_a_lesson() -> None:
     assert plan.minutes() == 50
     assert plan.starts()[-1] + plan.PLAN[-1].minutes == 50
-    assert all(step.ask and step.do and step.say for step in plan.PLAN)
+    every = (*plan.PLAN, *plan.BIOSTATISTICS)
+    assert all(step.ask and step.do and step.say for step in every)
+    left_out = [step.minutes for step in plan.PLAN if step.lesson in plan.INSTEAD]
+    assert len(left_out) == len(plan.INSTEAD) == len(plan.BIOSTATISTICS)
+    assert sum(left_out) == sum(step.minutes for step in plan.BIOSTATISTICS)
 
 
 def test_the_plan_opens_lessons_and_holds_acting_on_a_score() -> None:
     keys = [step.lesson for step in plan.PLAN if step.lesson]
-    assert all(find(key) is not None for key in (*keys, *plan.HOMEWORK, *plan.BIOSTATISTICS))
+    others = [step.lesson for step in plan.BIOSTATISTICS]
+    assert all(find(key) is not None for key in (*keys, *plan.HOMEWORK, *others))
     assert "acting" in keys
     (first,) = [step for step in plan.PLAN if step.lesson == "eighty"]
     assert first.address == "learn?lesson=eighty&seat=ask"  # each draws for oneself
