@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from calibcore.validation import Floats
 from dashboard.compute.learn import file_of
 from dashboard.learn.laboratory import chosen_of, drawn_of
 from dashboard.learn.lesson import Shown, State, start_of
@@ -115,7 +116,7 @@ def test_the_link_opens_the_very_same_patients() -> None:
 def slow_curve(scores: list[float], hits: list[float], at: list[float]) -> list[float]:
     """Climb the likelihood of a restricted cubic spline of the log-odds, by scipy."""
     odds = np.array([logit(s) for s in scores])
-    low, bend, high = np.quantile(odds, (0.1, 0.5, 0.9))
+    low, bend, high = (float(knot) for knot in np.quantile(odds, (0.1, 0.5, 0.9)))
 
     def spline(x: float) -> float:
         def cube(knot: float) -> float:
@@ -126,8 +127,13 @@ def slow_curve(scores: list[float], hits: list[float], at: list[float]) -> list[
 
     terms = np.array([[1.0, x, spline(x)] for x in odds])
     signs = 2 * np.array(hits) - 1
-    best = minimize(lambda w: np.logaddexp(0, -signs * (terms @ w)).sum(), np.zeros(3), tol=1e-10)
-    return [risk(best.x @ [1.0, logit(s), spline(logit(s))]) for s in at]
+
+    def loss(weights: Floats) -> float:
+        return float(np.logaddexp(0, -signs * (terms @ weights)).sum())
+
+    best = minimize(loss, np.zeros(3), tol=1e-10).x.tolist()
+    at_odds = [(1.0, logit(s), spline(logit(s))) for s in at]
+    return [risk(math.sumprod(best, terms_of)) for terms_of in at_odds]
 
 
 @pytest.mark.parametrize(("slope", "shift"), [("0.6", "0"), ("1.6", "1")])

@@ -101,9 +101,13 @@ def _people(happened: NDArray[np.bool_] | None, palette: Palette) -> Picture:
     known = np.zeros(PEOPLE, dtype=bool) if happened is None else happened
     colour = [palette.frequency if one else palette.band for one in known]
     symbol = ["circle" if one else "circle-open" for one in known]
-    traces = [pictures.dots(place % 20, 4 - place // 20, colour, size=15, symbol=symbol)]
+    traces = [pictures.dots(place % 20, 4 - place // 20, colour, size=13, symbol=symbol)]
     figure = pictures.picture(
-        "100 people", traces, x=pictures.no_axis(-0.7, 19.7), y=pictures.no_axis(-0.7, 4.7)
+        "100 people",
+        traces,
+        x=pictures.no_axis(-0.7, 19.7),
+        y=pictures.no_axis(-0.7, 4.7),
+        margin=pictures.margin(8),
     )
     outcomes = (
         "Outcomes appear after your guess."

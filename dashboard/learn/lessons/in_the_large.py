@@ -115,7 +115,8 @@ def find(state: State) -> Result:
     event = drawn_of(chosen, 1).event
     scores, hits = event.scores, event.hits
     fifths = np.array_split(np.argsort(scores, kind="stable"), N_FIFTHS)
-    grid = np.linspace(*np.quantile(scores, DRAWN), 99)
+    low, high = (float(end) for end in np.quantile(scores, DRAWN))
+    grid = np.linspace(low, high, 99)
     return Result(
         event,
         (grid, flexible_curve(scores, hits.astype(np.float64), grid)),
