@@ -174,6 +174,7 @@ def later(name: str, titles: Sequence[tuple[str, str]]) -> str:
 
 PLAN_INTRO = (
     "Before: open each link once. Students need a phone or a laptop, or nothing but the projector."
+    " For a large hall, add `&size=projector` to a link."
 )
 ASK, DO, SAY = "Ask", "Do", "Say"
 QR, QR_OF = "QR codes", "QR code of the link: {name}"

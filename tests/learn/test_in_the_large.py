@@ -133,7 +133,7 @@ def slow_curve(scores: list[float], hits: list[float], at: list[float]) -> list[
 
     best = minimize(loss, np.zeros(3), tol=1e-10).x.tolist()
     at_odds = [(1.0, logit(s), spline(logit(s))) for s in at]
-    return [risk(math.sumprod(best, terms_of)) for terms_of in at_odds]
+    return [risk(math.fsum(w * x for w, x in zip(best, one, strict=True))) for one in at_odds]
 
 
 @pytest.mark.parametrize(("slope", "shift"), [("0.6", "0"), ("1.6", "1")])

@@ -267,7 +267,8 @@ def _curve(result: Result, palette: Palette, *, both: bool) -> Picture:
         given.append(f"<b style='color:{colour}'>{text}</b>")
     # Below the lines, where there always is room.
     place = cutoff + 0.01, 0.01 * top, palette.text, palette
-    names = pictures.names_at_end(lines, 0.99, top)
+    above = [(text, cost + 0.02 * top, colour) for text, cost, colour in lines]
+    names = pictures.names_at_end(above, 0.99, top)
     names.append(pictures.boxed("<br>".join(given), *place, align="left"))
     figure = pictures.picture(
         f"Cost per {PER:,} patients, by cut-off",

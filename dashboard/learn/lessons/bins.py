@@ -168,7 +168,9 @@ LESSON = Lesson(
         {"sample": data.NETWORK, "method": "none", "bins": state.chosen["bins"]},
         "All 10,000 rows in the dashboard, in equally wide bins",
     ),
-    computed="ECE: Guo 2017, eq. 3, by `calibcore.metrics.ece`. Perfectly calibrated: outcomes"
+    computed="In each bin, the distance between mean score and observed frequency, times the share"
+    " of the rows in it; these are added up. ECE: Guo 2017, eq. 3, by `calibcore.metrics.ece`."
+    " Perfectly calibrated: outcomes"
     f" drawn {N_DRAWS} times from the scores. KS error: Gupta 2021. Rows: drawn from the test set"
     " of the first example.",
     draw="Draw 100 other rows",

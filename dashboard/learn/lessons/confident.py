@@ -195,7 +195,8 @@ LESSON = Lesson(
             "hand_t": state.chosen["temperature"],
         },
     ),
-    computed="Scores at T: softmax of outputs / T, Guo 2017, section 4.2; T is fitted on the 5,000"
+    computed="The outputs of each row are divided by T, and become scores that add up to 100%."
+    " Scores at T: softmax of outputs / T, Guo 2017, section 4.2; T is fitted on the 5,000"
     " calibration rows by `calibcore.calibrators.TemperatureScaling`. All figures are of the test"
     " set of the first example. No clear gap: the KS test finds none (p at least 0.05). KS error:"
     " largest gap between cumulative scores and outcomes. NLL, all classes: mean of \u2212ln of the"

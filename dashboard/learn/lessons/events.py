@@ -336,7 +336,8 @@ LESSON = Lesson(
         " low for another cancel in it. Choose the event One class above.",
     ),
     link=lambda state: Link("reliability", _query(state)),
-    computed="`TopR`, `WithinTopR` and `OneClass` of `calibcore.events` (Gupta 2021, eqs. 3-5), on"
+    computed="Each event turns every row into one score and one outcome, yes or no. `TopR`,"
+    " `WithinTopR` and `OneClass` of `calibcore.events` (Gupta 2021, eqs. 3-5), on"
     " all rows of the test set. KS error by luck: its 95% limit under perfect calibration."
     " Calibrated: `EnsembleTemperatureScaling` (Zhang 2020, eq. 5), fitted on the calibration set;"
     " no class changes its place in a row. One row: drawn from those with several scores to see.",

@@ -390,7 +390,8 @@ LESSON = Lesson(
         {"sample": data.NETWORK, "method": "none", "fractile": state.chosen["added"]},
         "All 10,000 rows in the dashboard",
     ),
-    computed="`calibcore.cumulative.cumulative_curves`: Gupta 2021, eqs. 9 to 12. Grey: where the"
+    computed="Rows are sorted by score; scores and correct predictions are added up row by row."
+    " `calibcore.cumulative.cumulative_curves`: Gupta 2021, eqs. 9 to 12. Grey: where the"
     " largest gap of a perfectly calibrated model stays in about 95% of draws (Brownian limit)."
     f" Rows: the test set of the first example, or {FEW} of it, evenly over scores above 40%.",
     terms={

@@ -35,6 +35,9 @@ FEWEST, FEW, MANY = SIZES[0], 4, 30
 LIMIT = 0.001
 """For the NLL, scores stay this far from 0 and 1."""
 
+FALLS = 1e-3
+"""Between two places of `ACROSS`: a calibrated score that falls by more is said to fall."""
+
 BINS = 15
 
 MARGIN = pictures.margin(bottom=70)
@@ -173,6 +176,11 @@ def _note(chosen: Result, question: dict[int, Result], size: int) -> str:
     ]
     if question[MANY].other_nll <= question[FEW].other_nll:
         sentences.append(f"With this draw of {FEWEST} rows it does not show. Draw again.")
+    if np.diff(_slope_at(chosen.drawn, ACROSS)).min() < -FALLS:
+        sentences.append(
+            "The calibrated score falls in places where the score rises: nothing makes a spline"
+            " rise, and few rows decide its slope at a place."
+        )
     if size == SIZES[-1]:
         sentences.append(
             f"These are all {size:,} calibration rows, so a draw changes nothing here."
@@ -318,7 +326,9 @@ LESSON = Lesson(
         },
         "All 5,000 calibration rows in the dashboard",
     ),
-    computed="`SplineCalibration` (Gupta 2021, section 4): a cubic spline with natural ends and"
+    computed="A smooth curve is fitted to the correct predictions, added up; its slope at a score"
+    " is the calibrated score. `SplineCalibration` (Gupta 2021, section 4): a cubic spline with"
+    " natural ends and"
     " evenly spaced knots, fitted to the cumulative outcomes by least squares. Its slope is held"
     " between 0% and 100%, as is usual in the dashboard; the paper's own fit is not. Rows: the top"
     f" predictions of {NETWORK_NAME}; other rows: its test set.",

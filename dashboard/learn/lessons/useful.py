@@ -319,7 +319,9 @@ LESSON = Lesson(
         },
         "The network in the dashboard",
     ),
-    computed="Log-odds of the network, as far from those of the base rate as chosen; base rate: of"
+    computed="The network's scores are moved towards the base rate or away from it, and compared"
+    " with what the pictures show. Log-odds of the network, as far from those of the base rate"
+    " as chosen; base rate: of"
     " the calibration set. ECE: Guo 2017, in"
     f" {N_BINS} bins. Miscalibration: how much the best increasing map of the scores would lower"
     " the Brier score. Discrimination: how much scores so mapped are better than one score for all"
