@@ -293,7 +293,7 @@ LESSON = Lesson(
     minutes=7,
     title="Miscalibrated or luck?",
     question="Five of these pictures are luck alone: their outcomes are drawn as if the scores were"
-    " the true probabilities. One is a real network, another than in the lessons before, and"
+    " the true probabilities. One is a real network, not that of the lessons before, and"
     " **miscalibrated**. Which?",
     guess=ChoiceGuess({str(k): str(k) for k in range(1, N_PICTURES + 1)}),
     controls=(Steps("rows", "Rows in each picture", {str(n): f"{n:,}" for n in ROWS}, "100"),),
@@ -324,8 +324,8 @@ LESSON = Lesson(
     play=DRAW,
     terms={
         "Gap": "cumulative score minus cumulative outcomes; the KS error is the widest.",
-        "p-value": "how often luck alone shows a KS error at least as large, about; of few rows it"
-        " is too large.",
+        "p-value": "about how often luck alone shows a KS error at least as large; with few rows"
+        " it is too large.",
     },
     guess_each_draw=True,
 )
