@@ -102,8 +102,10 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 @media (prefers-reduced-motion: reduce) { .play { display: none; } }
 @media (max-width: 640px) {
   [class*="st-key-qr_"] { display: none; }
+  [data-testid="stMain"] kbd { display: none; }
   [data-testid="stMain"] pre code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
   [class*="st-key-card_"] img { width: 72px; }
+  [class*="st-key-card_"] > :first-child { width: 80px !important; min-width: 0; flex: none; }
   .st-key-lab_numbers { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1rem; }
   [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }
   .st-key-own_keys { display: none; }

@@ -39,8 +39,8 @@ def log_audit(
     finite = {key: one for key, one in values.items() if one is not None and math.isfinite(one)}
     mlflow.log_metrics(finite, step=step)
     facts: dict[str, object] = {"n_samples": result.test.n_samples}
-    if result.asked is not None:
-        facts |= {"event": result.asked.event, "calibrator": result.asked.calibrator}
+    if result.request is not None:
+        facts |= {"event": result.request.event, "calibrator": result.request.calibrator}
     mlflow.log_params({f"{name}/{key}": repr(value) for key, value in facts.items()})
     mlflow.set_tag(f"{name}/direction", result.verdict.before.direction)
     mlflow.log_text(result.to_json(), f"{name}/audit.json")

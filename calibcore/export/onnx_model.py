@@ -90,11 +90,11 @@ def onnx_model(file: CalibratorFile, *, single: bool = False) -> ModelProto:
     if not of_scores:
         shape.append(len(file.class_names))
     tensors = [helper.make_tensor_value_info(one, kind, shape) for one in (name, "calibrated")]
-    drawn_graph = helper.make_graph(
+    drawing = helper.make_graph(
         graph.nodes, "calibrator", tensors[:1], tensors[1:], graph.constants
     )
     model = helper.make_model(
-        drawn_graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR
+        drawing, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR
     )
     model.producer_name, model.producer_version = "Fractile", file.made_by
     facts = {

@@ -18,7 +18,7 @@ SETS = ("calibration", "test")
 NETWORK = "fashion_cnn_overconfident"
 """The model that most lessons speak of: one that was trained too long."""
 
-NETWORK_NAME = "a network that sorts pictures of garments and was trained too long"
+NETWORK_NAME = "a neural network that names the garment in a picture"
 
 
 @cache

@@ -81,8 +81,8 @@ def _people(rng: np.random.Generator) -> Exercise:
     return Exercise(
         "eighty",
         f"A well-calibrated model gives each of {n} people a risk of {percent}%. How many have the"
-        " event on average? Outside which two numbers do at most 2.5% of such groups lie on either"
-        " side, and how many groups lie between them (binomial distribution)?",
+        " event on average? Between which two counts do at least 95% of such groups lie, with at"
+        " most 2.5% on either side (binomial distribution)? How many exactly?",
         (),
         (
             (
@@ -136,10 +136,11 @@ def _ratio(rng: np.random.Generator) -> Exercise:
     ratio = observed_expected_ratio(rows.scores, rows.hits)
     expected, observed = float(rows.scores.sum()), int(rows.hits.sum())
     spread = float(np.sqrt((rows.scores * (1 - rows.scores)).sum()))
-    luck = "it may be luck" if abs(observed - expected) < 2 * spread else "luck is rarely so large"
-    verdict = "too high" if ratio < 1 else "too low"
-    if round(ratio, 2) == 1:
-        verdict = "right"
+    by_luck = abs(observed - expected) < 2 * spread
+    luck = "it may be luck" if by_luck else "luck is rarely so large"
+    verdict = f"the risks are {'too high' if ratio < 1 else 'too low'}"
+    if by_luck:
+        verdict = "with so few, this cannot be told from 1"
     return Exercise(
         "large",
         "How many events does the model expect in these patients, and how many happened? Find O/E."
@@ -147,10 +148,7 @@ def _ratio(rng: np.random.Generator) -> Exercise:
         _table(rows),
         (
             f"Expected: the scores added up, {expected:.2f}. Observed: {observed}.",
-            (
-                f"O/E = {observed} / {expected:.2f} = {ratio:.2f}: for these patients, the risks"
-                f" are {verdict}."
-            ),
+            (f"O/E = {observed} / {expected:.2f} = {ratio:.2f}: for these patients, {verdict}."),
             (
                 f"If the risks were right, the number would have a standard deviation of"
                 f" {spread:.2f},"
@@ -211,8 +209,8 @@ def _benefit(rng: np.random.Generator) -> Exercise:
     everybody = (events - (n - events) * weight) / n
     return Exercise(
         "acting",
-        f"Patients with a score of {cutoff:g} or more are treated. Find the net benefit per"
-        " patient:"
+        f"Patients with a score of {cutoff:g} or more are treated. The net benefit weighs a patient"
+        " treated in vain against one treated rightly, as the cut-off does. Find it, per patient:"
         " those treated with the event, less those treated without it times cut-off / (1 \u2212"
         " cut-off), divided by all. Compare it with treating all and none.",
         _table(rows),

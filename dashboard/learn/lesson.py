@@ -197,8 +197,8 @@ class Lesson:
     minutes: int = 5
     """How long it takes with a class, about."""
     guess_each_draw: bool = False
-    """Whether each draw, and each step of a control, is a new thing to be guessed; the controls are
-    then there before the answer too.
+    """Whether each draw is a new thing to be guessed; the controls are then there before the answer
+    too, and a step of them changes neither what is right nor what was guessed.
     """
 
 

@@ -106,7 +106,8 @@ def bin_bars(table: BinTable, palette: Palette, least: int = 1) -> list[Trace]:
     bar_trace = bars((low + high) / 2, heights, palette.frequency, high - low, opacity=0.6)
     # A bar of 0 is its edge alone: without one, a bin with none looks like no bin.
     bar_trace["marker"]["line"] = {"width": 2, "color": palette.frequency}
-    return [bar_trace, diagonal(palette), dots(score, score, palette.score, size=9)]
+    means = dots(score, score, palette.score, size=9, cliponaxis=False)
+    return [bar_trace, diagonal(palette), means]
 
 
 def diagonal(palette: Palette) -> Trace:

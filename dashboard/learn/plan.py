@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from calibcore.reliability.bins import binomial_interval
 from dashboard.learn.binomial import chances_of, share_within, usual_range
+from dashboard.learn.lessons import in_the_large, transport
 from dashboard.learn.lessons.diagram import QUESTION_BIN, find, rows_until
 from dashboard.texts.numbers import percent, span
 
@@ -53,7 +54,7 @@ PLAN: tuple[Step, ...] = (
         3,
         "A well-calibrated model gives each of 100 people a risk of 80%. How many will have the"
         " event?",
-        "Hands for 70, 75, 80, 85. Meanwhile, hand out the link below.",
+        "Hands for 70, 75, 80, 85. Meanwhile, hand out the link of the next stop.",
         "Keep your number; you draw your own 100 people now.",
     ),
     Step(
@@ -76,9 +77,9 @@ PLAN: tuple[Step, ...] = (
     Step(
         5,
         "What is the ECE of the same 100 rows with 100 bins?",
-        "Guess, show the answer. Then half of the class sets 5 bins, half 100; both call out"
-        " theirs.",
-        "Nothing changed but the ruler. An ECE needs its bins, its rows, and what luck would show.",
+        "Guess, show the answer. Then each draws other rows (D), and reads below the"
+        " picture what 5 and 100 bins show. Five students call out theirs.",
+        "The same rows, two rulers. An ECE needs its bins, its rows, and what luck would show.",
         "bins",
     ),
     Step(
@@ -92,7 +93,8 @@ PLAN: tuple[Step, ...] = (
     Step(
         7,
         "Five pictures are luck, one is a miscalibrated network. Which?",
-        "All guess with 100 rows, hands; then with 10,000. Then play: other draws.",
+        "All guess with 100 rows, hands. Before the answer, move to 10,000 rows: the pictures keep"
+        " their places; hands again. Then play: other draws.",
         "With few rows, luck looks like miscalibration, and miscalibration like luck.",
         "luck",
     ),
@@ -105,8 +107,8 @@ PLAN: tuple[Step, ...] = (
     ),
     Step(
         4,
-        "Base rate, network, or the one who exaggerates: whose ECE is lowest? Whom do you hire?",
-        "Guess, show the answer; hands for the second question. Then the slider.",
+        "Base rate, network, or the one who exaggerates: whose ECE is lowest?",
+        "Guess, show the answer. Ask aloud: whom would you hire? Hands. Then the slider.",
         "The base rate is calibrated and of no use. Proper scores count both.",
         "useful",
     ),
@@ -121,14 +123,46 @@ PLAN: tuple[Step, ...] = (
         4,
         "What do you know now that you did not at the beginning?",
         "One sentence each from three students. Spare time.",
-        "Homework: the lessons below.",
+        "Homework: the lessons at the end of this plan.",
     ),
 )
 
 HOMEWORK = ("held_out", "splines", "groups")
 
-BIOSTATISTICS = ("large", "transport", "hosmer")
 """Keys of lessons for later."""
+
+BIOSTATISTICS: tuple[Step, ...] = (
+    Step(
+        5,
+        f"O/E is 1, the calibration slope is {in_the_large.QUESTION_SLOPE}. Which risks are too"
+        " high?",
+        "Guess, show the answer. Then slopes above 1; then a shift at slope 1.",
+        "O/E and intercept are about the total, the slope about how extreme risks are. The curve"
+        " shows both.",
+        "large",
+    ),
+    Step(
+        6,
+        f"Half of the patients have the disease here, {transport.QUESTION_RATE}% there. What is"
+        f" the true risk there at a score of {transport.SCORE}%?",
+        "Guess, show the answer; then with an offset. Work out the odds at the board.",
+        "A model is validated where it is used. Where only the prevalence differs, an offset"
+        " corrects it.",
+        "transport",
+    ),
+    Step(
+        5,
+        "The same small error, more patients: how often does Hosmer-Lemeshow reject the model?",
+        "Guess, show the answer. Move the number of patients; then choose hospitals that differ.",
+        "Its p-value is about the number of patients as much as about the error. Report how large"
+        " the error is.",
+        "hosmer",
+    ),
+)
+"""Stops for biostatistics, as long as those that they stand in for."""
+
+INSTEAD = ("bins", "luck", "confident")
+"""Lessons of the plan that may be left out for these."""
 
 
 def minutes() -> int:

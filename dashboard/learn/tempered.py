@@ -19,7 +19,7 @@ from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Picture
 from dashboard.texts.badges import NOT_DETECTED, Badge, finding
-from dashboard.texts.numbers import detected_points, percent
+from dashboard.texts.numbers import detected_points, difference, percent
 
 N_BINS = 10
 
@@ -110,8 +110,8 @@ def verdict(network: Tempered) -> str:
     word = _word(network)
     if not network.finding.one_way:
         return f"**{word.lower()}**"
-    size = detected_points(abs(network.mean_score - network.accuracy), network.n_rows)
-    return f"**{word.lower()} by {size}**"
+    gap = difference(network.accuracy, network.mean_score, "share", network.n_rows)
+    return f"**{word.lower()} by {detected_points(abs(gap), network.n_rows)}**"
 
 
 def _word(network: Tempered) -> str:
@@ -251,7 +251,7 @@ def loss_picture(losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: 
         f"Loss of a row: {chosen.name.lower()}",
         traces,
         x=pictures.percent_axis("Score of the true class, p"),
-        y=pictures.number_axis("Loss (nats)", 0, _HIGH),
+        y=pictures.number_axis("Loss", 0, _HIGH),
         names=[name],
     )
     return Picture("loss", figure, _caption(chosen, usual, n_classes))

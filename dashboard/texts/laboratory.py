@@ -21,9 +21,9 @@ INTRO = (
 )
 PRESET = "Model"
 PRESETS: Mapping[str, str] = {
-    "overconfident": "Overconfident",
+    "overconfident": "Too extreme",
     "calibrated": "Perfectly calibrated",
-    "underconfident": "Underconfident",
+    "underconfident": "Not extreme enough",
     "too_high": "Scores too high",
     "wavy": "S-shaped",
     "two_groups": "Two groups with opposite errors",

@@ -1,5 +1,6 @@
 """What stands around every lesson."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 TITLE = "Lessons"
@@ -8,19 +9,24 @@ INTRO = "One idea each: guess first, then see. All figures are computed while yo
 
 ALL = "All lessons"
 GUESS = "Your guess"
-GUESS_NUMBER = "Your guess (move the slider)"
+GUESS_NUMBER = "Your guess"
 LOCK = "Show the answer"
 SKIP = "Skip the guess"
 AGAIN = "Guess again"
 HIDDEN = "Your guess is kept. A link from your teacher shows the answer."
 CHECK = "Check yourself"
-KEEP = "Takeaway"
+KEEP, TERMS = "Takeaway", "Words"
 PLAY, STOP_PLAYING = "\u25b6 Play", "\u25a0 Stop"
+NLL = (
+    "mean of \u2212ln of the probability given to what happened: 80% costs"
+    f" {-math.log(0.8):.2f}, 1% costs {-math.log(0.01):.1f}."
+)
+"""Its definition, in every lesson that speaks of it."""
 SLIDES = "Pictures for slides"
 NUMBERS = "The picture in numbers"
 COMPUTED = "How this is computed"
 NEXT, BEFORE, FURTHER = "Next", "Previous", "After the lessons"
-NEXT_LESSON, LAST_LESSON = "Next: {name}", "That was the last lesson. Go on with:"
+NEXT_LESSON, LAST_LESSON = "Next: {name}", "This is the last lesson. Go on with:"
 RIGHT = "Yes."
 OTHER = "Not quite. The answer is: {answer}."
 
@@ -28,6 +34,11 @@ OTHER = "Not quite. The answer is: {answer}."
 def minutes_of(n: int) -> str:
     """Say how long a lesson takes."""
     return f"about {n} minutes"
+
+
+def my_guess(guess: str) -> str:
+    """Name a guess on the button that makes it and shows the answer."""
+    return f"My guess: {guess}"
 
 
 def lesson_name(number: int, title: str) -> str:
@@ -133,7 +144,20 @@ def of_seed(seed: int) -> str:
     return f"Seed {seed}. The same seed gives the same exercises and solutions."
 
 
-HOMEWORK, BIOSTATISTICS = "Homework", "For biostatistics"
+HOMEWORK = "Homework"
+OWN_LATER = "And [Your own calibration](you): twenty questions, and the codes for the next hour."
+
+
+def biostatistics(minutes: int, instead: Sequence[str]) -> str:
+    """Head the stops for biostatistics.
+
+    Examples
+    --------
+    >>> biostatistics(16, ["One", "Another"])
+    'For biostatistics: 16 minutes instead of *One* and *Another*.'
+    """
+    *first, last = (f"*{title}*" for title in instead)
+    return f"For biostatistics: {minutes} minutes instead of {', '.join(first)} and {last}."
 
 
 def later(name: str, titles: Sequence[tuple[str, str]]) -> str:
@@ -149,10 +173,22 @@ def later(name: str, titles: Sequence[tuple[str, str]]) -> str:
 
 PLAN_INTRO = (
     "Before: open each link once. Students need a phone or a laptop, or nothing but the projector."
+    " For a large hall, add `&size=projector` to a link."
 )
 ASK, DO, SAY = "Ask", "Do", "Say"
 QR, QR_OF = "QR codes", "QR code of the link: {name}"
-QR_HELP = "For phones that see the projector."
+QR_HELP = "For phones that see the projector. A click shows a code alone, without this plan."
+
+
+def minutes_short(n: int) -> str:
+    """Write minutes in a narrow column.
+
+    Examples
+    --------
+    >>> minutes_short(6)
+    '6 min'
+    """
+    return f"{n} min"
 
 
 def span_of(start: int, minutes: int) -> str:

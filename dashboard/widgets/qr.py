@@ -6,18 +6,22 @@ from base64 import b64encode
 import segno
 import streamlit as st
 
-_PIXELS = 3
-"""Of the page for one module of a code."""
+SMALL, LARGE = 3, 14
+"""Pixels of the page for one module of a code: beside a text, and to be projected."""
+
+_QUIET = 4
+"""Modules of the margin that the standard asks for."""
 
 
-def show_qr(address: str, alt: str) -> None:
+def show_qr(address: str, alt: str, *, pixels: int = SMALL, opens: str = "") -> None:
     """Show the code of an address, dark on white in either theme.
 
-    ``address``: whole. ``alt``: what it opens.
+    ``address``: whole. ``alt``: what it opens. ``pixels``: of a module. ``opens``: what a click on
+    the code opens; "" for nothing.
     """
     buffer = io.BytesIO()
     segno.make(address, micro=False).save(
-        buffer, kind="svg", scale=_PIXELS, border=2, light="#fff", xmldecl=False
+        buffer, kind="svg", scale=pixels, border=_QUIET, light="#fff", xmldecl=False
     )
-    picture = b64encode(buffer.getvalue()).decode()
-    st.markdown(f"![{alt}](data:image/svg+xml;base64,{picture})", width="content")
+    picture = f"![{alt}](data:image/svg+xml;base64,{b64encode(buffer.getvalue()).decode()})"
+    st.markdown(f"[{picture}]({opens})" if opens else picture, width="content")

@@ -87,6 +87,14 @@ def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
 
 
 @each_kind
+def test_words_are_defined_before_the_answer_and_beside_it(lesson: Lesson) -> None:
+    for query in ({}, {"answers": "shown"}):
+        page = open_lesson(lesson=lesson.key, **query)
+        for term, meaning in lesson.terms.items():
+            assert shown(page).count(f"**{term}**: {meaning}") == 1
+
+
+@each_kind
 def test_skipping_shows_the_answer_as_well(lesson: Lesson) -> None:
     page = open_lesson(lesson=lesson.key)
     page.button(key=f"skip_{lesson.key}").click().run()
@@ -210,11 +218,18 @@ def test_the_list_keeps_what_a_link_fixes() -> None:
     assert "lesson=bins&seed=41&hide=check" in links
 
 
-def test_where_the_slider_starts_is_no_guess() -> None:
+def test_a_number_is_guessed_by_a_button_that_names_it() -> None:
     page = open_lesson(lesson="bins")
-    assert page.button(key="lock_bins").disabled
+    assert "guess" not in page.query_params
+    assert page.button(key="lock_bins").label == words.my_guess("4%")
     page.slider(key="guess_bins").set_value(7).run()
-    assert not page.button(key="lock_bins").disabled
+    assert page.button(key="lock_bins").label == words.my_guess("7%")
+    page.slider(key="guess_bins").set_value(4).run()
+    page.button(key="lock_bins").click().run()
+    assert page.query_params["guess"] == "4"
+
+
+def test_an_answer_has_to_be_chosen() -> None:
     choice = open_lesson(lesson="ks")
     assert choice.radio(key="guess_ks").value is None
     assert choice.button(key="lock_ks").disabled
@@ -243,7 +258,7 @@ def is_asked(page: AppTest) -> bool:
     return "lock_luck" in [one.key for one in page.button]
 
 
-def test_a_line_up_is_guessed_again_after_each_draw_and_step() -> None:
+def test_a_line_up_is_guessed_again_after_each_draw() -> None:
     page = open_lesson(lesson="luck")
     page.radio(key="guess_luck").set_value("3").run()
     page.button(key="lock_luck").click().run()
@@ -253,13 +268,15 @@ def test_a_line_up_is_guessed_again_after_each_draw_and_step() -> None:
     assert page.radio(key="guess_luck").value is None
     assert dict(page.query_params) == {"lesson": "luck", "draw": "2"}
     page.radio(key="guess_luck").set_value("1").run()
+    page.select_slider(key="control_luck_rows").set_value("500").run()
+    assert page.radio(key="guess_luck").value == "1"
     page.button(key="lock_luck").click().run()
     assert not is_asked(page)
     page.select_slider(key="control_luck_rows").set_value("2000").run()
-    assert is_asked(page)
-    assert page.radio(key="guess_luck").value is None
-    page.radio(key="guess_luck").set_value("6").run()
+    assert not is_asked(page)
+    assert "Your guess: **1**" in shown(page)
     page.button(key="draw_luck").click().run()
+    assert is_asked(page)
     assert page.radio(key="guess_luck").value is None
     page.button(key="skip_luck").click().run()
     state = {"chosen": {"rows": "2000"}, "draws": 3}
@@ -269,3 +286,22 @@ def test_a_line_up_is_guessed_again_after_each_draw_and_step() -> None:
 def test_a_link_to_a_line_up_does_not_give_it_away() -> None:
     assert is_asked(open_lesson(lesson="luck", draw="3", rows="500"))
     assert not is_asked(open_lesson(lesson="luck", draw="3", rows="500", guess="2"))
+
+
+def test_a_code_is_shown_alone_to_be_projected() -> None:
+    page = open_page("teachers")
+    script = " ".join(one.value for one in page.markdown)
+    every = [step for step in (*plan.PLAN, *plan.BIOSTATISTICS) if step.lesson]
+    for step in every:
+        assert f"](teachers?code={step.lesson})" in script
+    alone = open_page("teachers", code="eighty")
+    assert not alone.exception
+    text = " ".join(one.value for one in (*alone.markdown, *alone.subheader))
+    assert "What does 80% mean?" in text
+    assert "data:image/svg+xml" in text
+    assert words.SAY not in text
+    assert "96.7%" not in text
+    (address,) = alone.code
+    assert address.value.endswith("learn?lesson=eighty&seat=ask")
+    unknown = open_page("teachers", code="none")
+    assert words.PLAN_INTRO in [one.value for one in unknown.markdown]

@@ -182,6 +182,9 @@ def test_the_sentence_and_what_is_added_up() -> None:
         assert added + f"{total / 5:.0f} per 1,000." in said.pictures[1].text
         assert f"{total / 5:.0f}" in said.sentence
     assert said.note.startswith("Why 10%: at that risk, 9 visits are unnecessary for each one that")
+    best = [f"{100 * one.best:.2g}%" for one in (here.before, here.after)]
+    assert f"at a cut-off of {best[0]} before, as" in said.note
+    assert said.note.endswith(f"of {best[1]} after: not exactly 10%, by luck of these patients.")
 
 
 def test_nothing_of_the_answer_is_sent_before() -> None:

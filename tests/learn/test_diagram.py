@@ -9,7 +9,16 @@ import pytest
 from dashboard.figures import LIGHT
 from dashboard.learn import data
 from dashboard.learn.lesson import Shown, start_of
-from dashboard.learn.lessons.diagram import BINS, LESSON, N_ROWS, PER_BIN, QUESTION_BIN, SEED, find
+from dashboard.learn.lessons.diagram import (
+    BINS,
+    LESSON,
+    N_BINS,
+    N_ROWS,
+    PER_BIN,
+    QUESTION_BIN,
+    SEED,
+    find,
+)
 from tests.reference_reliability import wilson
 
 STEPS = (1, 2, 7, 14, 33, 59, 60)
@@ -137,3 +146,14 @@ def test_a_guess_stays_in_the_picture_of_its_bin() -> None:
 def test_one_row_leaves_open_what_the_check_says() -> None:
     low, high = wilson(1, 1, 0.95)
     assert f"{100 * low:.1f}\u2013{100 * high:.1f}%" in LESSON.check.why
+
+
+@pytest.mark.parametrize("k", BINS)
+def test_what_all_rows_show_in_a_bin_is_that_of_a_slow_loop(k: int) -> None:
+    every = data.top_scores()
+    pairs = zip(every.scores.tolist(), every.hits.tolist(), strict=True)
+    rows = [(s, h) for s, h in pairs if k / N_BINS < s <= (k + 1) / N_BINS]
+    gap = 100 * (sum(s for s, _ in rows) - sum(h for _, h in rows)) / len(rows)
+    said = shown(N_ROWS, k).sentence
+    assert f"In all 10,000 predictions, {len(rows):,} scores are in that bin" in said
+    assert f"too {'high' if gap > 0 else 'low'} by **{abs(gap):.1f} percentage points**." in said

@@ -131,7 +131,7 @@ def test_one_row_is_drawn_as_it_is(word: str) -> None:
         assert sum(bars.x[k] for k in blue) == pytest.approx(float(event.scores[0]))
         marked = [note.text for note in picture.figure.layout.annotations if "true" in note.text]
         assert marked == [f"{100 * table[label]:.0f}%, true class"]
-        assert ("but it did not happen" in picture.text) == (event.hits[0] == 0)
+        assert ("It does not: it shows" in picture.text) == (event.hits[0] == 0)
 
 
 def test_links_name_the_event() -> None:

@@ -139,7 +139,14 @@ def test_the_most_that_is_possible() -> None:
     least = [1 / (1 + math.exp(abs(3 * 0.34 * x))) for x in places]
     total = math.fsum(w * v for w, v in zip(weights, least, strict=True)) / math.fsum(weights)
     assert most == pytest.approx(total, abs=1e-4)
-    assert shown().answer.startswith(f"{100 * total:.0f} percentage points")
+    assert f"by up to {100 * total:.0f} percentage points" in shown().note
+
+
+def test_the_answer_is_the_most_at_the_score_of_the_question() -> None:
+    possible = [d for d in range(101) if d <= 30 and 30 + d <= 100]  # as far in both groups
+    assert shown().answer == (
+        f"{max(possible)} percentage points: never in one group, in the other 60% of the time"
+    )
 
 
 def test_nothing_of_the_groups_is_sent_before() -> None:

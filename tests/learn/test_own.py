@@ -299,3 +299,12 @@ def test_about_95_percent_of_perfectly_calibrated_people_lie_in_the_grey() -> No
     grid, low, high = grey.x[:51], grey.y[101:50:-1], grey.y[:51]
     inside = (dots.y >= np.interp(dots.x, grid, low)) & (dots.y <= np.interp(dots.x, grid, high))
     assert 0.94 < float(np.mean(inside)) < 0.985
+
+
+def test_a_bar_beyond_its_interval_is_named_where_the_test_detects_nothing() -> None:
+    found = own.result_of(own.scores_of(same(75, 12, 17) + same(95, 0, 3)))
+    assert wilson(0, 3, 0.95)[1] < 0.95
+    assert "do not show" in words.yours(found)
+    assert "at 90\u2013100% the mean confidence lies outside the interval" in words.yours(found)
+    calm = own.result_of(own.scores_of(same(80, 16)))
+    assert "outside the interval" not in words.yours(calm)

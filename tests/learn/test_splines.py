@@ -128,3 +128,13 @@ def test_a_draw_that_does_not_show_it_is_said(monkeypatch: pytest.MonkeyPatch) -
     shown = show(start_of(LESSON, chosen={"rows": str(SIZES[-1])}))
     assert shown.answer.startswith("it falls")
     assert "Draw again." in shown.note
+
+
+@pytest.mark.parametrize("knots", [4, 30])
+def test_a_calibrated_score_that_falls_is_named(knots: int) -> None:
+    at = start_of(LESSON, chosen={"knots": str(knots), "rows": "100"})
+    fit = find(drawn(at, 100), knots)
+    along = [k / 240 for k in range(241)]
+    slopes = np.clip([float(fit.drawn.spline.derivative(np.array([x]))[0]) for x in along], 0, 1)
+    falls = bool(np.diff(slopes).min() < -0.001)
+    assert ("falls in places" in LESSON.show(at).note) == falls

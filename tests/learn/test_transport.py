@@ -51,8 +51,9 @@ def test_the_true_offset_is_bayes_rule(rate: str) -> None:
 
 
 def test_the_answer_is_bayes_rule() -> None:
-    assert 100 * bayes(SCORE / 100, 0.5, int(QUESTION_RATE) / 100) == pytest.approx(10)
-    assert shown().answer.startswith("10.0%: odds of 50:50, times (10:90)")
+    true = bayes(SCORE / 100, 0.5, int(QUESTION_RATE) / 100)
+    assert true / (1 - true) == pytest.approx(4 / 9)
+    assert shown().answer == f"{100 * true:.1f}%: odds of 4 : 1 become 4 : 9"
 
 
 def test_no_patient_is_in_both_hospitals_or_in_the_fit() -> None:

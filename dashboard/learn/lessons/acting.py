@@ -219,10 +219,11 @@ def _note(result: Result, *, both: bool) -> str:
     if not both:
         return why
     first, second = (_rounded(one.best) for one in (result.before, result.after))
+    by_luck = "" if second == cutoff else f": not exactly {cutoff}, by luck of these patients"
     return (
         f"{why} The least cost of these patients is {_number(result.before.least)} before and"
-        f" after: calibration keeps their order, and moves the best cut-off from {first} to"
-        f" {second}."
+        f" after, as calibration keeps their order. It is at a cut-off of {first} before, as the"
+        f" risks are too high, and of {second} after{by_luck}."
     )
 
 
@@ -266,7 +267,8 @@ def _curve(result: Result, palette: Palette, *, both: bool) -> Picture:
         given.append(f"<b style='color:{colour}'>{text}</b>")
     # Below the lines, where there always is room.
     place = cutoff + 0.01, 0.01 * top, palette.text, palette
-    names = pictures.names_at_end(lines, 0.99, top)
+    above = [(text, cost + 0.02 * top, colour) for text, cost, colour in lines]
+    names = pictures.names_at_end(above, 0.99, top)
     names.append(pictures.boxed("<br>".join(given), *place, align="left"))
     figure = pictures.picture(
         f"Cost per {PER:,} patients, by cut-off",
@@ -343,8 +345,8 @@ LESSON = Lesson(
         Steps("stage", "Scores", STAGES, "after", as_buttons=True),
     ),
     show=show,
-    takeaway="Costs give the cut-off: 1 / (1 + cost of a miss, in false alarms). It holds only"
-    " if the risks are calibrated.",
+    takeaway="Costs give the cut-off: 1 / (1 + cost of a miss, in unnecessary visits). It holds"
+    " only if the risks are calibrated.",
     check=Check(
         "All scores are too high, and one acts from the cut-off that the costs give. What happens?",
         {
@@ -353,8 +355,8 @@ LESSON = Lesson(
             "same": "The right ones are acted on",
         },
         "many",
-        "Rows reach the cut-off whose true risk is below it: there, false alarms cost more than the"
-        " misses that they prevent.",
+        "Some whose true risk is below the cut-off reach it: there, unnecessary actions cost more"
+        " than the misses that they prevent.",
     ),
     link=lambda state: data.laboratory_link(
         "decisions",
@@ -375,6 +377,8 @@ LESSON = Lesson(
     terms={
         "Score": "the risk that a model gives to a patient.",
         "Unnecessary": "the patient would not have been readmitted.",
+        "Needed": "the patient would have been; it is assumed that the visit prevents that, and"
+        " costs nothing.",
         "Missed": "readmitted, and not visited.",
     },
 )  # fmt: skip

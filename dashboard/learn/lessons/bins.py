@@ -82,7 +82,7 @@ def show(state: State) -> Shown:
         " right, luck alone"
         f" would still show an ECE of about {percent(result.perfect[place], N_ROWS)} with {chosen}"
         f" bins, and a KS error of about {percent(result.perfect_ks, N_ROWS)}.",
-        answer=last,
+        answer=f"{last}, of these rows",
         note=_unusual(result),
         numbers=tuple(rows),
     )
@@ -137,7 +137,7 @@ def _sweep(result: Result, place: int, palette: Palette) -> Picture:
 LESSON = Lesson(
     key=KEY,
     title="Why bins mislead",
-    question=f"{N_ROWS} predictions of {data.NETWORK_NAME}. What is their ECE with **100 bins**?",
+    question=f"{N_ROWS} predictions of {data.NETWORK_NAME}. What is their **ECE with 100 bins**?",
     guess=NumberGuess(0, 20, 1, 4),
     controls=(
         Steps("bins", "Bins", {str(n): str(n) for n in COUNTS}, "100"),
@@ -153,9 +153,9 @@ LESSON = Lesson(
     takeaway="An ECE means little without its number of bins, its number of rows, and the ECE of a"
     " perfectly calibrated model of that size.",
     check=Check(
-        "The same 100 rows: with more bins, the ECE rises. Why?",
+        "With 100 bins the ECE of the same 100 rows is higher than with 5. Why?",
         {
-            "luck": "With fewer rows in each bin, luck counts as error",
+            "luck": "With fewer rows in each bin, luck adds to the error",
             "exact": "More bins measure the error more exactly",
             "unknown": "That cannot be known",
         },
@@ -168,13 +168,15 @@ LESSON = Lesson(
         {"sample": data.NETWORK, "method": "none", "bins": state.chosen["bins"]},
         "All 10,000 rows in the dashboard, in equally wide bins",
     ),
-    computed="ECE: Guo 2017, eq. 3, by `calibcore.metrics.ece`. Perfectly calibrated: outcomes"
+    computed="In each bin, the distance between mean score and observed frequency, times the share"
+    " of the rows in it; these are added up. ECE: Guo 2017, eq. 3, by `calibcore.metrics.ece`."
+    " Perfectly calibrated: outcomes"
     f" drawn {N_DRAWS} times from the scores. KS error: Gupta 2021. Rows: drawn from the test set"
     " of the first example.",
     draw="Draw 100 other rows",
     terms={
         "ECE": "expected calibration error: in each bin of scores, the distance between mean score"
-        " and observed frequency, averaged over the rows.",
+        " and observed frequency, averaged over bins, each counted by its number of rows.",
         "KS error": "an error that needs no bins; the next lesson shows it.",
     },
 )

@@ -20,12 +20,27 @@ from dashboard.learn.tempered import (
     sentence,
     verdict,
 )
+from dashboard.texts import learn as words
 from dashboard.texts.numbers import percent
 
 KEY = "confident"
 
 TEMPERATURES = tuple(f"{10 ** (3 * k / 40):.3g}" for k in range(-8, 9))
-"""From 0.251 to 3.98 by even factors: every third that the page Calibration maps offers."""
+"""From 0.251 to 3.98 by even factors: every third that the page Calibration maps offers, and the
+words in the address.
+"""
+
+
+def rounded(temperature: float) -> str:
+    """Write a temperature to two digits.
+
+    Examples
+    --------
+    >>> rounded(0.251), rounded(3.98)
+    ('0.25', '4')
+    """
+    return f"{float(f'{temperature:.2g}'):g}"
+
 
 ROW = 239
 """A row of the test set whose top prediction has a score of about 80%, and is wrong."""
@@ -49,7 +64,7 @@ def show(state: State) -> Shown:
     best = at_temperature(fitted_temperature())
     every = [at_temperature(float(word)) for word in TEMPERATURES]
     ordered = sorted([*every, best], key=lambda one: one.temperature)
-    lines = [f"T = {network.shown}: {sentence(network)} {_errors(network)}"]
+    lines = [f"T = {rounded(temperature)}: {sentence(network)} {_errors(network)}"]
     if temperature != 1:
         lines += [f"As trained (T = 1): {_in_short(at_temperature(1.0))}"]
     lines += [f"Fitted on other rows (T = {best.shown}): {_in_short(best)}"]
@@ -70,7 +85,8 @@ def _entropy(ordered: list[Tempered]) -> str:
     how = "only rises with T" if rises else "has no least value at the fitted T"
     return (
         f"Entropy (how spread out the scores of a row are) {how}: {ordered[0].entropy:.3f} at T ="
-        f" {ordered[0].shown}, {ordered[-1].entropy:.3f} at T = {ordered[-1].shown}. The NLL, which"
+        f" {rounded(ordered[0].temperature)}, {ordered[-1].entropy:.3f} at T ="
+        f" {rounded(ordered[-1].temperature)}. The NLL, which"
         f" looks at the true classes, has a least value: {least.nll:.3f} at T = {least.shown}."
     )
 
@@ -80,7 +96,7 @@ def _in_short(network: Tempered) -> str:
 
 
 def _errors(network: Tempered) -> str:
-    return f"KS error {network.ks_shown}, NLL {network.nll:.3f}."
+    return f"KS error {network.ks_shown}, NLL (all classes) {network.nll:.3f}."
 
 
 def _answer(every: list[Tempered]) -> str:
@@ -146,11 +162,14 @@ LESSON = Lesson(
     key=KEY,
     title="Over- and underconfident",
     question=f"Take {data.NETWORK_NAME}. Divide all its outputs by a **temperature**"
-    f" of {QUESTION_TEMPERATURE}: its scores fall. What happens to its **accuracy**?",
+    f" of {QUESTION_TEMPERATURE}: its top scores fall. What happens to its **accuracy**?",
     guess=ChoiceGuess(GUESSES),
     controls=(
         Steps(
-            "temperature", "Temperature T", {t: t for t in TEMPERATURES}, str(QUESTION_TEMPERATURE)
+            "temperature",
+            "Temperature T",
+            {word: rounded(float(word)) for word in TEMPERATURES},
+            str(QUESTION_TEMPERATURE),
         ),
     ),
     show=show,
@@ -176,7 +195,8 @@ LESSON = Lesson(
             "hand_t": state.chosen["temperature"],
         },
     ),
-    computed="Scores at T: softmax of outputs / T, Guo 2017, section 4.2; T is fitted on the 5,000"
+    computed="The outputs of each row are divided by T, and become scores that add up to 100%."
+    " Scores at T: softmax of outputs / T, Guo 2017, section 4.2; T is fitted on the 5,000"
     " calibration rows by `calibcore.calibrators.TemperatureScaling`. All figures are of the test"
     " set of the first example. No clear gap: the KS test finds none (p at least 0.05). KS error:"
     " largest gap between cumulative scores and outcomes. NLL, all classes: mean of \u2212ln of the"
@@ -184,7 +204,7 @@ LESSON = Lesson(
     terms={
         "Score": "the probability that the network gives to a class; of a prediction, the largest"
         " of its class probabilities.",
-        "NLL": "mean of \u2212ln of the score of the true class; confident mistakes cost most.",
+        "NLL": words.NLL,
         "Accuracy": "the share of predictions that are correct.",
         "Temperature": "a number that divides all outputs (logits) before they become scores.",
     },

@@ -111,7 +111,20 @@ def _sentence(result: Result, k: int) -> str:
     return (
         f"**Scores of {_name(k)}**: {correct} of {n} {'row is' if n == 1 else 'rows are'} correct,"
         f" so the bar stands at **{percent(frequency, n)}** ({ci(low, high)}).  \n"
-        f"The mean score is {percent(score, n)}, {_compared(result, k)}."
+        f"The mean score is {percent(score, n)}, {_compared(result, k)}. {_in_all(k)}"
+    )
+
+
+@cache
+def _in_all(k: int) -> str:
+    """Say how far scores of a bin are from what is observed in many more rows."""
+    every = data.top_scores()
+    bins = binned_reliability(every.scores, every.hits, n_bins=N_BINS).bins
+    n_rows, gap = int(bins.counts[k]), float(bins.mean_score[k] - bins.frequency[k])
+    side = "high" if gap > 0 else "low"
+    return (
+        f"In all {every.n_samples:,} predictions, {n_rows:,} scores are in that bin: too {side} by"
+        f" **{points(abs(gap), n_rows)}**."
     )
 
 
@@ -126,7 +139,8 @@ def _compared(result: Result, k: int) -> str:
             return f"inside that interval{luck}"
         case sign:
             side = "high" if sign > 0 else "low"
-            return f"outside that interval: too {side} by **{points(abs(gap), n)}**"
+            these = "this row" if n == 1 else f"these {n} rows"
+            return f"outside that interval: too {side} by **{points(abs(gap), n)}** in {these}"
 
 
 def _table(result: Result) -> tuple[tuple[str, ...], ...]:

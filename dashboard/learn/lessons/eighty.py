@@ -33,6 +33,10 @@ FEW = 30
 """Groups up to which each is a dot; more of them are shares, which the curve is compared with."""
 
 
+LISTED = 10
+"""Groups in the table: the last ones."""
+
+
 @result_class
 class Draws:
     """Groups of 100 people for each of whom the event has the same probability."""
@@ -68,9 +72,11 @@ def show(state: State) -> Shown:
     draws, chosen = draw(state), state.chosen["probability"]
     last, (low, high) = int(draws.counts[-1]), draws.usual
     outside = int(np.count_nonzero((draws.counts < low) | (draws.counts > high)))
-    many = f" Of your {draws.counts.size} groups, {outside} were outside that range."
-    rows = [("Group", "Of 100 people, had the event")]
-    first = max(draws.counts.size - 10, 0)
+    were = "was" if outside == 1 else "were"
+    many = f" Of your {draws.counts.size} groups, {outside} {were} outside that range."
+    first = max(draws.counts.size - LISTED, 0)
+    last_ones = f" (the last {LISTED} groups)" if first else ""
+    rows = [("Group", f"Of 100 people, had the event{last_ones}")]
     rows += [(str(first + k + 1), str(n)) for k, n in enumerate(draws.counts[first:].tolist())]
     return Shown(
         (_people(draws.happened, state.palette), _histogram(draws, chosen, state.palette)),
@@ -78,6 +84,8 @@ def show(state: State) -> Shown:
         f" {low} to {high} in **{share_within(draws.chances)}** of such groups."
         f"{many if draws.counts.size > 1 else ''}",
         answer=_answer(),
+        note=f"Why {share_within(draws.chances)}: no range of whole counts holds exactly 95%. This"
+        " one leaves at most 2.5% of groups on either side.",
         numbers=tuple(rows),
     )
 
@@ -93,9 +101,13 @@ def _people(happened: NDArray[np.bool_] | None, palette: Palette) -> Picture:
     known = np.zeros(PEOPLE, dtype=bool) if happened is None else happened
     colour = [palette.frequency if one else palette.band for one in known]
     symbol = ["circle" if one else "circle-open" for one in known]
-    traces = [pictures.dots(place % 20, 4 - place // 20, colour, size=15, symbol=symbol)]
+    traces = [pictures.dots(place % 20, 4 - place // 20, colour, size=13, symbol=symbol)]
     figure = pictures.picture(
-        "100 people", traces, x=pictures.no_axis(-0.7, 19.7), y=pictures.no_axis(-0.7, 4.7)
+        "100 people",
+        traces,
+        x=pictures.no_axis(-0.7, 19.7),
+        y=pictures.no_axis(-0.7, 4.7),
+        margin=pictures.margin(8),
     )
     outcomes = (
         "Outcomes appear after your guess."
@@ -199,8 +211,8 @@ LESSON = Lesson(
         ),
     ),
     show=show,
-    takeaway="Calibrated: of many people with a score of 80%, about 80% have the event; not 80 of"
-    " every 100.",
+    takeaway="Calibrated: of many people with a score of 80%, about 80% have the event. In one"
+    " group of 100 it need not be exactly 80.",
     check=_check(),
     link=lambda _: Link(
         "reliability", {"sample": "perfect_synthetic", "method": "none", "bins": "10"}

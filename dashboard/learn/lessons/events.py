@@ -29,10 +29,10 @@ EVENTS = {
 }
 
 MEANT = {
-    "top": "the most probable class is the true one",
-    "second": "the second most probable class is the true one",
-    "set": "the true class is among the two most probable",
-    "class": "the true class is {}",
+    "top": "the picture shows the most probable class",
+    "second": "the picture shows the second most probable class",
+    "set": "the picture shows one of the two most probable classes",
+    "class": "the picture shows the class {}",
 }
 """What happens where an event happens."""
 
@@ -202,9 +202,12 @@ def _note(word: str, calibrator: str) -> str:
     if word == "class":
         p_values = holm([one.curves.ks_p_value for one in of_classes(calibrator)])
         many = int(np.count_nonzero(p_values < LEVEL))
+        before, after = (measured(event_of("class"), one).curves.ks_error for one in CALIBRATORS)
         return (
             f"{many} of {p_values.size} classes are miscalibrated (adjusted for {p_values.size}"
-            f" tests); {_classes()[worst_class()]} the most after calibration. {how}"
+            f" tests). {_classes()[worst_class()]} is shown, the most miscalibrated one after"
+            f" calibration: its KS error is {_percent(before)} before and {_percent(after)} after,"
+            f" as the calibrator was fitted to all classes together. {how}"
         ).strip()
     if word == "second" and not calibrated:
         return (
@@ -264,12 +267,12 @@ def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
         margin=pictures.margin(104),
     )  # fmt: skip
     meant = MEANT[word].format(_classes()[worst_class()])
-    happened = "and it happened" if one.hits[0] else "but it did not happen"
+    happened = "It does" if one.hits[0] else "It does not"
     return Picture(
         "row",
         figure,
-        f"Blue, the event: {meant}. Here its score is {_percent(float(one.scores[0]))},"
-        f" {happened}: the true class is {_classes()[true]}.",
+        f"Blue, the event: {meant}; its score is {_percent(float(one.scores[0]))}. {happened}: it"
+        f" shows the class {_classes()[true]}.",
     )
 
 
@@ -307,7 +310,7 @@ def _query(state: State) -> dict[str, str]:
 
 LESSON = Lesson(
     key=KEY,
-    title="Top prediction, top-k set, one class",
+    title="Top prediction, top-2 set, one class",
     question=f"The **top prediction** of {data.NETWORK_NAME} is overconfident. And **prediction"
     " 2**, the second most probable class?",
     guess=ChoiceGuess(
@@ -333,7 +336,8 @@ LESSON = Lesson(
         " low for another cancel in it. Choose the event One class above.",
     ),
     link=lambda state: Link("reliability", _query(state)),
-    computed="`TopR`, `WithinTopR` and `OneClass` of `calibcore.events` (Gupta 2021, eqs. 3-5), on"
+    computed="Each event turns every row into one score and one outcome, yes or no. `TopR`,"
+    " `WithinTopR` and `OneClass` of `calibcore.events` (Gupta 2021, eqs. 3-5), on"
     " all rows of the test set. KS error by luck: its 95% limit under perfect calibration."
     " Calibrated: `EnsembleTemperatureScaling` (Zhang 2020, eq. 5), fitted on the calibration set;"
     " no class changes its place in a row. One row: drawn from those with several scores to see.",

@@ -115,6 +115,17 @@ def truth_of(word: str) -> tuple[Floats, tuple[Floats, Floats]]:
     return first.scores, (first.frequency, second.frequency)
 
 
+def most_at(score: float) -> float:
+    """Return how far the frequency of one of two groups can be from a score that is right of both.
+
+    Examples
+    --------
+    >>> most_at(0.3), round(most_at(0.9), 2)
+    (0.3, 0.1)
+    """
+    return min(score, 1 - score)
+
+
 def most_possible(word: str) -> float:
     """Return the largest mean gap of a group while all rows stay calibrated.
 
@@ -173,7 +184,7 @@ def _parts(word: str, test: Drawn, mapped: Map) -> Parts:
 def show(state: State) -> Shown:
     """Show the diagram of all rows or of each group, and the mean gaps."""
     before, parts = find(state)
-    together, *groups = before
+    together = before[0]
     if not state.revealed:
         return Shown((_pooled(together, state.palette),), _of_all(together))
     word, view = state.chosen["gap"], state.chosen["view"]
@@ -182,12 +193,12 @@ def show(state: State) -> Shown:
         if view == "all"
         else _by_group(parts[1:], TITLES[view], state.palette)
     )
-    sizes = " and ".join(percent(abs(one.gap), N_ROWS)[:-1] for one in groups)
     most = f"{100 * most_possible(word):.0f}"
     return Shown(
         (diagram, _gaps(before, parts, view, state.palette)),
         _sentence(before, parts, view),
-        answer=f"{most} percentage points with such scores; here {sizes}",
+        answer=f"{100 * most_at(EXAMPLE):.0f} percentage points: never in one group, in the other"
+        f" {2 * EXAMPLE:.0%} of the time",
         note=_note(before, word, most),
         numbers=_table(parts),
     )
@@ -213,8 +224,8 @@ def _note(before: Parts, word: str, most: str) -> str:
     """Say what is possible, and where a draw does not show what most show."""
     together, *groups = before
     possible = (
-        f"Up to {most}, over all scores: at a score of {EXAMPLE:.0%}, for example, the event could"
-        f" happen in one group never, in the other {2 * EXAMPLE:.0%} of the time."
+        f"Over all of these scores, a group could be off by up to {most} percentage points on"
+        " average."
     )
     if together.is_detected:
         luck = "With this draw, luck moves even all rows together off the diagonal. Draw again."
@@ -346,11 +357,14 @@ LESSON = Lesson(
     key=KEY,
     title="Averages hide groups",
     question=f"{N_ROWS:,} rows come from **two groups** of equal size, such as two hospitals."
-    " Together, their scores are calibrated. How far from what is observed can scores be"
-    " **within a group**, on average, **at most**?",
+    f" Together, their scores are calibrated: {EXAMPLE:.0%} of the rows with a **score of"
+    f" {EXAMPLE:.0%}** have the event. How far from {EXAMPLE:.0%} can that share be **within a"
+    " group, at most**?",
     guess=NumberGuess(0, 50, 1, 5, unit=" percentage points"),
     controls=(
-        Steps("gap", "True mean gap in each group", {w: f"\u00b1{w} pp" for w in MODELS}, "15"),
+        Steps(
+            "gap", "True mean gap in each group, about", {w: f"\u00b1{w} pp" for w in MODELS}, "15"
+        ),
         Steps("view", "Show", VIEWS, "groups", as_buttons=True),
     ),
     show=show,

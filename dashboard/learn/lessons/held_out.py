@@ -280,8 +280,8 @@ LESSON = Lesson(
         Steps("evaluate", "Evaluate on", SETS, "other", as_buttons=True),
     ),
     show=show,
-    takeaway="Fit on some rows, evaluate on others. The fewer rows there are to fit on, the fewer"
-    " numbers a calibrator should have.",
+    takeaway="Fit on some rows, evaluate on others. The fewer rows there are to fit on, the simpler"
+    " the calibrator should be.",
     check=Check(
         "On its calibration rows, a calibrator has an ECE of 0%. What does that show?",
         {
@@ -303,7 +303,8 @@ LESSON = Lesson(
         },
         "More calibrators in the dashboard",
     ),
-    computed="`TemperatureScaling` (Guo 2017) on all classes, `IsotonicCalibration` (Zadrozny 2002)"
+    computed="Both calibrators are fitted to the same rows, and evaluated on those and on others."
+    " `TemperatureScaling` (Guo 2017) on all classes, `IsotonicCalibration` (Zadrozny 2002)"
     " on the score of the top prediction; `event_brier` and `ece` with 15 bins. Rows of the fit:"
     f" drawn from the calibration set of {data.NETWORK_NAME}. Other rows: its test set.",
     draw="Draw other calibration rows",

@@ -159,15 +159,16 @@ def _sentence(model: str, n_rows: int, result: Result) -> str:
     }[model]
     return (
         f"**{MODELS[model]}, {n_rows:,} patients:** p is below {LEVEL:g} in"
-        f" **{of_100(result.rejected)}** of samples. {error} O/E says how large it is:"
+        f" **{of_100(result.rejected)}** of samples. {error} O/E shows the size of an error: it is"
         f" {low:.2f} to {high:.2f} in 95% of these samples."
     )
 
 
 def _note() -> str:
     return (
-        f"{N_SAMPLES} samples of each size, {N_GROUPS} groups of equal size by risk. Clustered: in"
-        f" {N_HOSPITALS} hospitals, whose log-odds differ by a standard deviation of {BETWEEN:g}."
+        f"{N_SAMPLES} samples of each size, {N_GROUPS} groups of equal size by risk. Hospitals"
+        f" differ: patients are clustered in {N_HOSPITALS} hospitals, whose log-odds differ by a"
+        f" standard deviation of {BETWEEN:g}."
         f" Of a calibrated model with independent patients, p is below {LEVEL:g} in about"
         f" {LEVEL:.0%} of samples."
     )
@@ -198,7 +199,8 @@ def _p_values(result: Result, n_rows: int, palette: Palette) -> Picture:
     return Picture(
         "p_values",
         figure,
-        f"Orange: p below {LEVEL:g}. Dotted: as high as all bars are for a calibrated model.",
+        f"Orange: p below {LEVEL:g}. Dotted: a calibrated model's bars would all reach this line,"
+        " but for luck.",
     )
 
 
@@ -256,8 +258,8 @@ LESSON = Lesson(
         Steps("model", "Model", MODELS, "off", as_buttons=True),
     ),
     show=show,
-    takeaway="Its p-value depends on the number of patients as much as on the error, and clusters"
-    " make false alarms. Report the curve, O/E and slope instead.",
+    takeaway="The p-value of this test depends on the number of patients as much as on the error,"
+    " and hospitals that differ make false alarms. Report the curve, O/E and slope instead.",
     check=Check(
         "50,000 patients, p < 0.001, risks 0.3 percentage points too high. What is to be reported?",
         {
@@ -283,5 +285,6 @@ LESSON = Lesson(
         "Hosmer-Lemeshow test": "compares observed and expected events in ten groups of the risk;"
         f" it rejects where p is below {LEVEL:g}.",
         "p-value": "how often luck alone makes so large a difference.",
+        "O/E": "observed events divided by expected ones.",
     },
 )

@@ -1,15 +1,15 @@
 """Calibration in the large and slope: a total that is right, and risks that are too extreme."""
 
+import math
+
 import numpy as np
 
 from calibcore.data import EventScores
 from calibcore.metrics import calibration_intercept, calibration_slope, observed_expected_ratio
-from calibcore.reliability.spline import FrequencyCurve, spline_frequency
 from calibcore.results import result_class
 from calibcore.synthetic import Truth
 from calibcore.validation import Floats
 from dashboard.figures import Palette
-from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Picture, Shown, State, Steps
@@ -28,6 +28,15 @@ QUESTION_SLOPE = "0.6"
 AT = (0.1, 0.9)
 """Scores at which the true risk is said."""
 
+BENDS = (0.1, 0.5, 0.9)
+"""Shares of the patients, lowest risk first, at which the curve may bend."""
+
+DRAWN = (0.01, 0.99)
+"""Shares of the patients between which the curve is drawn: beyond, it rests on very few."""
+
+STEPS = 25
+"""Of Newton's method, which needs six."""
+
 
 @result_class
 class Result:
@@ -35,8 +44,8 @@ class Result:
 
     event: EventScores
     """Risks and outcomes."""
-    curve: FrequencyCurve
-    """Flexible calibration curve."""
+    curve: tuple[Floats, Floats]
+    """Flexible calibration curve: scores, and the observed frequency at each, smoothed."""
     truth: Truth
     """Of the model."""
     ratio: float
@@ -64,15 +73,53 @@ def model_of(state: State) -> Chosen:
     return data.in_laboratory(chosen, state, KEY)
 
 
+def flexible_curve(scores: Floats, hits: Floats, at: Floats) -> Floats:
+    """Return the observed frequency at some scores, smoothed by a logistic regression.
+
+    ``scores``, ``hits``: of shape (n_samples,). ``at``: scores; shape (n,).
+
+    Its predictor is a restricted cubic spline of the log-odds: straight beyond the first and the
+    last of `BENDS`. A spline of the running totals, whose slope is held between 0 and 1, has to
+    bend long before an end of the scores at which nearly all have the event, or nearly none.
+    """
+    odds = _log_odds(scores)
+    knots = np.quantile(odds, BENDS)
+    terms = _terms(odds, knots)
+    weights = np.zeros(terms.shape[1])
+    for _ in range(STEPS):
+        risk = _risk(terms @ weights)
+        information = terms.T @ (terms * (risk * (1 - risk))[:, np.newaxis])
+        weights = weights + np.linalg.solve(information, terms.T @ (hits - risk))
+    return _risk(_terms(_log_odds(at), knots) @ weights)
+
+
+def _terms(odds: Floats, knots: Floats) -> Floats:
+    """Return 1, the log-odds, and the one term that bends (Harrell 2015, section 2.4.5)."""
+    first, middle, last = (np.maximum(odds - knot, 0.0) ** 3 for knot in knots)
+    low, bend, high = knots
+    outer = ((high - bend) * first + (bend - low) * last) / (high - low)
+    return np.column_stack([np.ones(odds.size), odds, (outer - middle) / (high - low) ** 2])
+
+
+def _log_odds(scores: Floats) -> Floats:
+    return np.log(scores) - np.log1p(-scores)
+
+
+def _risk(odds: Floats) -> Floats:
+    return 1 / (1 + np.exp(-odds))
+
+
 def find(state: State) -> Result:
     """Draw patients, and compute what is usual to report of a model's risks."""
     chosen = model_of(state)
     event = drawn_of(chosen, 1).event
     scores, hits = event.scores, event.hits
     fifths = np.array_split(np.argsort(scores, kind="stable"), N_FIFTHS)
+    low, high = (float(end) for end in np.quantile(scores, DRAWN))
+    grid = np.linspace(low, high, 99)
     return Result(
         event,
-        spline_frequency(scores, hits, constrained=True),
+        (grid, flexible_curve(scores, hits.astype(np.float64), grid)),
         chosen.model.truth(),
         observed_expected_ratio(scores, hits),
         calibration_intercept(scores, hits),
@@ -137,8 +184,8 @@ def _note(result: Result) -> str:
         for score in AT
     )
     return (
-        f"Of these scores, {ends}. Intercept: with the slope held at 1, log-odds to add to every"
-        " risk until the total fits. Slope: factor on the log-odds that fits best."
+        f"Of these scores, {ends}. The intercept is taken with the slope held at 1: where the true"
+        " slope is not 1, it is not the shift."
     )
 
 
@@ -153,8 +200,7 @@ def _numbers(result: Result) -> tuple[tuple[str, ...], ...]:
 
 
 def _curve(result: Result, palette: Palette) -> Picture:
-    curve = result.curve
-    points = thin(curve.score, curve.frequency)
+    scores, frequency = result.curve
     grid = np.linspace(0.01, 0.99, 99)
     truth = pictures.line(grid, result.truth.curve(grid), palette.neutral, width=6, opacity=0.5)
     figure = pictures.by_score(
@@ -162,7 +208,7 @@ def _curve(result: Result, palette: Palette) -> Picture:
         [
             pictures.diagonal(palette),
             truth,
-            pictures.line(curve.score[points], curve.frequency[points], palette.frequency),
+            pictures.line(scores, frequency, palette.frequency),
         ],
         x="Score (risk)",
         names=[
@@ -174,7 +220,7 @@ def _curve(result: Result, palette: Palette) -> Picture:
         "curve",
         figure,
         "Wide: the truth. Where it is below the dotted line, scores are too high; above it, too"
-        " low. Thin: a spline with 6 knots.",
+        " low. Thin: observed frequency, smoothed, where there are patients.",
     )
 
 
@@ -220,8 +266,8 @@ def _totals(result: Result, palette: Palette, *, by_risk: bool) -> Picture:
 LESSON = Lesson(
     key=KEY,
     title="Right in total, and still wrong",
-    question="A model expects as many events as happen (**O/E = 1**), but its **calibration slope"
-    f" is {QUESTION_SLOPE}**. Which of its risks are too high?",
+    question="A model expects as many events as happen (**O/E = 1**, but for luck). Its"
+    f" **calibration slope is {QUESTION_SLOPE}**. Which of its risks are too high?",
     guess=ChoiceGuess(
         {"none": "None: the total is right", "low": "The low ones", "high": "The high ones"}
     ),
@@ -234,7 +280,7 @@ LESSON = Lesson(
     ),
     show=show,
     takeaway="O/E and intercept say whether risks are too high in total, the slope whether they are"
-    " too extreme. Report both, with the curve.",
+    " too extreme. Report all three, with the curve.",
     check=Check(
         "In another hospital a model has O/E = 0.8. What does that say?",
         {
@@ -251,13 +297,16 @@ LESSON = Lesson(
     ),
     computed="Patients are drawn by `calibcore.synthetic` from a model of the laboratory, half of"
     " whom have the event: true log-odds = shift + slope \u00d7 log-odds of the score."
-    " O/E, intercept and slope: `calibcore.metrics` (Cox 1958; Van Calster 2019). Curve:"
-    " `calibcore.reliability.spline_frequency` (Gupta 2021), its slope held between 0 and 1.",
+    " O/E, intercept and slope: `calibcore.metrics` (Cox 1958; Van Calster 2019). Curve: logistic"
+    " regression on a restricted cubic spline of the log-odds with"
+    f" {len(BENDS)} knots (Van Calster 2016; Harrell 2015), for the middle"
+    f" {100 * (DRAWN[1] - DRAWN[0]):.0f}% of scores.",
     draw=f"Draw {N_ROWS:,} other patients",
     terms={
         "O/E": "observed events divided by expected ones, the sum of the risks.",
-        "Calibration slope": "factor on the log-odds that fits best: below 1, risks are too"
-        " extreme.",
-        "Log-odds": "logarithm of risk / (1 \u2212 risk).",
+        "Calibration intercept": "log-odds to add to every risk until the total fits; 0 is right.",
+        "Calibration slope": "factor on the log-odds that fits best; 1 is right.",
+        "Log-odds": "natural logarithm of risk / (1 \u2212 risk): 0 at a risk of 50%,"
+        f" {with_sign(math.log(0.9 / 0.1), 1)} at 90%, {with_sign(math.log(0.1 / 0.9), 1)} at 10%.",
     },
 )  # fmt: skip

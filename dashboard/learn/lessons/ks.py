@@ -15,7 +15,7 @@ from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import PRESETS
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.texts.numbers import percent, pp
+from dashboard.texts.numbers import percent, points
 
 KEY = "ks"
 
@@ -124,9 +124,11 @@ def show(state: State) -> Shown:
     curves, n_rows = walk.curves, walk.curves.n_samples
     scores, correct = (n_rows * float(t[walk.here]) for t in (curves.cum_score, curves.cum_hits))
     n_widest = round(curves.ks_fractile * n_rows)
+    digits = 2 if n_rows == FEW else 1  # so that the gap can be worked out from them
     return Shown(
         (_totals(walk, state.palette), _diagram(walk, state.palette)),
-        f"The first {walk.n_added:,} scores add up to **{scores:,.1f}**; **{correct:,.0f}** of"
+        f"The first {walk.n_added:,} scores add up to **{scores:,.{digits}f}**;"
+        f" **{correct:,.0f}** of"
         f" these predictions were correct. Divided by all {n_rows:,} rows, their"
         f" gap is {percent(float(curves.gap[walk.here]), n_rows)}. {_local(walk)}"
         f" The widest gap, {percent(curves.ks_error, n_rows)} after {n_widest:,} rows, is the"
@@ -170,17 +172,17 @@ def _alternating() -> str:
     """Say where the KS error is small though scores are far from right."""
     truth = PRESETS["wavy"].model.truth()
     return (
-        "Where errors alternate, the gap closes again: scores of the laboratory's S-shaped model"
-        f" are too low, then too high; its true ECE is {percent(truth.mean_distance, FEW)}, its"
-        f" true KS error {percent(truth.ks, FEW)}."
+        "Where errors alternate, the gap closes again: a model whose scores are too low, then too"
+        " high and so on (S-shaped, in the Laboratory) has a true ECE of"
+        f" {percent(truth.mean_distance, FEW)}, but a true KS error of {percent(truth.ks, FEW)}."
     )
 
 
 def _local(walk: Walk) -> str:
     """Say what the slope is at the last rows."""
     n_rows = walk.curves.n_samples
-    size = pp(abs(walk.rise), n_rows)
-    flat = size == pp(0.0, n_rows)
+    size = points(abs(walk.rise), n_rows)
+    flat = size == points(0.0, n_rows)
     change = "stayed" if flat else f"{'grew' if walk.rise > 0 else 'shrank'} by {size}"
     return (
         f"Of the last {walk.n_recent:,}, {percent(walk.frequency, n_rows)} were correct, at a mean"
@@ -239,10 +241,10 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
             *_gap_traces(walk, drawn, palette),
         ],
         x={**pictures.percent_axis("Rows added, lowest score first"), "anchor": "y2"},
-        y={**pictures.percent_axis("Total"), "domain": [0.72, 1], "tickvals": [0, 1]},
+        y={**pictures.percent_axis("Total"), "domain": [0.64, 1], "tickvals": [0, 0.5, 1]},
         yaxis2={
             **pictures.number_axis("Gap", *ends, zeroline=True, tickformat=".3~%", nticks=5),
-            "domain": [0, 0.6],
+            "domain": [0, 0.53],
         },
         names=[*_total_names(palette), *_gap_names(walk, palette)],
         height=HEIGHT,
@@ -317,17 +319,15 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
     traces += [
         pictures.diagonal(palette),
         pictures.line([score, score], [frequency, score], palette.text, width=7),
-        pictures.dots([score], [frequency], palette.frequency, size=15, symbol="square"),
-        pictures.dots([score], [score], palette.score, size=15),
+        pictures.dots([score], [frequency], palette.frequency, size=11, symbol="square"),
+        pictures.dots([score], [score], palette.score, size=11, cliponaxis=False),
     ]
     n_recent = f"the last {walk.n_recent:,} rows"
-    below = {"xanchor": "center", "yanchor": "top", "yshift": -9}
-    if score > 0.85:
-        below |= {"xanchor": "right", "yshift": -30}
+    aside = {"xanchor": "right", "yanchor": "bottom", "xshift": -12}  # where no bar is
     figure = pictures.by_score(
         "Reliability diagram",
         traces,
-        names=[pictures.boxed(n_recent, score, frequency, palette.text, palette, **below)],
+        names=[pictures.label(n_recent, score, score, palette.text, **aside)],
         height=HEIGHT,
     )
     return Picture(
@@ -344,13 +344,13 @@ LESSON = Lesson(
     play="added",
     minutes=7,
     title="Adding up instead of binning",
-    question=f"{FEW} predictions, **ten each** with scores of 40\u201350%, 50\u201360% and so on,"
-    " lowest score first. One total adds up the scores, another counts the correct predictions."
-    " Where are the two **farthest apart**?",
+    question=f"{FEW} other predictions of the same network, **ten each** with scores of"
+    " 40\u201350%, 50\u201360% and so on, lowest score first. One total adds up the scores, another"
+    " counts the correct predictions. Where are the two totals **farthest apart**?",
     guess=ChoiceGuess(
         {
             "lowest": "At the lowest scores",
-            "steepest": "Where scores are farthest from the outcomes",
+            "steepest": "Where a single bar is farthest from its mean score",
             "highest": "At the highest scores",
         }
     ),
@@ -370,8 +370,8 @@ LESSON = Lesson(
         ),
     ),
     show=show,
-    takeaway="The gap rises while scores are too high and falls while they are too low. Its widest"
-    " point is the KS error. It needs no bins, but has luck too; errors that alternate cancel.",
+    takeaway="The gap adds up: it rises while scores are too high, falls while they are too low."
+    " Its widest point is the KS error. Luck widens it, too; opposite errors partly cancel.",
     check=Check(
         f"In the lower half of the rows, scores are {HALF_OFF} percentage points too high; in the"
         " upper half as much too low. What is the KS error?",
@@ -390,11 +390,13 @@ LESSON = Lesson(
         {"sample": data.NETWORK, "method": "none", "fractile": state.chosen["added"]},
         "All 10,000 rows in the dashboard",
     ),
-    computed="`calibcore.cumulative.cumulative_curves`: Gupta 2021, eqs. 9 to 12. Grey: where the"
+    computed="Rows are sorted by score; scores and correct predictions are added up row by row."
+    " `calibcore.cumulative.cumulative_curves`: Gupta 2021, eqs. 9 to 12. Grey: where the"
     " largest gap of a perfectly calibrated model stays in about 95% of draws (Brownian limit)."
     f" Rows: the test set of the first example, or {FEW} of it, evenly over scores above 40%.",
     terms={
         "Cumulative score": "the scores added up, lowest first, divided by the number of rows.",
-        "Cumulative outcomes": "correct predictions counted in the same order, divided by it too.",
+        "Cumulative outcomes": "correct predictions counted in the same order, divided by the"
+        " number of rows.",
     },
 )

@@ -50,8 +50,13 @@ N_LUCK = 10
 
 LEVEL = 0.05
 
+CAREFUL = 0.8
+"""Part of the level; with fewer false alarms than that, the test is called careful."""
+
 N_BINS = 15
 """Of the ECE."""
+
+HEIGHT = 396
 
 POINTS = 120
 """Most points of a line in a picture so small."""
@@ -95,10 +100,10 @@ class Often:
 
 
 def draw(state: State) -> LineUp:
-    """Draw a line-up; with other rows, the network is in another place too."""
+    """Draw a line-up; with more rows, the network stays in its place."""
     n_rows = int(state.chosen["rows"])
+    place = int(state.rng(KEY).integers(N_PICTURES))
     rng = state.rng(f"{KEY}{n_rows}")
-    place = int(rng.integers(N_PICTURES))
     rows = data.drawn(n_rows, rng, data.top_scores(MODEL))
     counted = tally(rows.scores, rows.hits)
     alike = redrawn(rng, counted, counted.scores, N_PICTURES - 1).hits
@@ -153,15 +158,18 @@ def show(state: State) -> Shown:
     ]
     return Shown(
         (figure,),
-        f"**{which.capitalize()}** is the network: KS error"
+        f"**{which.capitalize()}** is the network: {_which_way()} KS error"
         f" {percent(line_up.network.ks_error, n_rows)}, {p_words(line_up.network.ks_p_value)}."
-        f" With {n_rows:,} rows a test finds this network in **{of_100(stands_out.detected)}** of"
-        f" samples (false alarms, of luck alone: {of_100(stands_out.alarms)}). It has the widest"
+        f" With {n_rows:,} rows the KS test (p below {LEVEL:g}) finds this network in"
+        f" **{of_100(stands_out.detected)}** of"
+        f" samples (false alarms, of luck alone: {_alarms(stands_out)}). It has the widest"
         f" gap of the six in **{of_100(stands_out.widest)}**; guessing finds it in"
         f" {of_100(1 / N_PICTURES)}.",
         answer=which,
         right=str(line_up.place + 1),
-        note=f"{_usual(stands_out, n_rows)} {_unusual(line_up)}".strip(),
+        note=" ".join(
+            [_usual(stands_out, n_rows), *_careful(stands_out), _unusual(line_up)]
+        ).strip(),
         numbers=tuple(rows),
     )
 
@@ -176,12 +184,37 @@ def _usual(line_ups: Often, n_rows: int) -> str:
     )
 
 
+@cache
+def _which_way() -> str:
+    """Say which way the line of the network goes, with all rows."""
+    every = data.top_scores(MODEL)
+    if every.scores.mean() > every.hits.mean():
+        return "its scores are too high, so its line rises."
+    return "its scores are too low, so its line falls."
+
+
+def _alarms(line_ups: Often) -> str:
+    return of_100(line_ups.alarms)
+
+
+def _careful(line_ups: Often) -> list[str]:
+    """Say it where the test is careful, as its p-values are those of many rows."""
+    if line_ups.alarms >= CAREFUL * LEVEL:
+        return []
+    return [
+        (
+            "With so few rows the p-values are too large, and the limit too far out: false alarms"
+            f" are {_alarms(line_ups)}, not {of_100(LEVEL)}."
+        )
+    ]
+
+
 def _unusual(line_up: LineUp) -> str:
     """Name the pictures of luck that look like miscalibration."""
     lucky = [str(k + 1) for k in line_up.beyond if k != line_up.place]
     if not lucky:
         return ""
-    chance = of_100(1 - (1 - LEVEL) ** (N_PICTURES - 1))
+    chance = of_100(1 - (1 - often(line_up.network.n_samples).alarms) ** (N_PICTURES - 1))
     return (
         f"Luck, yet beyond the limit: {', '.join(lucky)}. Among {N_PICTURES - 1} pictures of luck,"
         f" that happens in {chance} of draws."
@@ -213,7 +246,7 @@ def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> Picture:
         x=axes.pop("xaxis"),
         y=axes.pop("yaxis"),
         names=names,
-        height=430,
+        height=HEIGHT,
         **axes,
     )
     return Picture("lineup", figure, _caption(line_up, revealed=revealed))
@@ -249,7 +282,8 @@ def _caption(line_up: LineUp, *, revealed: bool) -> str:
         )
     return (
         f"Orange, picture {line_up.place + 1}: the network. The other {N_PICTURES - 1}: luck. Grey:"
-        f" where about 95% of pictures of luck stay, up to {percent(line_up.limit, n_rows)}. Beyond"
+        f" where {of_100(1 - often(n_rows).alarms)} of pictures of luck stay, up to"
+        f" {percent(line_up.limit, n_rows)}. Beyond"
         f" it: {', '.join(str(k + 1) for k in line_up.beyond) or 'none'}."
     )
 
@@ -259,7 +293,8 @@ LESSON = Lesson(
     minutes=7,
     title="Miscalibrated or luck?",
     question="Five of these pictures are luck alone: their outcomes are drawn as if the scores were"
-    " the true probabilities. One is a real network, which is **miscalibrated**. Which?",
+    " the true probabilities. One is a real network, not that of the lessons before, and"
+    " **miscalibrated**. Which?",
     guess=ChoiceGuess({str(k): str(k) for k in range(1, N_PICTURES + 1)}),
     controls=(Steps("rows", "Rows in each picture", {str(n): f"{n:,}" for n in ROWS}, "100"),),
     show=show,
@@ -289,7 +324,8 @@ LESSON = Lesson(
     play=DRAW,
     terms={
         "Gap": "cumulative score minus cumulative outcomes; the KS error is the widest.",
-        "p-value": "how often luck alone shows a KS error at least as large.",
+        "p-value": "about how often luck alone shows a KS error at least as large; with few rows"
+        " it is too large.",
     },
     guess_each_draw=True,
 )

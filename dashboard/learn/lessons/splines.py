@@ -16,13 +16,14 @@ from dashboard.figures import Palette
 from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.texts import learn as words
 from dashboard.texts.numbers import amount, of_100, percent, points
 
 KEY = "splines"
 
 NETWORK = "city_country_100"
 
-NETWORK_NAME = "a network that names the country of a city"
+NETWORK_NAME = "a network that names a city's country from the city's name"
 
 SIZES = (100, 500, 5000)
 
@@ -33,6 +34,9 @@ FEWEST, FEW, MANY = SIZES[0], 4, 30
 
 LIMIT = 0.001
 """For the NLL, scores stay this far from 0 and 1."""
+
+FALLS = 1e-3
+"""Between two places of `ACROSS`: a calibrated score that falls by more is said to fall."""
 
 BINS = 15
 
@@ -164,18 +168,28 @@ def _sentence(fits: dict[int, Result], size: int, n_knots: int) -> str:
 
 def _note(chosen: Result, question: dict[int, Result], size: int) -> str:
     """Say where a draw does not show it, what is not drawn, and how the NLL is limited."""
-    sentences = []
+    sentences = [
+        (
+            "Why the slope is an observed frequency: where 3 of the next 10 rows are correct, the"
+            " curve climbs by 3 per 10, a slope of 30%."
+        )
+    ]
     if question[MANY].other_nll <= question[FEW].other_nll:
         sentences.append(f"With this draw of {FEWEST} rows it does not show. Draw again.")
+    if np.diff(_slope_at(chosen.drawn, ACROSS)).min() < -FALLS:
+        sentences.append(
+            "The calibrated score falls in places where the score rises: nothing makes a spline"
+            " rise, and few rows decide its slope at a place."
+        )
     if size == SIZES[-1]:
         sentences.append(
             f"These are all {size:,} calibration rows, so a draw changes nothing here."
         )
     if chosen.certain:
         sentences.append(
-            f"The NLL is taken with scores between {percent(LIMIT, 1)} and {percent(1 - LIMIT, 1)},"
-            f" so that a confident mistake costs {-math.log(LIMIT):.1f} at most; there are"
-            f" {chosen.certain} here."
+            f"For the NLL, scores are held between {percent(LIMIT, 1)} and {percent(1 - LIMIT, 1)},"
+            f" so that a prediction that is wrong costs {-math.log(LIMIT):.1f} at most. Without"
+            f" that, {chosen.certain} of the other rows would cost more, or infinitely much."
         )
     return " ".join(sentences)
 
@@ -200,8 +214,8 @@ def _totals(result: Result, n_knots: int, palette: Palette) -> Picture:
         x=_fractiles(result),
         y=pictures.percent_axis("Cumulative outcomes", top, min(0.0, float(curve.min()))),
         names=[
-            pictures.label(f"spline, {n_knots} knots", 0.03, 0.86 * top, palette.score),
-            pictures.label("rows of the fit", 0.03, 0.72 * top, palette.frequency),
+            pictures.label(f"\u2501 spline, {n_knots} knots", 0.03, 0.86 * top, palette.score),
+            pictures.label("\u2501 rows of the fit (wide)", 0.03, 0.72 * top, palette.frequency),
         ],
         margin=MARGIN,
     )
@@ -229,9 +243,9 @@ def _slope(result: Result, palette: Palette) -> Picture:
         x=_fractiles(result),
         y=pictures.percent_axis("Score, observed frequency", 1.02),
         names=[
-            pictures.label("calibrated score", 0.03, 0.9, palette.score),
-            pictures.label("observed, other rows", 0.03, 0.77, palette.frequency),
-            pictures.label("uncalibrated score", 0.03, 0.64, palette.neutral),
+            pictures.label("\u2501 calibrated score", 0.03, 0.9, palette.score),
+            pictures.label("\u25cf observed, other rows", 0.03, 0.77, palette.frequency),
+            pictures.label("- - uncalibrated score", 0.03, 0.64, palette.neutral),
         ],
         margin=MARGIN,
     )
@@ -271,7 +285,7 @@ def observed() -> BinTable:
 LESSON = Lesson(
     key=KEY,
     title="Splines from fractiles",
-    question=f"A spline with {FEW} knots, fitted to {FEWEST} rows, calibrates"
+    question=f"A smooth curve (spline) with {FEW} knots, fitted to {FEWEST} rows, calibrates"
     f" {NETWORK_NAME}. With **{MANY} knots**, what happens to the NLL on **other rows**?",
     guess=ChoiceGuess(
         {
@@ -312,7 +326,9 @@ LESSON = Lesson(
         },
         "All 5,000 calibration rows in the dashboard",
     ),
-    computed="`SplineCalibration` (Gupta 2021, section 4): a cubic spline with natural ends and"
+    computed="A smooth curve is fitted to the correct predictions, added up; its slope at a score"
+    " is the calibrated score. `SplineCalibration` (Gupta 2021, section 4): a cubic spline with"
+    " natural ends and"
     " evenly spaced knots, fitted to the cumulative outcomes by least squares. Its slope is held"
     " between 0% and 100%, as is usual in the dashboard; the paper's own fit is not. Rows: the top"
     f" predictions of {NETWORK_NAME}; other rows: its test set.",
@@ -323,7 +339,6 @@ LESSON = Lesson(
         " rows.",
         "Spline": "a smooth curve made of pieces (cubic polynomials).",
         "Knots": "points, evenly spaced over the rows, where its pieces meet.",
-        "NLL": "mean negative log-likelihood of the outcomes, correct or not; confident mistakes"
-        " cost much.",
+        "NLL": words.NLL,
     },
 )  # fmt: skip

@@ -16,6 +16,7 @@ from dashboard.learn.tempered import (
     row,
     sentence,
 )
+from dashboard.texts import learn as words
 from dashboard.texts.numbers import percent
 
 KEY = "training"
@@ -85,6 +86,8 @@ LOSSES = {
     "focal": Trained(Loss("Focal loss (gamma 3)", gamma=3), "fashion_cnn_focal"),
 }
 
+COMPARED = "For comparison: the usual training, by cross-entropy"
+
 ALPHA = LOSSES[QUESTION_LOSS].loss.smoothing
 
 
@@ -92,7 +95,7 @@ def show(state: State) -> Shown:
     """Show one network, and all of them."""
     if not state.revealed:
         usual = LOSSES["entropy"]
-        return Shown((diagram(usual.before, state.palette, _title(usual, usual.before)),), "")
+        return Shown((diagram(usual.before, state.palette, COMPARED),), "")
     stage, chosen = state.chosen["stage"], LOSSES[state.chosen["loss"]]
     network = chosen.at(stage)
     right = _right(LOSSES[QUESTION_LOSS].after.temperature)
@@ -107,7 +110,8 @@ def show(state: State) -> Shown:
             first,
             _all_networks(stage, chosen, state.palette),
         ),
-        f"**{chosen.name}**, T = {network.shown}: {sentence(network)}  \n{_best(chosen)}",
+        f"**{chosen.name}**, T = {network.shown}: {sentence(network)}  \n{_best(chosen)}"
+        f" {_at_the_fit(chosen)}".rstrip(),
         answer=f"{GUESSES[right]} (T = {LOSSES[QUESTION_LOSS].after.shown})",
         right=right,
         note=_compared(),
@@ -129,6 +133,16 @@ def _best(chosen: Trained) -> str:
         for one in named
     )
     return f"Fitted T (lowest NLL on calibration rows) {'; '.join(fitted)}."
+
+
+def _at_the_fit(chosen: Trained) -> str:
+    """Say whether scores are too high or too low at the fitted temperature, where it is found."""
+    after = chosen.after
+    if not after.finding.one_way:
+        return ""
+    score, correct = (percent(v, after.n_rows) for v in (after.mean_score, after.accuracy))
+    side = "high" if after.mean_score > after.accuracy else "low"
+    return f"At the fitted T its scores are slightly too {side}: {score} against {correct} correct."
 
 
 def _compared() -> str:
@@ -194,7 +208,7 @@ def _value(text: str, x: float, y: float, colour: str, side: int) -> pictures.Tr
 LESSON = Lesson(
     key=KEY,
     title="Calibrate while training",
-    question="A network that sorts pictures of garments was trained with **label smoothing**:"
+    question="Another network that names garments was trained with **label smoothing**:"
     f" towards a score of {percent(1 - ALPHA + ALPHA / N_CLASSES, 1)} for the true class,"
     " not 100%. Which **temperature** fits its scores best?",
     guess=ChoiceGuess(GUESSES),
@@ -212,15 +226,17 @@ LESSON = Lesson(
     takeaway="A loss that holds scores back in training can leave them too low: whatever the loss,"
     " evaluate calibration on held-out rows, and fit a temperature where it helps.",
     check=Check(
-        "Which loss makes it needless to evaluate calibration on held-out rows?",
+        "A network was trained by focal loss (gamma 3), and its scores are too low. Which"
+        " temperature corrects them?",
         {
-            "smoothing": "Label smoothing",
-            "focal": "Focal loss",
-            "none": "None of them",
+            "above": "One above 1",
+            "below": "One below 1",
+            "none": "None: only another training helps",
         },
-        "none",
-        "A loss changes how high scores are, not whether they are right. Here, focal loss left"
-        " scores too high with gamma 1, and too low with gamma 3.",
+        "below",
+        "Below 1, a temperature raises the highest score of each row. How high scores are depends"
+        " on the loss: here, focal loss left them too high with gamma 1, too low with gamma 3. So"
+        " evaluate calibration on held-out rows, whatever the loss.",
     ),
     link=lambda state: Link(
         "models",
@@ -240,10 +256,11 @@ LESSON = Lesson(
     " calibration rows, by `calibcore.calibrators.TemperatureScaling`. Figures: 10,000 test rows.",
     terms={
         "Loss": "the quantity that training minimises; cross-entropy, the usual one, is \u2212ln of"
-        " the score of the true class, and focal loss counts it less where that score is high.",
+        " the score of the true class, and focal loss counts it less where that score is high, the"
+        " less, the larger its number gamma is.",
         "Label smoothing": "training towards a little less than 100% for the true class, and a"
         " little more than 0% for the others.",
         "Temperature": "a number that divides all outputs before they become scores.",
-        "NLL": "mean of \u2212ln of the score of the true class.",
+        "NLL": words.NLL,
     },
 )

@@ -25,7 +25,7 @@ N_ROWS, N_LOCAL, N_BINS, LEAST = 8_000, 500, 10, 20
 
 RATES = ("5", "10", "20", "30", "50")
 
-QUESTION_RATE, SCORE = "10", 50
+QUESTION_RATE, SCORE = "10", 80
 """Percent of patients with the event in hospital B, and the score that is asked about."""
 
 STAGES = {"before": "As developed", "after": "With an offset"}
@@ -130,11 +130,17 @@ def show(state: State) -> Shown:
     return Shown(
         (home, _diagram("there", title, there, palette, offset=curve)),
         _sentence(result, rate),
-        answer=f"{percent(float(risk), 1)}: odds of {SCORE}:{100 - SCORE}, times ({QUESTION_RATE}:"
-        f"{100 - int(QUESTION_RATE)}) / (50:50)",
+        answer=f"{percent(float(risk), 1)}: {_odds()}",
         note=_note(result),
         numbers=_numbers(result),
     )
+
+
+def _odds() -> str:
+    """Say how odds change from hospital A to the hospital of the question."""
+    share = math.exp(offset_of(int(QUESTION_RATE) / 100))
+    odds = SCORE / (100 - SCORE)
+    return f"odds of {odds:g} : 1 become {odds:g} : {1 / share:g}"
 
 
 def _sentence(result: Result, rate: str) -> str:
@@ -155,9 +161,10 @@ def _sentence(result: Result, rate: str) -> str:
 
 def _note(result: Result) -> str:
     return (
-        "Patients with the event are alike in both hospitals, and patients without it, too; only"
-        f" their shares differ. Then the offset is {with_sign(result.true_offset)} in truth: the"
-        " logarithm of the odds in B divided by those in A. Where patients differ otherwise, the"
+        "Patients with the event have the same range of scores in both hospitals, and patients"
+        " without it, too; only their shares differ. Then the offset is"
+        f" {with_sign(result.true_offset)} in truth: the logarithm of the odds in B divided by"
+        " those in A. Where patients differ otherwise, the"
         " slope changes as well: look at the curve there."
     )
 
@@ -202,16 +209,17 @@ LESSON = Lesson(
     key=KEY,
     title="The model in another hospital",
     question="In hospital A, where 50% of patients have a disease, a model is well calibrated. In"
-    f" hospital B **{QUESTION_RATE}%** have it; patients with it look alike in both, and those"
-    f" without, too. What is the true risk of a patient of B with a **score of {SCORE}%**?",
+    f" hospital B **{QUESTION_RATE}%** have it. Patients with the disease have the same range of"
+    " scores in both, and those without, too. What is the true risk of a patient of B with a"
+    f" **score of {SCORE}%**?",
     guess=NumberGuess(0, 100, 5, 50),
     controls=(
         Steps("rate", "Patients of B with the event", {r: f"{r}%" for r in RATES}, QUESTION_RATE),
         Steps("stage", "Scores in B", STAGES, "before", as_buttons=True),
     ),
     show=show,
-    takeaway="Calibrated in one hospital is not calibrated in another: validate it there. Where"
-    " only the prevalence differs, an offset corrects it.",
+    takeaway="What is calibrated in one hospital need not be calibrated in another: validate it"
+    " there. Where only the prevalence differs, an offset corrects it.",
     check=Check(
         "The prevalence falls, and patients with and without the event stay as they were. What"
         " stays the same?",

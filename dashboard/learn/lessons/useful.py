@@ -14,6 +14,7 @@ from dashboard.figures import Palette
 from dashboard.figures.layout import panel
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.texts import learn as words
 from dashboard.texts.numbers import percent
 
 KEY = "useful"
@@ -269,7 +270,11 @@ def _small_axes(k: int) -> tuple[pictures.Trace, pictures.Trace]:
         pictures.percent_axis("Score"),
         pictures.percent_axis("Observed frequency" if k == 0 else "", TOP),
     )
-    across |= {"tickvals": [0.5], "domain": [k * width, (k + 1) * width - GUTTER]}
+    across |= {
+        "tickvals": [0, 0.5, 1],
+        "ticktext": ["0", "50%", "100%" if k == len(THREE) else ""],
+        "domain": [k * width, (k + 1) * width - GUTTER],
+    }
     up |= {"showticklabels": k == 0, "tickvals": [0, 0.5, 1]}
     return panel(k, across, up)
 
@@ -277,10 +282,18 @@ def _small_axes(k: int) -> tuple[pictures.Trace, pictures.Trace]:
 LESSON = Lesson(
     key=KEY,
     title="Calibrated does not mean useful",
-    question="How probable is it that a picture shows a shirt? Three forecasters give each of many"
-    " pictures of garments a score. Which has the **lowest ECE**?",
+    question="How probable is it that a picture shows a shirt, where pictures show one of three"
+    " garments? Three forecasters give each of many pictures a score. Which has the **lowest"
+    " ECE**?",
     guess=ChoiceGuess({one.lower(): f"{one}: {FACTORS[k]}" for k, one in THREE.items()}),
-    controls=(Steps("factor", "How far scores go from the base rate", FACTORS, "0.5"),),
+    controls=(
+        Steps(
+            "factor",
+            "Distance from the base rate in log-odds, 1\u00d7: the network",
+            FACTORS,
+            "0.5",
+        ),
+    ),
     show=show,
     takeaway="Calibration is not all: scores must also differ between pictures with and without a"
     " shirt. Brier score and NLL count both.",
@@ -306,16 +319,23 @@ LESSON = Lesson(
         },
         "The network in the dashboard",
     ),
-    computed="Log-odds of the network, as far from those of the base rate as chosen; base rate: of"
+    computed="The network's scores are moved towards the base rate or away from it, and compared"
+    " with what the pictures show. Log-odds of the network, as far from those of the base rate"
+    " as chosen; base rate: of"
     " the calibration set. ECE: Guo 2017, in"
     f" {N_BINS} bins. Miscalibration: how much the best increasing map of the scores would lower"
     " the Brier score. Discrimination: how much scores so mapped are better than one score for all"
     " (`calibcore.metrics.corp`, Dimitriadis 2021). Rows:"
     " the test set of the example with three garments, one of which is a shirt.",
     terms={
-        "ECE": "distance of mean score and observed frequency, averaged over bins of scores.",
+        "ECE": "distance of mean score and observed frequency, averaged over bins of scores, each"
+        " counted by its number of rows.",
         "Base rate": "share of pictures that show a shirt.",
+        "Exaggerated 3\u00d7": "the network's scores, moved away from the base rate: three times as"
+        " far in log-odds.",
         "Brier score": "mean squared distance of scores and outcomes (0 or 1).",
-        "NLL": "mean of minus the logarithm of the probability of what happened.",
+        "NLL": words.NLL,
+        "Proper scores": "measures that are best, on average, for the true probabilities: Brier"
+        " score and NLL.",
     },
 )

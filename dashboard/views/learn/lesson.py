@@ -50,8 +50,6 @@ class Memory:
     chosen: dict[str, str] = field(default_factory=dict)
     draws: int = 1
     guess: str | None = None
-    touched: bool = False
-    """Whether the slider of the guess was moved: where it starts is nobody's guess."""
     revealed: bool = False
 
 
@@ -262,7 +260,7 @@ def show_lesson(lesson: Lesson, classroom: Class) -> None:
         answer = st.container()  # below the question: a phone shows no more beside the picture
         revealed = left.revealed and classroom.answers != "hidden"
         if not revealed:
-            _show_terms(lesson)
+            st.markdown(_terms(lesson))
         place = st.container(gap="small")
         if not revealed:
             _ask(lesson, left, classroom, place)
@@ -280,7 +278,11 @@ def _ask(
     with place.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         guess = _choose_guess(lesson, left)
         lock, skip = (f"{name}_{lesson.key}" for name in ("lock", "skip"))
-        _offer(words.LOCK, lock, _reveal, left, guess, type="primary", disabled=guess is None)
+        label = words.LOCK
+        if guess is not None and isinstance(lesson.guess, NumberGuess):
+            # Where the slider starts is nobody's guess until it is named and clicked.
+            label = words.my_guess(lesson.guess.shown(guess))
+        _offer(label, lock, _reveal, left, guess, type="primary", disabled=guess is None)
         _offer(words.SKIP, skip, _reveal, left, None, type="tertiary")
     if classroom.answers == "hidden" and left.revealed:
         place.info(words.HIDDEN, icon=":material/lock:")
@@ -299,10 +301,8 @@ def _choose_guess(lesson: Lesson, left: Memory) -> str | None:
                 key=key,
                 format=f"%d{number.unit.replace('%', '%%')}",
                 width=420,
-                on_change=_touch,
-                args=(left,),
             )
-            return str(guess) if left.touched or left.guess else None
+            return str(guess)
         case ChoiceGuess() as choice:
             st.session_state.setdefault(key, left.guess)
             chosen = st.radio(
@@ -315,10 +315,6 @@ def _choose_guess(lesson: Lesson, left: Memory) -> str | None:
             return None if chosen is None else str(chosen)
 
 
-def _touch(left: Memory) -> None:
-    left.touched = True
-
-
 def _guess_key(lesson: Lesson) -> str:
     return f"guess_{lesson.key}"
 
@@ -328,7 +324,7 @@ def _reveal(left: Memory, guess: str | None) -> None:
 
 
 def _guess_again(lesson: Lesson, left: Memory) -> None:
-    left.guess, left.revealed, left.touched = None, False, False
+    left.guess, left.revealed = None, False
     st.session_state.pop(_guess_key(lesson), None)
 
 
@@ -372,8 +368,6 @@ def _show_control(lesson: Lesson, control: Steps, left: Memory) -> None:
             list(control.values),
             format_func=control.values.__getitem__,
             key=key,
-            on_change=_guess_again if lesson.guess_each_draw else None,
-            args=(lesson, left),
             **more,
         )
     )
@@ -411,6 +405,8 @@ def _show(
         if not lesson.guess_each_draw:  # what was shown cannot be guessed
             key = f"again_{lesson.key}"
             _offer(words.AGAIN, key, _guess_again, lesson, left, type="tertiary")
+        with st.popover(words.TERMS, type="tertiary", icon=":material/dictionary:"):
+            st.markdown(_terms(lesson))
     st.markdown(words.takeaway(lesson.takeaway))
     _say(sent)
     if "check" not in classroom.hide:
@@ -479,11 +475,9 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, classroom: Class) -> No
     if "computed" not in classroom.hide:
         with st.expander(words.COMPUTED):
             st.markdown(lesson.computed)
-    _show_terms(lesson)
 
 
-def _show_terms(lesson: Lesson) -> None:
-    """Define the words that stand here first."""
-    if lesson.terms:
-        defined = (f"**{term}**: {meaning}" for term, meaning in lesson.terms.items())
-        st.markdown(f":small[{' '.join(defined)}]")
+def _terms(lesson: Lesson) -> str:
+    """Define the words that stand here first; as Markdown."""
+    defined = (f"**{term}**: {meaning}" for term, meaning in lesson.terms.items())
+    return f":small[{' '.join(defined)}]"

@@ -18,6 +18,7 @@ from dashboard.texts.numbers import (
     p_words,
     percent,
     pp,
+    span,
 )
 
 TITLE = "Your own calibration"
@@ -164,7 +165,23 @@ def _summary(result: Result) -> str:
     return (
         f"KS error **{percent(curves.ks_error, n)}**; mean confidence"
         f" {percent(result.mean_confidence, n)}, {percent(result.right, n)} right."
-        f" {_verdict(result)}."
+        f" {_verdict(result)}.{_outside(result)}"
+    )
+
+
+def _outside(result: Result) -> str:
+    """Name bars whose interval leaves their confidence out, where the test detects nothing."""
+    bins, off = result.binned.bins, result.binned.off
+    names = [
+        span(f"{100 * bins.edges[k]:.0f}%", f"{100 * bins.edges[k + 1]:.0f}%")
+        for k in range(bins.counts.size)
+        if off[k]
+    ]
+    if verdict_of(result) is not NOT_DETECTED or not names:
+        return ""
+    return (
+        f" The KS test does not detect it; yet at {' and '.join(names)} the mean confidence lies"
+        " outside the interval of the bar: a hint, no proof."
     )
 
 
@@ -268,7 +285,8 @@ CLASS_INTRO = (
     "Each student sends you the code at the end of the result, or its link. Paste them here, one"
     " per"
     " line, with or without a name (`Anna: CODE`). They are read in this tab and stored nowhere."
-    " For the same questions for all, hand out the address with a seed, such as `you?seed=7`."
+    " The same code twice counts once. For the same questions for all, hand out the address with a"
+    " seed, such as `you?seed=7`."
 )
 CODES = "Codes or links, one per line"
 CLASS_NOTE = (
@@ -303,8 +321,9 @@ def repeated(collected: Collected) -> str:
     """Say which codes stand twice, and how many were too many; "" for none."""
     parts = []
     if collected.repeated:
-        verb = "repeat" if len(collected.repeated) > 1 else "repeats"
-        parts.append(f"{_lines(collected.repeated)} {verb} a code above, and counts once.")
+        several = len(collected.repeated) > 1
+        verbs = ("repeat", "count") if several else ("repeats", "counts")
+        parts.append(f"{_lines(collected.repeated)} {verbs[0]} a code above, and {verbs[1]} once.")
     if collected.left_out:
         parts.append(f"The last {collected.left_out:,} codes are left out: too many.")
     return " ".join(parts)

@@ -12,13 +12,20 @@ from dashboard.texts.numbers import escape_markdown
 from dashboard.views.learn.lesson import MOST_SEED, PARTS, Class, link_of
 from dashboard.widgets.downloads import offer_file
 from dashboard.widgets.links import full_address, show_teaching
-from dashboard.widgets.qr import show_qr
+from dashboard.widgets.qr import LARGE, show_qr
 
 _PART, _WRITTEN = "teachers_part", "teachers_written"
+
+CODE = "code"
+"""In the address: the lesson whose code is shown alone."""
 
 
 def show() -> None:
     """Show four parts, one at a time; the address keeps which."""
+    step = _step_of(str(st.query_params.get(CODE, "")))
+    if step is not None:
+        _show_code(step)
+        return
     show_teaching("teachers")
     word = st.query_params.get("part")
     if word in words.PARTS and st.session_state.get(_WRITTEN) != word:
@@ -40,6 +47,30 @@ def show() -> None:
             st.markdown(words.IN_CLASS_TEXT.format(measured=words.MEASURED))
         case _:
             _show_plan()
+
+
+def _warn_of_local() -> None:
+    """Say it where nobody else reaches the addresses."""
+    if urlsplit(str(st.context.url or "")).hostname in {"127.0.0.1", "localhost", "::1"}:
+        st.markdown(f":small[:material/info: {words.LOCAL}]")
+
+
+def _step_of(key: str) -> plan.Step | None:
+    """Return the step of the plan whose lesson is this one."""
+    every = (*plan.PLAN, *plan.BIOSTATISTICS)
+    return next((step for step in every if step.lesson and step.lesson == key), None)
+
+
+def _show_code(step: plan.Step) -> None:
+    """Show the code of a step alone, to be projected: nothing of what is to be guessed."""
+    lesson = find(step.lesson)
+    if lesson is None:
+        return
+    address = full_address(step.address)
+    st.subheader(lesson.title, anchor=False)
+    _warn_of_local()
+    show_qr(address, words.QR_OF.format(name=lesson.title), pixels=LARGE)
+    st.code(address, language=None, wrap_lines=True)
 
 
 def _make_link() -> None:
@@ -72,8 +103,7 @@ def _make_link() -> None:
     address = f"learn?{urlencode(link_of(lesson, {}, classroom))}"
     st.code(full_address(address), language=None, wrap_lines=True)
     show_qr(full_address(address), words.QR_OF.format(name=lesson.title))
-    if urlsplit(str(st.context.url or "")).hostname in {"127.0.0.1", "localhost", "::1"}:
-        st.markdown(f":small[:material/info: {words.LOCAL}]")
+    _warn_of_local()
     st.link_button(words.OPEN, address, icon=":material/open_in_new:")
     st.markdown(f":small[{words.SET}]")
     st.markdown(f":small[{words.NO_LOCK}]")
@@ -110,20 +140,33 @@ def _show_exercises() -> None:
 def _show_plan() -> None:
     st.markdown(words.PLAN_INTRO)
     with_codes = st.toggle(words.QR, value=True, key="plan_qr", help=words.QR_HELP)
+    if with_codes:
+        _warn_of_local()
     for start, step in zip(plan.starts(), plan.PLAN, strict=True):
-        lesson = find(step.lesson)
-        with st.container(border=True, horizontal=True, gap="medium"):
-            st.markdown(f"**{words.span_of(start, step.minutes)}**", width=52)
-            with st.container(gap="xxsmall", width="stretch"):
-                if lesson is not None:
-                    st.markdown(f"[**{lesson.title}**]({step.address})")
-                parts = ((words.ASK, step.ask), (words.DO, step.do), (words.SAY, step.say))
-                st.markdown("  \n".join(f"**{name}:** {text}" for name, text in parts))
-            if with_codes and lesson is not None:
-                with st.container(key=f"qr_{step.lesson}", width="content"):
-                    show_qr(full_address(step.address), words.QR_OF.format(name=lesson.title))
-    for name, keys in (
-        (words.HOMEWORK, plan.HOMEWORK), (words.BIOSTATISTICS, plan.BIOSTATISTICS)
-    ):  # fmt: skip
-        titles = [(one.key, one.title) for one in LESSONS if one.key in keys]
-        st.markdown(words.later(name, titles))
+        _show_step(step, words.span_of(start, step.minutes), with_code=with_codes)
+    titles = [(one.key, one.title) for one in LESSONS if one.key in plan.HOMEWORK]
+    st.markdown(f"{words.later(words.HOMEWORK, titles)} {words.OWN_LATER}")
+    instead = [one.title for one in LESSONS if one.key in plan.INSTEAD]
+    n_minutes = sum(step.minutes for step in plan.BIOSTATISTICS)
+    st.markdown(f"**{words.biostatistics(n_minutes, instead)}**")
+    for step in plan.BIOSTATISTICS:
+        _show_step(step, words.minutes_short(step.minutes), with_code=with_codes)
+
+
+def _show_step(step: plan.Step, when: str, *, with_code: bool) -> None:
+    """Show what to ask, to do and to say in some minutes."""
+    lesson = find(step.lesson)
+    with st.container(border=True, horizontal=True, gap="medium"):
+        st.markdown(f"**{when}**", width=52)
+        with st.container(gap="xxsmall", width="stretch"):
+            if lesson is not None:
+                st.markdown(f"[**{lesson.title}**]({step.address})")
+            parts = ((words.ASK, step.ask), (words.DO, step.do), (words.SAY, step.say))
+            st.markdown("  \n".join(f"**{name}:** {text}" for name, text in parts))
+        if with_code and lesson is not None:
+            with st.container(key=f"qr_{step.lesson}", width="content"):
+                show_qr(
+                    full_address(step.address),
+                    words.QR_OF.format(name=lesson.title),
+                    opens=f"teachers?{CODE}={step.lesson}",
+                )
