@@ -58,26 +58,19 @@ def opened(table: Table, reading: Reading) -> tuple[Table, Reading, Places | Non
     lines = np.repeat(np.arange(table.n_rows), 2)
     happened = np.tile([1, 0], table.n_rows)
     counts = np.where(happened == 1, k[lines], (n - k)[lines])
-    columns: list[Column] = []
-    for column in table.columns:
-        if column is events:
-            columns.append(replace(column, values=happened, odd=None))
-        elif column is trials:
-            columns.append(replace(column, values=counts, odd=None))
-        else:
-            columns.append(column if column.unread else _taken(column, lines))
+    new = {id(events): happened, id(trials): counts}
+    columns = [
+        c if c.unread else replace(c, values=new.get(id(c), c.values[lines]), odd=None)
+        for c in table.columns
+    ]
     roles = tuple("outcome" if role == "events" else role for role in reading.roles)
     whole = replace(table, columns=tuple(columns), n_rows=len(lines), among=None, shown=())
     sentence = f"Outcome: column {quoted(events.name)} of {quoted(trials.name)}."
     return whole, replace(reading, roles=roles, notes=(*reading.notes, sentence)), lines
 
 
-def _taken(column: Column, places: Places) -> Column:
-    return replace(column, values=column.values[places], odd=None)
-
-
 def _only(table: Table, reading: Reading, role: ColumnRole) -> Column:
-    columns = [c for c, its in zip(table.columns, reading.roles, strict=True) if its == role]
+    columns = reading.columns_of(table, role)
     if len(columns) > 1:
         text = f"the same role as {quoted(columns[0].name)}"
         raise FileError(f"column {quoted(columns[1].name)}", text, "one column that says it")

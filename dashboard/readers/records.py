@@ -192,6 +192,10 @@ class Reading(Sentences):
     event: str | None = None  # the value of the outcome that the score is of, where it is known
     proposals: tuple[Proposal, ...] = ()
 
+    def columns_of(self, table: Table, role: ColumnRole) -> list[Column]:
+        """Return the columns of a role in their order."""
+        return [c for c, its in zip(table.columns, self.roles, strict=True) if its == role]
+
 
 def cell_of(column: Column, row: int) -> str:
     """Return a cell as the file has it, a number with six digits.

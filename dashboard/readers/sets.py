@@ -183,12 +183,12 @@ class _Roles:
     def __init__(self, table: Table, reading: Reading, options: Options, remarks: Remarks) -> None:
         self.table, self.reading, self.options, self.remarks = table, reading, options, remarks
         self.lines: Array | None = None  # row of the file of each, where several are one of it
-        self.pairs = list(zip(table.columns, reading.roles, strict=True))
-        self.groups = [pair for pair in self.pairs if pair[1] in ("group", "date")]
+        pairs = zip(table.columns, reading.roles, strict=True)
+        self.groups = [pair for pair in pairs if pair[1] in ("group", "date")]
 
     def of(self, role: ColumnRole) -> list[Column]:
         """Return the columns of a role in their order."""
-        return [column for column, its in self.pairs if its == role]
+        return self.reading.columns_of(self.table, role)
 
     def one(self, role: ColumnRole) -> Column | None:
         """Return the only column of a role, or ask which one it is."""

@@ -204,7 +204,7 @@ def _fit_classes(
     column: Column, table: Table, reading: Reading, options: Options
 ) -> NDArray[np.bool_]:
     """Mark labels that may be a class of a column; all where more are none than faults explain."""
-    columns = [c for c, role in zip(table.columns, reading.roles, strict=True) if role == "class"]
+    columns = reading.columns_of(table, "class")
     names = [*(options.class_names or reading.class_names)]
     values = column.values
     if column.texts is not None:

@@ -176,10 +176,8 @@ def rows_of_sets(column: Column, *, by_user: bool) -> Parting | None:
 
 def set_columns(table: Table, reading: Reading) -> list[Column]:
     """Return the columns that name the sets, first those that are called so."""
-    columns = [c for c, role in zip(table.columns, reading.roles, strict=True) if role == "set"]
-    return sorted(
-        columns, key=lambda column: not terms.SET_COLUMNS.intersection(words_of(column.name))
-    )
+    columns = reading.columns_of(table, "set")
+    return sorted(columns, key=lambda c: not terms.SET_COLUMNS.intersection(words_of(c.name)))
 
 
 def rows_in_use(
