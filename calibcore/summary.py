@@ -449,6 +449,63 @@ def on_grid(summary: Summary) -> Summary:
     return _of_cells(Cells(places, *totals), of_rows, of_events)
 
 
+class GridCounts:
+    """Counts batches of rows in the cells of the grid, where no score has to be sorted.
+
+    Examples
+    --------
+    >>> counts = GridCounts()
+    >>> for scores, outcomes in (([0.2, 0.6], [0, 1]), ([0.2000001], [1])):
+    ...     counts.add(scores, outcomes)
+    >>> counts.summary.rows.tolist()
+    [2, 1]
+    """
+
+    def __init__(self, start: Summary | None = None) -> None:
+        self._sums = np.zeros((6, N_CELLS))
+        if start is not None and (cells := on_grid(start).cells) is not None:
+            made = on_grid(start)
+            self._sums[:, cells.place] = made.rows, made.events, *cells.columns[1:]
+
+    def add(self, scores: ArrayLike, outcomes: ArrayLike) -> None:
+        """Count rows; parameters and errors are those of `Summary.of`."""
+        given, hits = validation.scores_and_hits(scores, outcomes)
+        sides = given, 1 - given
+        hit_nats, miss_nats = (-np.log(np.maximum(side, PROBABILITY_FLOOR)) for side in sides)
+        place = _places(given, miss_nats - hit_nats)
+        first = int(place.min())
+        place -= first
+        n_cells = int(place.max()) + 1
+        kind = 2 * place + hits
+        counts = np.bincount(kind, minlength=2 * n_cells).reshape(-1, 2)
+        totals = np.bincount(kind, given, minlength=2 * n_cells).reshape(-1, 2)
+        sums = self._sums[:, first : first + n_cells]
+        sums[0] += counts.sum(axis=1)
+        sums[1] += counts[:, 1]
+        sums[2] += totals.sum(axis=1)
+        sums[3] += totals[:, 1]
+        sums[4] += np.bincount(place, np.square(given - hits))
+        sums[5] += np.bincount(place, np.where(hits, hit_nats, miss_nats))
+
+    @property
+    def summary(self) -> Summary:
+        """All rows that were added, one at least."""
+        place = np.flatnonzero(self._sums[0])
+        rows, events, *totals = self._sums[:, place]
+        return _of_cells(Cells(place, *totals), rows.astype(np.int64), events.astype(np.int64))
+
+
+def _places(scores: Floats, log_odds: Floats) -> Whole:
+    """Return the cell of each score, as a search among the largest scores of cells finds it."""
+    tops = _tops()
+    place = np.ceil(log_odds * PER_UNIT + N_CELLS // 2)
+    place = np.clip(place, 1, N_CELLS - 1).astype(np.int64)
+    # Rounding moves few by one; near 0 and 1, where cells are narrower than that, they are sought.
+    off = np.flatnonzero((tops[place] < scores) | (tops[place - 1] >= scores))
+    place[off] = np.searchsorted(tops, scores[off])
+    return place
+
+
 def _fitted(summary: Summary) -> Summary:
     """Keep distinct scores while they are few enough."""
     return on_grid(summary) if summary.scores.size > MOST_SCORES else summary

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -10,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from calibcore.errors import CalibrationInputError
-from calibcore.summary import MOST_SCORES, N_CELLS, Cells, Summary
+from calibcore.summary import MOST_SCORES, N_CELLS, Cells, GridCounts, Summary
 from dashboard.readers.refusal import visible
 
 VERSION = 1
@@ -21,7 +23,7 @@ VERSION = 1
 _KEY = b"fractile.summary"
 _COUNTS = "score", "rows", "events"
 _CELLS = "cell", "score_total", "event_score_total", "brier_total", "nll_total"
-_BATCH, _POOLED = 1 << 17, 2 * MOST_SCORES
+_BATCH, _POOLED = 1 << 18, 2 * MOST_SCORES
 """Rows that are read at a time; blocks of scores that are counted before they are added up."""
 
 _NUMBERS = pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal
@@ -128,14 +130,24 @@ def summarise(
     files = [(path, _opened(path, wanted)) for path in paths]
     total, done = sum(opened.count_rows() for _, opened in files), 0
     parts: list[Summary] = []
+    grid: GridCounts | None = None
     for path, opened in files:
         first = 0
         for batch in _batches(path, opened, wanted):
-            parts.append(_counted(batch, f"{path.name}, rows from {first + 1:,} on", wanted))
+            with _named(f"{path.name}, rows from {first + 1:,} on"):
+                rows = _columns(batch, wanted)
+                if grid is None:
+                    parts.append(Summary.of(*rows))
+                else:
+                    grid.add(*rows)
             first, done = first + batch.num_rows, done + batch.num_rows
             tell(done / total)
             if sum(part.scores.size for part in parts) > _POOLED:
                 parts = [reduce(add, parts)]
+                if not parts[0].is_exact:  # from now on no score needs to be sorted
+                    grid, parts = GridCounts(parts[0]), []
+    if grid is not None:
+        return grid.summary
     if not parts:
         raise CalibrationInputError("files", "no row in any", "files with rows")
     return reduce(add, parts)
@@ -169,14 +181,20 @@ def _batches(path: Path, opened: ds.Dataset, wanted: Mapping[str, str]) -> Itera
         raise CalibrationInputError(path.name, "a damaged file", "files of Parquet") from error
 
 
-def _counted(batch: pa.RecordBatch, where: str, wanted: Mapping[str, str]) -> Summary:
-    columns = {}
+def _columns(batch: pa.RecordBatch, wanted: Mapping[str, str]) -> list[NDArray[np.float64]]:
+    """Return scores and outcomes."""
     for field in wanted:
         if batch[field].null_count:
-            raise CalibrationInputError(field, f"no value in {where}", _WANTED[field])
-        columns[field] = batch[field].to_numpy(zero_copy_only=False)
+            raise CalibrationInputError(field, "no value", _WANTED[field])
+    return [batch[field].to_numpy(zero_copy_only=False) for field in wanted]
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Tell of a refusal which file and rows it is of."""
     try:
-        return Summary.of(columns["score"], columns["outcome"])
+        yield
     except CalibrationInputError as error:
-        field = {"scores": "score", "hits": "outcome"}[error.field]
-        raise CalibrationInputError(field, f"{error.actual} of {where}", _WANTED[field]) from error
+        field = {"scores": "score", "hits": "outcome"}.get(error.field, error.field)
+        actual = f"{error.actual} {'in' if field == error.field else 'of'} {where}"
+        raise CalibrationInputError(field, actual, _WANTED[field]) from error

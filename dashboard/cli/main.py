@@ -523,8 +523,13 @@ def series(files: tuple[Path, ...], resamples: int) -> None:
     metavar="ADDRESS",
     help="Of a Dask cluster that counts, such as tcp://10.0.0.5:8786; its workers open the files.",
 )
+@click.option(
+    "--master",
+    metavar="ADDRESS",
+    help="Of a Spark cluster that counts, such as local[2] or spark://10.0.0.5:7077; likewise.",
+)
 def summarise(
-    files: tuple[Path, ...], score: str, outcome: str, out: Path, scheduler: str | None
+    files: tuple[Path, ...], score: str, outcome: str, out: Path, **where: str | None
 ) -> None:
     """Count the rows of Parquet FILES by score, and keep the counts as a small file.
 
@@ -533,7 +538,7 @@ def summarise(
     """
     from dashboard.cli.summaries import summarise_files  # noqa: PLC0415 - takes a second
 
-    click.echo(_done(lambda: summarise_files(files, (score, outcome), out, scheduler)))
+    click.echo(_done(lambda: summarise_files(files, (score, outcome), out, **where)))
 
 
 @main.command(cls=WithKeys, epilog=_EXAMPLES["fit"])

@@ -20,6 +20,7 @@ from dashboard.cli.output import Lines, write_file
 from dashboard.cli.terminal import table_cells
 from dashboard.engines import summarise_on
 from dashboard.settings import NO_METHOD
+from dashboard.spark import summarise_spark_files
 from dashboard.summary_file import is_summary, read_summaries, summarise, write_summary
 from dashboard.texts.advice import drift_line, drifts
 from dashboard.texts.events import event_words
@@ -164,16 +165,26 @@ def _limits(summary: Summary) -> str:
 
 
 def summarise_files(
-    files: Sequence[Path], columns: tuple[str, str], out: Path, scheduler: str | None
+    files: Sequence[Path],
+    columns: tuple[str, str],
+    out: Path,
+    *,
+    scheduler: str | None = None,
+    master: str | None = None,
 ) -> str:
     """Count the rows of files by score, here or on a cluster, write the summary, and say so.
 
     ``columns``: of the score and of the outcome. ``scheduler``: address of a Dask cluster.
+    ``master``: of a Spark cluster.
     """
-    if scheduler is None:
-        summary = _here(files, columns)
-    else:
+    if scheduler is not None and master is not None:
+        raise CalibrationInputError("master", "a scheduler too", "one of the two")
+    if scheduler is not None:
         summary = summarise_on(scheduler, files, *columns)
+    elif master is not None:
+        summary = summarise_spark_files(master, files, *columns)
+    else:
+        summary = _here(files, columns)
     data = write_summary(summary)
     try:
         write_file(out, data)

@@ -26,7 +26,7 @@ from calibcore.inference.power import smallest_gap_shown
 from calibcore.metrics import METRICS, EventMeasure
 from calibcore.reliability import bands
 from calibcore.splits import Split
-from calibcore.summary import N_CELLS, Summary, audit_groups, in_time, on_grid
+from calibcore.summary import N_CELLS, GridCounts, Summary, audit_groups, in_time, on_grid
 from calibcore.tally import tally
 from calibcore.weights import frequency_weights
 from tests.reference import ks_error as slow_ks_error
@@ -396,6 +396,27 @@ def test_drift_of_summaries_is_that_of_the_rows(n: int) -> None:
     assert gap is not None
     assert periods[2].mean_gap == pytest.approx(gap.value, abs=1e-12)
     assert periods[2].interval.low == pytest.approx(gap.interval.low, rel=1e-9)
+
+
+def test_batches_are_counted_on_the_grid_as_sorted_scores_are() -> None:
+    rng = np.random.default_rng(1)
+    ends = [0.0, 5e-324, 1e-300, 1e-17, 1e-14, 1 - 2**-53, 1 - 1e-15, 1.0]
+    tops = module._tops()[:: N_CELLS // 4000]  # noqa: SLF001 - where rounding could move a score
+    scores = np.concatenate([ends, tops, np.nextafter(tops, 0), drawn(9000, digits=None)[0]])
+    hits = rng.integers(2, size=scores.size)
+    halves = [on_grid(Summary.of(scores[k::2], hits[k::2])) for k in range(2)]
+    wanted = halves[0] + halves[1]
+    for start in (None, Summary.of(scores[:100], hits[:100])):
+        counts = GridCounts(start)
+        for part in np.array_split(np.arange(0 if start is None else 100, scores.size), 3):
+            counts.add(scores[part], hits[part])
+        found = counts.summary
+        assert found.cells is not None
+        assert wanted.cells is not None
+        assert found.rows.tolist() == wanted.rows.tolist()
+        assert found.events.tolist() == wanted.events.tolist()
+        for mine, its in zip(found.cells.columns, wanted.cells.columns, strict=True):
+            np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-300)
 
 
 MANY = Summary.of_counts([0.2, 0.6], [2_000_000_000] * 2, [400_000_000, 1_200_000_004])

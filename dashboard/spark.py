@@ -1,0 +1,95 @@
+"""Rows on Spark become a summary: it reads and maps, the core counts and adds."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from pickle import dumps, loads
+from typing import Any
+
+import pyarrow as pa
+
+from calibcore.errors import CalibrationInputError
+from calibcore.summary import Summary
+
+
+def summarise_spark(frame: Any, score: str, outcome: str) -> Summary:
+    """Count the rows of a Spark data frame by score, where its partitions are.
+
+    Partitions are counted batch by batch (``mapInArrow``) and added up in a tree; retries and
+    spilling are Spark's. ``frame``: a pyspark.sql.DataFrame, of which no other columns than
+    ``score`` and ``outcome`` are computed. Needs the extra ``spark``, on the workers too.
+
+    Raises
+    ------
+    CalibrationInputError
+        A column that is not there, no row, or a partition with values that are no score or outcome.
+    """
+    for field, column in {"score": score, "outcome": outcome}.items():
+        if column not in frame.columns:
+            wanted = f"one of the frame's columns: {', '.join(frame.columns[:20])}"
+            raise CalibrationInputError(field, f"no column {column!r}", wanted)
+    names = {"score": score, "outcome": outcome}
+    numbers = [frame[column].cast("double").alias(field) for field, column in names.items()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # of pandas 3, which has no part in this
+        parts = frame.select(*numbers).mapInArrow(partial(_counted, names=names), "part binary")
+    counted = parts.rdd
+    if counted.isEmpty():
+        raise CalibrationInputError("frame", "no row", "a frame with rows")
+    found = counted.map(lambda row: loads(row.part)).treeReduce(_both)  # noqa: S301 - its own
+    if isinstance(found, CalibrationInputError):
+        raise found
+    summary: Summary = found
+    return summary
+
+
+def summarise_spark_files(master: str, paths: Sequence[Path], score: str, outcome: str) -> Summary:
+    """Count the rows of Parquet files on Spark, whose workers open them.
+
+    Raises
+    ------
+    CalibrationInputError
+        PySpark or Java is not installed, no cluster answers, or as `summarise_spark`.
+    """
+    try:
+        from pyspark.errors import PySparkException  # noqa: PLC0415 - of an extra
+        from pyspark.sql import SparkSession  # noqa: PLC0415 - the same
+    except ImportError as error:
+        wanted = 'Spark to be installed: pip install "fractile[spark]"'
+        raise CalibrationInputError("master", master, wanted) from error
+    try:
+        session = SparkSession.builder.master(master).appName("fractile").getOrCreate()
+    except (PySparkException, OSError) as error:
+        wanted = "a Spark cluster, such as local[2] or spark://10.0.0.5:7077, and Java 17"
+        raise CalibrationInputError("master", master, wanted) from error
+    try:
+        frame = session.read.parquet(*(str(path.resolve()) for path in paths))
+    except PySparkException as error:
+        raise CalibrationInputError("files", paths[0].name, "files of Parquet") from error
+    return summarise_spark(frame, score, outcome)
+
+
+def _counted(batches: Iterable[pa.RecordBatch], names: dict[str, str]) -> Iterator[pa.RecordBatch]:
+    """Count the rows of batches; a refusal is handed on as it is, not as Spark words it."""
+    for batch in batches:
+        if batch.num_rows:
+            yield pa.RecordBatch.from_pydict({"part": [dumps(_summary(batch, names))]})
+
+
+def _summary(batch: pa.RecordBatch, names: dict[str, str]) -> Summary | CalibrationInputError:
+    for field, column in names.items():
+        if batch[field].null_count:
+            return CalibrationInputError(
+                field, f"no value in column {column!r}", "one in every row"
+            )
+    try:
+        return Summary.of(batch["score"].to_numpy(), batch["outcome"].to_numpy())
+    except CalibrationInputError as error:
+        return error
+
+
+def _both(one: Any, other: Any) -> Any:
+    """Add two summaries; of refusals, the first."""
+    refusals = [part for part in (one, other) if isinstance(part, CalibrationInputError)]
+    return refusals[0] if refusals else one + other

@@ -1,0 +1,82 @@
+"""Rows are counted by Spark on two threads: `make engines`, which installs PySpark.
+
+It needs Java 17: `apt-get install openjdk-17-jre-headless`, or any other build of it on the path.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from calibcore import CalibrationInputError, audit
+from calibcore.summary import Summary
+from dashboard.cli.main import main
+from dashboard.spark import summarise_spark
+from tests.engines.test_dask import rows, same
+
+sql = pytest.importorskip("pyspark.sql", reason="is of the extra spark: make engines")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("needs Java: apt-get install openjdk-17-jre-headless", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    quiet = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}
+    with sql.SparkSession.builder.master("local[2]").config(map=quiet).getOrCreate() as session:
+        yield session
+
+
+@pytest.fixture
+def shards(tmp_path: Path) -> list[str]:
+    table, folder = rows(), tmp_path / "logs"
+    folder.mkdir()
+    for k in range(4):
+        table.iloc[k::4].to_parquet(folder / f"{k}.parquet")
+    return [str(path) for path in sorted(folder.iterdir())]
+
+
+def test_shards_are_counted(session: Any, shards: list[str]) -> None:
+    found, table = summarise_spark(session.read.parquet(*shards).repartition(9), "p", "y"), rows()
+    assert same(found, Summary.of(table["p"], table["y"]))
+    assert found.audit().test.compare("ks_error").before == pytest.approx(
+        audit(table["p"], table["y"]).test.compare("ks_error").before, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("y + 1 as y", "hits: values other than 0 and 1"),
+        ("cast(null as double) as y", "outcome: no value in column"),
+    ],
+)
+def test_what_is_no_outcome_is_refused_in_one_sentence(
+    session: Any, change: str, said: str
+) -> None:
+    frame = session.createDataFrame([(0.2, 0), (0.6, 1)], "p double, y int")
+    with pytest.raises(CalibrationInputError) as caught:
+        summarise_spark(frame.selectExpr("p", change), "p", "y")
+    assert str(caught.value).startswith(said)
+
+
+def test_a_column_that_is_not_there_and_no_row_are_refused(session: Any) -> None:
+    frame = session.createDataFrame([(0.2, 0), (0.6, 1)], "p double, y int")
+    with pytest.raises(CalibrationInputError, match="no column 'q'"):
+        summarise_spark(frame, "q", "y")
+    with pytest.raises(CalibrationInputError, match="no row"):
+        summarise_spark(frame.where("p > 2"), "p", "y")
+
+
+@pytest.mark.usefixtures("session")
+def test_the_command_counts_on_spark(tmp_path: Path, shards: list[str]) -> None:
+    given = "--score", "p", "--outcome", "y", "--out", str(tmp_path / "week.parquet")
+    done = CliRunner().invoke(main, ["summarise", *shards, *given, "--master", "local[2]"])
+    assert done.exit_code == 0, done.stderr
+    assert f"{np.size(rows()['p']):,} rows in" in done.stdout
