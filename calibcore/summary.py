@@ -464,8 +464,8 @@ class GridCounts:
     def __init__(self, start: Summary | None = None) -> None:
         self._sums = np.zeros((6, N_CELLS))
         if start is not None and (cells := on_grid(start).cells) is not None:
-            made = on_grid(start)
-            self._sums[:, cells.place] = made.rows, made.events, *cells.columns[1:]
+            first = on_grid(start)
+            self._sums[:, cells.place] = first.rows, first.events, *cells.columns[1:]
 
     def add(self, scores: ArrayLike, outcomes: ArrayLike) -> None:
         """Count rows; parameters and errors are those of `Summary.of`."""

@@ -37,10 +37,10 @@ def summarise_spark(frame: Any, score: str, outcome: str) -> Summary:
     counted = parts.rdd
     if counted.isEmpty():
         raise CalibrationInputError("frame", "no row", "a frame with rows")
-    found = counted.map(lambda row: loads(row.part)).treeReduce(_both)  # noqa: S301 - its own
-    if isinstance(found, CalibrationInputError):
-        raise found
-    summary: Summary = found
+    merged = counted.map(lambda row: loads(row.part)).treeReduce(_both)  # noqa: S301 - its own
+    if isinstance(merged, CalibrationInputError):
+        raise merged
+    summary: Summary = merged
     return summary
 
 

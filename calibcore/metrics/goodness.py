@@ -205,7 +205,7 @@ def hosmer_lemeshow(
 def hosmer_lemeshow_of(table: BinTable) -> Floats:
     """Return the statistic of binned rows, vectorised over resamples."""
     variance = table.mean_score * (1 - table.mean_score)
-    with np.errstate(divide="ignore", invalid="ignore"):  # of certain scores, 0 / 0 or n / 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of certain scores
         parts = table.counts * table.gap**2 / variance
     return np.asarray(np.where(np.isnan(parts), 0.0, parts).sum(axis=-1))
 
