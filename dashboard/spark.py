@@ -4,13 +4,15 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from pickle import dumps, loads
 from typing import Any
 
 import pyarrow as pa
 
 from calibcore.errors import CalibrationInputError
 from calibcore.summary import Summary
+from dashboard.summary_file import parse_summary, write_summary
+
+_PART = "part binary, refusal array<string>"
 
 
 def summarise_spark(frame: Any, score: str, outcome: str) -> Summary:
@@ -33,13 +35,13 @@ def summarise_spark(frame: Any, score: str, outcome: str) -> Summary:
     numbers = [frame[column].cast("double").alias(field) for field, column in names.items()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of pandas 3, which has no part in this
-        parts = frame.select(*numbers).mapInArrow(partial(_counted, names=names), "part binary")
+        parts = frame.select(*numbers).mapInArrow(partial(_counted, names=names), _PART)
     counted = parts.rdd
     if counted.isEmpty():
         raise CalibrationInputError("frame", "no row", "a frame with rows")
-    merged = counted.map(lambda row: loads(row.part)).treeReduce(_both)  # noqa: S301 - its own
-    if isinstance(merged, CalibrationInputError):
-        raise merged
+    merged = counted.map(_read).treeReduce(_both)
+    if isinstance(merged, list):
+        raise CalibrationInputError(*merged)
     summary: Summary = merged
     return summary
 
@@ -74,22 +76,27 @@ def _counted(batches: Iterable[pa.RecordBatch], names: dict[str, str]) -> Iterat
     """Count the rows of batches; a refusal is handed on as it is, not as Spark words it."""
     for batch in batches:
         if batch.num_rows:
-            yield pa.RecordBatch.from_pydict({"part": [dumps(_summary(batch, names))]})
+            part, refusal = None, None
+            try:
+                part = write_summary(_summary(batch, names))
+            except CalibrationInputError as error:
+                refusal = [error.field, error.actual, error.expected]
+            columns = {"part": pa.array([part], "binary"), "refusal": [refusal]}
+            yield pa.RecordBatch.from_pydict(columns)
 
 
-def _summary(batch: pa.RecordBatch, names: dict[str, str]) -> Summary | CalibrationInputError:
+def _summary(batch: pa.RecordBatch, names: dict[str, str]) -> Summary:
     for field, column in names.items():
         if batch[field].null_count:
-            return CalibrationInputError(
-                field, f"no value in column {column!r}", "one in every row"
-            )
-    try:
-        return Summary.of(batch["score"].to_numpy(), batch["outcome"].to_numpy())
-    except CalibrationInputError as error:
-        return error
+            raise CalibrationInputError(field, f"no value in column {column!r}", "one in every row")
+    return Summary.of(batch["score"].to_numpy(), batch["outcome"].to_numpy())
+
+
+def _read(row: Any) -> Summary | list[str]:
+    return row.refusal or parse_summary(bytes(row.part), "a part")
 
 
 def _both(one: Any, other: Any) -> Any:
     """Add two summaries; of refusals, the first."""
-    refusals = [part for part in (one, other) if isinstance(part, CalibrationInputError)]
+    refusals = [part for part in (one, other) if isinstance(part, list)]
     return refusals[0] if refusals else one + other
