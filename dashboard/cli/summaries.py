@@ -30,7 +30,7 @@ from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
 from dashboard.texts.verdict import both_sides_line
 from dashboard.views.overview.document import measures_table
 
-_SERVES = "files", "resamples", "calibrator"
+_SERVES = "files", "resamples", "calibrator", "bins", "seed"
 """Options of an audit that a summary allows."""
 
 
@@ -63,7 +63,11 @@ def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: b
     _refuse_rows(given, conditions)
     summary = read_summaries(given["files"])
     calibrated = given["calibrator"] not in {None, NO_METHOD}
-    result = summary.audit(calibrator=given["calibrator"] if calibrated else None)
+    result = summary.audit(
+        calibrator=given["calibrator"] if calibrated else None,
+        n_bins=given["bins"],
+        seed=given["seed"],
+    )
     event = OneClass(1)
     measures = [one for one in listed(full=full, event=event) if isinstance(one, EventMeasure)]
     intervals = None

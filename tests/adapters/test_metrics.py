@@ -70,7 +70,7 @@ def test_many_batches_are_added_in_few_steps() -> None:
 
 def test_a_batch_that_is_refused_counts_nothing() -> None:
     metric = CalibrationMetric("mean_gap")
-    metric.update([0.5], [1])
+    metric.update([0.5, 0.5], [1, 1])
     for preds, target in (([1.5], [1]), ([0.5], [2]), ([0.5, 0.5], [1]), ([[1.0, 2.0]], [2])):
         with pytest.raises(CalibrationInputError):
             metric.update(preds, target)

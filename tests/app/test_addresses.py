@@ -36,7 +36,9 @@ def bound_keys(code: str) -> list[str]:
     for call in ast.walk(ast.parse(code)):
         if isinstance(call, ast.Call):
             named = {word.arg: word.value for word in call.keywords}
-            if "bind" in named or ast.unparse(call.func).startswith("address.choose"):
+            spread = [ast.unparse(word.value) for word in call.keywords if word.arg is None]
+            bound = "bind" in named or any(text.endswith("IN_ADDRESS") for text in spread)
+            if ("key" in named and bound) or ast.unparse(call.func).startswith("address.choose"):
                 inside = ast.walk(named["key"])
                 constants = {part.value for part in inside if isinstance(part, ast.Constant)}
                 keys += [value for value in constants if isinstance(value, str)]

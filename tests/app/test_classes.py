@@ -63,7 +63,7 @@ def table(page: AppTest) -> str:
     """Give the table of classes as it is sent; nothing where there is none."""
     found: Any = page.get("html")
     bodies_sent = [part.proto.body for part in found]
-    return "".join(body for body in bodies_sent if "class='classes measures'" in body)
+    return "".join(body for body in bodies_sent if "scope='col'>KS error before</th>" in body)
 
 
 def lines(page: AppTest) -> dict[str, list[str]]:
