@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
 
-from calibcore.calibrators.base import FittedScoreMap
+from calibcore.calibrators.base import Fitted, FittedScoreMap
+from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.ensembles.beta import (
     DEEPEST,
     OVERFLOWING,
@@ -16,6 +17,7 @@ from calibcore.calibrators.ensembles.beta import (
     FittedBetaEnsemble,
 )
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
+from calibcore.calibrators.gaussian_process import FittedGaussianProcess
 from calibcore.calibrators.lifts import (
     FittedChain,
     FittedLift,
@@ -41,6 +43,8 @@ from calibcore.export.calibrator_file import CalibratorFile
 
 OPSET, IR = 17, 9
 """Versions that runtimes of the last years read."""
+
+_NOT_DRAWN = FittedGaussianProcess, FittedByGroup
 
 _CLASSES = 1
 """Axis of the classes."""
@@ -104,6 +108,13 @@ def onnx_model(file: CalibratorFile, *, single: bool = False) -> ModelProto:
     helper.set_model_props(model, facts)
     checker.check_model(model, full_check=True)
     return model
+
+
+def has_model(fitted: object) -> bool:
+    """Return whether `onnx_model` takes a fitted map, without drawing it."""
+    inside = vars(fitted).values() if isinstance(fitted, Fitted) else ()
+    parts = [one for value in inside for one in (value if isinstance(value, tuple) else (value,))]
+    return not isinstance(fitted, _NOT_DRAWN) and all(map(has_model, parts))
 
 
 class _Graph:

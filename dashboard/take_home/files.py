@@ -141,12 +141,10 @@ def code_of(file: CalibratorFile) -> str | None:
         return None
 
 
-def onnx_of(file: CalibratorFile) -> bytes | None:
-    """Return a calibrator as an ONNX model; None of one that has none, or without the extra."""
+def onnx_of(file: CalibratorFile) -> Callable[[], bytes] | None:
+    """Return what writes a calibrator as an ONNX model; None of one that has none, or no extra."""
     try:
-        from calibcore.export.onnx_model import onnx_model  # noqa: PLC0415 - of an extra
-
-        written: bytes = onnx_model(file).SerializeToString()
-    except (ImportError, CalibrationInputError):
+        from calibcore.export.onnx_model import has_model, onnx_model  # noqa: PLC0415 - of an extra
+    except ImportError:
         return None
-    return written
+    return (lambda: onnx_model(file).SerializeToString()) if has_model(file.fitted) else None

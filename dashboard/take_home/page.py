@@ -80,7 +80,7 @@ def show(scene: Scene) -> None:
                 offer_file(lambda: code, label=words.CODE, name=f"{name}.py", kind="text/x-python")
             if model is not None:
                 as_model = f"{name}.onnx"
-                offer_file(lambda: model, label=words.ONNX, name=as_model, kind="application/onnx")
+                offer_file(model, label=words.ONNX, name=as_model, kind="application/onnx")
             if table is not None:
                 offer_file(
                     lambda: files.workbook(scene, file),

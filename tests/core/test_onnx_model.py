@@ -15,7 +15,7 @@ from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.calibrators.lifts import OneVsRest, PerRank, PooledScores
 from calibcore.events import OneClass
 from calibcore.export.calibrator_file import CalibratorFile
-from calibcore.export.onnx_model import onnx_model
+from calibcore.export.onnx_model import has_model, onnx_model
 from calibcore.validation import Floats
 
 NOT_WRITTEN = "gaussian_process", "by_group"
@@ -52,6 +52,7 @@ def scores() -> Floats:
 @pytest.mark.parametrize("key", WRITTEN)
 def test_it_is_the_calibrator_on_new_rows(key: str) -> None:
     kept, new = selections_of(key)
+    assert has_model(kept.fitted)
     values = scores() if kept.takes == "scores" else new
     np.testing.assert_allclose(run(kept, values), kept.apply(values), rtol=0, atol=1e-12)
 
@@ -95,6 +96,7 @@ def test_one_that_has_no_model_is_refused(key: str) -> None:
     else:
         logits = np.stack([drawn, 1 - drawn], axis=1)
         found = audit(logits, (rng.random(300) < drawn).astype(int), calibrator=key)
+    assert not has_model(found.fitted)
     with pytest.raises(CalibrationInputError) as refused:
         onnx_model(CalibratorFile.of(found))
     assert refused.value.field == "calibrator"
