@@ -51,7 +51,7 @@ def event_of(
         raise _which(score, outcome, sure, options)
     clear = abs(sure) > (2 * _CLEAR if heading is None else _CLEAR)
     quiet = not clear and _mood(outcome.words) < 0 and not says_event({folded(n) for n in names})
-    opposed = by_heading is None and (quiet or _opposed(score, outcome))
+    opposed = by_heading is None and (quiet or _mood(score.words) * _mood(outcome.words) < 0)
     if not clear and heading is not None and not opposed:
         return names[heading], ()
     if not clear or (heading == lower and not opposed):
@@ -105,11 +105,6 @@ def _mood(texts: Iterable[str]) -> int:
     """Return 1 where texts speak of an event or a risk, -1 of its absence, 0 of neither or both."""
     words = [word for text in texts for word in words_of(text)]
     return begins(words, terms.EVENT_STEMS + terms.RISK_STEMS) - begins(words, terms.QUIET_STEMS)
-
-
-def _opposed(score: Feature, outcome: Feature) -> bool:
-    """Return whether a score of an event stands beside an outcome that says it did not happen."""
-    return _mood(score.words) * _mood(outcome.words) < 0
 
 
 def no_event(score: str, options: Options) -> Answer:

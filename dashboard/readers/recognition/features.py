@@ -26,9 +26,6 @@ from dashboard.readers.records import Column, Table
 MANY = 4_096
 """Of more different values no column says a class."""
 
-_LOW_WEIGHT = 10
-"""Below it a column that is called weight may be one of rows."""
-
 _SAMPLE = 2_000
 _RANKED = 20_000
 _DATES = re.compile(
@@ -318,12 +315,10 @@ def may_weigh(feature: Feature) -> bool:
     values = feature.column.values
     if feature.column.is_text or values.ndim != 1 or values.dtype.kind not in "iuf":
         return False
-    if not np.isfinite(values).all():
-        return False
-    if not values.size or values.min() < 0 or values.min() == values.max():
+    if not values.size or not np.isfinite(values).all() or not 0 <= values.min() < values.max():
         return False
     words = {*feature.words}
-    called = words & WEIGHT_WORDS and not words & BODY_WORDS and values.min() < _LOW_WEIGHT
+    called = words & WEIGHT_WORDS and not words & BODY_WORDS and values.min() < 10
     return feature.kind == "weight" or feature.key in COUNT_KEYS or bool(called)
 
 

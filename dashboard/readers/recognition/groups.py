@@ -24,10 +24,6 @@ from dashboard.readers.refusal import plain, visible
 _GROUPS, OWNERS, _SETS = 50, 20, 6
 
 
-def _is_called_weight(feature: Feature) -> bool:
-    return bool({*feature.words} & terms.WEIGHT_WORDS) and may_weigh(feature)
-
-
 def further_role(feature: Feature) -> tuple[ColumnRole, str]:
     """Return the role of a column that is neither outcome nor score, and why.
 
@@ -43,7 +39,7 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
     for fits, role, why in (
         (feature.kind in ("none", "list"), "left out", feature.column.unread or "no values"),
         (feature.kind == "weight", "left out", "weights, which are not used"),
-        (_is_called_weight(feature), "left out", "perhaps weights, which are not used"),
+        (feature.key not in terms.COUNT_KEYS and may_weigh(feature), "left out", "may be weights"),
         (feature.is_date, "date", "dates"),
         (feature.n_kinds <= 1, "left out", "one value"),
         (says_sets(feature), "set", "names sets"),
