@@ -8,6 +8,7 @@ from typing import Any
 
 from calibcore.errors import CalibrationInputError
 from calibcore.summary import Summary
+from dashboard.summary_file import check_columns
 
 _FAN_IN = 8  # summaries that one task adds up
 
@@ -26,10 +27,7 @@ def summarise_dask(frame: Any, score: str, outcome: str) -> Summary:
     """
     from dask import delayed  # noqa: PLC0415 - of an extra
 
-    for field, column in {"score": score, "outcome": outcome}.items():
-        if column not in frame.columns:
-            wanted = f"one of the frame's columns: {', '.join(map(str, frame.columns[:20]))}"
-            raise CalibrationInputError(field, f"no column {column!r}", wanted)
+    check_columns(frame.columns, score, outcome)
     count, combine = delayed(_counted, pure=True), delayed(_added, pure=True)
     parts = [count(part, score, outcome) for part in frame[[score, outcome]].to_delayed()]
     while len(parts) > 1:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from calibcore.errors import CalibrationInputError
 from calibcore.summary import Summary
-from dashboard.summary_file import parse_summary, write_summary
+from dashboard.summary_file import check_columns, parse_summary, write_summary
 
 _PART = "part binary, refusal array<string>"
 
@@ -27,10 +27,7 @@ def summarise_spark(frame: Any, score: str, outcome: str) -> Summary:
     CalibrationInputError
         A column that is not there, no row, or a partition with values that are no score or outcome.
     """
-    for field, column in {"score": score, "outcome": outcome}.items():
-        if column not in frame.columns:
-            wanted = f"one of the frame's columns: {', '.join(frame.columns[:20])}"
-            raise CalibrationInputError(field, f"no column {column!r}", wanted)
+    check_columns(frame.columns, score, outcome)
     names = {"score": score, "outcome": outcome}
     numbers = [frame[column].cast("double").alias(field) for field, column in names.items()]
     with warnings.catch_warnings():

@@ -1,7 +1,7 @@
 """A summary of rows as a small Parquet file, and how rows in many files become one."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from operator import add
@@ -179,6 +179,21 @@ def _batches(path: Path, opened: ds.Dataset, wanted: Mapping[str, str]) -> Itera
         yield from (batch for batch in read if batch.num_rows)
     except (pa.ArrowException, OSError) as error:
         raise CalibrationInputError(path.name, "a damaged file", "files of Parquet") from error
+
+
+def check_columns(columns: Iterable[object], score: str, outcome: str) -> None:
+    """Refuse a frame of an engine without the columns that are counted.
+
+    Raises
+    ------
+    CalibrationInputError
+        No column of that name.
+    """
+    names = [*map(str, columns)]
+    for field, column in {"score": score, "outcome": outcome}.items():
+        if column not in names:
+            wanted = f"one of the frame's columns: {', '.join(names[:20])}"
+            raise CalibrationInputError(field, f"no column {column!r}", wanted)
 
 
 def _columns(batch: pa.RecordBatch, wanted: Mapping[str, str]) -> list[NDArray[np.float64]]:

@@ -1,7 +1,7 @@
 """Every measure's interval, what a perfectly calibrated model would show, and every change."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -347,26 +347,9 @@ def _resample(
         other.update({key: (one - of_side[key])[order] for key, one in other.items()})
         of_side.update({key: one[order] for key, one in of_side.items()})
     alike = right or any(rows.alike for rows in ordered)
-    draws_of_sides: list[dict[str, list[Floats]]] = [{} for _ in sides]
-    done = 0
-    for size in chunks(plan.n_resamples, n_rows):
-        drawn = draw(rng, size, alike)
-        for rows, of_side, other, draws in zip(ordered, means, others, draws_of_sides, strict=True):
-            counted = rows.recounted(drawn)
-            for measure in plan.of_events:
-                if measure.is_resampled:
-                    value = measure.compute(counted, plan.rough)
-                    draws.setdefault(measure.key, []).append(value)
-            for key, values in of_side.items():
-                mean = drawn.counts @ values
-                if drawn.otherwise is not None and key in other:
-                    mean += drawn.otherwise @ other[key]
-                draws.setdefault(key, []).append(mean / n_rows)
-        done += size
-        report(done / plan.n_resamples)
-    return [
-        {key: np.concatenate(parts) for key, parts in draws.items()} for draws in draws_of_sides
-    ]
+    drawings = (draw(rng, size, alike) for size in chunks(plan.n_resamples, n_rows))
+    recounted = [rows.recounted for rows in ordered]
+    return _measured(drawings, recounted, (means, others), plan, n_rows, report)
 
 
 def _resample_cells(events: Sequence[CountedScores], plan: Plan, report: Progress) -> list[Draws]:
@@ -377,29 +360,52 @@ def _resample_cells(events: Sequence[CountedScores], plan: Plan, report: Progres
     rng, n_rows = _Streams.of(plan.seed).rows, events[0].n_samples
     ordered = [OrderedCells.of(event, events[0]) for event in events]
     sizes = ordered[0].sizes
-    alike, of_events = ordered[0].alike, [dict[str, list[Floats]]() for _ in events]
-    means, others = [], []
+    alike, means, others = ordered[0].alike, [], []
     for event, cells in zip(events, ordered, strict=True):
-        means.append({key: cells.mean(one) for key, one in _of_events(event.cells, plan).items()})
+        of_side = {key: cells.mean(one) for key, one in _of_events(event.cells, plan).items()}
         turned = EventScores(event.cells.scores, 1 - event.cells.hits)
-        others.append({key: cells.mean(one) for key, one in _of_events(turned, plan).items()})
+        other = {key: cells.mean(one) for key, one in _of_events(turned, plan).items()}
+        means.append(of_side)
+        others.append({key: one - of_side[key] for key, one in other.items()})
+    drawings = (
+        draw_cells(rng, size, sizes, alike=alike) for size in chunks(plan.n_resamples, sizes.size)
+    )
+    recounted = [cells.recounted for cells in ordered]
+    return _measured(drawings, recounted, (means, others), plan, n_rows, report)
+
+
+def _measured(
+    drawings: Iterable[Drawn],
+    recounted: Sequence[Callable[[Drawn], Tally]],
+    means: tuple[Sequence[Mapping[str, Floats]], Sequence[Mapping[str, Floats]]],
+    plan: Plan,
+    n_rows: int,
+    report: Progress,
+) -> list[Draws]:
+    """Measure each drawing on each side.
+
+    ``recounted``: of a side, its rows by a drawing. ``means``: of a side, what rows add to measures
+    that are means, and how much more where they turn out otherwise.
+    """
+    draws_of_sides: list[dict[str, list[Floats]]] = [{} for _ in recounted]
     done = 0
-    for size in chunks(plan.n_resamples, sizes.size):
-        drawn = draw_cells(rng, size, sizes, alike=alike)
-        for cells, of_side, other, draws in zip(ordered, means, others, of_events, strict=True):
-            counted = cells.recounted(drawn)
+    for drawn in drawings:
+        for count, of_side, other, draws in zip(recounted, *means, draws_of_sides, strict=True):
+            counted = count(drawn)
             for measure in plan.of_events:
                 if measure.is_resampled:
                     value = measure.compute(counted, plan.rough)
                     draws.setdefault(measure.key, []).append(value)
             for key, values in of_side.items():
                 mean = drawn.counts @ values
-                if drawn.otherwise is not None:
-                    mean += drawn.otherwise @ (other[key] - values)
+                if drawn.otherwise is not None and key in other:
+                    mean += drawn.otherwise @ other[key]
                 draws.setdefault(key, []).append(mean / n_rows)
-        done += size
+        done += len(drawn.counts)
         report(done / plan.n_resamples)
-    return [{key: np.concatenate(parts) for key, parts in draws.items()} for draws in of_events]
+    return [
+        {key: np.concatenate(parts) for key, parts in draws.items()} for draws in draws_of_sides
+    ]
 
 
 def _drawing(event: EventScores) -> Callable[[np.random.Generator, int, bool], Drawn]:
