@@ -22,7 +22,7 @@ def write(*blocks: Block) -> None:
             case Sentences():
                 _sentences(block)
             case Table():
-                st.html(_table(block))
+                st.html(html_of(block))
             case Pictures():
                 _pictures(block)
 
@@ -43,7 +43,8 @@ def _pictures(block: Pictures) -> None:
             show_graph(one.key.capitalize(), one.figure, one.caption, titles=one.titles)
 
 
-def _table(block: Table) -> str:
+def html_of(block: Table) -> str:
+    """Return a table as a page shows it."""
     lines, group = list[tuple[Part, ...]](), ""
     for row in block.rows:
         if row.group != group:
