@@ -124,6 +124,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   .st-key-contest_table table.few :is(th, td):nth-last-child(3) { display: table-cell; }
   .st-key-contest_table table.few :is(th, td):nth-last-child(1) { display: none; }
   .st-key-contest_table th:first-child { min-width: 8.5rem; }
+  .st-key-contest_table table.measures td small { white-space: nowrap; }
   table:is(.changes, .differences) :is(span, small) { white-space: normal; }
   table:is(.changes, .differences) span { display: inline-block; }
   [class*="st-key-models_table"] table.differences th:first-child { min-width: 6rem; }

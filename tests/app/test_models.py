@@ -72,7 +72,7 @@ def test_samples_of_the_same_rows_are_compared() -> None:
     assert (
         page.subheader[0]
         .value.partition(". Lowest")[2]
-        .startswith(f" KS error: before {escape_markdown(best)} (")
+        .startswith(f" KS error before: {escape_markdown(best)} (")
     )
     assert len(charts(page)) == 2 + len(FASHION)
     assert all(len(chart.alt) > 20 for chart in charts(page))

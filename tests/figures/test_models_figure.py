@@ -113,7 +113,7 @@ def test_the_conclusion_names_the_smallest_error_and_what_remains() -> None:
     least = pct(f"{100 * min(left):.1f}")
     last = shortened(NAMES[int(np.argmin(left))])
     assert said.endswith(
-        f"pp. Lowest KS error: before plain {best}, after {escape_markdown(last)} ({least})."
+        f"pp. Lowest KS error before: plain {best}; after: {escape_markdown(last)} ({least})."
     )
     low, high = f"{100 * min(left):.1f}", f"{100 * max(left):.1f}"
     assert [one.after.omnibus.p_value < 0.05 for one in found] == [True] * 3
@@ -141,7 +141,7 @@ def test_of_equal_models_none_is_the_best() -> None:
     error = pct(f"{100 * one.before.curves.ks_error:.1f}")
     after = pct(f"{100 * one.after.curves.ks_error:.1f}")
     assert said.endswith(
-        f"Lowest KS error: before a and b ({error} each), after a and b ({after} each)."
+        f"Lowest KS error before: a and b ({error} each); after: a and b ({after} each)."
     )
     assert "miscalibration still detected in both models" in said
 

@@ -1,7 +1,7 @@
 """Words of the page of decisions: cut-offs, costs, net benefit, and what is kept."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from calibcore.data import EventScores
 from calibcore.decisions import AtCutoff, DecisionCurve
@@ -169,7 +169,7 @@ def _benefit(side: AtCutoff) -> Cell:
 
 
 def group_cells(sides: Sequence[AtCutoff]) -> list[Cell]:
-    """Return a subgroup's cells under `GROUP_HEAD`: before and after in one."""
+    """Return a subgroup's cells under `GROUP_HEAD`, each with what it was before."""
     columns = (
         [_share(s.called, s.n_samples, s.share_called) for s in sides],
         [_share(s.right, s.called, s.precision) for s in sides],
@@ -177,15 +177,12 @@ def group_cells(sides: Sequence[AtCutoff]) -> list[Cell]:
         [Cell(f"{s.missed:,.0f}") for s in sides],
         [Cell(f"{s.in_vain:,.0f}") for s in sides],
     )
-    return [
-        Cell(ARROW.join(c.shown for c in cells), ARROW.join(_ends(c.note) for c in cells if c.note))
+    # The name of the intervals stands below the table.
+    short = [
+        [replace(one, note=one.note.removeprefix(CI_NAME).strip()) for one in cells]
         for cells in columns
     ]
-
-
-def _ends(note: str) -> str:
-    """Return an interval without its name, which stands below the table."""
-    return note.removeprefix(CI_NAME).strip()
+    return [replace(cells[-1], before=cells[0] if cells[1:] else None) for cells in short]
 
 
 def groups_note(n_shown: int, n_groups: int) -> str:

@@ -113,7 +113,7 @@ def conclusion(
         return f"Lowest KS error: {first}."
     last = lowest([one.after for one in results])
     text = _after(names, results, method)
-    return f"{text} Lowest KS error: before {first}, after {last}."
+    return f"{text} Lowest KS error before: {first}; after: {last}."
 
 
 NAMED = 2
