@@ -5,9 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
-from calibcore.validation import Floats
 from dashboard.compute.learn import file_of
 from dashboard.learn.laboratory import chosen_of, drawn_of
 from dashboard.learn.lesson import Shown, State, start_of
@@ -111,38 +109,6 @@ def test_the_link_opens_the_very_same_patients() -> None:
     labels = np.load(io.BytesIO(file_of(chosen)))["labels_test"]
     assert (labels.size, labels.sum()) == (N_ROWS, find(here).n_events)
     assert drawn_of(chosen, 1).event.hits.sum() == labels.sum()
-
-
-def slow_curve(scores: list[float], hits: list[float], at: list[float]) -> list[float]:
-    """Climb the likelihood of a restricted cubic spline of the log-odds, by scipy."""
-    odds = np.array([logit(s) for s in scores])
-    low, bend, high = (float(knot) for knot in np.quantile(odds, (0.1, 0.5, 0.9)))
-
-    def spline(x: float) -> float:
-        def cube(knot: float) -> float:
-            return max(x - knot, 0.0) ** 3
-
-        outer = cube(low) * (high - bend) / (high - low) + cube(high) * (bend - low) / (high - low)
-        return (outer - cube(bend)) / (high - low) ** 2
-
-    terms = np.array([[1.0, x, spline(x)] for x in odds])
-    signs = 2 * np.array(hits) - 1
-
-    def loss(weights: Floats) -> float:
-        return float(np.logaddexp(0, -signs * (terms @ weights)).sum())
-
-    best = minimize(loss, np.zeros(3), tol=1e-10).x.tolist()
-    at_odds = [(1.0, logit(s), spline(logit(s))) for s in at]
-    return [risk(math.fsum(w * x for w, x in zip(best, one, strict=True))) for one in at_odds]
-
-
-@pytest.mark.parametrize(("slope", "shift"), [("0.6", "0"), ("1.6", "1")])
-def test_the_smoothed_curve_is_that_of_slow_code(slope: str, shift: str) -> None:
-    found = find(state(slope, shift))
-    scores, hits = found.event.scores.tolist(), found.event.hits.tolist()
-    at, frequency = (one[::14].tolist() for one in found.curve)
-    assert frequency == pytest.approx(slow_curve(scores, hits, at), abs=1e-4)
-    assert found.curve[0][[0, -1]].tolist() == pytest.approx(np.quantile(scores, (0.01, 0.99)))
 
 
 @pytest.mark.parametrize("slope", SLOPES)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from calibcore.calibrators import QuadraticScaling
 from calibcore.data import EventScores
 from calibcore.metrics import calibration_intercept, calibration_slope, observed_expected_ratio
 from calibcore.results import result_class
@@ -28,14 +29,8 @@ QUESTION_SLOPE = "0.6"
 AT = (0.1, 0.9)
 """Scores at which the true risk is said."""
 
-BENDS = (0.1, 0.5, 0.9)
-"""Shares of the patients, lowest risk first, at which the curve may bend."""
-
 DRAWN = (0.01, 0.99)
 """Shares of the patients between which the curve is drawn: beyond, it rests on very few."""
-
-STEPS = 25
-"""Of Newton's method, which needs six."""
 
 
 @result_class
@@ -73,42 +68,6 @@ def model_of(state: State) -> Chosen:
     return data.in_laboratory(chosen, state, KEY)
 
 
-def flexible_curve(scores: Floats, hits: Floats, at: Floats) -> Floats:
-    """Return the observed frequency at some scores, smoothed by a logistic regression.
-
-    ``scores``, ``hits``: of shape (n_samples,). ``at``: scores; shape (n,).
-
-    Its predictor is a restricted cubic spline of the log-odds: straight beyond the first and the
-    last of `BENDS`. A spline of the running totals, whose slope is held between 0 and 1, has to
-    bend long before an end of the scores at which nearly all have the event, or nearly none.
-    """
-    odds = _log_odds(scores)
-    knots = np.quantile(odds, BENDS)
-    terms = _terms(odds, knots)
-    weights = np.zeros(terms.shape[1])
-    for _ in range(STEPS):
-        risk = _risk(terms @ weights)
-        information = terms.T @ (terms * (risk * (1 - risk))[:, np.newaxis])
-        weights = weights + np.linalg.solve(information, terms.T @ (hits - risk))
-    return _risk(_terms(_log_odds(at), knots) @ weights)
-
-
-def _terms(odds: Floats, knots: Floats) -> Floats:
-    """Return 1, the log-odds, and the one term that bends (Harrell 2015, section 2.4.5)."""
-    first, middle, last = (np.maximum(odds - knot, 0.0) ** 3 for knot in knots)
-    low, bend, high = knots
-    outer = ((high - bend) * first + (bend - low) * last) / (high - low)
-    return np.column_stack([np.ones(odds.size), odds, (outer - middle) / (high - low) ** 2])
-
-
-def _log_odds(scores: Floats) -> Floats:
-    return np.log(scores) - np.log1p(-scores)
-
-
-def _risk(odds: Floats) -> Floats:
-    return 1 / (1 + np.exp(-odds))
-
-
 def find(state: State) -> Result:
     """Draw patients, and compute what is usual to report of a model's risks."""
     chosen = model_of(state)
@@ -119,7 +78,7 @@ def find(state: State) -> Result:
     grid = np.linspace(low, high, 99)
     return Result(
         event,
-        (grid, flexible_curve(scores, hits.astype(np.float64), grid)),
+        (grid, QuadraticScaling().fit(scores, hits).predict(grid)),
         chosen.model.truth(),
         observed_expected_ratio(scores, hits),
         calibration_intercept(scores, hits),
@@ -298,8 +257,7 @@ LESSON = Lesson(
     computed="Patients are drawn by `calibcore.synthetic` from a model of the laboratory, half of"
     " whom have the event: true log-odds = shift + slope \u00d7 log-odds of the score."
     " O/E, intercept and slope: `calibcore.metrics` (Cox 1958; Van Calster 2019). Curve: logistic"
-    " regression on a restricted cubic spline of the log-odds with"
-    f" {len(BENDS)} knots (Van Calster 2016; Harrell 2015), for the middle"
+    " regression on the log-odds and their square (`QuadraticScaling`), for the middle"
     f" {100 * (DRAWN[1] - DRAWN[0]):.0f}% of scores.",
     draw=f"Draw {N_ROWS:,} other patients",
     terms={
