@@ -110,8 +110,7 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
   [data-testid="stMainBlockContainer"] { padding: 4rem 1rem 3rem; }
   .st-key-own_keys { display: none; }
   .st-key-ks_head { gap: 0.5rem; }
-  .st-key-answer { flex-wrap: nowrap; }
-  .st-key-answer > :first-child { flex: 0 1 auto; min-width: 0; }
+  .st-key-answer > :first-child { flex: 1 0 100%; }
   :is(.st-key-tiles, [class*="st-key-pictures_6"]) [data-testid="stColumn"] {
     min-width: calc(50% - 0.5rem); flex: 1 1 40%;
   }
