@@ -57,9 +57,8 @@ def test_guptas_own_spline_is_at_every_address_of_his_section() -> None:
         if asked.get("method") in SPLINES:
             splines += [f"{asked['method']}.constrained={asked[asked['method'] + '_constrained']}"]
         n_splines += len(splines)
-        constrained = "Constraints" in one["what"]
-        assert all(options_of(key)["constrained"] is constrained for key in splines), address
-    assert n_splines == 14
+        assert all(options_of(key)["constrained"] is False for key in splines), address
+    assert n_splines == 13
 
 
 def test_addresses_set_what_there_is() -> None:

@@ -92,7 +92,7 @@ ONE_VS_REST_SPLINE = Method(
     short="Spline OvR",
     factory=_one_vs_rest_spline,
     options=SPLINE_OPTIONS,
-    paper="Zadrozny 2002; Gupta 2021, section 4; constrained to 0-100%, as its experiments are not",
+    paper="Zadrozny 2002; Gupta 2021, section 4; kept inside 0-100%, as its experiments are not",
     explained="Fits one spline per class, to its probability and whether it was the true class,"
     " then normalises each row to sum to 1.",
     formula="g_k(p_k) / sum_j g_j(p_j), each g_k the slope of a spline",
@@ -108,7 +108,7 @@ PER_RANK = Method(
     short="Per rank",
     factory=_per_rank,
     options=SPLINE_OPTIONS,
-    paper="Gupta 2021, Table 5; constrained to 0-100%, as its experiments are not",
+    paper="Gupta 2021, Table 5; kept inside 0-100%, as its experiments are not",
     explained="Fits one spline per rank: to the most probable class of every row, to the second"
     " most probable, and so on.",
     formula="the r-th largest probability through the spline of rank r",

@@ -34,6 +34,8 @@ class FrequencyCurve:
     """Share of the rows up to the end of each block; shape (n_blocks,)."""
     slope: Floats
     """Estimated frequency before clipping, which may leave [0, 1]; shape (n_blocks,)."""
+    observed: Floats
+    """Share of hits at each score; shape (n_blocks,)."""
     spline: CubicSpline
     """The spline fitted to the running totals, over fractile."""
 
@@ -65,6 +67,8 @@ class RunningTotals:
     """What the slope at each row is added to: its score, or 0; shape (n_samples,)."""
     ends: NDArray[np.intp]
     """Last row of each block of equal scores; shape (n_blocks,)."""
+    observed: Floats
+    """Share of hits in each block; shape (n_blocks,)."""
     weights: Floats | None = None
     """Sampling weights, of mean 1; row i is then at the share of the weight up to it; shape
     (n_samples,).
@@ -111,7 +115,7 @@ def running_totals(rows: EventRows, fit_to: FitTo) -> RunningTotals:
     base = rows.scores if fit_to == "difference" else np.zeros(rows.scores.size)
     totals = np.cumsum(weights)
     fractile, total = totals / totals[-1], np.cumsum(weights * (expected - base)) / totals[-1]
-    return RunningTotals(rows.scores, fractile, total, base, ends, weights)
+    return RunningTotals(rows.scores, fractile, total, base, ends, of_hits, weights)
 
 
 def _of_equal_rows(scores: Floats, hits: Hits, fit_to: FitTo) -> RunningTotals:
@@ -120,10 +124,12 @@ def _of_equal_rows(scores: Floats, hits: Hits, fit_to: FitTo) -> RunningTotals:
     ends = tie_ends(ordered)
     starts = tie_starts(ends)
     sizes = ends - starts + 1
-    expected = np.repeat(np.add.reduceat(ordered_hits, starts, dtype=np.float64) / sizes, sizes)
+    observed = np.add.reduceat(ordered_hits, starts, dtype=np.float64) / sizes
+    expected = np.repeat(observed, sizes)
     base = ordered if fit_to == "difference" else np.zeros(n_samples)
     fractile = np.arange(1, n_samples + 1) / n_samples
-    return RunningTotals(ordered, fractile, np.cumsum(expected - base) / n_samples, base, ends)
+    total = np.cumsum(expected - base) / n_samples
+    return RunningTotals(ordered, fractile, total, base, ends, observed)
 
 
 def spline_frequency(  # noqa: PLR0913 - each has a default that serves
@@ -133,7 +139,7 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
     n_knots: int = 6,
     runout: Runout = "natural",
     fit_to: FitTo = "difference",
-    constrained: bool = False,
+    bounded: bool = False,
     sample_weight: SampleWeight = None,
 ) -> FrequencyCurve:
     """Compute the spline's calibration curve: the frequency at each score, by the totals' slope.
@@ -142,8 +148,8 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``n_knots``:
     evenly spaced in fractile; at most ``n_samples``. ``runout``: see
     `calibcore.splines.curvature_matrix`. ``fit_to``: fit the cumulative hits minus the cumulative
-    scores, and add the score to the slope; or fit the cumulative hits themselves. ``constrained``:
-    hold the estimate in [0, 1] at every row during the fit, instead of clipping it afterwards.
+    scores, and add the score to the slope; or fit the cumulative hits themselves. ``bounded``:
+    hold the estimate in [0, 1] at every row during the fit, which the paper names but does not use.
     ``sample_weight``: of the rows, as in `calibcore.weights`; shape (n_samples,).
 
     Raises
@@ -184,21 +190,11 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
     rows = running_totals(given, fit_to)
     each = rows.weights
     spline = fit_spline(rows.fractile, rows.total, n_knots=n_knots, runout=runout, weights=each)
-    if constrained:
-        # Bounded at every row, and at fractile 0 as if by a row of the lowest score.
-        lowest = -np.concatenate([rows.base[:1], rows.base])
-        places = np.concatenate([[0.0], rows.fractile])
-        spline = fit_bounded_slope(
-            rows.fractile,
-            rows.total,
-            at=places,
-            bounds=(lowest, lowest + 1),
-            start=spline,
-            weights=each,
-        )
+    if bounded:
+        spline = _bounded(rows, spline)
     starts = tie_starts(rows.ends)
     slope = spline.derivative(rows.fractile) + rows.base
-    slope = _at_bounds(slope) if constrained else slope
+    slope = _at_bounds(slope) if bounded else slope
     if each is None:
         fractile, sizes = (rows.ends + 1) / n_samples, rows.ends - starts + 1.0
     else:
@@ -208,7 +204,21 @@ def spline_frequency(  # noqa: PLR0913 - each has a default that serves
         score=rows.score[rows.ends],
         fractile=fractile,
         slope=np.add.reduceat(slope, starts) / sizes,
+        observed=rows.observed,
         spline=spline,
+    )
+
+
+def _bounded(rows: RunningTotals, start: CubicSpline) -> CubicSpline:
+    """Bound the estimate at every row, and at fractile 0 as if by a row of the lowest score."""
+    lowest = -np.concatenate([rows.base[:1], rows.base])
+    return fit_bounded_slope(
+        rows.fractile,
+        rows.total,
+        at=np.concatenate([[0.0], rows.fractile]),
+        bounds=(lowest, lowest + 1),
+        start=start,
+        weights=rows.weights,
     )
 
 

@@ -336,7 +336,7 @@ MOST_STEPS = 3
 COARSE, FINE = 0.05, 0.01
 """Mean gaps: rows that cannot detect the first are too few, rows that detect the second suffice."""
 
-_BY_NLL, _KEEP = "Compare by NLL", 'turn on "Constrain to 0\u2013100%"'
+_BY_NLL, _KEEP = "Compare by NLL", 'turn on "Keep inside 0\u2013100%"'
 
 
 def next_steps(evidence: Evidence) -> list[Step]:

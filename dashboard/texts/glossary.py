@@ -105,10 +105,10 @@ _PENALTY = ("Penalty", "Regularises the matrix.")
 _N_BINS = ("Calibrator bins", "Number of bins of the scores. Vasilev 2023 uses 20.")
 _BINNING = ("Bin type", "Equal width, or equal mass: the same number of rows per bin.")
 _CONSTRAINED = (
-    "Constrain to 0\u2013100%",
+    "Keep inside 0\u2013100%",
     (
-        "Keeps calibrated scores within 0\u2013100% during the fit. Off: they are clipped"
-        " afterwards, as in the experiments of Gupta 2021."
+        "Cuts calibrated scores off before 0% and 100%, where the outcomes are likeliest. Off: they"
+        " are clipped to 0% and 100%, as in the experiments of Gupta 2021."
     ),
 )
 _LINES = (

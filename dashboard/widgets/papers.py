@@ -47,7 +47,7 @@ _SPLINE: Mapping[str, str] = {
     "spline_fit_to": "difference",
 }
 _GUPTA = ("temperature", "vector", "matrix", "dirichlet")
-_KNOTS = "spline of {} knots with natural ends, not constrained to 0\u2013100%"
+_KNOTS = "spline of {} knots with natural ends, clipped to 0\u2013100%"
 
 
 def _gupta(

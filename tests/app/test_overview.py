@@ -105,7 +105,7 @@ def test_without_resamples_tiles_show_the_change_alone() -> None:
             "slices",
         ),
         ({}, "**Try another calibrator.", "compare"),
-        ({"spline_constrained": "false"}, '**Turn on "Constrain to 0\u2013100%" first.', "compare"),
+        ({"spline_constrained": "false"}, '**Turn on "Keep inside 0\u2013100%" first.', "compare"),
     ],
     ids=str,
 )

@@ -236,10 +236,10 @@ def test_a_spline_that_overshoots_points_to_its_switch_which_helps() -> None:
         found[constrained] = [
             step.sentence for step in steps(result, "spline", constrained=constrained)
         ]
-    first = '**Turn on "Constrain to 0\u2013100%" first.** '
+    first = '**Turn on "Keep inside 0\u2013100%" first.** '
     assert [text.startswith(first) for text in found[False]] == [True]
     assert "a score of exactly 0% or 100%" in found[False][0]
-    assert not [text for text in found[True] if "Constrain" in text or "exactly" in text]
+    assert not [text for text in found[True] if "Keep inside" in text or "exactly" in text]
 
 
 @pytest.mark.parametrize("after", [GOOD, NEARLY])
@@ -259,7 +259,7 @@ def test_a_spline_that_is_kept_within_is_not_told_to_be() -> None:
     fitted = SplineCalibration().fit([0.2, 0.4, 0.6, 0.7, 0.8, 0.9], [0, 1, 0, 1, 0, 1])
     result = replace(result, fitted=fitted)
     plain, kept = (steps(result, "spline", constrained=on)[0].sentence for on in (False, True))
-    assert plain.startswith('**Turn on "Constrain to 0\u2013100%" first.** ')
+    assert plain.startswith('**Turn on "Keep inside 0\u2013100%" first.** ')
     assert kept.startswith("**Try another calibrator first.** ")
 
 

@@ -97,14 +97,14 @@ def test_latex_has_short_names_and_is_well_formed() -> None:
     printed, told = words.short_names(keys)
     assert printed == ("Uncal.", "Spline 1", "Spline 2", "IROvA-TS")
     assert told == (
-        "Uncal.: Uncalibrated; Spline 1: Spline (constrain to 0\u2013100% off); Spline 2: Spline;"
+        "Uncal.: Uncalibrated; Spline 1: Spline (keep inside 0\u2013100% off); Spline 2: Spline;"
         " IROvA-TS: Temperature, then isotonic (IROvA-TS, IRM-TS) (interpolate between steps on)."
     )
     made = replace(table(HOSTILE), printed=printed, printed_note=told)
     lines = paper_latex(made).splitlines()
     assert "    Model & Uncal. & Spline 1 & Spline 2 & IROvA-TS \\\\" in lines
     (caption,) = [one for one in lines if "caption" in one]
-    assert "constrain to 0--100\\% off" in caption
+    assert "keep inside 0--100\\% off" in caption
     text = "\n".join(lines[1:])  # after the comment that names the package
     bare = re.sub(r"\\[\\&%$#_{}~^]", "", text)
     assert bare.count("{") == bare.count("}")

@@ -1,6 +1,6 @@
 """Spline calibration: score plus slope of the cumulative gap, hits minus scores, at a fractile."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -43,7 +43,7 @@ class FittedSpline(FittedScoreMap):
     ----------
     scores, slope : ndarray of float64, shape (n_kept,)
         Distinct scores of the calibration set, ascending, and what each becomes before clipping.
-        Those that become 0, or 1, between others that do are left out: they change nothing.
+        Those that become the same as both their neighbours are left out: they change nothing.
     knot_values : ndarray of float64, shape (n_knots,)
         The spline over fractile, at its knots.
     """
@@ -99,8 +99,8 @@ class SplineCalibration(ScoreMap):
         Fit cumulative hits minus cumulative scores, as the authors' program does, or the cumulative
         hits, as the paper's text says.
     constrained : bool, default True
-        Hold the calibrated scores in [0, 1] during the fit. The paper's own fit is not held, and is
-        clipped afterwards: ``constrained=False``.
+        Keep the calibrated scores inside (0, 1): cut them off at the two bounds under which the
+        outcomes are likeliest. ``constrained=False``: at 0 and 1, as the paper's experiments do.
     cross_validated : bool, default False
         Choose the number of knots, up to `MOST_KNOTS`, on the calibration set; ``n_knots`` is then
         of no effect.
@@ -110,8 +110,10 @@ class SplineCalibration(ScoreMap):
     Cross-validation deals the sorted rows to five folds in turn, and takes the number of knots
     with the smallest squared error on the rows left out, the smaller of equals.
 
-    Constrained, the difference is stiff where scores begin at 0 and are far too high: it may fall
-    no faster than the score itself. ``fit_to="hits"`` or more knots follow such scores.
+    A cubic of few knots overshoots 0 and 1, and no one was ever certain. A bound is the share of
+    hits among the rows below it (above it), with half a hit and half a miss beside, as Jeffreys'
+    prior has it; so it nears 0 or 1 as rows come that agree. Holding the whole spline in [0, 1] as
+    it is fitted, which the paper names, bends it where it fits: `spline_frequency` does it.
 
     References
     ----------
@@ -119,9 +121,9 @@ class SplineCalibration(ScoreMap):
 
     Examples
     --------
-    >>> fitted = SplineCalibration(n_knots=2).fit([0.8, 0.9, 0.9, 1.0], [1, 0, 1, 0])
-    >>> fitted.predict([0.9]).round(2).tolist()
-    [0.32]
+    >>> fitted = SplineCalibration().fit([0.6] * 50 + [0.9] * 50, [1, 0] * 50)
+    >>> fitted.predict([0.6, 0.9]).round(3).tolist()
+    [0.5, 0.5]
     """
 
     n_knots: int = 6
@@ -144,7 +146,7 @@ class SplineCalibration(ScoreMap):
             rows = event_rows(scores, hits, sample_weight)
         n_knots = self._choose_knots(rows) if self.cross_validated else self.n_knots
         curve = self._fit_curve(*rows, n_knots)
-        needed = _needed_points(curve.slope)
+        needed = _needed_points(curve.frequency)
         return FittedSpline(
             curve.score[needed],
             curve.slope[needed],
@@ -196,14 +198,16 @@ class SplineCalibration(ScoreMap):
     def _fit_curve(
         self, scores: Floats, hits: Hits, weights: Floats | None, n_knots: int
     ) -> FrequencyCurve:
-        return spline_frequency(
-            scores,
-            hits,
-            n_knots=n_knots,
-            runout=self.runout,
-            fit_to=self.fit_to,
-            constrained=self.constrained,
-            sample_weight=weights,
+        curve = spline_frequency(
+            scores, hits,
+            n_knots=n_knots, runout=self.runout, fit_to=self.fit_to, sample_weight=weights,
+        )  # fmt: skip
+        if not self.constrained:
+            return curve
+        n_rows = scores.size if weights is None else float(weights.sum())
+        rows = np.diff(curve.fractile, prepend=0.0) * n_rows
+        return replace(
+            curve, slope=curve.slope.clip(*_likeliest(curve.slope, curve.observed, rows))
         )
 
     def _choose_knots(self, rows: EventRows) -> int:
@@ -227,11 +231,36 @@ class SplineCalibration(ScoreMap):
         return least + int(np.argmin(errors)) if errors else self.n_knots
 
 
-def _needed_points(slope: Floats) -> NDArray[np.bool_]:
-    """Mark all but those that are cut off on the same side as both their neighbours."""
-    side = (slope >= 1).view(np.int8) - (slope <= 0).view(np.int8)
-    needed = np.ones(side.size, dtype=np.bool_)
-    needed[1:-1] = (side[1:-1] == 0) | (side[1:-1] != side[:-2]) | (side[1:-1] != side[2:])
+def _likeliest(slope: Floats, observed: Floats, rows: Floats) -> tuple[float, float]:
+    """Return the bounds of the slope under which the outcomes are likeliest.
+
+    ``slope``, ``observed``, ``rows``: of each block the estimate, the share of hits, the rows.
+    """
+    slope = np.round(slope, 9)  # so that what is equal but for rounding has one order
+    order = np.argsort(slope, kind="stable")
+    slope, rows = slope[order], rows[order]
+    hits = rows * observed[order]
+    low = _lower(slope, hits, rows)
+    high = 1 - _lower(1 - slope[::-1], (rows - hits)[::-1], rows[::-1])
+    if low > high:  # outcomes rise where the spline falls: all rows together
+        low = high = (float(hits.sum()) + 0.5) / (float(rows.sum()) + 1)
+    return low, high
+
+
+def _lower(slope: Floats, hits: Floats, rows: Floats) -> float:
+    """Return the likeliest lower bound of an ascending slope: the share of hits below it."""
+    below = (np.cumsum(hits) + 0.5) / (np.cumsum(rows) + 1)
+    following = np.append(slope[1:], np.inf)
+    # The likelihood rises while the rows below a bound have more hits than it says.
+    last = int(np.argmax((below <= following) & (slope < following)))
+    return max(float(below[last]), float(slope[last]))
+
+
+def _needed_points(frequency: Floats) -> NDArray[np.bool_]:
+    """Mark all but those that have the frequency of both their neighbours."""
+    needed = np.ones(frequency.size, dtype=np.bool_)
+    changes = np.diff(frequency) != 0
+    needed[1:-1] = changes[:-1] | changes[1:]
     return needed
 
 
@@ -250,8 +279,7 @@ def _warnings(curve: FrequencyCurve, hits: Hits) -> tuple[str, ...]:
     if clipped:
         warnings.append(
             f"The spline passed 0 or 1 at {clipped:,} of {n_blocks:,} distinct calibration scores"
-            " and was cut off there, so some predictions are now certain; the constrained fit"
-            " overshoots nowhere."
+            " and was cut off there, so some predictions are now certain; constrained, none is."
         )
     return tuple(warnings)
 
@@ -271,7 +299,7 @@ SPLINE = Method(
         Choice("runout", "natural", ("natural", "parabolic", "cubic")),
         Choice("fit_to", "difference", ("difference", "hits")),
     ),
-    paper="Gupta 2021, section 4; constrained to 0-100%, as its experiments are not",
+    paper="Gupta 2021, section 4; kept inside 0-100%, as its experiments are not",
     explained="Replaces each score with the observed frequency at similar scores, estimated by"
     " a smooth curve on the calibration set.",
     formula="calibrated score = score + slope, at its fractile, of a cubic spline fitted to"

@@ -1,6 +1,5 @@
 """Splines: the slope of the cumulative outcomes is the probability; how many knots are enough."""
 
-import math
 from functools import cache
 
 import numpy as np
@@ -17,7 +16,7 @@ from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
 from dashboard.texts import learn as words
-from dashboard.texts.numbers import amount, of_100, percent, points
+from dashboard.texts.numbers import amount, of_100, points
 
 KEY = "splines"
 
@@ -31,9 +30,6 @@ KNOTS = (3, 4, 5, 6, 8, 10, 15, 20, 30)
 
 FEWEST, FEW, MANY = SIZES[0], 4, 30
 """What the question is about: so many rows, and from so many knots to so many."""
-
-LIMIT = 0.001
-"""For the NLL, scores stay this far from 0 and 1."""
 
 FALLS = 1e-3
 """Between two places of `ACROSS`: a calibrated score that falls by more is said to fall."""
@@ -57,9 +53,7 @@ class Result:
     """The spline beside the cumulative outcomes of the rows of the fit."""
     fit_nll: float
     other_nll: float
-    """NLL of the event on the rows of the fit and on the test set, as `limited_nll` has it."""
-    certain: int
-    """Rows of the test set that the limit keeps from deciding the NLL."""
+    """NLL of the event on the rows of the fit and on the test set."""
     scores: Floats
     """Of the rows of the fit, ascending; shape (n_samples,)."""
 
@@ -67,30 +61,22 @@ class Result:
 def find(rows: EventScores, n_knots: int) -> Result:
     """Fit a spline, and evaluate it on the same rows and on the test set."""
     other = data.top_scores(NETWORK)
-    spline = SplineCalibration(n_knots=n_knots, fit_to="hits", constrained=True)
+    spline = SplineCalibration(n_knots=n_knots, fit_to="hits")
     fitted = spline.fit(rows.scores, rows.hits)
-    calibrated = fitted.predict(other.scores)
-    missed = np.where(other.hits == 1, calibrated, 1 - calibrated)
     return Result(
         fitted,
         spline.shown(fitted, rows.scores, rows.hits),
-        limited_nll(fitted.predict(rows.scores), rows),
-        limited_nll(calibrated, other),
-        int(np.count_nonzero(missed < LIMIT)),
+        event_nll(fitted.predict(rows.scores), rows.hits),
+        event_nll(fitted.predict(other.scores), other.hits),
         np.sort(rows.scores),
     )
-
-
-def limited_nll(scores: Floats, rows: EventScores) -> float:
-    """Return the NLL of scores that are held between `LIMIT` and 1 - `LIMIT`."""
-    return event_nll(np.clip(scores, LIMIT, 1 - LIMIT), rows.hits)
 
 
 @cache
 def uncalibrated_nll() -> float:
     """Return the NLL of the scores as they are, on the test set."""
     other = data.top_scores(NETWORK)
-    return limited_nll(other.scores, other)
+    return event_nll(other.scores, other.hits)
 
 
 def drawn(state: State, size: int) -> EventScores:
@@ -167,7 +153,7 @@ def _sentence(fits: dict[int, Result], size: int, n_knots: int) -> str:
 
 
 def _note(chosen: Result, question: dict[int, Result], size: int) -> str:
-    """Say where a draw does not show it, what is not drawn, and how the NLL is limited."""
+    """Say where a draw does not show it, and what is not drawn."""
     sentences = [
         (
             "Why the slope is an observed frequency: where 3 of the next 10 rows are correct, the"
@@ -176,7 +162,7 @@ def _note(chosen: Result, question: dict[int, Result], size: int) -> str:
     ]
     if question[MANY].other_nll <= question[FEW].other_nll:
         sentences.append(f"With this draw of {FEWEST} rows it does not show. Draw again.")
-    if np.diff(_slope_at(chosen.drawn, ACROSS)).min() < -FALLS:
+    if np.diff(_slope_at(chosen, ACROSS)).min() < -FALLS:
         sentences.append(
             "The calibrated score falls in places where the score rises: nothing makes a spline"
             " rise, and few rows decide its slope at a place."
@@ -184,12 +170,6 @@ def _note(chosen: Result, question: dict[int, Result], size: int) -> str:
     if size == SIZES[-1]:
         sentences.append(
             f"These are all {size:,} calibration rows, so a draw changes nothing here."
-        )
-    if chosen.certain:
-        sentences.append(
-            f"For the NLL, scores are held between {percent(LIMIT, 1)} and {percent(1 - LIMIT, 1)},"
-            f" so that a prediction that is wrong costs {-math.log(LIMIT):.1f} at most. Without"
-            f" that, {chosen.certain} of the other rows would cost more, or infinitely much."
         )
     return " ".join(sentences)
 
@@ -236,9 +216,9 @@ def _slope(result: Result, palette: Palette) -> Picture:
             pictures.line(
                 ACROSS, np.interp(ACROSS, fit.fractile, result.scores), palette.neutral, dash="dash"
             ),
-            pictures.line(ACROSS, _slope_at(fit, ACROSS), palette.score),
+            pictures.line(ACROSS, _slope_at(result, ACROSS), palette.score),
             pictures.dots(x, seen.frequency, palette.frequency, size=11, cliponaxis=False),
-            _knots(fit.spline.knots, _slope_at(fit, fit.spline.knots), palette),
+            _knots(fit.spline.knots, _slope_at(result, fit.spline.knots), palette),
         ],
         x=_fractiles(result),
         y=pictures.percent_axis("Score, observed frequency", 1.02),
@@ -258,8 +238,9 @@ def _slope(result: Result, palette: Palette) -> Picture:
     )
 
 
-def _slope_at(fit: SplineFit, fractile: Floats) -> Floats:
-    return np.clip(fit.spline.derivative(fractile), 0.0, 1.0)
+def _slope_at(result: Result, fractile: Floats) -> Floats:
+    calibrated = result.fitted.slope
+    return result.drawn.spline.derivative(fractile).clip(calibrated.min(), calibrated.max())
 
 
 def _knots(x: Floats, y: Floats, palette: Palette) -> pictures.Trace:
@@ -328,10 +309,10 @@ LESSON = Lesson(
     ),
     computed="A smooth curve is fitted to the correct predictions, added up; its slope at a score"
     " is the calibrated score. `SplineCalibration` (Gupta 2021, section 4): a cubic spline with"
-    " natural ends and"
-    " evenly spaced knots, fitted to the cumulative outcomes by least squares. Its slope is held"
-    " between 0% and 100%, as is usual in the dashboard; the paper's own fit is not. Rows: the top"
-    f" predictions of {NETWORK_NAME}; other rows: its test set.",
+    " natural ends and evenly spaced knots, fitted to the cumulative outcomes by least squares. Its"
+    " slope is cut off before 0% and 100%, where the outcomes are likeliest, as is usual in the"
+    " dashboard; the paper's own fit is clipped to 0% and 100%. Rows: the top predictions of"
+    f" {NETWORK_NAME}; other rows: its test set.",
     draw="Draw other calibration rows",
     terms={
         "Fractile": "share of the rows up to a score, lowest first: the axis below.",

@@ -56,8 +56,8 @@ ARROWS = 120
 _A_TEMPERATURE = Cost((53.0, 16.0, 12.0))
 """One temperature of a sweep, in passes of `numpy.exp`, as measured."""
 
-_A_KNOT_ROW, _CONSTRAINED = 3e-7, 12.0
-"""Seconds a row for one number of knots, as measured; times that if the fit is constrained."""
+_A_KNOT_ROW = 4e-7
+"""Seconds a row for one number of knots, as measured."""
 
 _NEAR, _WIDE = (-1.0, 1.0, 40), (-3.0, 3.0, 20)
 """First and last power of ten of the temperatures, and steps for each."""
@@ -268,8 +268,8 @@ def knots_seconds(scene: Scene) -> float:
     if is_known("knot sweeps", (*_data_key(scene, with_set=False), spline)):
         return 0.0
     n_rows = sum(rows.n_samples for rows in (scene.split.calibration, scene.split.test))
-    dear = (_CONSTRAINED if spline.constrained else 1.0) * (N_FOLDS if scene.crossed else 1)
-    return _A_KNOT_ROW * dear * n_rows * (LAST_KNOTS - FIRST_KNOTS + 1)
+    n_fits = N_FOLDS if scene.crossed else 1
+    return _A_KNOT_ROW * n_fits * n_rows * (LAST_KNOTS - FIRST_KNOTS + 1)
 
 
 def sweep_knots(scene: Scene, progress: Progress) -> KnotSweep:
