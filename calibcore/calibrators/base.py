@@ -307,7 +307,7 @@ class SlowVectorMap(VectorMap):
 WEIGHING = (
     "frequency_weights(...), or a calibrator that weighs rows: Platt scaling, beta calibration,"
     " isotonic regression, histogram binning, the spline, their lifts to all classes and by group,"
-    " or temperature scaling by NLL"
+    " temperature scaling by NLL, vector, matrix or Dirichlet scaling"
 )
 """What is wanted where a calibrator has no form for sampling weights."""
 

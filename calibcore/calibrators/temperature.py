@@ -11,13 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.blocks import NARROW, block_rows, row_blocks, row_totals
-from calibcore.calibrators.base import FittedVectorMap, Positive, VectorMap, repeated
+from calibcore.calibrators.base import (
+    FittedVectorMap,
+    Positive,
+    VectorMap,
+    repeated,
+    weighed_rows,
+)
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, rounded
 from calibcore.calibrators.method import Choice
 from calibcore.probabilities import LOG2_E, below_largest, read_in_place, sum_columns
 from calibcore.results import result_class
 from calibcore.validation import Floats, Logits
-from calibcore.weights import SampleWeight, repeats, shares_of, weights_of
+from calibcore.weights import RowWeights, SampleWeight
 
 # Logits with their true classes, and sums over the classes at an inverse temperature ----------
 
@@ -105,6 +111,12 @@ class Rows:
         maxima = None if self._maxima is None else self._maxima[chosen]
         weights = None if self.weights is None else self.weights[chosen]
         return Rows(np.ascontiguousarray(table[chosen]), self.true[chosen], maxima, weights)
+
+    def weighted_by(self, weights: RowWeights | None) -> "Rows":
+        """Return the rows with sampling weights, if there are any."""
+        if weights is None:
+            return self
+        return Rows(self.logits, self.true, self._maxima, weights.values)
 
     def one_in(self, many: int, *, least: int) -> "Rows":
         """Keep one row in so many, spread evenly, or more, so as to keep at least some."""
@@ -416,23 +428,11 @@ class TemperatureScaling(VectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedTemperature:
-        if self.loss == "nll" and sample_weight is not None:
-            return fit_temperature(_weighted(logits, labels, sample_weight), self.loss)
-        logits, labels = repeated(self, logits, labels, sample_weight)
-        return fit_temperature(Rows.checked(logits, labels), self.loss)
-
-
-def _weighted(logits: ArrayLike, labels: ArrayLike, sample_weight: SampleWeight) -> Rows:
-    """Check weighted rows; those of frequency weights are repeated."""
-    rows = Rows.checked(logits, labels)
-    weights = weights_of(sample_weight, rows.n_rows)
-    if weights is None:
-        return rows
-    if weights.counts:
-        return rows.part(repeats(weights))
-    shares = shares_of(weights.values)
-    rows = Rows(rows.logits, rows.true, rows._maxima, shares)  # noqa: SLF001
-    return rows if shares.all() else rows.part(shares > 0)
+        if self.loss == "nll":
+            logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
+        else:
+            (logits, labels), weights = repeated(self, logits, labels, sample_weight), None
+        return fit_temperature(Rows.checked(logits, labels).weighted_by(weights), self.loss)
 
 
 def fit_temperature(rows: Rows, loss: Loss, *, rough: bool = False) -> FittedTemperature:

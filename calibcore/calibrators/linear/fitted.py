@@ -1,6 +1,6 @@
 """A fitted linear map, its fit, and what it warns of."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -32,12 +32,14 @@ from calibcore.calibrators.linear.model import (
 )
 from calibcore.calibrators.linear.newton import CONVERGED, GOAL, SURE, Optimum, minimise
 from calibcore.calibrators.linear.odir import Chosen, strengths_tried
+from calibcore.calibrators.linear.weighted import minimise_weighted
 from calibcore.calibrators.temperature import Rows, fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import read_in_place
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels, Logits
+from calibcore.weights import RowWeights
 
 _NO_PART = 1e-7
 """Mean distance of a class's probabilities from 0 or 1 at which its weights hardly have a part.
@@ -425,6 +427,8 @@ class CalibrationRows(NamedTuple):
     labels: Labels
     inverse_temperature: float
     warnings: tuple[str, ...]
+    weights: RowWeights | None = None
+    """Sampling weights, above 0."""
 
     @property
     def n_classes(self) -> int:
@@ -437,7 +441,9 @@ class CalibrationRows(NamedTuple):
         return np.flatnonzero(np.bincount(self.labels, minlength=self.n_classes) == 0)
 
 
-def possible_rows(logits: ArrayLike, labels: ArrayLike) -> CalibrationRows:
+def possible_rows(
+    logits: ArrayLike, labels: ArrayLike, weights: RowWeights | None = None
+) -> CalibrationRows:
     """Check a calibration set, and leave out the rows whose true class is ruled out."""
     rows = LogitSet(logits, labels)
     possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
@@ -445,13 +451,17 @@ def possible_rows(logits: ArrayLike, labels: ArrayLike) -> CalibrationRows:
     all_seen = np.bincount(rows.labels[possible], minlength=rows.n_classes).all()
     rough = bool(all_seen) and rows.n_samples >= _MANY_ROWS
     some = slice(None, None, _ONE_IN if rough else 1)
-    few = Rows.checked(rows.logits[some], rows.labels[some])
+    few = Rows.checked(rows.logits, rows.labels).weighted_by(weights).part(some)
     inverse = 1 / fit_temperature(few, "nll", rough=rough).temperature
     if possible.all():
-        return CalibrationRows(rows.logits, rows.labels, inverse, ())
+        return CalibrationRows(rows.logits, rows.labels, inverse, (), weights)
     left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit: the"
     left_out += " model rules their true class out, and so does every linear map."
-    return CalibrationRows(rows.logits[possible], rows.labels[possible], inverse, (left_out,))
+    if weights is not None:
+        weights = RowWeights(weights.values[possible], weights.kind)
+    return CalibrationRows(
+        rows.logits[possible], rows.labels[possible], inverse, (left_out,), weights
+    )
 
 
 @np.errstate()
@@ -485,19 +495,14 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
     all_penalised = bool(
         penalty.strength[own].all() and (penalty.strength[:, -1].all() or not bias)
     )
-    absent = rows.absent
+    absent, warnings = rows.absent, rows.warnings
     if not all_penalised:
         free[absent] = False
-    warnings = rows.warnings
     if len(rows.labels) == 0 or (not all_penalised and len(absent) == n_classes - 1):
         nothing = Optimum(start, 0.0, 0.0, separated=False, escaping=False)
         why = _ONE_CLASS if len(rows.labels) else _NOTHING_LEFT
         return _fitted(nothing, inputs, strengths or (), (*rows.warnings, why))
-    blocks = Blocks(rows.logits, rows.labels, inputs)
-    # Beside a product of large matrices the time to make inputs anew is small.
-    few = rows.logits.size <= CACHE_CELLS and rows.logits.size * start.shape[1] <= LONG
-    source = list(blocks) if few else blocks
-    model = LinearModel(source, penalty, free, centred=inputs.space == "logits")
+    model = LinearModel(_source(rows, inputs, start), penalty, free, inputs.space == "logits")
     if strengths is None:
         if method.is_searched(model.n_rows, n_classes):
             chosen = odir.choose_odir(model, start, near=_near(near, start), progress=progress)
@@ -508,12 +513,22 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
             most = {"cells": method.MOST_CELLS, "classes": method.MOST_CLASSES}
             warnings = (*warnings, _NOT_SEARCHED.format_map(most))
         model = replace(model, penalty=odir.odir_penalty(*strengths, n_classes=n_classes))
-    # Where a step takes long, the last one is shorter: to what counts as the optimum.
-    goal = CONVERGED / 2 if model.long or model.n_cells > _MANY_CELLS else GOAL
-    left = SURE if model.long else 0.0
-    optimum = minimise(model, start, goal=goal, left=left, progress=progress)
+    left = SURE if model.long and rows.weights is None else 0.0
+    if rows.weights is not None:
+        optimum = minimise_weighted(model, rows.weights.values, start, progress=progress)
+    else:
+        # Where a step takes long, the last one is shorter: to what counts as the optimum.
+        goal = CONVERGED / 2 if model.long or model.n_cells > _MANY_CELLS else GOAL
+        optimum = minimise(model, start, goal=goal, left=left, progress=progress)
     warnings = (*warnings, *warnings_of(optimum, model, absent, left, all_penalised=all_penalised))
     return _fitted(optimum, inputs, strengths, warnings)
+
+
+def _source(rows: CalibrationRows, inputs: Inputs, start: Floats) -> Iterable[Block]:
+    """Make inputs once, or anew each time: beside a product of large matrices that is little."""
+    blocks = Blocks(rows.logits, rows.labels, inputs)
+    few = rows.logits.size <= CACHE_CELLS and rows.logits.size * start.shape[1] <= LONG
+    return list(blocks) if few else blocks
 
 
 def _near(fitted: FittedLinear | None, start: Floats) -> odir.Near | None:

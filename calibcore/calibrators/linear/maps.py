@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap, repeated
+from calibcore.calibrators.base import FittedVectorMap, Progress, SlowVectorMap, weighed_rows
 from calibcore.calibrators.linear.fitted import (
     CalibrationRows,
     FittedLinear,
@@ -23,7 +23,7 @@ from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch
 from calibcore.calibrators.temperature import Rows, fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.weights import SampleWeight
+from calibcore.weights import RowWeights, SampleWeight
 
 Odir = tuple[float, float] | Literal["cv"] | None
 """ODIR's strengths (lambda, mu), "cv" to choose them by cross-validation, or none."""
@@ -50,8 +50,9 @@ class VectorScaling(SlowVectorMap):
     is taken off first. Newton's method starts from temperature scaling, w = 1 / T and b = 0 (from
     2,048 rows on, T is that of every eighth row unless some class has none), and ends where no
     entry of the gradient exceeds 1e-10 (with more than 262,144 logits, 5e-9);
-    ``gradient_norm`` tells, and ``warnings`` if it exceeds 1e-8. Where a class is told from the
-    others for all but certain, other weights fit as well, and ``warnings`` say so.
+    ``gradient_norm`` tells, and ``warnings`` if it exceeds 1e-8. With sampling weights the mean NLL
+    is weighted, and a general solver finds its minimum, which takes longer. Where a class is told
+    from the others for all but certain, other weights fit as well, and ``warnings`` say so.
 
     A class that is ruled out (a logit of minus infinity) stays so: it has probability 0 and no part
     in the loss. In x, and so in the mean of its row, it counts as 87.3 below the row's largest
@@ -91,8 +92,7 @@ class VectorScaling(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedLinear:
-        logits, labels = repeated(self, logits, labels, sample_weight)
-        rows = possible_rows(logits, labels)
+        rows = possible_rows(*weighed_rows(self, logits, labels, sample_weight))
         nothing = np.zeros((rows.n_classes, 2))
         penalty = Penalty(nothing, nothing)
         return fit_linear(rows, Inputs(self.space), penalty, bias=self.bias, progress=progress)
@@ -116,8 +116,7 @@ class FullLinearMap(SlowVectorMap):
         near: FittedVectorMap | None = None,
     ) -> FittedLinear:
         """Fit as `SlowVectorMap.fit`; a search may begin ``near`` a fit on most of the rows."""
-        logits, labels = repeated(self, logits, labels, sample_weight)
-        rows = possible_rows(logits, labels)
+        rows = possible_rows(*weighed_rows(self, logits, labels, sample_weight))
         named = (float(self.l2),) if self.l2 else ()
         return fit_linear(
             rows,
@@ -161,10 +160,11 @@ class MatrixScaling(FullLinearMap):
     of all W and b. ``warnings`` name such classes. On the logarithms of the probabilities instead
     of the logits this is `DirichletScaling`.
 
-    How "cv" walks through the strengths is told in `linear.odir.choose_odir`; the
-    strengths used are in ``penalty``. The penalty leaves the diagonal free, and with few rows even
-    the best strengths can be far worse than temperature scaling: ``warnings`` say so where they
-    are on the rows held out, and where a strength is the largest or smallest tried.
+    How "cv" walks through the strengths is told in `linear.odir.choose_odir`, for which every row
+    counts once also where rows are weighted; the strengths used are in ``penalty``. The penalty
+    leaves the diagonal free, and with few rows even the best strengths can be far worse than
+    temperature scaling: ``warnings`` say so where they are on the rows held out, and where a
+    strength is the largest or smallest tried.
 
     References
     ----------
@@ -328,14 +328,14 @@ class StructuredVectorScaling(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedLinear:
-        logits, labels = repeated(self, logits, labels, sample_weight)
+        logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         each = rows.n_classes / rows.n_samples
         strengths = (self.bias_strength * each, self.diagonal_strength * each)
         strength = np.tile(strengths[::-1], (rows.n_classes, 1))
         centre = np.zeros_like(strength)
         centre[:, 0] = 1.0
-        return _fit(rows, Penalty(strength, centre), strengths, progress)
+        return _fit(rows, weights, Penalty(strength, centre), strengths, progress)
 
 
 @dataclass(frozen=True)
@@ -391,7 +391,7 @@ class StructuredMatrixScaling(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedLinear:
-        logits, labels = repeated(self, logits, labels, sample_weight)
+        logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         n_classes, each = rows.n_classes, rows.n_classes / rows.n_samples
         strengths = (
@@ -403,15 +403,20 @@ class StructuredMatrixScaling(SlowVectorMap):
         strength[np.diag_indices(n_classes)] = strengths[1]
         strength[:, -1] = strengths[0]
         centre = np.eye(n_classes, n_classes + 1, dtype=np.int8)
-        return _fit(rows, Penalty(strength, centre), strengths, progress)
+        return _fit(rows, weights, Penalty(strength, centre), strengths, progress)
 
 
 def _fit(
-    rows: LogitSet, penalty: Penalty, strengths: tuple[float, ...], progress: Progress | None
+    rows: LogitSet,
+    weights: RowWeights | None,
+    penalty: Penalty,
+    strengths: tuple[float, ...],
+    progress: Progress | None,
 ) -> FittedLinear:
-    temperature, warnings = _temperature(Rows.checked(rows.logits, rows.labels))
+    checked = Rows.checked(rows.logits, rows.labels).weighted_by(weights)
+    temperature, warnings = _temperature(checked)
     inputs = Inputs("log_probabilities", temperature, 1 / (rows.n_samples + 1))
-    calibration_rows = CalibrationRows(rows.logits, rows.labels, 1.0, warnings)
+    calibration_rows = CalibrationRows(rows.logits, rows.labels, 1.0, warnings, weights)
     return fit_linear(calibration_rows, inputs, penalty, strengths=strengths, progress=progress)
 
 
@@ -456,7 +461,6 @@ VECTOR = Method(
     preserves_accuracy=False,
     fits=Fits("numbers", per_class=2),
     cost=Cost((270, 130, 200)),
-    weighs=False,
 )
 
 MATRIX = Method(
@@ -474,7 +478,6 @@ MATRIX = Method(
     fits=Fits("numbers", per_class=1, per_pair=1),
     cost=Cost((430, 6_000, 16_000), few=(430, 6_000, 30_000), matrices=_TABLES, spread=12),
     costs={"odir": Cost((230, 4_800, 5_500), searched=(20_000, 34_000, 400_000), matrices=_TABLES)},
-    weighs=False,
 )
 
 DIRICHLET = Method(
@@ -493,7 +496,6 @@ DIRICHLET = Method(
     costs={
         "odir": Cost((280, 3_800, 27_000), searched=(15_000, 38_000, 870_000), matrices=_TABLES)
     },
-    weighs=False,
 )
 
 STRUCTURED_VECTOR = Method(
@@ -508,7 +510,6 @@ STRUCTURED_VECTOR = Method(
     preserves_accuracy=False,
     fits=Fits("numbers", 1, per_class=2),
     cost=Cost((230, 155, 170)),
-    weighs=False,
 )
 
 STRUCTURED_MATRIX = Method(
@@ -523,5 +524,4 @@ STRUCTURED_MATRIX = Method(
     preserves_accuracy=False,
     fits=Fits("numbers", 1, per_class=1, per_pair=1),
     cost=Cost((480, 630, 1_500), matrices=_TABLES),
-    weighs=False,
 )

@@ -7,9 +7,17 @@ import pytest
 from scipy.optimize import minimize
 
 from calibcore.calibrators import CATALOGUE, Method
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, GroupMap, ScoreMap
+from calibcore.calibrators.base import (
+    FittedScoreMap,
+    FittedVectorMap,
+    GroupMap,
+    ScoreMap,
+    VectorMap,
+)
 from calibcore.calibrators.by_group import ByGroup
 from calibcore.calibrators.lifts import Chain, OneVsRest, PerRank, PooledClasses, PooledScores
+from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.linear.maps import DirichletScaling, MatrixScaling, VectorScaling
 from calibcore.calibrators.score_maps.beta import BetaCalibration
 from calibcore.calibrators.score_maps.centred import CentredIsotonicCalibration
 from calibcore.calibrators.score_maps.histogram import HistogramBinning
@@ -115,6 +123,30 @@ def test_whole_sampling_weights_fit_as_repeated_rows_do(calibrator: ScoreMap) ->
     weighted = calibrator.fit(SCORES, HITS, sample_weight=COUNTS.values).predict(ASKED)
     again = calibrator.fit(SCORES[rows], HITS[rows]).predict(ASKED)
     np.testing.assert_allclose(weighted, again, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "calibrator",
+    [
+        VectorScaling(),
+        VectorScaling(bias=False, space="log_probabilities"),
+        MatrixScaling(odir=(1.0, 0.1)),
+        MatrixScaling(bias=False),
+        DirichletScaling(l2=1e-3),
+    ],
+    ids=repr,
+)
+def test_whole_sampling_weights_fit_linear_maps_as_repeated_rows_do(calibrator: VectorMap) -> None:
+    rows, labels = repeats(COUNTS), LABELS.copy()
+    weighted = calibrator.fit(LOGITS, labels, sample_weight=COUNTS.values)
+    again = calibrator.fit(LOGITS[rows], labels[rows])
+    assert isinstance(weighted, FittedLinear)
+    assert isinstance(again, FittedLinear)
+    assert weighted.gradient_norm < 1e-8
+    assert weighted.loss == pytest.approx(again.loss, abs=1e-10)
+    np.testing.assert_allclose(
+        weighted.predict_proba(LOGITS), again.predict_proba(LOGITS), atol=1e-6
+    )
 
 
 def test_platt_scaling_minimises_the_weighted_nll() -> None:
