@@ -153,13 +153,6 @@ def test_other_methods_have_no_groups(hospital: Hospital) -> None:
     assert method_name("by_group") not in sample.selectbox(key="method_seen").options
 
 
-@pytest.mark.parametrize("path", ["ks", "reliability", "maps", "efficiency", "slices"])
-def test_every_page_opens(hospital: Hospital, path: str) -> None:
-    page = open_hospital(hospital, path, method="by_group", group="ward")
-    assert not page.exception
-    assert not page.error
-
-
 def compared(page: AppTest) -> dict[str, list[str]]:
     found: Any = page.get("html")
     (table,) = [p.proto.body for p in found if "measures all-columns few'" in p.proto.body]

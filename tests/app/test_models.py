@@ -265,15 +265,6 @@ def test_further_files_are_read_as_the_user_reads_the_first() -> None:
     assert "Labels" in refused
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_few_rows_open(n_classes: int) -> None:
-    first = sets(7, 8, n_classes)
-    page = open_upload(("a.npz", npz_of(*first)), path="models", event="class", **{"class": "1"})
-    bring(page, ("b.npz", npz_of(again(first[0], 1), again(first[1], 2))))
-    assert not page.exception
-    assert list(table(page)) == ["a.npz", "b.npz"]
-
-
 # Loans: two scores of one file, and files whose rows are named ------------------------------------
 
 LOANS = 240

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from calibcore.binning import Binning
 from calibcore.calibrators import from_json
-from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.base import ScoreMap
 from calibcore.calibrators.score_maps.bbq import BBQ, bin_range
 from calibcore.calibrators.score_maps.beta import BetaCalibration, FittedBeta, Parameters
 from calibcore.calibrators.score_maps.centred import CentredIsotonicCalibration
@@ -555,14 +555,6 @@ def check_sound(score_map: ScoreMap, case: EventCase) -> None:
 
 
 @each_map
-@given(case=event_data())
-def test_any_case_gives_probabilities_and_survives_json(
-    score_map: ScoreMap, case: EventCase
-) -> None:
-    check_sound(score_map, case)
-
-
-@each_map
 def test_the_order_of_the_rows_changes_no_bit(
     score_map: ScoreMap, rng: np.random.Generator
 ) -> None:
@@ -633,32 +625,6 @@ REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
 def test_options_are_checked(ask: Callable[[], object], said: str) -> None:
     with pytest.raises(CalibrationInputError, match=said):
         ask()
-
-
-@each_map
-@pytest.mark.parametrize(
-    ("scores", "hits", "said"),
-    [
-        ([], [], "scores: "),
-        ([0.5, math.nan], [0, 1], "scores: NaN"),
-        ([0.5, 1.5], [0, 1], "scores: 1.5 in row 2"),
-        ([0.5], [0, 1], "hits: "),
-        ([0.5, 0.6], [0, 2], "hits: "),
-    ],
-)
-def test_rows_are_checked(
-    score_map: ScoreMap, scores: list[float], hits: list[int], said: str
-) -> None:
-    with pytest.raises(CalibrationInputError, match=said):
-        score_map.fit(scores, hits)
-
-
-@each_map
-def test_what_is_predicted_is_checked(score_map: ScoreMap) -> None:
-    fitted: FittedScoreMap = score_map.fit([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
-    for bad in ([], [math.nan], [1.1], [[0.5]]):
-        with pytest.raises(CalibrationInputError, match="scores: "):
-            fitted.predict(wrong(bad))
 
 
 # Many rows --------------------------------------------------------------------------------------

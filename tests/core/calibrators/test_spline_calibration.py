@@ -87,14 +87,6 @@ def test_the_order_of_rows_changes_no_bit(
     assert np.array_equal(first, second)
 
 
-@given(event_data(min_size=6), st.sampled_from(FIT_TO), st.booleans())
-def test_predictions_are_probabilities(case: EventCase, fit_to: FitTo, constrained: bool) -> None:  # noqa: FBT001
-    fitted = SplineCalibration(fit_to=fit_to, constrained=constrained).fit(*case)
-    found = fitted.predict([*case.scores.tolist(), 0.0, -0.0, 5e-324, 0.37, 1.0])
-    assert np.all((found >= 0) & (found <= 1))
-    assert found[-5] == found[-4]
-
-
 def test_scores_outside_the_calibration_set_get_its_end_values(rng: np.random.Generator) -> None:
     scores = rng.uniform(0.3, 0.7, 200)
     fitted = SplineCalibration().fit(scores, rng.random(200) < scores)
