@@ -57,13 +57,6 @@ def check_temperature(case: LogitCase) -> str:
     return kind
 
 
-@pytest.mark.long
-def test_2000_fits_are_where_the_loops_say() -> None:
-    kinds = [check_temperature(case) for case in seeded_logit_sets(7, 2_000)]
-    assert {*kinds} == {"flat", "separable", "anti-informative", "interior"}
-    assert kinds.count("interior") > 800
-
-
 @given(logit_sets())
 def test_a_fit_is_where_the_loops_say(case: LogitCase) -> None:
     check_temperature(case)
@@ -128,15 +121,6 @@ def test_probabilities_are_the_softmax_of_the_divided_logits(case: LogitCase) ->
     loose = 1e-12 * max(1.0, 1 / fitted.temperature)
     assert_allclose(found, reference.softmax(divided), rtol=loose, atol=1e-12)
     assert found.dtype == np.float64
-
-
-@pytest.mark.long
-def test_the_predicted_class_is_kept_on_2000_sets() -> None:
-    for logits, labels in seeded_logit_sets(8, 2_000):
-        found = fit(logits, labels).predict_proba(logits)
-        assert np.array_equal(found.argmax(axis=1), logits.argmax(axis=1)) or np.all(
-            found[np.arange(len(labels)), logits.argmax(axis=1)] == found.max(axis=1)
-        )
 
 
 def test_float32_is_fitted_as_the_numbers_it_holds(rng: np.random.Generator) -> None:

@@ -36,7 +36,6 @@ from tests.strategies import (
     event_data,
     logit_sets,
     seeded_events,
-    seeded_logit_sets,
 )
 
 NORMS: tuple[Literal[1, 2], ...] = (1, 2)
@@ -57,15 +56,6 @@ def close(value: object) -> object:
 
 
 # Beside the loops ---------------------------------------------------------------------------------
-
-
-def check_kde_on_the_mesh(events: EventCase) -> None:
-    found = [kde_ece(*events, norm=norm) for norm in NORMS]
-    if reference.half_width(*lists(events)) < NARROW:
-        check_narrow(events)
-    else:
-        expected = reference.kde_ece_on_mesh(*lists(events))
-        assert found == pytest.approx(expected, abs=1e-10)
 
 
 def check_narrow(events: EventCase) -> None:
@@ -122,7 +112,12 @@ def test_rough_values_of_narrow_kernels_are_near(rng: np.random.Generator) -> No
 @settings(max_examples=15)
 @given(event_data(max_size=6))
 def test_kde_is_the_loop_on_the_same_mesh(events: EventCase) -> None:
-    check_kde_on_the_mesh(events)
+    found = [kde_ece(*events, norm=norm) for norm in NORMS]
+    if reference.half_width(*lists(events)) < NARROW:
+        check_narrow(events)
+    else:
+        expected = reference.kde_ece_on_mesh(*lists(events))
+        assert found == pytest.approx(expected, abs=1e-10)
 
 
 def test_kde_is_the_integral_of_the_paper() -> None:
@@ -137,18 +132,14 @@ def test_kde_is_the_integral_of_the_paper() -> None:
             assert kde_ece(*events, norm=norm) == pytest.approx(expected, abs=1e-5)
 
 
-def check_smooth(events: EventCase) -> None:
+@settings(max_examples=25)
+@given(event_data(max_size=15))
+def test_smooth_is_its_own_width(events: EventCase) -> None:
     """The error at its own width is the width; E falls as sigma grows, so there is no other."""
     found = smooth_ece(*events)
     if found > 0.01:
         again = reference.smoothed_gap(*lists(events), found)
         assert again == pytest.approx(found, abs=1e-10 / found**2 + 1e-7)
-
-
-@settings(max_examples=25)
-@given(event_data(max_size=15))
-def test_smooth_is_its_own_width(events: EventCase) -> None:
-    check_smooth(events)
 
 
 def test_smooth_is_what_bisection_finds() -> None:
@@ -363,13 +354,6 @@ def check_classes(table: Floats, labels: Integers) -> None:
 def test_it_is_the_mean_over_the_classes(one: LogitCase) -> None:
     rows = LogitSet(one.logits, one.labels)
     check_classes(rows.probabilities, rows.labels)
-
-
-@pytest.mark.long
-def test_it_is_the_mean_over_the_classes_of_seeded_tables() -> None:
-    for one in seeded_logit_sets(35, 100):
-        rows = LogitSet(one.logits, one.labels)
-        check_classes(rows.probabilities, rows.labels)
 
 
 def test_classes_and_rows_are_taken_in_blocks(

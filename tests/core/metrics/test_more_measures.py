@@ -35,7 +35,6 @@ from tests.strategies import (
     LogitCase,
     event_data,
     logit_sets,
-    seeded_events,
     seeded_logit_sets,
 )
 
@@ -57,7 +56,8 @@ def rooted(value: float) -> object:
 # Against the loops --------------------------------------------------------------------------------
 
 
-def check_events(one: EventCase, n_bins: int) -> None:
+@given(event_data(), st.integers(1, 40))
+def test_event_measures_agree_with_the_loops(one: EventCase, n_bins: int) -> None:
     scores, hits = one.scores.tolist(), one.hits.tolist()
     for binning in KINDS:
         expected = reference.debiased_ece(scores, hits, n_bins, binning)
@@ -71,14 +71,16 @@ def check_events(one: EventCase, n_bins: int) -> None:
     assert metrics.observed_expected_ratio(*one) == close(ratio)
 
 
-def check_corp(one: EventCase) -> None:
+@given(event_data(max_size=15))
+def test_corp_agrees_with_fractions(one: EventCase) -> None:
     parts, expected = metrics.corp(*one), reference.corp(one.scores.tolist(), one.hits.tolist())
     assert parts.miscalibration == pytest.approx(expected.miscalibration, abs=1e-14)
     assert parts.discrimination == pytest.approx(expected.discrimination, abs=1e-14)
     assert parts.uncertainty == pytest.approx(expected.uncertainty, abs=1e-14)
 
 
-def check_regression(one: EventCase) -> None:
+@given(event_data())
+def test_intercept_and_slope_solve_their_equations(one: EventCase) -> None:
     scores, hits = one.scores.tolist(), one.hits.tolist()
     shift, odds = metrics.calibration_intercept(*one), reference.log_odds(scores)
     if 0 < sum(hits) < len(hits):
@@ -93,27 +95,6 @@ def check_regression(one: EventCase) -> None:
         assert reference.slope_off(scores, hits, slope) < 1e-7
     else:
         assert slope == close(expected)
-
-
-@pytest.mark.long
-def test_event_measures_agree_with_the_loops_on_1000_cases() -> None:
-    for number, one in enumerate(seeded_events(31, 1_000)):
-        check_events(one, n_bins=(1, 2, 5, 10, 15, 25)[number % 6])
-
-
-@given(event_data(), st.integers(1, 40))
-def test_event_measures_agree_with_the_loops(one: EventCase, n_bins: int) -> None:
-    check_events(one, n_bins)
-
-
-@given(event_data(max_size=15))
-def test_corp_agrees_with_fractions(one: EventCase) -> None:
-    check_corp(one)
-
-
-@given(event_data())
-def test_intercept_and_slope_solve_their_equations(one: EventCase) -> None:
-    check_regression(one)
 
 
 def check_each_class(table: list[list[float]], labels: list[int], n_bins: int) -> None:
