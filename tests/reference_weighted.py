@@ -135,23 +135,6 @@ def event_skce(rows: Rows) -> float:
     return 2 * math.fsum(total) / math.fsum(of_weights)
 
 
-def isotonic(rows: Rows) -> dict[float, float]:
-    """Pool adjacent violators over distinct scores."""
-    pools: list[list[float]] = []  # weight, weight of hits, how many scores
-    for score in sorted(set(rows.scores)):
-        same = [
-            (w, h)
-            for w, s, h in zip(share(rows), rows.scores, rows.hits, strict=True)
-            if s == score
-        ]
-        pools.append([math.fsum(w for w, _ in same), math.fsum(w * h for w, h in same), 1])
-        while len(pools) > 1 and pools[-2][1] / pools[-2][0] >= pools[-1][1] / pools[-1][0]:
-            last = pools.pop()
-            pools[-1] = [a + b for a, b in zip(pools[-1], last, strict=True)]
-    values = [hits / weight for weight, hits, n in pools for _ in range(int(n))]
-    return dict(zip(sorted(set(rows.scores)), values, strict=True))
-
-
 OF_EVENTS: dict[str, Callable[[Rows], float]] = {
     "ece_equal_mass": lambda r: ece(r, 15),
     "ece_l2": lambda r: ece(r, 15, 2),

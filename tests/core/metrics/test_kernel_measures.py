@@ -3,13 +3,11 @@
 import tracemalloc
 from collections.abc import Callable
 from itertools import islice
-from random import Random
 from typing import Literal
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from calibcore import CalibrationInputError, LogitSet
 from calibcore.metrics import kernel as kernel_classwise
@@ -166,17 +164,6 @@ def test_kde_norms_are_in_order(events: EventCase) -> None:
 
 
 @each_measure
-@given(events=event_data(), random=st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_bit(
-    measure: Callable[[Tally], Floats], events: EventCase, random: Random
-) -> None:
-    order = list(range(len(events.scores)))
-    random.shuffle(order)
-    shuffled = tally(events.scores[order], events.hits[order])
-    assert measure(shuffled) == measure(tally(*events))
-
-
-@each_measure
 @given(events=event_data())
 def test_tied_rows_may_be_counted_together_or_apart(
     measure: Callable[[Tally], Floats], events: EventCase
@@ -216,34 +203,6 @@ def one_by_one(counted: Tally, measure: Callable[[Tally], Floats]) -> Floats:
 def counted(rng: np.random.Generator) -> Tally:
     scores = np.concatenate([rng.random(150), rng.integers(0, 11, 50) / 10])
     return tally(scores, rng.random(200) < scores)
-
-
-@each_measure
-def test_labels_redrawn(
-    measure: Callable[[Tally], Floats], counted: Tally, rng: np.random.Generator
-) -> None:
-    rates = np.vstack([np.tile(counted.scores, (37, 1)), np.zeros((2, counted.scores.size))])
-    hits = rng.binomial(counted.counts.astype(int), rates).astype(float)
-    hits[-1, 0] = 1  # no hit, and one
-    redrawn = Tally(counted.scores, counted.counts, hits, counted.n_samples)
-    assert measure(redrawn) == close(one_by_one(redrawn, measure))
-
-
-@each_measure
-@pytest.mark.parametrize("lead", [(40,), (3, 4), (0,), (1, 1)])
-def test_rows_redrawn(
-    measure: Callable[[Tally], Floats],
-    lead: tuple[int, ...],
-    counted: Tally,
-    rng: np.random.Generator,
-) -> None:
-    n_rows = counted.n_samples
-    counts = rng.multinomial(n_rows, counted.counts / n_rows, lead)
-    hits = rng.binomial(counts, counted.scores)
-    redrawn = Tally(counted.scores, counts.astype(float), hits.astype(float), n_rows)
-    found = measure(redrawn)
-    assert found.shape == lead
-    assert found == close(one_by_one(redrawn, measure))
 
 
 @each_measure

@@ -1,5 +1,4 @@
 import math
-from collections.abc import Callable
 from random import Random
 from typing import Literal
 
@@ -70,37 +69,6 @@ def test_errors_are_in_order(case: EventCase, n_bins: int, binning: Binning) -> 
     largest = metrics.mce(*case, n_bins=n_bins, binning=binning)
     steps = np.array([0.0, overall, first, second, largest, 1.0])
     assert np.all(np.diff(steps) >= -1e-12)
-
-
-EVENT_METRICS: list[Callable[[np.ndarray, np.ndarray], float]] = [
-    metrics.ks_error,
-    metrics.ece,
-    metrics.mce,
-    metrics.event_nll,
-    metrics.event_brier,
-    metrics.mean_score,
-    metrics.hit_rate,
-]
-
-
-@pytest.mark.parametrize("metric", EVENT_METRICS)
-@given(case=event_data(), random=st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_event_metric(
-    metric: Callable[[np.ndarray, np.ndarray], float], case: EventCase, random: Random
-) -> None:
-    order = list(range(len(case.scores)))
-    random.shuffle(order)
-    assert metric(case.scores[order], case.hits[order]) == close(metric(*case))
-
-
-@pytest.mark.parametrize("metric", [metrics.ks_error, metrics.ece, metrics.mce])
-@given(case=event_data(), random=st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_bit_of_a_calibration_error(
-    metric: Callable[[np.ndarray, np.ndarray], float], case: EventCase, random: Random
-) -> None:
-    order = list(range(len(case.scores)))
-    random.shuffle(order)
-    assert metric(case.scores[order], case.hits[order]) == metric(*case)
 
 
 @given(logit_sets(), st.randoms(use_true_random=False))
