@@ -33,16 +33,17 @@ HOSTILE = (
     "</th></tr></table>",
     "=1+1",
 )
-"""Names of classes; the last one never occurs."""
+"""Names of classes, and of a column that is none."""
 
 
 def hostile(n_rows: int = 220) -> bytes:
-    """Write scores and labels of such classes, and a group called as badly."""
+    """Write scores and labels of such classes, and two groups, one of a single class."""
     rows = made_set(np.random.default_rng(3), n_rows, len(HOSTILE))
-    towns = np.array(HOSTILE)[np.arange(n_rows) % 2]
+    town = np.arange(n_rows) % 2
+    labels = np.where(town == 1, 2, rows.labels % (len(HOSTILE) - 1))
     lines = [
-        [*(f"{x:.4f}" for x in logits), HOSTILE[min(label, len(HOSTILE) - 2)], town]
-        for logits, label, town in zip(rows.logits, rows.labels, towns, strict=True)
+        [*(f"{x:.4f}" for x in logits), HOSTILE[label], HOSTILE[k]]
+        for logits, label, k in zip(rows.logits, labels, town, strict=True)
     ]
     table = [[*HOSTILE, "label", "<i>town</i>"], *lines]
     return "\n".join(",".join(f'"{cell}"' for cell in line) for line in table).encode()
