@@ -2,7 +2,6 @@
 
 import re
 from html import unescape
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from dashboard.scene import Scene
 from dashboard.settings import Settings
 from dashboard.texts.methods import method_name
 from dashboard.texts.subgroups import CALIBRATE_BY, KNOWN_GROUPS
-from tests.app.pages import bodies, measure_cells, open_page, open_upload, turn_to
+from tests.app.pages import bodies, html_of, measure_cells, open_page, open_upload, turn_to
 from tests.app.test_maps_page import drawn, values
 from tests.hospital import discharges
 
@@ -154,8 +153,7 @@ def test_other_methods_have_no_groups(hospital: Hospital) -> None:
 
 
 def compared(page: AppTest) -> dict[str, list[str]]:
-    found: Any = page.get("html")
-    (table,) = [p.proto.body for p in found if "measures all-columns few'" in p.proto.body]
+    (table,) = html_of(page, "measures all-columns few'")
     lines = re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table)
     return {
         unescape(name.partition("<small>")[0]): [

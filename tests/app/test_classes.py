@@ -42,6 +42,7 @@ from tests.app.pages import (
     charts,
     check_charts,
     choose,
+    html_of,
     made_set,
     npz_of,
     open_page,
@@ -60,9 +61,7 @@ _CELL = re.compile(r"<td>(.*?)</td>")
 
 def table(page: AppTest) -> str:
     """Give the table of classes as it is sent; nothing where there is none."""
-    found: Any = page.get("html")
-    bodies_sent = [part.proto.body for part in found]
-    return "".join(body for body in bodies_sent if "scope='col'>KS error before</th>" in body)
+    return "".join(html_of(page, "scope='col'>KS error before</th>"))
 
 
 def lines(page: AppTest) -> dict[str, list[str]]:

@@ -41,6 +41,7 @@ from tests.app.pages import (
     bodies,
     charts,
     check_charts,
+    html_of,
     made_set,
     npz_of,
     open_page,
@@ -62,8 +63,7 @@ def named(key: str) -> Measure:
 
 
 def tables(page: AppTest, kind: str) -> list[str]:
-    found: Any = page.get("html")
-    return [part.proto.body for part in found if f"measures {kind}'" in part.proto.body]
+    return html_of(page, f"measures {kind}'")
 
 
 def method_rows(page: AppTest) -> dict[str, list[tuple[str, str]]]:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from tests.app.pages import (
     MARKUP,
     bodies,
     charts,
+    html_of,
     made_set,
     npz_of,
     open_page,
@@ -60,8 +60,7 @@ def check_text(page: AppTest, *raw: str) -> None:
     for text in bodies(page):
         assert not MARKUP.search(text), text
         assert not any(name in text for name in raw), text
-    tables: Any = page.get("html")
-    for sent in (table.proto.body for table in tables):
+    for sent in html_of(page):
         assert not re.search("<(img|script>alert|b>bold|i>town)", sent)
         assert sent.count("<table") == sent.count("</table>")
     for chart in charts(page):

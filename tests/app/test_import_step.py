@@ -33,6 +33,7 @@ from tests.app.pages import (
     bodies,
     charts,
     check_page,
+    html_of,
     ks_before_after,
     ks_crossed,
     measure_cells,
@@ -102,8 +103,7 @@ def click(page: AppTest, label: str) -> AppTest:
 
 
 def previews(page: AppTest) -> list[str]:
-    found: Any = page.get("html")
-    return [part.proto.body for part in found if "<table class='roles" in part.proto.body]
+    return html_of(page, "<table class='roles")
 
 
 def tables(page: AppTest) -> list[list[list[str]]]:

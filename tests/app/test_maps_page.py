@@ -24,6 +24,7 @@ from tests.app.pages import (
     check_charts,
     choose,
     go_on,
+    html_of,
     made_set,
     npz_of,
     open_page,
@@ -61,8 +62,7 @@ def sample_sets(name: str) -> tuple[LogitSet, LogitSet]:
 
 
 def table(page: AppTest) -> str:
-    found: Any = page.get("html")
-    return str(next(part.proto.body for part in found if "Manual, T" in part.proto.body))
+    return html_of(page, "Manual, T")[0]
 
 
 def test_a_score_map_shows_its_curve_and_its_correction() -> None:

@@ -25,6 +25,7 @@ from tests.app.pages import (
     MARKUP,
     bodies,
     charts,
+    html_of,
     made_set,
     npz_of,
     open_page,
@@ -39,8 +40,7 @@ FASHION = samples()[:3]
 
 def table(page: AppTest, kind: str = "models") -> dict[str, list[str]]:
     """Read a table: the cells of each row, by its first."""
-    found: Any = page.get("html")
-    (body,) = [one.proto.body for one in found if f"class='measures {kind} " in one.proto.body]
+    (body,) = html_of(page, f"class='measures {kind} ")
     lines = re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", body)
     return {
         unescape(re.sub("<[^>]*>", " ", name)).strip(): [

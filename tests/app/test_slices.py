@@ -35,6 +35,7 @@ from tests.app.pages import (
     bodies,
     check_charts,
     choose,
+    html_of,
     made_set,
     npz_of,
     open_page,
@@ -50,8 +51,7 @@ CITIES = next(sample for sample in samples() if sample.name == "city_country_100
 
 def tables(page: AppTest, kind: str) -> list[list[list[str]]]:
     """Read the cells of the tables of one kind, their small print left out."""
-    found: Any = page.get("html")
-    bodies_ = [one.proto.body for one in found if f"class='measures {kind} " in one.proto.body]
+    bodies_ = html_of(page, f"class='measures {kind} ")
     return [
         [
             [unescape(re.sub("<small>.*?</small>|<[^>]*>", "", cell)) for cell in
