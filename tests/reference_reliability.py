@@ -5,10 +5,10 @@ Plain Python, as `tests.reference`: nothing here imports calibcore, numpy or sci
 
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
-Numbers = Sequence[float]
+from tests import reference_measures
+from tests.reference import Numbers
 
 
 def crossing(rises: Callable[[float], float], low: float, high: float) -> float:
@@ -68,17 +68,10 @@ class Steps(NamedTuple):
 
 
 def isotonic(scores: Numbers, hits: Sequence[int]) -> Steps:
-    """Largest of the smallest means of all runs of scores about each: the min-max formula."""
     distinct = sorted({float(score) for score in scores})
     own = [[hit for s, hit in zip(scores, hits, strict=True) if s == d] for d in distinct]
-    n = len(distinct)
-    rows = [sum(len(own[i]) for i in range(j)) for j in range(n + 1)]
-    total = [sum(sum(own[i]) for i in range(j)) for j in range(n + 1)]
-
-    def mean(a: int, b: int) -> Fraction:
-        return Fraction(total[b + 1] - total[a], rows[b + 1] - rows[a])
-
-    curve = [max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)]
+    n, best = len(distinct), reference_measures.isotonic(scores, hits)
+    curve = [best[score] for score in distinct]
     heights = sorted(set(curve))
     on_step = [[i for i in range(n) if curve[i] == height] for height in heights]
     return Steps(

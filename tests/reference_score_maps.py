@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-Numbers = Sequence[float]
+from tests.reference import Numbers
+
 Hits = Sequence[int]
 
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,7 @@ def place(path: Path, line: int | None = None) -> str:
     return name if line is None else f"{name}:{line}"
 
 
+@cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -68,8 +70,8 @@ def tops(path: Path, tree: ast.AST) -> set[str]:
     return {name.partition(".")[0] for name in imported(path, tree)}
 
 
-def outer_only(tree: ast.Module) -> ast.Module:
-    """Drop the functions, so that what is left runs at import."""
+def outer_only(path: Path) -> ast.Module:
+    """Parse a file and drop its functions, so that what is left runs at import."""
 
     class Drop(ast.NodeTransformer):
         def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
@@ -78,7 +80,7 @@ def outer_only(tree: ast.Module) -> ast.Module:
         def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
             del node
 
-    dropped = Drop().visit(tree)
+    dropped = Drop().visit(ast.parse(path.read_text(encoding="utf-8")))
     assert isinstance(dropped, ast.Module)
     return dropped
 
@@ -115,7 +117,7 @@ def test_only_the_front_rooms_import_streamlit() -> None:
 def test_streamlit_is_imported_only_when_called(name: str) -> None:
     path = ROOT / "dashboard" / name
     assert "streamlit" in tops(path, parse(path))
-    assert "streamlit" not in tops(path, outer_only(parse(path)))
+    assert "streamlit" not in tops(path, outer_only(path))
 
 
 @pytest.mark.parametrize("imported", ["dashboard.report.library", "dashboard.cli.terminal"])
@@ -195,7 +197,7 @@ def test_figures_and_views_fit_and_compute_nothing() -> None:
 def test_no_two_modules_import_each_other() -> None:
     known = {module_of(path): path for path in SOURCES}
     uses = {
-        name: {other for other in imported(path, outer_only(parse(path))) if other in known}
+        name: {other for other in imported(path, outer_only(path)) if other in known}
         for name, path in known.items()
     }
     # A package's own members may be gathered in its __init__; that is no cycle between modules.

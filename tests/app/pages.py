@@ -65,14 +65,19 @@ def charts(page: AppTest) -> list[Any]:
     return [chart.proto for chart in found]
 
 
+def html_of(page: AppTest, mark: str = "") -> list[str]:
+    """Give what is sent as HTML and holds a mark."""
+    found: Any = page.get("html")
+    return [part.proto.body for part in found if mark in part.proto.body]
+
+
 _ROW = re.compile(r"<tr><th scope='row'><details><summary>(.*?)</summary>.*?</th>(.*?)</tr>")
 _CELL = re.compile(r"<td[^>]*>(?:<span[^>]*>)?([^<]*)(?:</span>)?(?:<small>(.*?)</small>)?</td>")
 
 
 def measure_cells(page: AppTest, *, notes: bool = False) -> pd.DataFrame:
     """Read the table of measures: values, or the small notes below them."""
-    found: Any = page.get("html")
-    (table,) = [part.proto.body for part in found if "class='measures'" in part.proto.body]
+    (table,) = html_of(page, "class='measures'")
     rows = {
         unescape(name): [unescape(cell[notes]) for cell in _CELL.findall(cells)]
         for name, cells in _ROW.findall(table)

@@ -2,7 +2,6 @@
 
 import re
 from html import unescape
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from dashboard.scene import Scene
 from dashboard.settings import Settings
 from dashboard.texts.methods import method_name
 from dashboard.texts.subgroups import CALIBRATE_BY, KNOWN_GROUPS
-from tests.app.pages import bodies, measure_cells, open_page, open_upload, turn_to
+from tests.app.pages import bodies, html_of, measure_cells, open_page, open_upload, turn_to
 from tests.app.test_maps_page import drawn, values
 from tests.hospital import discharges
 
@@ -153,16 +152,8 @@ def test_other_methods_have_no_groups(hospital: Hospital) -> None:
     assert method_name("by_group") not in sample.selectbox(key="method_seen").options
 
 
-@pytest.mark.parametrize("path", ["ks", "reliability", "maps", "efficiency", "slices"])
-def test_every_page_opens(hospital: Hospital, path: str) -> None:
-    page = open_hospital(hospital, path, method="by_group", group="ward")
-    assert not page.exception
-    assert not page.error
-
-
 def compared(page: AppTest) -> dict[str, list[str]]:
-    found: Any = page.get("html")
-    (table,) = [p.proto.body for p in found if "measures all-columns few'" in p.proto.body]
+    (table,) = html_of(page, "measures all-columns few'")
     lines = re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", table)
     return {
         unescape(name.partition("<small>")[0]): [

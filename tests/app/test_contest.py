@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calibcore import EventScores, LogitSet, OneClass, Split, TopR, audit
+from calibcore import EventScores, OneClass, Split, TopR, audit
 from calibcore.calibrators import (
     CATALOGUE,
     HistogramBinning,
@@ -41,6 +41,7 @@ from tests.app.pages import (
     bodies,
     charts,
     check_charts,
+    html_of,
     made_set,
     npz_of,
     open_page,
@@ -62,8 +63,7 @@ def named(key: str) -> Measure:
 
 
 def tables(page: AppTest, kind: str) -> list[str]:
-    found: Any = page.get("html")
-    return [part.proto.body for part in found if f"measures {kind}'" in part.proto.body]
+    return html_of(page, f"measures {kind}'")
 
 
 def method_rows(page: AppTest) -> dict[str, list[tuple[str, str]]]:
@@ -328,18 +328,6 @@ def test_a_few_rows_open_with_a_sentence(n_rows: int) -> None:
     else:
         assert NOTHING in method_rows(page)
         assert ("Spline cannot be fitted here" in said) == (n_rows < 8)
-
-
-@pytest.mark.long
-def test_two_classes_a_missing_class_and_hostile_names_open() -> None:
-    rng = np.random.default_rng(2)
-    two = npz_of(made_set(rng, 200, 2), made_set(rng, 200, 2), ("<b>=1+1</b>", "$x^2$"))
-    assert method_rows(open_upload(("two.npz", two), path="compare"))
-    full = made_set(rng, 200)
-    absent = LogitSet(full.logits, np.minimum(full.labels, 1))
-    page = open_upload(("absent.npz", npz_of(absent, full)), path="compare")
-    assert not page.exception
-    assert len(method_rows(page)) == 1 + len(COMPARED)
 
 
 def test_one_that_moves_the_mean_away_is_named_and_not_advised() -> None:

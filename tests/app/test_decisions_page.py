@@ -19,7 +19,7 @@ from calibcore.reliability import binomial_interval
 from calibcore.selective import risk_coverage
 from calibcore.splits import cross_split
 from dashboard.views.decisions import words
-from tests.app.pages import bodies, charts, open_page, open_upload
+from tests.app.pages import bodies, charts, html_of, open_page, open_upload
 from tests.hospital import WARDS, Discharges, discharges
 from tests.readers import files
 
@@ -45,8 +45,7 @@ def sides(export: Discharges) -> list[EventScores]:
 
 def tables(page: AppTest) -> list[dict[str, list[str]]]:
     """Read the tables: the cells of each line by its name, small print left out."""
-    found: Any = page.get("html")
-    shown = [part.proto.body for part in found if "measures changes all-columns" in part.proto.body]
+    shown = html_of(page, "measures changes all-columns")
     return [
         {
             unescape(re.sub("<small>.*?</small>", "", name)): [

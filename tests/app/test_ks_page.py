@@ -18,7 +18,6 @@ from dashboard.texts.numbers import percent, pp
 from dashboard.views.ks_graphs import words
 from dashboard.views.ks_graphs.page import SETS, WHICH
 from tests.app.pages import (
-    MARKUP,
     bodies,
     charts,
     check_charts,
@@ -165,19 +164,6 @@ def test_a_page_of_graphs_is_light(query: dict[str, str]) -> None:
     assert sum(len(chart.spec) for chart in charts(page)) < 285_000
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"second": "nothing"},
-        {"fractile": "101"},
-        {"fractile": "x", "both_sets": "x", "graphs": "x", "graphs_few": "x"},
-    ],
-    ids=str,
-)
-def test_an_address_that_makes_no_sense_opens_the_page(query: dict[str, str]) -> None:
-    check_fine(open_page("ks", sample=GARMENTS, **query), FOUR + FIT)
-
-
 # The cursor ---------------------------------------------------------------------------------
 
 
@@ -248,17 +234,6 @@ def test_two_classes_have_no_within(rng: np.random.Generator) -> None:
     assert not [name for name in offered if name.endswith(" set")]
 
 
-def test_few_rows_and_a_class_that_never_comes(rng: np.random.Generator) -> None:
-    calibration, test = made_set(rng, 8), made_set(rng, 8)
-    page = open_upload(("few.npz", npz_of(calibration, test)), path="ks", fractile="50")
-    check_fine(page, FOUR + FIT)
-    absent = LogitSet(test.logits, np.minimum(test.labels, 1))
-    page = open_upload(
-        ("absent.npz", npz_of(calibration, absent)), path="ks", event="class", **{"class": "2"}
-    )
-    check_fine(page, FOUR + FIT)
-
-
 def test_five_rows_say_which_graphs_are_missing(rng: np.random.Generator) -> None:
     data = npz_of(made_set(rng, 50), made_set(rng, 5))
     page = open_upload(("five.npz", data), path="ks", fractile="50", wording="expert")
@@ -278,22 +253,3 @@ def test_an_event_that_the_calibrator_refuses_is_said(rng: np.random.Generator) 
     assert page.selectbox(key="method_seen").value == "pooled_isotonic"
     check_fine(page, FOUR)
     assert any("within" in info.value for info in page.info)
-
-
-@pytest.mark.parametrize("wording", ["plain", "expert"])
-def test_class_names_from_a_file_are_shown_as_they_are(
-    rng: np.random.Generator, wording: str
-) -> None:
-    names = ("<b>bold</b>", "[a](http://x.org)", "$x^2$ :red[y]")
-    data = npz_of(made_set(rng, 120), made_set(rng, 120), names)
-    page = open_upload(
-        ("some.npz", data),
-        path="ks",
-        event="class",
-        wording=wording,
-        both_sets="true",
-        second=f"class_{names[1]}",
-        **{"class": names[0]},
-    )
-    check_fine(page, (GAP + PAIR) * 4 + FIT)
-    assert not [text for text in bodies(page) if MARKUP.search(text)]

@@ -19,12 +19,12 @@ from dashboard.samples import samples
 from dashboard.texts.numbers import percent
 from dashboard.views.maps import words
 from tests.app.pages import (
-    MARKUP,
     bodies,
     charts,
     check_charts,
     choose,
     go_on,
+    html_of,
     made_set,
     npz_of,
     open_page,
@@ -62,8 +62,7 @@ def sample_sets(name: str) -> tuple[LogitSet, LogitSet]:
 
 
 def table(page: AppTest) -> str:
-    found: Any = page.get("html")
-    return str(next(part.proto.body for part in found if "Manual, T" in part.proto.body))
+    return html_of(page, "Manual, T")[0]
 
 
 def test_a_score_map_shows_its_curve_and_its_correction() -> None:
@@ -198,20 +197,6 @@ def test_eight_rows_are_enough_to_open_the_page(by_hand: str) -> None:
     assert not page.error
     if by_hand == KNOTS:
         assert any("allow at most 8 knots" in text for text in bodies(page))
-
-
-def test_names_from_a_file_are_shown_as_they_are() -> None:
-    rng = np.random.default_rng(3)
-    rows = made_set(rng, 300)
-    names = ("<b>bold</b>", "$x$ [a](http://b.c)", "**c** <img src=x>")
-    page = open_upload(("names.npz", npz_of(rows, rows, names)), path="maps", method="vector")
-    assert not page.exception
-    for text in bodies(page):
-        assert not MARKUP.search(text)
-    spec = next(chart.spec for chart in charts(page) if words.GRID_TITLE in chart.spec)
-    shown = [note["text"] for note in json.loads(spec)["layout"]["annotations"]]
-    assert "<b>&lt;b&gt;bold&lt;/b&gt;</b>" in shown
-    assert not any("$" in text or "<img" in text for text in shown)
 
 
 def test_another_page_and_back_keeps_what_was_set() -> None:

@@ -23,14 +23,13 @@ from dashboard.readers import read
 from dashboard.samples import samples
 from dashboard.texts.methods import method_name
 from dashboard.views.models.table_results import _event_of
-from tests.app.pages import bodies, made_set, npz_of, open_page, open_upload
+from tests.app.pages import bodies, html_of, made_set, npz_of, open_page, open_upload
 
 FASHION, OTHER = samples()[0], next(one for one in samples() if one.name == "city_country_100")
 
 
 def table(page: AppTest) -> dict[str, list[str]]:
-    found: Any = page.get("html")
-    (body,) = [one.proto.body for one in found if "class='measures models " in one.proto.body]
+    (body,) = html_of(page, "class='measures models ")
     lines = re.findall(r"<tr><th scope='row'>(.*?)<small>.*?</th>(.*?)</tr>", body)
     return {
         unescape(name): [unescape(cell) for cell in re.findall("<td>(.*?)</td>", cells)]
@@ -92,9 +91,8 @@ def test_calibration_gain_stands_in_percent_of_all_classes_without_a_column_of_z
     )
     assert not page.exception
     (heads,) = [
-        re.findall("<th scope='col'>(.*?)</th>", one.proto.body)
-        for one in page.get("html")
-        if "class='measures models " in one.proto.body
+        re.findall("<th scope='col'>(.*?)</th>", one)
+        for one in html_of(page, "class='measures models ")
     ]
     names = [method_name(key) for key in ("temperature", "one_vs_rest_isotonic")]
     assert heads == ["Model", *names]

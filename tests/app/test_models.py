@@ -25,6 +25,7 @@ from tests.app.pages import (
     MARKUP,
     bodies,
     charts,
+    html_of,
     made_set,
     npz_of,
     open_page,
@@ -39,8 +40,7 @@ FASHION = samples()[:3]
 
 def table(page: AppTest, kind: str = "models") -> dict[str, list[str]]:
     """Read a table: the cells of each row, by its first."""
-    found: Any = page.get("html")
-    (body,) = [one.proto.body for one in found if f"class='measures {kind} " in one.proto.body]
+    (body,) = html_of(page, f"class='measures {kind} ")
     lines = re.findall(r"<tr><th scope='row'>(.*?)</th>(.*?)</tr>", body)
     return {
         unescape(re.sub("<[^>]*>", " ", name)).strip(): [
@@ -263,15 +263,6 @@ def test_further_files_are_read_as_the_user_reads_the_first() -> None:
     (refused,) = [str(error.value) for error in page.error]
     assert "wrong" in refused
     assert "Labels" in refused
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_few_rows_open(n_classes: int) -> None:
-    first = sets(7, 8, n_classes)
-    page = open_upload(("a.npz", npz_of(*first)), path="models", event="class", **{"class": "1"})
-    bring(page, ("b.npz", npz_of(again(first[0], 1), again(first[1], 2))))
-    assert not page.exception
-    assert list(table(page)) == ["a.npz", "b.npz"]
 
 
 # Loans: two scores of one file, and files whose rows are named ------------------------------------

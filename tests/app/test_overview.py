@@ -141,24 +141,6 @@ def test_experts_read_statistics_and_others_do_not() -> None:
         assert term not in plain
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("n_rows", [8, 40])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_small_files_open(n_rows: int, n_classes: int, rng: np.random.Generator) -> None:
-    data = npz_of(made_set(rng, n_rows, n_classes), made_set(rng, n_rows, n_classes))
-    page = open_upload(("small.npz", data), resamples="200", wording="expert")
-    check_page(page)
-    assert 1 <= len(steps(page)) <= 3
-
-
-def test_scores_alone_open(rng: np.random.Generator) -> None:
-    rows = np.stack([rng.beta(8, 1, 300)], axis=1)
-    table = files.csv_of(rows, rng.integers(0, 2, 300), header="score,label")
-    page = open_upload(("scores.csv", table), resamples="200")
-    check_page(page)
-    assert steps(page)
-
-
 def risks(n_rows: int = 4000) -> bytes:
     """Risks that are too high, of which the larger of each and its rest is right on average."""
     rng = np.random.default_rng(8)

@@ -200,27 +200,6 @@ def test_the_address_sets_the_splines_options() -> None:
     assert tile(page, "KS error") == before_after(*both, test.n_samples)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"rank": "99"},
-        {"rank": "x", "method": "nonsense", "event": "nonsense"},
-        {"event": "class", "class": "<b>no such class</b>"},
-        {"event": "within", "within": "0"},
-        {"bins": "-4"},
-        {"bins": "1e99"},
-        {"sample": "no such sample"},
-        {"data": "no such data"},
-        {"spline_n_knots": "1000"},
-        {"set": "nothing"},
-        {"seed": "-1", "share": "100"},
-    ],
-    ids=str,
-)
-def test_an_address_that_makes_no_sense_opens_the_page(query: dict[str, str]) -> None:
-    check_page(open_page(**query))
-
-
 def test_many_rows_get_fewer_resamples_and_the_note_says_how_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

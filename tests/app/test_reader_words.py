@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.texts.numbers import escape_markdown, percent
 from dashboard.texts.rows import REFUSED, ROWS, call_rows, rows_of, say_rows
 from dashboard.texts.verdict import LOOKING_CLOSER
-from tests.app.pages import bodies, charts, open_page, open_upload
+from tests.app.pages import bodies, charts, html_of, open_page, open_upload
 from tests.marks import first_and_long
 
 NAME = "readmitted_30d = Yes"
@@ -50,9 +49,7 @@ def test_the_event_is_called_as_the_file_calls_it_on_every_page() -> None:
 def test_the_list_of_rows_calls_the_event_so_and_its_download_too() -> None:
     data, _ = risk_file()
     page = open_upload(("risk.csv", data), path="slices")
-    (table,) = (
-        one.proto.body for one in page.get("html") if "class='measures listed" in one.proto.body
-    )
+    (table,) = html_of(page, "class='measures listed")
     heads = re.findall("<th scope='col'>(.*?)</th>", table)
     assert heads == ["Row", "True", "Predicted", NAME, "Score before", "Score after", "ward"]
     assert escape_markdown(f"highest scores without {NAME}") in "\n".join(bodies(page))
@@ -77,9 +74,8 @@ OF_THE_FILE = "about this example"
 
 def seen(page: AppTest) -> list[str]:
     """Every heading, sentence, table and title of a figure, without what tooltips hold."""
-    found: Any = page.get("html")
-    tables = [re.sub(r"<style>.*?</style>|<[^>]*>", " ", one.proto.body, flags=re.DOTALL)
-              for one in found]  # fmt: skip
+    tables = [re.sub(r"<style>.*?</style>|<[^>]*>", " ", one, flags=re.DOTALL)
+              for one in html_of(page)]  # fmt: skip
     titles = []
     for chart in charts(page):
         spec = json.loads(chart.spec)

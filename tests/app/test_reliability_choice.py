@@ -67,18 +67,6 @@ def test_bins_come_first_and_each_way_can_be_chosen() -> None:
         assert set(said) == {way not in {"bins", "plot"}}
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_address_chooses(way: str) -> None:
-    page = open_page("reliability", sample=SAMPLE.name, reliability=way)
-    assert page.segmented_control(key="reliability_seen").value == way
-    assert all(WAYS[way] in chart.alt for chart in diagrams(page))
-
-
-def test_an_unknown_way_in_the_address_draws_bins() -> None:
-    page = open_page("reliability", sample=SAMPLE.name, reliability="nonsense")
-    assert all(WAYS["bins"] in chart.alt for chart in diagrams(page))
-
-
 def test_the_choice_outlives_another_sample_and_set() -> None:
     page = choose_way(open_page("reliability", sample=SAMPLE.name), "Smoothed")
     choose(page, "set", "calibration")

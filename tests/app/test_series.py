@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,7 +15,7 @@ from dashboard.samples import sample_series, stored
 from dashboard.texts.numbers import percent
 from dashboard.views.models import series_words as words
 from dashboard.views.models.series import series_csv
-from tests.app.pages import MARKUP, bodies, charts, npz_of, open_page, open_upload
+from tests.app.pages import MARKUP, bodies, charts, html_of, npz_of, open_page, open_upload
 from tests.app.test_models import again, bring, sets
 from tests.app.test_several_files import scores_file
 
@@ -24,8 +23,7 @@ WIDTHS = next(one for one in sample_series() if one.name == "widths")
 
 
 def rows_of(page: AppTest) -> list[list[str]]:
-    found: Any = page.get("html")
-    (body,) = [one.proto.body for one in found if "class='measures models" in one.proto.body]
+    (body,) = html_of(page, "class='measures models")
     return [
         [re.sub("<[^>]*>", " ", cell).strip() for cell in re.findall("<t[hd].*?>(.*?)</t", line)]
         for line in re.findall("<tr>(.*?)</tr>", body)[1:]

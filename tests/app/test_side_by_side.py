@@ -36,7 +36,7 @@ from dashboard.headless import scene_of
 from dashboard.readers import read
 from dashboard.settings import NO_METHOD
 from dashboard.texts import comparison as words
-from tests.app.pages import open_page
+from tests.app.pages import html_of, open_page
 
 SLOW = 100.0
 
@@ -277,7 +277,7 @@ def test_a_comparison_side_by_side_shows_the_same_figures(
     def tables(page: AppTest) -> list[str]:
         """Return all but the fit times."""
         took = r"<td>[\d.]+ (ms|s)</td>"
-        return [re.sub(took, "", part.proto.body) for part in page.get("html")]
+        return [re.sub(took, "", one) for one in html_of(page)]
 
     shown = tables(alone)
     made: list[int] = []

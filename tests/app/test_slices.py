@@ -35,6 +35,7 @@ from tests.app.pages import (
     bodies,
     check_charts,
     choose,
+    html_of,
     made_set,
     npz_of,
     open_page,
@@ -50,8 +51,7 @@ CITIES = next(sample for sample in samples() if sample.name == "city_country_100
 
 def tables(page: AppTest, kind: str) -> list[list[list[str]]]:
     """Read the cells of the tables of one kind, their small print left out."""
-    found: Any = page.get("html")
-    bodies_ = [one.proto.body for one in found if f"class='measures {kind} " in one.proto.body]
+    bodies_ = html_of(page, f"class='measures {kind} ")
     return [
         [
             [unescape(re.sub("<small>.*?</small>|<[^>]*>", "", cell)) for cell in
@@ -191,14 +191,6 @@ def test_a_subgroup_chosen_here_is_what_every_page_evaluates(fitted: list[object
     assert len(fitted) == 1
     page.button(key="show_all").click().run()
     assert "Filtered to" not in said(page)
-
-
-@pytest.mark.parametrize("path", ["overview", "ks", "reliability", "compare", "maps", "efficiency"])
-def test_every_page_opens_on_a_part_of_the_rows(path: str) -> None:
-    page = open_page(path, sample=CRASH.name, only="sex", only_which="female")
-    assert not page.exception
-    assert not page.error
-    assert "Filtered to sex" in said(page)
 
 
 def test_a_part_that_the_data_do_not_have_is_all_rows() -> None:
@@ -341,17 +333,6 @@ def test_scores_alone_are_grouped_by_score() -> None:
     page.selectbox(key="slice_opened").set_value("range 1 of 5").run()
     assert "Filtered to score" in said(page)
     assert not page.exception
-
-
-@pytest.mark.parametrize("n_rows", [4, 8])
-def test_a_few_rows_and_absent_classes_open(n_rows: int) -> None:
-    rng = np.random.default_rng(n_rows)
-    data = npz_of(made_set(rng, n_rows), made_set(rng, 8))
-    for by in ("Predicted class", "True class", "Score, 10 ranges"):
-        page = open_upload(("few.npz", data), path="slices", method=NO_METHOD, slices_by=by)
-        assert not page.exception
-        assert not page.error
-        assert tables(page, "slices")
 
 
 def two_wards() -> bytes:

@@ -3,9 +3,7 @@
 Written again by ``FRACTILE_SNAPSHOTS=write python -m pytest -m "long or not long" FILE``.
 """
 
-import difflib
 import math
-import os
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -18,6 +16,7 @@ from google.protobuf.json_format import MessageToDict
 from dashboard.app import PAGES
 from tests.app.pages import open_page
 from tests.app.scenes import SCENES
+from tests.reviewed import check_reviewed
 
 FOLDER = Path(__file__).parent / "snapshots"
 
@@ -40,11 +39,7 @@ def _on_any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_pages_say_what_was_reviewed(name: str) -> None:
     shown = [line for _, path, _ in PAGES for line in (f"# {path}", *page_lines(name, path), "")]
-    file = FOLDER / f"{name}.txt"
-    if os.environ.get("FRACTILE_SNAPSHOTS") == "write":
-        file.write_text("\n".join(shown), encoding="utf-8")
-    reviewed = file.read_text("utf-8").split("\n")
-    assert not list(difflib.unified_diff(reviewed, shown, "reviewed", "now", lineterm="", n=1))
+    check_reviewed(FOLDER / f"{name}.txt", shown)
 
 
 def page_lines(name: str, path: str) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import io
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -354,49 +353,6 @@ def test_after_a_refusal_the_next_file_is_read() -> None:
 
 
 # Text from files ----------------------------------------------------------------------------
-
-HOSTILE = (
-    "<img src=x onerror=alert(1)>",
-    "**strong** _it_ `code`",
-    "[link](https://evil.example)",
-    "![](https://evil.example/x.png)",
-    "$x^2$ :red[red] {says}",
-    "# heading | table",
-    "https://evil.example",
-)
-
-
-@pytest.fixture
-def escaped() -> Callable[[AppTest, str], None]:
-    def check(page: AppTest, raw: str) -> None:
-        check_page(page)
-        for text in bodies(page):
-            assert raw not in text
-            assert not MARKUP.search(text), text
-        for chart in charts(page):
-            assert raw not in chart.alt + chart.spec
-            assert "evil" not in chart.spec
-
-    return check
-
-
-def test_class_names_are_shown_as_they_are(
-    rng: np.random.Generator, escaped: Callable[[AppTest, str], None]
-) -> None:
-    calibration, test = made_set(rng, 200, len(HOSTILE)), made_set(rng, 200, len(HOSTILE))
-    page = open_upload(("m.npz", npz_of(calibration, test, HOSTILE)), event="class")
-    for name in page.selectbox(key="class").options:
-        choose(page, "class", name)
-        escaped(page, name)
-        called = f"Class {escape_markdown(name)}"
-        assert any(called in text for text in bodies(page))
-
-
-@pytest.mark.parametrize("name", ["<img src=x>.npz", "**b** [l](https://evil.example).npz"])
-def test_file_names_are_shown_as_they_are(
-    name: str, escaped: Callable[[AppTest, str], None]
-) -> None:
-    escaped(open_upload((name, WHOLE)), name)
 
 
 def test_a_lone_piece_asks_for_its_other_half(rng: np.random.Generator) -> None:

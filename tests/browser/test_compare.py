@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 
 from dashboard.settings import USUAL, method_by_key
 from dashboard.texts import comparison as words
-from dashboard.texts.methods import method_name
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import begin_long_work, settle
 
@@ -16,8 +15,6 @@ pytestmark = pytest.mark.browser
 
 COMPARED = [key for key in USUAL if not method_by_key(key).knows_groups]
 """Of a sample whose rows have no further columns."""
-
-HUNDRED = "Country+from+a+city%27s+name%2C+100+classes"
 
 
 def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPage) -> None:
@@ -41,24 +38,6 @@ def test_calibrators_are_compared_and_the_table_is_downloaded(open_page: OpenPag
     assert table[1][-5] == "Top prediction"
     shown = rows.first.locator("td").first.locator("b").first.inner_text()
     assert f"{float(table[1][1]):.3f}" == shown
-
-
-@pytest.mark.long
-def test_a_comparison_can_be_stopped_and_goes_on(open_page: OpenPage) -> None:
-    page = open_page(f"compare?sample={HUNDRED}&resamples=0&folds=6&methods=gaussian_process")
-    page.get_by_role("button", name=re.compile("Start|Stop")).first.wait_for()
-    start = page.get_by_role("button", name="Start")
-    if start.is_visible():
-        start.click()
-    expect(page.get_by_text(re.compile("Gaussian process: (fold|on the whole)"))).to_be_visible()
-    page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("Stopped. 1 calibrator to fit (7 fits)")).to_be_visible()
-    # What was finished is kept and shown.
-    rows = page.locator(".st-key-contest_table tbody tr")
-    expect(rows).to_have_count(1)
-    expect(rows.first).to_contain_text(method_name("none"))
-    page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_text(re.compile("Gaussian process: (fold|on the whole)"))).to_be_visible()
 
 
 @pytest.mark.long

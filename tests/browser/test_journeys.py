@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from calibcore import LogitSet, Split, TopR, WithinTopR, audit, ks_error
-from calibcore.calibrators import SplineCalibration, TemperatureScaling
-from dashboard.texts.numbers import percent
+from calibcore import LogitSet, Split
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
 from tests.marks import first_and_long
@@ -28,13 +26,6 @@ def split_of(name: str) -> Split[LogitSet]:
         )
 
 
-def expect_ks(page: Page, before: float, after: float, n_samples: int) -> None:
-    was, now = percent(before, n_samples), percent(after, n_samples)
-    shown = was if was == now else f"{was[:-1]} \u2192 {now}"
-    tile = page.get_by_test_id("stMetric").filter(has_text="KS error")
-    expect(tile.get_by_test_id("stMetricValue")).to_have_text(shown)
-
-
 def choose(page: Page, name: str) -> None:
     click(page.get_by_role("radio", name=name, exact=True).first)
 
@@ -43,15 +34,6 @@ def choose_method(page: Page, name: str) -> None:
     settle(page)
     page.get_by_test_id("stSidebar").get_by_role("combobox", name="Calibrator").click()
     click(page.get_by_role("option", name=name, exact=True))
-
-
-def choose_k(page: Page, k: int) -> None:
-    """Type k, of more classes than stand side by side as buttons."""
-    field = page.get_by_role("spinbutton", name="k", exact=True)
-    settle(page)
-    field.fill(str(k))
-    field.press("Enter")
-    page.wait_for_url(re.compile(rf"(rank|within)={k}"))
 
 
 @pytest.mark.parametrize(("width", "height"), first_and_long([(390, 844), (1440, 900)]))
@@ -70,47 +52,6 @@ def test_the_headlines_and_the_picture_are_the_first_screen(
     headlines = page.locator(".st-key-verdict h3").all_inner_texts()
     assert len(headlines) == 2
     assert all(len(text.split()) <= 20 for text in headlines)
-
-
-@pytest.mark.long
-def test_an_uploaded_file_shows_the_core_s_numbers(open_page: OpenPage) -> None:
-    page = open_page()
-    choose(page, "Your file")
-    page.locator("input[type=file]").set_input_files(SAMPLES / "city_country_100.npz")
-    split = split_of("city_country_100")
-    test = split.test
-
-    spline = audit(split, event=TopR(1), calibrator=SplineCalibration(constrained=True)).test
-    before = ks_error(*_pair(TopR(1), test))
-    expect_ks(page, before, spline.after.curves.ks_error, 5_000)
-    page.locator("[class*=st-key-import_step] summary").click()
-    expect(page.get_by_text("Logits, because")).to_be_visible()
-
-    choose_k(page, 2)
-    second = audit(split, event=TopR(2), calibrator=SplineCalibration(constrained=True)).test
-    expect_ks(page, ks_error(*_pair(TopR(2), test)), second.after.curves.ks_error, 5_000)
-
-    choose(page, "Top-k set")
-    choose_method(page, "Temperature scaling")
-    within = audit(split, event=WithinTopR(2), calibrator=TemperatureScaling()).test
-    expect_ks(page, ks_error(*_pair(WithinTopR(2), test)), within.after.curves.ks_error, 5_000)
-    expect(page.get_by_text(f"T = {_temperature(split):.3g}")).to_be_visible()
-
-    choose(page, "Calibration set")
-    fitted_on = audit(split, event=WithinTopR(2), calibrator=TemperatureScaling()).calibration
-    before = fitted_on.before.curves.ks_error
-    expect_ks(page, before, fitted_on.after.curves.ks_error, 5_000)
-    expect(page.get_by_text("the rows the calibrator was fitted on")).to_be_visible()
-
-
-def _pair(event: TopR | WithinTopR, rows: LogitSet) -> tuple[np.ndarray, np.ndarray]:
-    outcomes = event.outcomes(rows.probabilities, rows.labels)
-    return outcomes.scores, outcomes.hits
-
-
-def _temperature(split: Split[LogitSet]) -> float:
-    rows = split.calibration
-    return TemperatureScaling().fit(rows.logits, rows.labels).temperature
 
 
 def test_a_broken_file_is_refused_in_one_sentence(open_page: OpenPage) -> None:

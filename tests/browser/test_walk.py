@@ -12,7 +12,7 @@ from calibcore.calibrators import SplineCalibration
 from dashboard.app import PAGES
 from dashboard.texts.numbers import percent
 from dashboard.widgets.long_work import RUN
-from tests.browser.conftest import LONG, OpenPage
+from tests.browser.conftest import OpenPage
 from tests.browser.settled import begin_long_work, click, settle, stand_still, turn_to
 from tests.browser.test_journeys import choose_method, split_of
 from tests.marks import first_and_long
@@ -212,20 +212,9 @@ def test_a_change_of_words_makes_no_page_jump(open_page: OpenPage, path: str) ->
     assert all(at_rest[0] - 40 <= top <= at_rest[1] + 40 for top in seen), sorted(set(seen))
 
 
-PASTED = {
-    "ks": {"event": "within", "fractile": "40", "graphs": "cd"},
-    "compare": {"by": "ks_error", "methods": "beta"},
-    "maps": {"by_hand": "knots", "hand_knots": "9"},
-}
-"""Some of the pages; `tests/app/test_addresses.py` has all."""
-
-
-@pytest.mark.parametrize(
-    "path", ["ks", *(pytest.param(path, marks=LONG) for path in PASTED if path != "ks")]
-)
-def test_a_pasted_address_shows_what_it_was_copied_from(open_page: OpenPage, path: str) -> None:
-    query = {"method": "temperature", **PASTED[path]}
-    first = open_page(address_of("three_garments", path, **query))
+def test_a_pasted_address_shows_what_it_was_copied_from(open_page: OpenPage) -> None:
+    query = {"method": "temperature", "event": "within", "fractile": "40", "graphs": "cd"}
+    first = open_page(address_of("three_garments", "ks", **query))
     settle(first)
     # A control is moved by hand, so that the address is the page's and not the one above.
     choose_expert(first)

@@ -26,7 +26,7 @@ from dashboard.report import contents
 from dashboard.texts.numbers import percent, plain
 from tests.app.pages import measure_cells, open_upload
 from tests.app.test_design import DIED, RISK, WEIGHT, WHOSE, N, visits
-from tests.hospital import Discharges, discharges
+from tests.hospital import Discharges
 from tests.tickets import tickets
 
 REPORT_SCHEMA = Path(contents.__file__).with_name("report.schema.json")
@@ -38,11 +38,6 @@ def _fresh() -> Iterator[None]:
     forget()
     yield
     forget()
-
-
-@pytest.fixture(scope="module")
-def hospital() -> Discharges:
-    return discharges()
 
 
 @pytest.fixture

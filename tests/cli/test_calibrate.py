@@ -24,7 +24,7 @@ from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli.main import main
 from dashboard.compute.cache import forget
 from dashboard.readers import read
-from tests.hospital import Discharges, discharges
+from tests.hospital import Discharges
 
 GARMENTS = str(SAMPLES_FOLDER / "three_garments.npz")
 
@@ -34,11 +34,6 @@ def _fresh() -> Iterator[None]:
     forget()
     yield
     forget()
-
-
-@pytest.fixture(scope="module")
-def hospital() -> Discharges:
-    return discharges()
 
 
 def garments() -> Split[LogitSet]:

@@ -9,13 +9,14 @@ from numpy.testing import assert_allclose
 
 from calibcore.binning import bin_places, bin_scores
 from tests import reference
-from tests.strategies import EventCase, event_data, seeded_events
+from tests.strategies import EventCase, event_data
 
 Binning = Literal["equal_width", "equal_mass"]
 KINDS: tuple[Binning, ...] = ("equal_width", "equal_mass")
 
 
-def check_bins(case: EventCase, n_bins: int) -> None:
+@given(event_data(), st.integers(1, 40))
+def test_bins_agree_with_the_loops(case: EventCase, n_bins: int) -> None:
     for binning in KINDS:
         found = bin_scores(*case, n_bins=n_bins, binning=binning)
         expected = reference.bins(case.scores.tolist(), case.hits.tolist(), n_bins, binning)
@@ -23,17 +24,6 @@ def check_bins(case: EventCase, n_bins: int) -> None:
         assert found.counts.tolist() == expected.counts
         assert_allclose(found.mean_score, expected.mean_score, rtol=0, atol=1e-12)
         assert_allclose(found.frequency, expected.frequency, rtol=0, atol=1e-12)
-
-
-@pytest.mark.long
-def test_bins_agree_with_the_loops_on_2000_cases() -> None:
-    for number, case in enumerate(seeded_events(4, 2_000)):
-        check_bins(case, n_bins=(1, 2, 3, 7, 10, 15, 25, 40)[number % 8])
-
-
-@given(event_data(), st.integers(1, 40))
-def test_bins_agree_with_the_loops(case: EventCase, n_bins: int) -> None:
-    check_bins(case, n_bins)
 
 
 @given(event_data(), st.integers(1, 40), st.sampled_from(KINDS))

@@ -10,10 +10,11 @@ from numpy.testing import assert_allclose
 from calibcore import metrics
 from calibcore.cumulative import cumulative_curves, ks_error, rare_tail
 from tests import reference
-from tests.strategies import EventCase, event_data, seeded_events
+from tests.strategies import EventCase, event_data
 
 
-def check_curves(case: EventCase) -> None:
+@given(event_data())
+def test_curves_agree_with_the_loops(case: EventCase) -> None:
     scores, hits = case.scores.tolist(), case.hits.tolist()
     found, expected = cumulative_curves(*case), reference.curves(scores, hits)
     assert found.fractile.tolist() == expected.fractile
@@ -29,17 +30,6 @@ def check_curves(case: EventCase) -> None:
     place = expected.fractile.index(found.ks_fractile)
     assert abs(expected.gap[place]) == pytest.approx(error, abs=1e-12)
     assert found.ks_p_value == pytest.approx(reference.ks_p_value(scores, hits), abs=1e-9)
-
-
-@pytest.mark.long
-def test_curves_agree_with_the_loops_on_3000_cases() -> None:
-    for case in seeded_events(3, 3_000):
-        check_curves(case)
-
-
-@given(event_data())
-def test_curves_agree_with_the_loops(case: EventCase) -> None:
-    check_curves(case)
 
 
 @given(

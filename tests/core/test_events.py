@@ -9,7 +9,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.probabilities import softmax
 from tests import reference
-from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
+from tests.strategies import LogitCase, logit_sets
 
 Result = tuple[list[float], list[int]]
 
@@ -23,7 +23,8 @@ def outcomes(
     return found.scores.tolist(), found.hits.tolist()
 
 
-def check_every_event(case: LogitCase) -> None:
+@given(logit_sets())
+def test_every_event_is_the_loops_to_the_last_bit(case: LogitCase) -> None:
     probabilities = softmax(case.logits)
     table, labels = probabilities.tolist(), case.labels.tolist()
     n_classes = probabilities.shape[1]
@@ -33,17 +34,6 @@ def check_every_event(case: LogitCase) -> None:
         assert outcomes(WithinTopR(r), probabilities, labels) == within
     for k in range(n_classes):
         assert outcomes(OneClass(k), probabilities, labels) == reference.one_class(table, labels, k)
-
-
-@pytest.mark.long
-def test_every_event_is_the_loops_to_the_last_bit_on_2000_tables() -> None:
-    for case in seeded_logit_sets(2, 2_000):
-        check_every_event(case)
-
-
-@given(logit_sets())
-def test_every_event_is_the_loops_to_the_last_bit(case: LogitCase) -> None:
-    check_every_event(case)
 
 
 def test_many_rows_and_classes(rng: np.random.Generator) -> None:

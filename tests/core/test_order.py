@@ -7,18 +7,17 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from calibcore import metrics
-from calibcore.calibrators import CATALOGUE, EnsembleTemperatureScaling
+from calibcore.calibrators import EnsembleTemperatureScaling
 from calibcore.calibrators.base import VectorMap
-from calibcore.calibrators.method import Choice, Method, Switch
+from calibcore.calibrators.method import Method
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import LogitSet
 from calibcore.events import OneClass, TopR
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats, Labels
+from tests.core.calibrators.test_contract import OF_CLASSES, named
 
 SLOW = ("beta_ensemble", "dirichlet", "gaussian_process", "matrix")
-
-WHOLE = [method for method in CATALOGUE if isinstance(method.make(), VectorMap)]
 
 
 def made(seed: int, *, tied: bool) -> tuple[Floats, Labels]:
@@ -31,21 +30,10 @@ def made(seed: int, *, tied: bool) -> tuple[Floats, Labels]:
     return logits, (logits + 2 * rng.gumbel(size=shape)).argmax(axis=1)
 
 
-def variants(method: Method) -> list[dict[str, str | bool]]:
-    """As it is, and with each other word or turn of a switch."""
-    found: list[dict[str, str | bool]] = [{}]
-    for one in method.options:
-        if isinstance(one, Choice):
-            found += [{one.name: word} for word in one.allowed if word != one.default]
-        if isinstance(one, Switch) and not one.one_class:
-            found.append({one.name: not one.default})
-    return found
-
-
 @pytest.mark.parametrize(
     ("method", "options"),
-    [(one, options) for one in WHOLE for options in variants(one)],
-    ids=lambda one: one.key if isinstance(one, Method) else str(one),
+    OF_CLASSES,
+    ids=named,
 )
 def test_a_fit_depends_on_no_order_and_on_nothing_added_to_a_row(
     method: Method, options: dict[str, str | bool]

@@ -35,6 +35,8 @@ def opened(value: Any, **choices: Any) -> Upload:
         [{"logits": LOGITS, "labels": LABELS}],
         [{"logits": LOGITS[i], "label": TEXTS[i]} for i in range(N)],
         [(LOGITS[i], TEXTS[i]) for i in range(N)],
+        [[LABELS[p], LOGITS[p]] for p in PARTS],
+        [(np.array(LABELS[i]), LOGITS[[i]]) for i in range(N)],
         [(LOGITS[p], TEXTS[p]) for p in PARTS],
         (LOGITS, TEXTS),
     ],
@@ -128,12 +130,3 @@ def test_refused(value: Any, message: str) -> None:
     with pytest.raises(FileError, match=message) as caught:
         opened(value)
     assert not isinstance(caught.value, Question)
-
-
-def test_scores_of_one_class_in_batches() -> None:
-    scores, died = PROBABILITIES[:, 1], (LABELS == 1).astype(int)
-    value = {"scores": [scores[p] for p in CUTS], "label": [died[p] for p in CUTS]}
-    rows = opened(value).rows
-    assert isinstance(rows, LogitSet)
-    np.testing.assert_allclose(rows.probabilities[:, 1], scores)
-    np.testing.assert_array_equal(rows.labels, died)

@@ -17,7 +17,6 @@ from dashboard.readers.records import Arrays
 from dashboard.readers.refusal import FileError
 from tests.readers.files import GOOD, LABELS, LOGITS, NN, PROBABILITIES, K, N, pickled
 
-PARTS = [slice(k, k + 16) for k in range(0, N, 16)]
 ONE_HOT = np.eye(K)[LABELS]
 TYPE = b"cnumpy\ndtype\n"
 MAKE = b"cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\n(I0\ntS'b'\ntR"
@@ -127,41 +126,6 @@ def test_arrays_of_texts_and_what_is_no_array(kind: str) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("value", "names"),
-    [
-        ([{"logits": LOGITS[p], "labels": LABELS[p]} for p in PARTS], ("logits", "labels")),
-        ([{"z": LOGITS[p].tolist(), "y": LABELS[p].tolist()} for p in PARTS], ("z", "y")),
-        ([(LOGITS[p], LABELS[p]) for p in PARTS], ("0", "1")),
-        ([[LABELS[p], LOGITS[p]] for p in PARTS], ("1", "0")),
-        ({"z": [LOGITS[p] for p in PARTS], "y": [LABELS[p] for p in PARTS], "n": 1}, ("z", "y")),
-        ([(LOGITS[i], int(LABELS[i])) for i in range(N)], ("0", "1")),
-        ([(np.array(LABELS[i]), LOGITS[[i]]) for i in range(N)], ("1", "0")),
-        ([{"z": LOGITS[i].tolist(), "y": LABELS[i]} for i in range(N)], ("z", "y")),
-    ],
-)
-def test_batches_and_rows(value: Any, names: tuple[str, str]) -> None:
-    arrays = opened(value)
-    held = named(arrays)
-    np.testing.assert_array_equal(held[names[0]], LOGITS)
-    np.testing.assert_array_equal(held[names[1]].reshape(N), LABELS)
-    assert "40 rows" in arrays.notes[0]
-
-
-def test_what_is_said_once_of_a_batch_is_said_of_its_rows() -> None:
-    batches = [
-        {"z": LOGITS[p], "y": LABELS[p], "set": s} for p, s in zip(PARTS, "aab", strict=True)
-    ]
-    assert named(opened(batches))["set"].tolist() == ["a"] * 32 + ["b"] * 8
-
-
-def test_batches_of_one_score() -> None:
-    score, hit = PROBABILITIES[:, 0], (LABELS == 0).astype(int)
-    held = named(opened([(score[k : k + 10], hit[k : k + 10]) for k in range(0, N, 10)]))
-    np.testing.assert_array_equal(held["0"], score)
-    np.testing.assert_array_equal(held["1"], hit)
-
-
 def test_two_pairs_in_a_list_are_two_sets_and_it_is_said() -> None:
     halves = [(LOGITS[:20], LABELS[:20]), (LOGITS[20:], LABELS[20:])]
     assert list(named(opened(halves))) == ["0.0", "0.1", "1.0", "1.1"]
@@ -211,12 +175,7 @@ REFUSED: list[tuple[str, bytes, str]] = [
     ("void", TYPE + b"(S'V8'\nI0\nI1\ntR.", "not a numeric type"),
     ("codec", b"c_codecs\nencode\n(Vabc\nVpunycode\ntR.", "encode with other"),
     ("nothing", pickled(None), "another layout: something that is no array"),
-    ("ragged", pickled(([[1.0, 2.0], [1.0]], [0, 1])), "unequal length"),
-    ("keys", pickled([{"a": LOGITS}, {"b": LOGITS}]), "without the same keys"),
-    ("two dicts", pickled([{"a": LOGITS}] * 2), "two batches, or a calibration"),
     ("many names", pickled({str(k): 1 for k in range(1001)}), "more than 1,000 arrays"),
-    ("one-hot", pickled([(PROBABILITIES[i], ONE_HOT[i]) for i in range(N)]), "neither batches"),
-    ("epochs", pickled([(LOGITS * s, LABELS) for s in (1, 2, 3)]), "with the same 40 labels"),
     ("names twice", b"(dS'y'\n(lI0\nasS'y'\n(lI0\nas.", '"y" twice'),
 ]
 

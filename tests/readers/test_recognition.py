@@ -104,40 +104,6 @@ def asked(columns: Mapping[str, Any], **options: Any) -> Question:
     return caught.value
 
 
-def test_a_hospital_export_is_read_as_a_person_reads_it() -> None:
-    d = people()
-    percent = [f"{100 * p:.1f}".replace(".", ",") for p in d["p"]]
-    columns = {
-        "case_no": d["n"] + 4711, "discharge_date": [f"{k % 28 + 1:02}.03.2024" for k in d["n"]],
-        "ward": RNG.choice(["A", "B", "C"], 600), "age_group": RNG.choice(["<40", ">40"], 600),
-        "sex": d["sex"], "length_of_stay": RNG.integers(1, 30, 600),
-        "predicted_risk_pct": percent, "readmitted_30d": words(d["y"], "Yes", "No"),
-    }  # fmt: skip
-    reading = read(columns)
-    assert reading.roles == (
-        "id", "date", "group", "group", "group", "group", "score", "outcome"
-    )  # fmt: skip
-    assert reading.event == "Yes"
-    assert reading.reasons[-1] == "two values, named as an outcome, goes with the score"
-    assert all(reading.reasons)
-
-
-@pytest.mark.parametrize(
-    "heading", ["loan_amount", "blood_pressure", "creatinine", "alter", "montant", "price"]
-)
-def test_a_number_beside_the_score_is_no_logit_of_a_second_class(heading: str) -> None:
-    d = people()
-    found = roles({heading: 100 + 40 * d["p"] + RNG.normal(size=600), "p": d["p"], "y": d["y"]})
-    assert found == {heading: "group", "p": "score", "y": "outcome"}
-
-
-@pytest.mark.parametrize("heading", ["sex", "region", "treatment", "smoker"])
-def test_what_tells_rows_apart_is_no_outcome_beside_one(heading: str) -> None:
-    d = people()
-    columns = {heading: words(d["y"] ^ (RNG.random(600) < 0.2), "a", "b"), "churned": d["y"]}
-    assert roles({"score": d["p"], **columns})[heading] == "group"
-
-
 def test_a_second_score_is_a_question_and_either_answer_is_followed() -> None:
     d = people()
     columns = {"p_model_a": d["p"], "p_model_b": d["p"] ** 1.1 + 0, "y": d["y"]}
@@ -240,92 +206,6 @@ def test_where_words_do_not_say_which_is_the_event_the_scores_do(
     assert score != "p" or asked(weak, roles=((label, "outcome"), (score, "score"))).answers
 
 
-@pytest.mark.parametrize("prefix", ["logit_", "prob_", "P (class=", "score "])
-def test_columns_with_a_common_beginning_are_one_a_class(prefix: str) -> None:
-    logits, true = animals()
-    values = logits if prefix in ("logit_", "score ") else shares(logits)
-    end = ")" if "(" in prefix else ""
-    columns = {f"{prefix}{name}{end}": values[:, k] for k, name in enumerate(NAMES)}
-    reading = read({**columns, "label": NAMES[true], "age": RNG.integers(1, 90, 400)})
-    assert reading.roles == ("class", "class", "class", "outcome", "group")
-    assert reading.class_names == ("cat", "dog", "bird")
-
-
-@pytest.mark.parametrize("first", [0, 1])
-def test_numbered_logits_and_numbered_labels(first: int) -> None:
-    logits, true = animals()
-    columns = {str(k + first): logits[:, k] for k in range(3)}
-    assert set(roles({**columns, "label": true + first}).values()) == {"class", "outcome"}
-
-
-def test_neighbours_that_sum_to_100_are_one_a_class() -> None:
-    logits, true = animals()
-    columns = {name: 100 * shares(logits)[:, k] for k, name in enumerate(NAMES)}
-    assert list(roles({**columns, "kind": NAMES[true]}).values()) == ["class"] * 3 + ["outcome"]
-
-
-def test_a_column_of_lists_is_one_a_class() -> None:
-    logits, true = animals()
-    assert roles({"probs": shares(logits), "y": true}) == {"probs": "class", "y": "outcome"}
-
-
-def test_a_column_of_0_and_1_for_each_class_is_the_outcome() -> None:
-    logits, true = animals()
-    columns = {f"p_{name}": shares(logits)[:, k] for k, name in enumerate(NAMES)}
-    hot = {f"is_{name}": (true == k).astype(int) for k, name in enumerate(NAMES)}
-    assert list(roles({**columns, **hot}).values()) == ["class"] * 3 + ["outcome"] * 3
-
-
-def test_two_columns_that_sum_to_1_are_the_two_classes() -> None:
-    d = people()
-    columns = {"p_no": 1 - d["p"], "p_yes": d["p"], "answer": words(d["y"], "yes", "no")}
-    assert list(roles(columns).values()) == ["class", "class", "outcome"]
-
-
-def test_two_families_of_the_same_classes_are_a_question_unless_they_say_the_same() -> None:
-    logits, true = animals()
-    columns = {f"logit_{name}": logits[:, k] for k, name in enumerate(NAMES)}
-    same = {f"prob_{name}": shares(logits)[:, k] for k, name in enumerate(NAMES)}
-    other = {f"prob_{name}": shares(2 * logits)[:, k] for k, name in enumerate(NAMES)}
-    label = {"label": NAMES[true]}
-    assert list(roles(columns | same | label).values()).count("class") == 3
-    question = asked(columns | other | label)
-    assert len(question.answers) == 2
-    found = roles(columns | other | label, **question.answers[1].change)
-    assert list(found.values()).count("class") == 3
-
-
-def test_a_logit_beside_its_probability_is_no_second_score() -> None:
-    d = people()
-    columns = {"logit": np.log(d["p"] / (1 - d["p"])), "prob": d["p"], "y": d["y"]}
-    assert roles(columns) == {"logit": "group", "prob": "score", "y": "outcome"}
-
-
-def test_true_and_predicted_class_with_a_confidence() -> None:
-    logits, true = animals()
-    said, top = logits.argmax(axis=1), shares(logits).max(axis=1)
-    columns = {"true_label": NAMES[true], "pred_label": NAMES[said], "confidence": top}
-    assert list(roles(columns).values()) == ["outcome", "prediction", "score"]
-    columns = {"is_correct": (said == true).astype(int), "confidence": top}
-    assert list(roles(columns).values()) == ["correct", "score"]
-
-
-def test_a_decision_cut_from_the_score_is_no_outcome() -> None:
-    d = people()
-    columns = {"score": d["p"], "flagged": (d["p"] > 0.3).astype(int), "actual": d["y"]}
-    assert list(roles(columns).values()) == ["score", "group", "outcome"]
-
-
-def test_the_most_probable_classes_in_their_order() -> None:
-    logits, true = animals()
-    order, values = np.argsort(-logits, axis=1), -np.sort(-shares(logits), axis=1)
-    columns: dict[str, Any] = {"label": NAMES[true]}
-    for k in range(3):
-        columns |= {f"top{k + 1}_class": NAMES[order[:, k]], f"top{k + 1}_prob": values[:, k]}
-    found = list(roles(columns).values())
-    assert found == ["outcome", *["ranked class", "ranked score"] * 3]
-
-
 def test_values_alone_and_labels_alone_are_pieces() -> None:
     logits, true = animals()
     columns = {f"p_{name}": shares(logits)[:, k] for k, name in enumerate(NAMES)}
@@ -345,19 +225,6 @@ def test_a_table_without_score_and_outcome_is_refused() -> None:
     assert not isinstance(caught.value, Question)
 
 
-def test_tables_without_headings() -> None:
-    d = people()
-    logits, true = animals()
-    two = {"column 1": d["p"], "column 2": d["y"]}
-    assert list(roles(two, named=False).values()) == ["score", "outcome"]
-    turned = {"column 1": d["y"], "column 2": d["p"]}
-    assert list(roles(turned, named=False).values()) == ["outcome", "score"]
-    many = {f"column {k + 1}": logits[:, k] for k in range(3)} | {"column 4": true}
-    reading = read(many, named=False)
-    assert reading.roles == ("class", "class", "class", "outcome")
-    assert reading.class_names == ()
-
-
 @pytest.mark.parametrize(
     ("heading", "cells", "role"),
     [("split", ["val", "test"] * 300, "set"), ("split", ["red", "blue"] * 300, "group"),
@@ -369,13 +236,6 @@ def test_tables_without_headings() -> None:
 def test_further_columns(heading: str, cells: Any, role: str) -> None:
     d = people()
     assert roles({"p": d["p"], "y": d["y"], heading: cells})[heading] == role
-
-
-def test_blanks_and_words_for_missing_cells_do_not_hide_score_and_outcome() -> None:
-    d = people()
-    score = [f"{p:.3f}" if k % 80 else "n/a" for k, p in enumerate(d["p"])]
-    outcome = [("yes" if y else "no") if k % 70 else "unknown" for k, y in enumerate(d["y"])]
-    assert list(roles({"p": score, "relapse": outcome}).values()) == ["score", "outcome"]
 
 
 @pytest.mark.parametrize("n_classes", [1_000, 4_000])

@@ -77,20 +77,6 @@ CLASSES: list[tuple[ColumnRole, Column]] = [
 ]
 
 
-def test_class_columns_become_one_table_of_their_type() -> None:
-    """Labels that are text keep their words, and the classes their short names."""
-    raw = rows_of(
-        read([*CLASSES, ("outcome", texts("y", ["dog", "cat", "dog"]))], class_names=("cat", "dog"))
-    )
-    assert raw.table is not None
-    assert raw.table.dtype == np.float32
-    assert raw.table.tolist() == [[0.75, 0.25], [0.25, 0.75], [0.5, 0.5]]
-    assert np.asarray(raw.labels).tolist() == [0, 1, 0]
-    assert raw.label_texts == ("dog", "cat")
-    assert raw.class_names == ("cat", "dog")
-    assert raw.headings == ("p_cat", "p_dog")
-
-
 def test_one_score_of_an_event_gives_1_where_the_event_is() -> None:
     """Capital letters do not make another value, which is said."""
     contents = read(
@@ -107,14 +93,6 @@ def test_one_score_of_an_event_gives_1_where_the_event_is() -> None:
     assert any("(1 labels)" in said and '"died"' in said for said in contents.repairs)
 
 
-def test_an_outcome_of_numbers_stands_as_found() -> None:
-    """Nothing is known of the event but that it is 1."""
-    raw = rows_of(read({"score": numbers("p", [0.9, 0.2]), "outcome": numbers("y", [1.0, 0.0])}))
-    assert np.asarray(raw.labels).dtype.kind == "i"
-    assert np.asarray(raw.labels).tolist() == [1, 0]
-    assert raw.label_texts is None
-
-
 def test_the_score_may_be_of_the_lower_number() -> None:
     """The user says that the score is of 0."""
     columns: dict[ColumnRole, Column] = {
@@ -126,71 +104,6 @@ def test_the_score_may_be_of_the_lower_number() -> None:
     assert raw.class_names == ("1", "0")
     with pytest.raises(FileError, match='"7"'):
         read(columns, Options(event="7"))
-
-
-def test_words_of_which_the_event_is_not_known_are_asked_about() -> None:
-    """Each answer names one of them; yes and no need no question."""
-    score = numbers("p", [0.9, 0.2, 0.4])
-    with pytest.raises(Question) as caught:
-        read({"score": score, "outcome": texts("y", ["red", "blue", "blue"])})
-    assert [answer.change for answer in caught.value.answers] == [
-        {"event": "red"},
-        {"event": "blue"},
-        {"roles": (("p", "group"),)},  # none of these
-    ]
-    raw = rows_of(read({"score": score, "outcome": texts("y", ["ja", "nein", "nein"])}))
-    assert np.asarray(raw.labels).tolist() == [1, 0, 0]
-
-
-def test_one_event_against_all_other_values() -> None:
-    """Several other values count as not the event, which is said."""
-    contents = read(
-        {"score": numbers("p", [0.9, 0.2, 0.4]), "outcome": texts("y", ["a", "b", "c"])}, event="a"
-    )
-    assert np.asarray(rows_of(contents).labels).tolist() == [1, 0, 0]
-    assert rows_of(contents).class_names == ("not a", "a")
-    assert contents.repairs == ('Counted as "not a" in column "y": "b", "c".',)
-
-
-def test_one_hot_outcomes_stand_in_the_order_of_the_classes() -> None:
-    """The headings say which outcome is of which class."""
-    outcomes: list[tuple[ColumnRole, Column]] = [
-        ("outcome", numbers("is_dog", [1, 0, 1])),
-        ("outcome", numbers("is_cat", [0, 1, 0])),
-    ]
-    raw = rows_of(read([*outcomes, *CLASSES], class_names=("cat", "dog")))
-    assert np.asarray(raw.labels).tolist() == [[0, 1], [1, 0], [0, 1]]
-
-
-def test_prediction_with_its_score_is_right_or_wrong() -> None:
-    """The predicted class stays to group by."""
-    contents = read(
-        {
-            "score": numbers("conf", [0.9, 0.6, 0.7]),
-            "prediction": texts("pred", ["cat", "dog", "bird"]),
-            "outcome": texts("true", ["Cat", "cat", "bird"]),
-        }
-    )
-    event = event_of(contents)
-    assert event.scores.tolist() == [0.9, 0.6, 0.7]
-    assert event.hits.tolist() == [True, False, True]
-    assert event.n_classes == 3
-    assert [column.name for column in event.columns] == ["predicted class"]
-    assert event.columns[0].categories == ("cat", "dog", "bird")
-
-
-def test_numbers_of_labels_match_words_with_a_number() -> None:
-    """LABEL_1 is class 1."""
-    event = event_of(
-        read(
-            {
-                "score": numbers("conf", [0.9, 0.6]),
-                "prediction": texts("pred", ["LABEL_1", "LABEL_0"]),
-                "outcome": numbers("true", [1, 1]),
-            }
-        )
-    )
-    assert event.hits.tolist() == [True, False]
 
 
 def test_a_prediction_by_threshold_leaves_the_score_to_the_event() -> None:
@@ -205,30 +118,6 @@ def test_a_prediction_by_threshold_leaves_the_score_to_the_event() -> None:
     assert [column.name for column in raw.columns] == ["pred"]
     told = read(columns, Options(roles=(("pred", "prediction"),)))
     assert event_of(told).hits.tolist() == [True, False, True]
-
-
-def test_correct_beside_a_score() -> None:
-    """Words of yes and no are read as numbers are."""
-    for column in (texts("ok", ["yes", "No"]), numbers("ok", [1, 0]), numbers("ok", [True, False])):
-        event = event_of(read({"score": numbers("conf", [0.9, 0.6]), "correct": column}))
-        assert event.hits.tolist() == [True, False]
-
-
-def test_ranks_of_all_classes_become_a_table() -> None:
-    """Where each row lists every class, none is lost."""
-    columns: list[tuple[ColumnRole, Column]] = [
-        ("ranked class", texts("top1", ["b", "a"])),
-        ("ranked score", numbers("s1", [0.8, 0.6])),
-        ("ranked class", texts("top2", ["a", "b"])),
-        ("ranked score", numbers("s2", [0.2, 0.4])),
-    ]
-    raw = rows_of(read([*columns, ("outcome", texts("y", ["b", "b"]))]))
-    assert raw.class_names == ("a", "b")
-    assert np.asarray(raw.table).tolist() == [[0.2, 0.8], [0.6, 0.4]]
-    assert np.asarray(raw.labels).tolist() == [1, 1]
-    fewer = read([*columns, ("outcome", texts("y", ["b", "c"]))])
-    assert event_of(fewer).hits.tolist() == [True, False]
-    assert len(fewer.missing) == 1
 
 
 def test_ranks_out_of_order_are_refused() -> None:
@@ -256,23 +145,6 @@ def test_percent_signs_divide_once() -> None:
     assert contents.repairs == ("Percentages were divided by 100 in all 2 rows.",)
     with pytest.raises(FileError, match="1 of 2 cells with a percent sign"):
         read(columns | {"score": numbers("p", [50.0, 2.0], percents=1)})
-
-
-def test_a_set_column_parts_the_rows() -> None:
-    """Rows of training are left out; the user may keep all rows together."""
-    columns: dict[ColumnRole, Column] = {
-        "score": numbers("p", [0.1, 0.2, 0.3, 0.4]),
-        "outcome": numbers("y", [0, 1, 1, 0]),
-        "set": texts("split", ["train", "val", "test", "val"]),
-    }
-    contents = read(columns)
-    parts = {role: np.asarray(raw.table).tolist()
-             for role, raw in contents.sets.items() if isinstance(raw, RawSet)}  # fmt: skip
-    assert parts == {"calibration": [0.2, 0.4], "test": [0.3]}
-    assert contents.repairs == ('1 training row left out by column "split".',)
-    raw = rows_of(read(columns, Options(sets="one")))
-    assert len(np.asarray(raw.table)) == 4
-    assert [column.name for column in raw.columns] == ["split"]
 
 
 def test_training_rows_beside_one_set_are_left_out() -> None:

@@ -10,7 +10,6 @@ from scipy.optimize import LinearConstraint, minimize
 
 from calibcore import CalibrationInputError
 from calibcore.calibrators import temperature as row_sums
-from calibcore.calibrators.base import from_json
 from calibcore.calibrators.ensembles.beta import BetaEnsemble
 from calibcore.calibrators.ensembles.temperature import (
     EnsembleTemperatureScaling,
@@ -274,34 +273,6 @@ def test_how_rows_are_laid_out_does_not_matter(kind: Loss, monkeypatch: pytest.M
 
 # What holds for all of them ----------------------------------------------------------------------
 
-MAPS: list[Map] = [
-    TemperatureScaling(loss="squared_error"),
-    EnsembleTemperatureScaling(),
-    EnsembleTemperatureScaling(loss="squared_error"),
-    BetaEnsemble(),
-    BetaEnsemble(n_maps=1, loss="squared_error"),
-]
-
-
-def check_rows(calibrator: Map, case: LogitCase) -> None:
-    fitted = calibrator.fit(*case)
-    found = fitted.predict_proba(case.logits)
-    assert np.all((found >= 0) & (found <= 1))
-    assert_allclose(found.sum(axis=1), 1, rtol=0, atol=1e-12)
-    first = case.logits.argmax(axis=1)
-    best = found[np.arange(len(first)), first]
-    assert np.all(best >= found.max(axis=1) * (1 - 1e-14))  # equal but for a last digit
-    again = from_json(fitted.to_json())
-    assert again == fitted
-    assert np.array_equal(again.predict_proba(case.logits), found)  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("calibrator", MAPS, ids=str)
-@given(case=logit_sets())
-@settings(max_examples=25)
-def test_a_set_keeps_the_first_class_and_sums_to_1(calibrator: Map, case: LogitCase) -> None:
-    check_rows(calibrator, case)
-
 
 @pytest.mark.parametrize("kind", LOSSES)
 @pytest.mark.parametrize("seed", [0, 1])
@@ -316,20 +287,6 @@ def test_beta_maps_do_better_than_temperature(seed: int, kind: Loss) -> None:
     assert max(two, three) <= min(one, mixed) + 1e-4
 
 
-def test_a_beta_fit_reports_and_can_be_stopped() -> None:
-    def stop(_: float) -> None:
-        raise InterruptedError
-
-    few, many = model(2, n_rows=100), model(2, n_rows=1_000)
-    for calibrator, case in ((BetaEnsemble(), few), (BetaEnsemble(n_maps=1), many)):
-        told: list[float] = []
-        calibrator.fit(*case, progress=told.append)
-        assert told == sorted(told)
-        assert 0 < told[0] < told[-1] <= 1
-    with pytest.raises(InterruptedError):
-        BetaEnsemble().fit(*many, progress=stop)
-
-
 @pytest.mark.parametrize("kind", [TemperatureScaling, EnsembleTemperatureScaling, BetaEnsemble])
 def test_an_unknown_loss_is_refused(kind: Any) -> None:
     with pytest.raises(CalibrationInputError, match="nll, squared_error"):
@@ -340,13 +297,6 @@ def test_an_unknown_loss_is_refused(kind: Any) -> None:
 def test_a_wrong_number_of_maps_is_refused(n_maps: Any) -> None:
     with pytest.raises(CalibrationInputError, match="n_maps"):
         BetaEnsemble(n_maps=n_maps)
-
-
-@pytest.mark.parametrize("calibrator", MAPS, ids=str)
-def test_wrong_input_is_refused(calibrator: Map) -> None:
-    for logits, labels in [([[math.nan, 0.0]], [0]), ([[1.0, 0.0]], [2]), ([[1.0, 0.0]], [0, 1])]:
-        with pytest.raises(CalibrationInputError):
-            calibrator.fit(logits, labels)
 
 
 @given(st.integers(0, 500))

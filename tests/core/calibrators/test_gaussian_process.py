@@ -343,31 +343,6 @@ def test_places_are_in_order_and_within_the_inputs(rng: np.random.Generator) -> 
 # Progress and refusals ----------------------------------------------------------------------------
 
 
-def test_progress_is_told_and_rises(rng: np.random.Generator) -> None:
-    reports: list[float] = []
-    fitted = GaussianProcessCalibration().fit(*model(rng), progress=reports.append)
-    assert reports == sorted(reports)
-    assert reports[0] == 0
-    assert reports[-1] == 1
-    assert len(set(reports)) >= fitted.iterations
-
-
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, StopIteration, ValueError])
-def test_whatever_progress_raises_ends_the_fit(
-    kind: type[BaseException], rng: np.random.Generator
-) -> None:
-    reports: list[float] = []
-
-    def cancel(share: float) -> None:
-        reports.append(share)
-        if len(reports) == 5:
-            raise kind
-
-    with pytest.raises(kind):
-        GaussianProcessCalibration().fit(*model(rng), progress=cancel)
-    assert len(reports) == 5
-
-
 @pytest.mark.parametrize(
     ("options", "field"),
     [
@@ -380,22 +355,6 @@ def test_whatever_progress_raises_ends_the_fit(
 def test_options_are_checked(options: dict[str, int], field: str) -> None:
     with pytest.raises(CalibrationInputError, match=field):
         GaussianProcessCalibration(**options)
-
-
-@pytest.mark.parametrize(
-    ("logits", "labels", "field"),
-    [
-        ([[np.nan, 0.0]], [0], "logits"),
-        ([[np.inf, 0.0]], [0], "logits"),
-        ([[-np.inf, -np.inf]], [0], "logits"),
-        ([0.0, 1.0], [0], "logits"),
-        ([[0.0, 1.0]], [2], "labels"),
-        ([[0.0, 1.0]], [0, 1], "labels"),
-    ],
-)
-def test_inputs_are_checked(logits: object, labels: object, field: str) -> None:
-    with pytest.raises(CalibrationInputError, match=field):
-        fit(logits, labels)
 
 
 @pytest.mark.parametrize("values", [[np.nan], [-np.inf], [[0.0]], 0.0])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from calibcore.binning import Binning
 from calibcore.calibrators import from_json
-from calibcore.calibrators.base import FittedScoreMap, ScoreMap
+from calibcore.calibrators.base import ScoreMap
 from calibcore.calibrators.score_maps.bbq import BBQ, bin_range
 from calibcore.calibrators.score_maps.beta import BetaCalibration, FittedBeta, Parameters
 from calibcore.calibrators.score_maps.centred import CentredIsotonicCalibration
@@ -114,14 +114,6 @@ def check_platt(case: EventCase, *, smoothed: bool) -> str:
     assert bool(fitted.warnings) == (kind == "constant" or parted or fitted.slope < 0)
     assert_allclose(fitted.predict(scores), [reference.chance(z) for z in odds], atol=1e-9)
     return kind
-
-
-@pytest.mark.parametrize("smoothed", [False, True])
-@pytest.mark.long
-def test_1000_platt_curves_are_at_the_optimum(smoothed: bool) -> None:  # noqa: FBT001
-    kinds = [check_platt(case, smoothed=smoothed) for case in seeded_events(21, 1_000)]
-    assert {*kinds} == {"one class", "constant", "separable", "reversed", "interior"}
-    assert kinds.count("interior") > 250
 
 
 @given(event_data(), st.booleans())
@@ -248,14 +240,6 @@ def check_optimal(
         assert slope <= 1e-10 or weight == 0
 
 
-@pytest.mark.parametrize("parameters", PARAMETERS)
-@pytest.mark.long
-def test_1000_beta_curves_are_at_the_optimum_under_the_bounds(parameters: Parameters) -> None:
-    kinds = [check_beta(case, parameters) for case in seeded_events(22, 1_000)]
-    assert {"separable", "bound", "interior"} <= {*kinds}
-    assert min(kinds.count("bound"), kinds.count("interior")) > 20
-
-
 @given(event_data(), st.sampled_from(PARAMETERS))
 def test_a_beta_curve_is_at_the_optimum_under_the_bounds(
     case: EventCase, parameters: Parameters
@@ -345,24 +329,14 @@ def test_600_histograms_agree_with_loops() -> None:
 # Isotonic regression ----------------------------------------------------------------------------
 
 
-def check_isotonic(case: EventCase) -> None:
+@given(event_data())
+def test_an_isotonic_curve_agrees_with_pooling_by_hand(case: EventCase) -> None:
     curve = reference.isotonic(case.scores.tolist(), case.hits.tolist())
     asked = asked_of(case)
     stepped = IsotonicCalibration().fit(*case).predict(asked)
     assert stepped.tolist() == [reference.read_step(curve, s) for s in asked]
     lines = IsotonicCalibration(interpolate=True).fit(*case).predict(asked)
     assert_allclose(lines, [reference.read_line(curve, s) for s in asked], rtol=0, atol=1e-12)
-
-
-@pytest.mark.long
-def test_1000_isotonic_curves_agree_with_pooling_by_hand() -> None:
-    for case in seeded_events(24, 1_000, max_size=40):
-        check_isotonic(case)
-
-
-@given(event_data())
-def test_an_isotonic_curve_agrees_with_pooling_by_hand(case: EventCase) -> None:
-    check_isotonic(case)
 
 
 def test_isotonic_on_many_rows_is_the_nearest_rising_curve(rng: np.random.Generator) -> None:
@@ -387,12 +361,6 @@ def check_bbq(case: EventCase) -> None:
     assert_allclose(
         fitted.predict(asked), [reference.read_bbq(average, s) for s in asked], rtol=0, atol=1e-11
     )
-
-
-@pytest.mark.long
-def test_200_averages_of_histograms_agree_with_the_paper_read_slowly() -> None:
-    for case in seeded_events(25, 200, max_size=60):
-        check_bbq(case)
 
 
 @given(event_data(max_size=60))
@@ -421,7 +389,8 @@ def test_the_numbers_of_bins_at_cubes() -> None:
 # Venn-Abers -------------------------------------------------------------------------------------
 
 
-def check_venn_abers(case: EventCase) -> None:
+@given(event_data(max_size=25))
+def test_a_pair_agrees_with_two_fits_a_score(case: EventCase) -> None:
     fitted = VennAbers().fit(*case)
     asked = asked_of(case)
     low, high = fitted.interval(asked)
@@ -431,17 +400,6 @@ def check_venn_abers(case: EventCase) -> None:
     assert high.tolist() == [float(p1) for _, p1 in both]
     merged = [float(p1 / (1 - p0 + p1)) for p0, p1 in both]
     assert_allclose(fitted.predict(asked), merged, rtol=0, atol=1e-15)
-
-
-@pytest.mark.long
-def test_500_pairs_agree_with_two_fits_a_score() -> None:
-    for case in seeded_events(26, 500, max_size=25):
-        check_venn_abers(case)
-
-
-@given(event_data(max_size=25))
-def test_a_pair_agrees_with_two_fits_a_score(case: EventCase) -> None:
-    check_venn_abers(case)
 
 
 @pytest.mark.parametrize("digits", [2, 12])
@@ -555,14 +513,6 @@ def check_sound(score_map: ScoreMap, case: EventCase) -> None:
 
 
 @each_map
-@given(case=event_data())
-def test_any_case_gives_probabilities_and_survives_json(
-    score_map: ScoreMap, case: EventCase
-) -> None:
-    check_sound(score_map, case)
-
-
-@each_map
 def test_the_order_of_the_rows_changes_no_bit(
     score_map: ScoreMap, rng: np.random.Generator
 ) -> None:
@@ -633,32 +583,6 @@ REFUSALS: dict[str, tuple[Callable[[], object], str]] = {
 def test_options_are_checked(ask: Callable[[], object], said: str) -> None:
     with pytest.raises(CalibrationInputError, match=said):
         ask()
-
-
-@each_map
-@pytest.mark.parametrize(
-    ("scores", "hits", "said"),
-    [
-        ([], [], "scores: "),
-        ([0.5, math.nan], [0, 1], "scores: NaN"),
-        ([0.5, 1.5], [0, 1], "scores: 1.5 in row 2"),
-        ([0.5], [0, 1], "hits: "),
-        ([0.5, 0.6], [0, 2], "hits: "),
-    ],
-)
-def test_rows_are_checked(
-    score_map: ScoreMap, scores: list[float], hits: list[int], said: str
-) -> None:
-    with pytest.raises(CalibrationInputError, match=said):
-        score_map.fit(scores, hits)
-
-
-@each_map
-def test_what_is_predicted_is_checked(score_map: ScoreMap) -> None:
-    fitted: FittedScoreMap = score_map.fit([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
-    for bad in ([], [math.nan], [1.1], [[0.5]]):
-        with pytest.raises(CalibrationInputError, match="scores: "):
-            fitted.predict(wrong(bad))
 
 
 # Many rows --------------------------------------------------------------------------------------

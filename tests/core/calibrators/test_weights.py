@@ -28,7 +28,6 @@ from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.calibrators.temperature import TemperatureScaling
 from calibcore.errors import CalibrationInputError
 from calibcore.weights import frequency_weights, repeats
-from tests.reference_weighted import Rows, isotonic
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -170,12 +169,6 @@ def test_many_weighted_rows_start_from_their_groups() -> None:
     chance = 1 / (1 + np.exp(-fitted.slope * odds - fitted.intercept))
     left = weights * (hits - chance) / weights.sum()
     assert [left.sum(), left @ odds] == pytest.approx([0, 0], abs=1e-10)
-
-
-def test_isotonic_regression_pools_weights() -> None:
-    fitted = IsotonicCalibration().fit(SCORES, HITS, sample_weight=WEIGHTS)
-    curve = isotonic(Rows(SCORES.tolist(), HITS.tolist(), WEIGHTS.tolist()))
-    assert fitted.predict(list(curve)).tolist() == pytest.approx(list(curve.values()))
 
 
 def test_histogram_binning_by_hand() -> None:

@@ -103,35 +103,6 @@ def test_a_resample_counts_as_its_rows_would(case: EventCase, seed: int) -> None
         assert not counted.hits[resample][~there].any()
 
 
-@pytest.mark.parametrize("measure", EVENT_MEASURES, ids=lambda measure: measure.key)
-def test_resamples_are_measured_as_their_rows_would_be(measure: EventMeasure) -> None:
-    rng = np.random.default_rng(1)
-    scores = rng.choice([0.0, 0.1, 0.3, 0.55, 0.8, 0.97, 1.0], size=60) * rng.choice([1, 0.9], 60)
-    hits = (rng.random(60) < scores).astype(int)
-    drawn = draw_rows(rng, 8, 60)
-    counted = OrderedRows.of(EventScores(scores, hits)).recounted(drawn)
-    together = measure.compute(counted, Options(n_bins=7))
-    for resample in range(8):
-        chosen = np.repeat(np.arange(60), drawn.counts[resample].astype(int))
-        alone = measure.compute(tally(scores[chosen], hits[chosen]), Options(n_bins=7))
-        assert_allclose(together[resample], float(alone), rtol=1e-7, atol=1e-9)
-
-
-@pytest.mark.parametrize("measure", EVENT_MEASURES, ids=lambda measure: measure.key)
-def test_drawn_labels_are_measured_as_each_alone(measure: EventMeasure) -> None:
-    rng = np.random.default_rng(2)
-    scores = np.concatenate([rng.random(300), rng.choice([0.0, 0.25, 1.0], 40)])
-    counted = tally(scores, np.zeros(scores.size))
-    drawn = redrawn(rng, counted, np.sqrt(counted.scores), 12)
-    drawn.hits[0] = counted.counts * (counted.scores > 0.5)  # unlike the others: all but separable
-    drawn.hits[0, np.searchsorted(counted.scores, 0.45)] = 1
-    together = measure.compute(drawn, Options())
-    for number, hits in enumerate(drawn.hits):
-        alone = measure.compute(replace(counted, hits=hits), Options())
-        found = np.broadcast_to(together, 12)[number]
-        assert_allclose(found, float(alone), rtol=1e-7, atol=1e-9)
-
-
 def test_chunks_are_of_bounded_memory() -> None:
     assert list(chunks(5, 10)) == [5]
     assert list(chunks(3, 10**8)) == [1, 1, 1]

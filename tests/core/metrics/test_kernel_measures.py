@@ -3,13 +3,11 @@
 import tracemalloc
 from collections.abc import Callable
 from itertools import islice
-from random import Random
 from typing import Literal
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from calibcore import CalibrationInputError, LogitSet
 from calibcore.metrics import kernel as kernel_classwise
@@ -36,7 +34,6 @@ from tests.strategies import (
     event_data,
     logit_sets,
     seeded_events,
-    seeded_logit_sets,
 )
 
 NORMS: tuple[Literal[1, 2], ...] = (1, 2)
@@ -57,15 +54,6 @@ def close(value: object) -> object:
 
 
 # Beside the loops ---------------------------------------------------------------------------------
-
-
-def check_kde_on_the_mesh(events: EventCase) -> None:
-    found = [kde_ece(*events, norm=norm) for norm in NORMS]
-    if reference.half_width(*lists(events)) < NARROW:
-        check_narrow(events)
-    else:
-        expected = reference.kde_ece_on_mesh(*lists(events))
-        assert found == pytest.approx(expected, abs=1e-10)
 
 
 def check_narrow(events: EventCase) -> None:
@@ -122,7 +110,12 @@ def test_rough_values_of_narrow_kernels_are_near(rng: np.random.Generator) -> No
 @settings(max_examples=15)
 @given(event_data(max_size=6))
 def test_kde_is_the_loop_on_the_same_mesh(events: EventCase) -> None:
-    check_kde_on_the_mesh(events)
+    found = [kde_ece(*events, norm=norm) for norm in NORMS]
+    if reference.half_width(*lists(events)) < NARROW:
+        check_narrow(events)
+    else:
+        expected = reference.kde_ece_on_mesh(*lists(events))
+        assert found == pytest.approx(expected, abs=1e-10)
 
 
 def test_kde_is_the_integral_of_the_paper() -> None:
@@ -137,18 +130,14 @@ def test_kde_is_the_integral_of_the_paper() -> None:
             assert kde_ece(*events, norm=norm) == pytest.approx(expected, abs=1e-5)
 
 
-def check_smooth(events: EventCase) -> None:
+@settings(max_examples=25)
+@given(event_data(max_size=15))
+def test_smooth_is_its_own_width(events: EventCase) -> None:
     """The error at its own width is the width; E falls as sigma grows, so there is no other."""
     found = smooth_ece(*events)
     if found > 0.01:
         again = reference.smoothed_gap(*lists(events), found)
         assert again == pytest.approx(found, abs=1e-10 / found**2 + 1e-7)
-
-
-@settings(max_examples=25)
-@given(event_data(max_size=15))
-def test_smooth_is_its_own_width(events: EventCase) -> None:
-    check_smooth(events)
 
 
 def test_smooth_is_what_bisection_finds() -> None:
@@ -172,17 +161,6 @@ def test_kde_norms_are_in_order(events: EventCase) -> None:
 
 
 # What must not matter -----------------------------------------------------------------------------
-
-
-@each_measure
-@given(events=event_data(), random=st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_bit(
-    measure: Callable[[Tally], Floats], events: EventCase, random: Random
-) -> None:
-    order = list(range(len(events.scores)))
-    random.shuffle(order)
-    shuffled = tally(events.scores[order], events.hits[order])
-    assert measure(shuffled) == measure(tally(*events))
 
 
 @each_measure
@@ -225,34 +203,6 @@ def one_by_one(counted: Tally, measure: Callable[[Tally], Floats]) -> Floats:
 def counted(rng: np.random.Generator) -> Tally:
     scores = np.concatenate([rng.random(150), rng.integers(0, 11, 50) / 10])
     return tally(scores, rng.random(200) < scores)
-
-
-@each_measure
-def test_labels_redrawn(
-    measure: Callable[[Tally], Floats], counted: Tally, rng: np.random.Generator
-) -> None:
-    rates = np.vstack([np.tile(counted.scores, (37, 1)), np.zeros((2, counted.scores.size))])
-    hits = rng.binomial(counted.counts.astype(int), rates).astype(float)
-    hits[-1, 0] = 1  # no hit, and one
-    redrawn = Tally(counted.scores, counted.counts, hits, counted.n_samples)
-    assert measure(redrawn) == close(one_by_one(redrawn, measure))
-
-
-@each_measure
-@pytest.mark.parametrize("lead", [(40,), (3, 4), (0,), (1, 1)])
-def test_rows_redrawn(
-    measure: Callable[[Tally], Floats],
-    lead: tuple[int, ...],
-    counted: Tally,
-    rng: np.random.Generator,
-) -> None:
-    n_rows = counted.n_samples
-    counts = rng.multinomial(n_rows, counted.counts / n_rows, lead)
-    hits = rng.binomial(counts, counted.scores)
-    redrawn = Tally(counted.scores, counts.astype(float), hits.astype(float), n_rows)
-    found = measure(redrawn)
-    assert found.shape == lead
-    assert found == close(one_by_one(redrawn, measure))
 
 
 @each_measure
@@ -363,13 +313,6 @@ def check_classes(table: Floats, labels: Integers) -> None:
 def test_it_is_the_mean_over_the_classes(one: LogitCase) -> None:
     rows = LogitSet(one.logits, one.labels)
     check_classes(rows.probabilities, rows.labels)
-
-
-@pytest.mark.long
-def test_it_is_the_mean_over_the_classes_of_seeded_tables() -> None:
-    for one in seeded_logit_sets(35, 100):
-        rows = LogitSet(one.logits, one.labels)
-        check_classes(rows.probabilities, rows.labels)
 
 
 def test_classes_and_rows_are_taken_in_blocks(

@@ -1,5 +1,4 @@
 import math
-from collections.abc import Callable
 from random import Random
 from typing import Literal
 
@@ -16,8 +15,6 @@ from tests.strategies import (
     LogitCase,
     event_data,
     logit_sets,
-    seeded_events,
-    seeded_logit_sets,
 )
 
 Binning = Literal["equal_width", "equal_mass"]
@@ -29,7 +26,8 @@ def close(value: float) -> object:
     return pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
-def check_event_metrics(case: EventCase, n_bins: int) -> None:
+@given(event_data(), st.integers(1, 40))
+def test_event_metrics_agree_with_the_loops(case: EventCase, n_bins: int) -> None:
     scores, hits = case.scores.tolist(), case.hits.tolist()
     for binning in KINDS:
         for norm in NORMS:
@@ -44,34 +42,13 @@ def check_event_metrics(case: EventCase, n_bins: int) -> None:
     assert metrics.hit_rate(*case) == close(reference.mean(hits))
 
 
-def check_class_metrics(case: LogitCase) -> None:
+@given(logit_sets())
+def test_class_metrics_agree_with_the_loops(case: LogitCase) -> None:
     probabilities = softmax(case.logits)
     table, labels = probabilities.tolist(), case.labels.tolist()
     assert metrics.nll(probabilities, labels) == close(reference.nll(table, labels))
     assert metrics.brier(probabilities, labels) == close(reference.brier(table, labels))
     assert metrics.accuracy(probabilities, labels) == close(reference.accuracy(table, labels))
-
-
-@pytest.mark.long
-def test_event_metrics_agree_with_the_loops_on_2000_cases() -> None:
-    for number, case in enumerate(seeded_events(5, 2_000)):
-        check_event_metrics(case, n_bins=(1, 2, 5, 10, 15, 25)[number % 6])
-
-
-@pytest.mark.long
-def test_class_metrics_agree_with_the_loops_on_2000_cases() -> None:
-    for case in seeded_logit_sets(6, 2_000):
-        check_class_metrics(case)
-
-
-@given(event_data(), st.integers(1, 40))
-def test_event_metrics_agree_with_the_loops(case: EventCase, n_bins: int) -> None:
-    check_event_metrics(case, n_bins)
-
-
-@given(logit_sets())
-def test_class_metrics_agree_with_the_loops(case: LogitCase) -> None:
-    check_class_metrics(case)
 
 
 @given(event_data(), st.sampled_from(KINDS), st.sampled_from(NORMS))
@@ -92,37 +69,6 @@ def test_errors_are_in_order(case: EventCase, n_bins: int, binning: Binning) -> 
     largest = metrics.mce(*case, n_bins=n_bins, binning=binning)
     steps = np.array([0.0, overall, first, second, largest, 1.0])
     assert np.all(np.diff(steps) >= -1e-12)
-
-
-EVENT_METRICS: list[Callable[[np.ndarray, np.ndarray], float]] = [
-    metrics.ks_error,
-    metrics.ece,
-    metrics.mce,
-    metrics.event_nll,
-    metrics.event_brier,
-    metrics.mean_score,
-    metrics.hit_rate,
-]
-
-
-@pytest.mark.parametrize("metric", EVENT_METRICS)
-@given(case=event_data(), random=st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_event_metric(
-    metric: Callable[[np.ndarray, np.ndarray], float], case: EventCase, random: Random
-) -> None:
-    order = list(range(len(case.scores)))
-    random.shuffle(order)
-    assert metric(case.scores[order], case.hits[order]) == close(metric(*case))
-
-
-@pytest.mark.parametrize("metric", [metrics.ks_error, metrics.ece, metrics.mce])
-@given(case=event_data(), random=st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_bit_of_a_calibration_error(
-    metric: Callable[[np.ndarray, np.ndarray], float], case: EventCase, random: Random
-) -> None:
-    order = list(range(len(case.scores)))
-    random.shuffle(order)
-    assert metric(case.scores[order], case.hits[order]) == metric(*case)
 
 
 @given(logit_sets(), st.randoms(use_true_random=False))

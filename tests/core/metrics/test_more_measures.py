@@ -1,29 +1,21 @@
 import math
-from collections.abc import Callable
 from itertools import pairwise, product
 from random import Random
 from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, metrics
-from calibcore.binning import BinTable, bin_tally
+from calibcore.binning import BinTable
 from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.events import WithinTopR
 from calibcore.metrics.binned import debiased_ece_of
-from calibcore.metrics.decomposition import brier_skill_of, corp_nll_of, corp_of, nll_skill_of
-from calibcore.metrics.discrimination import auroc_of
-from calibcore.metrics.goodness import hosmer_lemeshow_of, spiegelhalter_z_of
-from calibcore.metrics.loess import ici_of, quantile_of
-from calibcore.metrics.plain import mean_gap_of, observed_expected_ratio_of
-from calibcore.metrics.regression import calibration_intercept_of, calibration_slope_of
-from calibcore.metrics.sweep import MOST_BINS, sweep_bins, sweep_ece_of
-from calibcore.metrics.two_bin import averaged_two_bin_of
+from calibcore.metrics.regression import calibration_intercept_of
+from calibcore.metrics.sweep import MOST_BINS, sweep_bins
 from calibcore.probabilities import softmax
 from calibcore.tally import Tally, tally
 from tests import reference as loops
@@ -35,11 +27,9 @@ from tests.strategies import (
     LogitCase,
     event_data,
     logit_sets,
-    seeded_events,
     seeded_logit_sets,
 )
 
-Floats = NDArray[np.float64]
 Binning = Literal["equal_width", "equal_mass"]
 KINDS: tuple[Binning, ...] = ("equal_width", "equal_mass")
 NORMS: tuple[Literal[1, 2], ...] = (1, 2)
@@ -57,7 +47,8 @@ def rooted(value: float) -> object:
 # Against the loops --------------------------------------------------------------------------------
 
 
-def check_events(one: EventCase, n_bins: int) -> None:
+@given(event_data(), st.integers(1, 40))
+def test_event_measures_agree_with_the_loops(one: EventCase, n_bins: int) -> None:
     scores, hits = one.scores.tolist(), one.hits.tolist()
     for binning in KINDS:
         expected = reference.debiased_ece(scores, hits, n_bins, binning)
@@ -71,14 +62,16 @@ def check_events(one: EventCase, n_bins: int) -> None:
     assert metrics.observed_expected_ratio(*one) == close(ratio)
 
 
-def check_corp(one: EventCase) -> None:
+@given(event_data(max_size=15))
+def test_corp_agrees_with_fractions(one: EventCase) -> None:
     parts, expected = metrics.corp(*one), reference.corp(one.scores.tolist(), one.hits.tolist())
     assert parts.miscalibration == pytest.approx(expected.miscalibration, abs=1e-14)
     assert parts.discrimination == pytest.approx(expected.discrimination, abs=1e-14)
     assert parts.uncertainty == pytest.approx(expected.uncertainty, abs=1e-14)
 
 
-def check_regression(one: EventCase) -> None:
+@given(event_data())
+def test_intercept_and_slope_solve_their_equations(one: EventCase) -> None:
     scores, hits = one.scores.tolist(), one.hits.tolist()
     shift, odds = metrics.calibration_intercept(*one), reference.log_odds(scores)
     if 0 < sum(hits) < len(hits):
@@ -93,27 +86,6 @@ def check_regression(one: EventCase) -> None:
         assert reference.slope_off(scores, hits, slope) < 1e-7
     else:
         assert slope == close(expected)
-
-
-@pytest.mark.long
-def test_event_measures_agree_with_the_loops_on_1000_cases() -> None:
-    for number, one in enumerate(seeded_events(31, 1_000)):
-        check_events(one, n_bins=(1, 2, 5, 10, 15, 25)[number % 6])
-
-
-@given(event_data(), st.integers(1, 40))
-def test_event_measures_agree_with_the_loops(one: EventCase, n_bins: int) -> None:
-    check_events(one, n_bins)
-
-
-@given(event_data(max_size=15))
-def test_corp_agrees_with_fractions(one: EventCase) -> None:
-    check_corp(one)
-
-
-@given(event_data())
-def test_intercept_and_slope_solve_their_equations(one: EventCase) -> None:
-    check_regression(one)
 
 
 def check_each_class(table: list[list[float]], labels: list[int], n_bins: int) -> None:
@@ -150,131 +122,7 @@ def test_class_measures_agree_with_the_loops_on_300_cases() -> None:
         assert metrics.changed_decisions(probabilities, after) == changed
 
 
-# Resamples ----------------------------------------------------------------------------------------
-
-Many = Callable[[Tally], Floats]
-Single = Callable[[Floats, NDArray[np.int64]], float]
-
-PAIRS: dict[str, tuple[Many, Single]] = {
-    "debiased_ece": (
-        lambda counted: debiased_ece_of(bin_tally(counted, n_bins=5, binning="equal_mass")),
-        lambda scores, hits: metrics.debiased_ece(scores, hits, n_bins=5),
-    ),
-    "sweep_ece": (sweep_ece_of, metrics.sweep_ece),
-    "sweep_ece, norm 2": (
-        lambda counted: sweep_ece_of(counted, norm=2),
-        lambda scores, hits: metrics.sweep_ece(scores, hits, norm=2),
-    ),
-    "miscalibration": (
-        lambda counted: corp_of(counted).miscalibration,
-        lambda scores, hits: metrics.corp(scores, hits).miscalibration,
-    ),
-    "discrimination": (
-        lambda counted: corp_of(counted).discrimination,
-        lambda scores, hits: metrics.corp(scores, hits).discrimination,
-    ),
-    "uncertainty": (
-        lambda counted: corp_of(counted).uncertainty,
-        lambda scores, hits: metrics.corp(scores, hits).uncertainty,
-    ),
-    "auroc": (auroc_of, metrics.auroc),
-    "averaged_two_bin": (averaged_two_bin_of, metrics.averaged_two_bin),
-    "spiegelhalter_z": (spiegelhalter_z_of, metrics.spiegelhalter_z),
-    "hosmer_lemeshow": (
-        lambda counted: hosmer_lemeshow_of(bin_tally(counted, n_bins=10, binning="equal_mass")),
-        metrics.hosmer_lemeshow,
-    ),
-    "ici": (ici_of, metrics.ici),
-    "e50": (lambda counted: quantile_of(counted, 0.5), metrics.e50),
-    "e90": (lambda counted: quantile_of(counted, 0.9), metrics.e90),
-    "brier_skill": (brier_skill_of, metrics.brier_skill),
-    "nll_skill": (nll_skill_of, metrics.nll_skill),
-    "nll_miscalibration": (
-        lambda counted: corp_nll_of(counted).miscalibration,
-        lambda scores, hits: metrics.corp_nll(scores, hits).miscalibration,
-    ),
-    "nll_discrimination": (
-        lambda counted: corp_nll_of(counted).discrimination,
-        lambda scores, hits: metrics.corp_nll(scores, hits).discrimination,
-    ),
-    "nll_uncertainty": (
-        lambda counted: corp_nll_of(counted).uncertainty,
-        lambda scores, hits: metrics.corp_nll(scores, hits).uncertainty,
-    ),
-    "mean_gap": (mean_gap_of, metrics.mean_gap),
-    "observed_expected_ratio": (observed_expected_ratio_of, metrics.observed_expected_ratio),
-    "calibration_intercept": (calibration_intercept_of, metrics.calibration_intercept),
-    "calibration_slope": (calibration_slope_of, metrics.calibration_slope),
-}
-each_measure = pytest.mark.parametrize("name", PAIRS)
-fewer = settings(max_examples=settings().max_examples // 3)
-"""For each measure."""
-
-
-def rows_of(scores: Floats, counts: Floats, hits: Floats) -> EventCase:
-    """Write counted rows out one by one."""
-    both = np.concatenate(
-        [np.repeat(scores, number.astype(int)) for number in (hits, counts - hits)]
-    )
-    return EventCase(both, (np.arange(both.size) < hits.sum()).astype(np.int64))
-
-
-def check_resamples(name: str, counted: Tally) -> None:
-    of_many, of_one = PAIRS[name]
-    counts, hits = np.broadcast_arrays(counted.counts, counted.hits)
-    found = of_many(counted)
-    assert found.shape == counts.shape[:-1]
-    for place in np.ndindex(found.shape):
-        expected = of_one(*rows_of(counted.scores, counts[place], hits[place]))
-        assert found[place] == pytest.approx(expected, rel=1e-6, abs=1e-7, nan_ok=True)
-
-
-def bootstrapped(counted: Tally, rng: np.random.Generator, shape: tuple[int, ...]) -> Tally:
-    """Rows drawn again: some scores come out with no row at all."""
-    n = counted.n_samples
-    counts = rng.multinomial(n, counted.counts / n, size=shape)
-    hits = rng.binomial(counts, counted.hits / counted.counts)
-    return Tally(counted.scores, counts.astype(float), hits.astype(float), n)
-
-
-def redrawn(counted: Tally, rng: np.random.Generator, n_resamples: int) -> Tally:
-    """Labels drawn again: every score keeps its rows."""
-    draws = rng.binomial(
-        counted.counts.astype(int), counted.scores, size=(n_resamples, counted.scores.size)
-    )
-    return Tally(counted.scores, counted.counts, draws.astype(float), counted.n_samples)
-
-
-@each_measure
-@fewer
-@given(one=event_data(), seed=st.integers(0, 1_000))
-def test_resamples_together_are_resamples_one_by_one(name: str, one: EventCase, seed: int) -> None:
-    rng, counted = np.random.default_rng(seed), tally(*one)
-    check_resamples(name, counted)
-    check_resamples(name, bootstrapped(counted, rng, (2, 3)))
-    check_resamples(name, redrawn(counted, rng, 4))
-
-
-@each_measure
-def test_resamples_of_many_scores_are_those_one_by_one(name: str, rng: np.random.Generator) -> None:
-    scores = rng.beta(0.4, 0.3, 3_000)
-    counted = tally(scores, rng.random(3_000) < scores**1.5)
-    check_resamples(name, bootstrapped(counted, rng, (6,)))
-    check_resamples(name, redrawn(counted, rng, 6))
-
-
 # What may change nothing --------------------------------------------------------------------------
-
-
-@each_measure
-@fewer
-@given(one=event_data(), random=st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_no_bit(name: str, one: EventCase, random: Random) -> None:
-    order = list(range(len(one.scores)))
-    random.shuffle(order)
-    of_one = PAIRS[name][1]
-    first, second = of_one(*one), of_one(one.scores[order], one.hits[order])
-    assert first == second or (math.isnan(first) and math.isnan(second))
 
 
 @given(logit_sets(), st.randoms(use_true_random=False))

@@ -31,7 +31,15 @@ def close(value: float) -> object:
 # Against the loops --------------------------------------------------------------------------------
 
 
-def check_events(one: EventCase) -> None:
+def check_loess(one: EventCase) -> None:
+    gaps = reference.loess_gaps(one.scores.tolist(), one.hits.tolist())
+    assert metrics.ici(*one) == close(math.fsum(gaps) / len(gaps))
+    assert metrics.e50(*one) == close(reference.type_7(gaps, Fraction(1, 2)))
+    assert metrics.e90(*one) == close(reference.type_7(gaps, Fraction(9, 10)))
+
+
+@given(event_data(max_size=15))
+def test_event_measures_agree_with_the_loops(one: EventCase) -> None:
     scores, hits = one.scores.tolist(), one.hits.tolist()
     assert metrics.averaged_two_bin(*one) == close(reference.averaged_two_bin(scores, hits))
     # Of scores an epsilon from 1 alone, both sums are of single bits.
@@ -50,18 +58,6 @@ def check_events(one: EventCase) -> None:
     assert parts.uncertainty == close(sums.uncertainty)
     nll = reference.skill(loops.event_nll(scores, hits), sums.uncertainty)
     assert metrics.nll_skill(*one) == close(nll)
-
-
-def check_loess(one: EventCase) -> None:
-    gaps = reference.loess_gaps(one.scores.tolist(), one.hits.tolist())
-    assert metrics.ici(*one) == close(math.fsum(gaps) / len(gaps))
-    assert metrics.e50(*one) == close(reference.type_7(gaps, Fraction(1, 2)))
-    assert metrics.e90(*one) == close(reference.type_7(gaps, Fraction(9, 10)))
-
-
-@given(event_data(max_size=15))
-def test_event_measures_agree_with_the_loops(one: EventCase) -> None:
-    check_events(one)
 
 
 sixty_fourths = st.lists(

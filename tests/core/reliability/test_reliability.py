@@ -106,7 +106,8 @@ def test_class_bins_are_those_of_classwise_ece(rng: np.random.Generator) -> None
 # The isotonic curve ---------------------------------------------------------------------------
 
 
-def check_steps(case: EventCase) -> None:
+@given(event_data())
+def test_the_isotonic_curve_is_exactly_that_of_the_loops(case: EventCase) -> None:
     found = corp_reliability(*case, n_resamples=2)
     expected = slow.isotonic(case.scores.tolist(), case.hits.tolist())
     assert found.score.tolist() == expected.scores
@@ -116,11 +117,6 @@ def check_steps(case: EventCase) -> None:
     assert found.step_frequency.tolist() == expected.heights
     assert found.step_count.tolist() == expected.counts
     assert found.step_hits.tolist() == expected.hits
-
-
-@given(event_data())
-def test_the_isotonic_curve_is_exactly_that_of_the_loops(case: EventCase) -> None:
-    check_steps(case)
 
 
 @settings(max_examples=50)
