@@ -14,7 +14,6 @@ from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet, is_designed
 from calibcore.events import TopR
 from calibcore.inference import Inference
-from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.comparison import (
     QUICK_SECONDS,
     ComparisonResults,
@@ -27,7 +26,6 @@ from dashboard.compute.files import set_sentences
 from dashboard.compute.split import slicing_of
 from dashboard.compute.subgroups import find_drift, find_groups
 from dashboard.compute.uncertainty import closer_look
-from dashboard.compute.verdict import findings_of, groups_of, lines_of, ranges_by_side
 from dashboard.document.blocks import Block, Cell, Report, Row, Section, Sentences, Table, Typed
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
@@ -38,19 +36,18 @@ from dashboard.scene import Scene
 from dashboard.take_home import files as take_home
 from dashboard.texts import opening as imports
 from dashboard.texts import report as words
-from dashboard.texts import verdict as verdict_words
-from dashboard.texts.advice import HEADING
 from dashboard.texts.design import NO_DRIFT, design_line
-from dashboard.texts.limits import power_sentence, rounded_note
-from dashboard.texts.measures import listed
+from dashboard.texts.limits import power_sentence
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
-from dashboard.texts.opening import OF_USE, ROLES
+from dashboard.texts.opening import OF_USE, ROLES, of_extremes
 from dashboard.texts.rows import rows_of, say_rows
 from dashboard.texts.subgroups import BLANK, KNOWN_GROUPS
 from dashboard.texts.subject import subject
-from dashboard.texts.verdict import SAME_DATA, bridge, outcome
+from dashboard.texts.verdict import FITTED_HERE, SAME_DATA
 from dashboard.views.decisions.document import Choices
+from dashboard.views.overview.document import document as overview
+from dashboard.views.overview.document import measures_of
 
 MOST_CLASSES = 30
 """Classes whose rows are counted one by one."""
@@ -92,18 +89,17 @@ def report_of(scene: Scene, request: ReportRequest, tell: Progress) -> Report:
     ``request``: what else it is to hold. ``tell``: told the share that is done.
     """
     scene = replace(scene, palette=LIGHT)
-    n_classes = None if scene.class_names is None else len(scene.class_names)
-    measures = listed(full=True, n_classes=n_classes, event=scene.settings.event)
     inference = None
     if scene.n_resamples:
-        inference = closer_look(scene, measures, lambda done: tell(0.5 * done))
+        every = measures_of(scene, full=True)
+        inference = closer_look(scene, every, lambda done: tell(0.5 * done))
     compared = _compared(scene, request, lambda done: tell(0.5 + 0.4 * done))
     tell(0.9)
     sections = (
         _summary(scene, inference, request),
         _data(scene),
         findings.graphs(scene),
-        findings.measures(scene, inference, measures),
+        findings.measures(scene, inference),
         findings.subgroups(scene),
         findings.decisions(scene, request.decisions),
         *_calibrator(scene),
@@ -140,40 +136,16 @@ def _compared(scene: Scene, request: ReportRequest, tell: Progress) -> Compariso
 
 
 def _summary(scene: Scene, inference: Inference | None, request: ReportRequest) -> Section:
-    """Return the verdict, its picture, the measures that matter most, and what to do."""
-    event, evaluated = scene.event_words, scene.evaluated
-    blocks: list[Block | None] = []
-    badges, groups, ranges = findings_of(scene), groups_of(scene), ranges_by_side(scene)
-    for name, side in findings.sides_of(scene):
-        whole = verdict_words.verdict(side, event, badges[name], expert=scene.expert).sentence
-        verdict = f"{name}: {whole if name in ranges else badges[name].in_sentence}"
-        counted = groups.counted(after=name == words.AFTER) if name in ranges else ""
-        blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))
-        blocks.append(lines(f"ranges {name.lower()}", [ranges[name]] if name in ranges else []))
-    done = outcome(
-        scene.result, evaluated, scene.settings.method,
-        expert=scene.expert, prediction=event.prediction,
-    )  # fmt: skip
-    notes = [
-        design_line(scene),
-        done,
-        bridge(dict(findings.sides_of(scene))),
-        rounded_note(evaluated.before) or "",
-    ]
-    n_classes = None if scene.class_names is None else len(scene.class_names)
-    short = listed(full=False, n_classes=n_classes, event=scene.settings.event)
-    steps = steps_of(scene, inference, classes_of(scene), groups, compare=request.compare)
+    """Return the first page, and what may lead to a wrong conclusion."""
+    extremes = of_extremes(scene.upload.doubts)  # which the page holds
+    warnings = [one for one in _warnings(scene) if one not in extremes]
     return section(
         scene,
         words.SUMMARY,
         "summary",
-        *blocks,
-        lines("calibrator", notes),
-        findings.diagrams(scene),
-        findings.measures_of(scene, inference, short, defined=False),
-        lines("subgroups", lines_of(scene)),
-        lines("recommendations", [step.sentence for step in steps], HEADING),
-        lines("warnings", _warnings(scene), words.WARNINGS),
+        lines("design", [design_line(scene)]),
+        *overview(scene, inference, compare=request.compare),
+        lines("warnings", warnings, words.WARNINGS),
         lines("left out", scene.upload.left_out),
         lines(
             "limits",
@@ -188,7 +160,7 @@ def _warnings(scene: Scene) -> list[str]:
     if scene.result.same_data:
         warnings.append(say_rows(SAME_DATA))
     elif scene.chosen == "calibration":
-        warnings.append(say_rows(words.FITTED_ON_THEM))
+        warnings.append(say_rows(FITTED_HERE))
     return warnings
 
 

@@ -1,35 +1,31 @@
 """What was found, as sections of a report: graphs, measures, subgroups, decisions, calibrators."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.comparison import pick, ranked, sides_shown
-from calibcore.evaluation import Side
 from calibcore.events import OneClass
 from calibcore.inference import Inference
-from calibcore.metrics import Measure
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.compute.comparison import RANKED_BY, ComparisonResults, Dealt, conclusion_of
-from dashboard.compute.figures import draw_reliability
 from dashboard.compute.subgroups import find_groups, find_slices
 from dashboard.compute.verdict import lines_of
-from dashboard.document.blocks import Block, Picture, Pictures, Section, Sentences, Table
+from dashboard.document.blocks import Block, Picture, Pictures, Section, Sentences
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.tables import contest_table, measures_shown
 from dashboard.texts import comparison as contest_words
 from dashboard.texts import report as words
-from dashboard.texts.reliability import bins_caption, of_event
-from dashboard.texts.rows import say_rows
-from dashboard.texts.tiles import table_note, uncertainty_note
+from dashboard.texts.verdict import sides_of
 from dashboard.views.decisions.document import Choices
 from dashboard.views.decisions.document import document as decisions_document
 from dashboard.views.ks_graphs import drawing
 from dashboard.views.ks_graphs import words as graph_words
-from dashboard.views.overview.document import measures_table
+from dashboard.views.overview.document import measure_notes, measures_of, measures_table
 from dashboard.views.subgroups import words as slice_words
 from dashboard.views.subgroups.document import slice_table
 
@@ -42,45 +38,30 @@ MOST_COLUMNS = 8
 
 
 def section(scene: Scene, title: str, key: str, *blocks: Block | None) -> Section:
-    """Return a section of the blocks that are there."""
+    """Return a section of the blocks that hold something; what is no other after stands once."""
     practice = words.practice(title, risk=isinstance(scene.settings.event, OneClass))
-    return Section(key, title, practice, tuple(b for b in blocks if b is not None))
+    return Section(key, title, practice, tuple(filter(None, (_shown(scene, b) for b in blocks))))
 
 
-def lines(
-    key: str, texts: Sequence[str], heading: str = "", *, large: bool = False
-) -> Sentences | None:
-    """Return sentences of a page; None where there are none."""
-    filled = tuple(text for text in texts if text.strip())
-    return Sentences(key, filled, heading, large) if filled else None
+def _shown(scene: Scene, block: Block | None) -> Block | None:
+    match block:
+        case Sentences():
+            return block if block.plain_lines else None
+        case Pictures():
+            n_sides = 1 if scene.evaluated.after is scene.evaluated.before else 2
+            drawn = [one for one in block.pictures[:n_sides] if one.figure is not None]
+            return replace(block, pictures=tuple(drawn))
+    return block
 
 
-def sides_of(scene: Scene) -> list[tuple[str, Side]]:
-    """Return the sides by their names; Before alone where nothing was calibrated."""
-    before, after = scene.evaluated.before, scene.evaluated.after
-    first = [(words.BEFORE, before)]
-    return first if after is before else [*first, (words.AFTER, after)]
-
-
-def diagrams(scene: Scene) -> Pictures:
-    """Return the reliability diagram of each side."""
-
-    def title(text: str) -> str:
-        named = of_event(text, event=scene.event_words)
-        return say_rows(text) if named == text else named
-
-    shown = []
-    for name, side in sides_of(scene):
-        drawn = draw_reliability(scene, "after" if name == words.AFTER else "before")
-        caption = bins_caption(side, expert=scene.expert)
-        titles = Titles(side=name, write=title)
-        shown.append(Picture(f"reliability {name.lower()}", caption, drawn, titles))
-    return Pictures("reliability", tuple(shown))
+def lines(key: str, texts: Sequence[str], heading: str = "") -> Sentences:
+    """Return sentences of a page."""
+    return Sentences(key, tuple(text for text in texts if text), heading)
 
 
 def graphs(scene: Scene) -> Section:
     """Return the gap and the four graphs of each side, before beside after."""
-    sides = sides_of(scene)
+    sides = [*sides_of(scene.evaluated).items()]
     drawn = drawing.draw_graphs(scene, alike=[scene], n_figures=drawing.USUAL_FIGURES)
     gaps = drawing.draw_gaps(scene, alike=[scene], n_figures=drawing.USUAL_FIGURES)
     captions = drawing.captions_of(scene)
@@ -106,23 +87,13 @@ def graphs(scene: Scene) -> Section:
 # Measures -----------------------------------------------------------------------------------
 
 
-def measures_of(
-    scene: Scene, inference: Inference | None, measures: Sequence[Measure], *, defined: bool
-) -> Table:
-    """Return the table of measures; ``defined``: whether each row says what its measure is."""
-    both = len(sides_of(scene)) > 1
-    return measures_table(
-        scene.evaluated, inference, measures, both=both, defined=defined, expert=scene.expert
-    )
-
-
-def measures(scene: Scene, inference: Inference | None, listed: Sequence[Measure]) -> Section:
+def measures(scene: Scene, inference: Inference | None) -> Section:
     """Return every measure with its definition."""
-    notes = [table_note(scene.evaluated, listed)]
-    if inference is not None:
-        notes.append(uncertainty_note(inference, expert=scene.expert))
-    table = measures_of(scene, inference, listed, defined=True)
-    return section(scene, words.MEASURES, "measures", table, lines("notes", notes))
+    evaluated, listed = scene.evaluated, measures_of(scene, full=True)
+    both = evaluated.after is not evaluated.before
+    table = measures_table(evaluated, inference, listed, both=both, expert=scene.expert)
+    notes = measure_notes(scene, inference, listed)
+    return section(scene, words.MEASURES, "measures", table, notes)
 
 
 # Subgroups ----------------------------------------------------------------------------------

@@ -333,7 +333,7 @@ def plain(text: str) -> str:
 
     Examples
     --------
-    >>> plain(r":red-badge[Before: overconfident] **KS error** 5\.1%")
-    'Before: overconfident. KS error 5.1%'
+    >>> plain(r":red-badge[Before: overconfident] by **5\.1%**")
+    'Before: overconfident by 5.1%'
     """
-    return _MARKUP.sub("", _BADGE.sub(r"\1.", text))
+    return _MARKUP.sub("", _BADGE.sub(r"\1", text))
