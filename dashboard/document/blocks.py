@@ -116,7 +116,7 @@ class Sentences:
     """Markdown, as a page shows them."""
     heading: str = ""
     help: str = ""
-    """What a page explains beside the heading."""
+    """What a page explains beside the heading, or the sentence where there is none."""
     large: bool = False
     """Whether a report writes them as a verdict."""
     headline: bool = False

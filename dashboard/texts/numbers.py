@@ -324,7 +324,7 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~:$&^=])", r"\\\1", broken)
 
 
-_BADGE = re.compile(r":\w+-badge\[(.*?)\]")
+_BADGE = re.compile(r":(?:\w+-badge|small)\[(.*?)\]")
 _MARKUP = re.compile(r"\*\*|\u2060|\\(?=[^A-Za-z0-9\s])|(?<=\n)\s+|\s+(?=\n)")
 
 

@@ -34,7 +34,8 @@ def _sentences(block: Sentences) -> None:
         if block.headline and not number:
             st.subheader(line.replace("],", "]"), anchor=False)  # after a badge
         else:
-            st.markdown(f":small[{line}]" if block.small else line)
+            text = f":small[{line}]" if block.small else line
+            st.markdown(text, help=None if block.heading else block.help or None)
 
 
 def _pictures(block: Pictures) -> None:
