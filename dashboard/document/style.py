@@ -54,7 +54,7 @@ footer { margin-top: 2.5em; overflow-wrap: anywhere; padding-top: 0.6em;
   .brief th, .brief td { padding: 1px 6px; } .brief .told, .brief .wide { margin: 4px 0; }
   .brief td small { display: inline; margin-left: 6px; } .brief td { white-space: nowrap; }
   .brief .side-by-side { width: 78%; margin: 4px auto; }
-  .dense .side-by-side { width: 52%; } .dense { font-size: 8pt; line-height: 1.2; }
+  .dense .side-by-side { width: 48%; } .dense { font-size: 8pt; line-height: 1.2; }
   .brief footer { margin-top: 6px; }
 }
 """
