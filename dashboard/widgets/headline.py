@@ -46,21 +46,21 @@ def show_headline(scene: Scene, *, notes: bool = False) -> DeltaGenerator:
         write(*verdict_of(scene))
         place = st.empty()
     if notes:
-        with st.container():  # there with or without notes, so that what follows keeps its place
-            show_notes(scene, notes_of(scene))
+        show_notes(scene, notes_of(scene))
     return place
 
 
 def show_notes(scene: Scene, notes: Sentences) -> None:
     """Show the test statistics to experts, and what may mislead."""
-    if scene.expert:
-        with st.expander("Test statistics"):
-            st.markdown(statistics(scene.evaluated))
-    write(notes)
-    if scene.chosen == "calibration":
-        st.info(say_rows(FITTED_HERE), icon=":material/info:")
-    if scene.result.same_data:
-        st.warning(say_rows(SAME_DATA), icon=":material/warning:")
+    with st.container():  # there with or without notes, so that what follows keeps its place
+        if scene.expert:
+            with st.expander("Test statistics"):
+                st.markdown(statistics(scene.evaluated))
+        write(notes)
+        if scene.chosen == "calibration":
+            st.info(say_rows(FITTED_HERE), icon=":material/info:")
+        if scene.result.same_data:
+            st.warning(say_rows(SAME_DATA), icon=":material/warning:")
 
 
 def show_step(scene: Scene, step: Step, shown: str) -> None:
