@@ -22,6 +22,7 @@ from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look
+from dashboard.compute.verdict import verdict_of
 from dashboard.document.blocks import Block, Cell, Sentences, Table
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers import Upload
@@ -43,7 +44,7 @@ from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
 from dashboard.texts.verdict import refusal
 from dashboard.views.decisions.document import Choices, selections_of
 from dashboard.views.decisions.words import USUAL_ACCURACY, selection_lines
-from dashboard.views.overview.document import document, measures_of
+from dashboard.views.overview.document import details_of, measures_of, measures_table
 
 _FILES_ARE = {"rows": "parts", "sets": "sets", "without": "models"}
 _TOGETHER = {"parts": ("rows",), "sets": ("sets",), "models": ("models",)}
@@ -87,12 +88,14 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
         stage("Finding intervals")
         measures = measures_of(scene, full=full)
         inference = closer_look(scene, measures, tell) if scene.n_resamples else None
-        if reported := bool(given["report"] or given["json"]):
+        if given["report"] or given["json"]:
             stage("Writing the report")
             _write_report(scene, given, tell)
     console = Lines()
     _print_head(console, scene)
-    write(console, *document(scene, inference, full=full, compare=reported))
+    both = scene.result.of_test is not None
+    table = measures_table(scene.evaluated, inference, measures, both=both)
+    write(console, *verdict_of(scene), *details_of(scene, inference), table)
     _print_notes(console, scene)
     figures = figures_of(scene) if conditions else {}
     holding = [one for one in conditions if one.holds(figures)]

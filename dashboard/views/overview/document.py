@@ -37,15 +37,14 @@ from dashboard.texts.verdict import DETAILS, where_off
 
 
 def document(
-    scene: Scene, inference: Inference | None, *, full: bool = False, compare: bool = True
+    scene: Scene, inference: Inference | None, *, compare: bool = True
 ) -> tuple[Block, ...]:
     """Return the page, with what is known of the uncertainty.
 
-    ``full``: whether every measure is listed. ``compare``: whether calibrators may be compared for
-    what is recommended.
+    ``compare``: whether calibrators may be compared for what is recommended.
     """
     steps = steps_of(scene, inference, classes_of(scene), groups_of(scene), compare=compare)
-    measures = measures_of(scene, full=full)
+    measures = measures_of(scene, full=False)
     both = scene.evaluated.after is not scene.evaluated.before
     return (
         *verdict_of(scene),
