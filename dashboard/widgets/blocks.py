@@ -1,5 +1,6 @@
 """Blocks as a page of Streamlit shows them."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from html import escape
@@ -13,6 +14,9 @@ from dashboard.widgets.tables import Part, cell, coloured, explained, table
 
 ARROW, SAME = " \u2192 ", "before and after"
 """Between before and after, and for what is the same on both sides."""
+
+_COMMA = re.compile(r"^(:\w+-badge\[[^\]]*\]),")
+"""After a badge, which needs none."""
 
 
 def write(*blocks: Block) -> None:
@@ -32,7 +36,7 @@ def _sentences(block: Sentences) -> None:
         st.subheader(block.heading, anchor=False, help=block.help or None)
     for number, line in enumerate(block.lines):
         if block.headline and not number:
-            st.subheader(line.replace("],", "]"), anchor=False)  # after a badge
+            st.subheader(_COMMA.sub(r"\1", line), anchor=False)
         else:
             text = f":small[{line}]" if block.small else line
             st.markdown(text, help=None if block.heading else block.help or None)
