@@ -17,12 +17,12 @@ import numpy as np
 
 from calibcore import audit, load_sample
 from dashboard.compute.cache import forget
-from dashboard.compute.verdict import groups_of
+from dashboard.compute.verdict import findings_of, groups_of, verdict_of
 from dashboard.headless import event_of, scene_of
 from dashboard.readers import Parsed, digest_of, parse, understand
 from dashboard.readers.records import DEFAULTS
 from dashboard.report.library import write
-from dashboard.texts.verdict import both_sides_line
+from dashboard.texts.verdict import where_off
 
 ROOT = Path(__file__).parents[1]
 OURS = tuple(str(ROOT / name) for name in ("calibcore", "dashboard"))
@@ -39,7 +39,7 @@ def table_of_loans() -> bytes:
     return "\n".join(["loan,branch,pd,defaulted", *rows]).encode()
 
 
-def verdict_of_a_table() -> str:
+def verdict_of_a_table() -> object:
     """Read a table, evaluate it, and say the verdict with the worst subgroup."""
     forget()
     data = table_of_loans()
@@ -47,9 +47,7 @@ def verdict_of_a_table() -> str:
     upload = understand([Parsed("loans.csv", digest_of(["loans"]), held)], DEFAULTS)
     event = event_of(upload, None)
     scene = scene_of(upload, event=event, n_resamples=0, progress=lambda _: None)
-    return both_sides_line(
-        scene.result, scene.evaluated, scene.event_words, groups=groups_of(scene), ranges=True
-    )
+    return verdict_of(scene), where_off(scene.evaluated, findings_of(scene), groups_of(scene))
 
 
 def audit_of_logits() -> object:

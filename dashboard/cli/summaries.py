@@ -17,7 +17,8 @@ from calibcore.metrics import EventMeasure
 from calibcore.summary import Period, Summary, in_time
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
-from dashboard.cli.terminal import table_cells
+from dashboard.cli.terminal import write
+from dashboard.document.blocks import Sentences
 from dashboard.engines import summarise_on
 from dashboard.settings import NO_METHOD
 from dashboard.spark import summarise_spark_files
@@ -27,7 +28,7 @@ from dashboard.texts.events import event_words
 from dashboard.texts.measures import listed
 from dashboard.texts.numbers import amount, percent, plain
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
-from dashboard.texts.verdict import both_sides_line
+from dashboard.texts.verdict import findings, verdict_lines, where_off
 from dashboard.views.overview.document import measures_table
 
 _SERVES = "files", "resamples", "calibrator", "bins", "seed"
@@ -76,14 +77,16 @@ def audit_summaries(given: Mapping[str, Any], fail_if: Sequence[str], *, full: b
         with _progress("Finding intervals") as tell:
             intervals = result.intervals(*keys, n_resamples=n_resamples, progress=tell)
     words = event_words(event, ("0", "1"), "outcome")
-    console = Lines()
+    console, badges = Lines(), findings(result, result.test, words)
     console.print(escape(plain(heading(given["files"], summary))), style="bold", soft_wrap=True)
-    line = both_sides_line(result, result.test, words, ranges=True)
-    console.print(escape(plain(line)), soft_wrap=True)
-    table = measures_table(
-        result.test, intervals, measures, both=calibrated, closer=intervals is not None
+    lines = verdict_lines(result.test, words, badges, given["calibrator"] or NO_METHOD)
+    write(
+        console,
+        Sentences("verdict", (*lines.values(), *where_off(result.test, badges).values())),
+        measures_table(
+            result.test, intervals, measures, both=calibrated, closer=intervals is not None
+        ),
     )
-    console.table(*table_cells(table))
     notes = NOT_SEPARATION, in_the_nll(result.test, calibrated=calibrated), _limits(summary)
     for note in filter(None, (*notes, *map(escape, result.warnings))):
         console.print(note, soft_wrap=True)

@@ -22,8 +22,8 @@ from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look
-from dashboard.compute.verdict import groups_of, lines_of
-from dashboard.document.blocks import Cell, Table
+from dashboard.compute.verdict import verdict_of
+from dashboard.document.blocks import Block, Cell, Sentences, Table
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import Options
@@ -36,16 +36,15 @@ from dashboard.take_home.files import calibrator_file
 from dashboard.take_home.words import unfitted
 from dashboard.take_home.workbook import workbook_of
 from dashboard.texts.design import design_line
-from dashboard.texts.measures import listed
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import as_read, class_names_in
 from dashboard.texts.subject import subject
 from dashboard.texts.tiles import NOT_SEPARATION, in_the_nll
-from dashboard.texts.verdict import both_sides_line, refusal
+from dashboard.texts.verdict import refusal
 from dashboard.views.decisions.document import Choices, selections_of
 from dashboard.views.decisions.words import USUAL_ACCURACY, selection_lines
-from dashboard.views.overview.document import measures_table
+from dashboard.views.overview.document import details_of, measures_of, measures_table
 
 _FILES_ARE = {"rows": "parts", "sets": "sets", "without": "models"}
 _TOGETHER = {"parts": ("rows",), "sets": ("sets",), "models": ("models",)}
@@ -87,8 +86,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
             n_bins=given["bins"], seed=given["seed"],
         )  # fmt: skip
         stage("Finding intervals")
-        n_classes = None if upload.class_names is None else len(upload.class_names)
-        measures = listed(full=full, n_classes=n_classes, event=event)
+        measures = measures_of(scene, full=full)
         inference = closer_look(scene, measures, tell) if scene.n_resamples else None
         if given["report"] or given["json"]:
             stage("Writing the report")
@@ -96,7 +94,8 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     console = Lines()
     _print_head(console, scene)
     both = scene.result.of_test is not None
-    console.table(*table_cells(measures_table(scene.evaluated, inference, measures, both=both)))
+    table = measures_table(scene.evaluated, inference, measures, both=both)
+    write(console, *verdict_of(scene), *details_of(scene, inference), table)
     _print_notes(console, scene)
     figures = figures_of(scene) if conditions else {}
     holding = [one for one in conditions if one.holds(figures)]
@@ -106,7 +105,8 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
 
 
 def _print_notes(console: Lines, scene: Scene) -> None:
-    notes = [NOT_SEPARATION] if isinstance(scene.settings.event, OneClass) else []
+    notes = [escape(plain(text)) for text in _decisions(scene)]
+    notes += [NOT_SEPARATION] if isinstance(scene.settings.event, OneClass) else []
     notes += [in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)]
     notes += [f"Warning: {escape(warning)}" for warning in scene.result.warnings]
     for note in filter(None, notes):
@@ -282,12 +282,6 @@ def _print_head(console: Console, scene: Scene) -> None:
     read = *as_read(scene.upload), *left, *proposed(scene.upload)
     for text in filter(None, (design_line(scene), *read)):
         console.print(escape(plain(text)), soft_wrap=True)
-    words = scene.event_words
-    line = both_sides_line(
-        scene.result, scene.evaluated, words, groups=groups_of(scene), ranges=True
-    )
-    for text in (line, *lines_of(scene), *_decisions(scene)):
-        console.print(escape(plain(text)), soft_wrap=True)
 
 
 def _decisions(scene: Scene) -> list[str]:
@@ -298,9 +292,18 @@ def _decisions(scene: Scene) -> list[str]:
     return [" ".join(selection_lines(selections_of(scene, wanted), wanted))]
 
 
-def table_cells(block: Table) -> tuple[list[str], list[list[str]]]:
-    """Return the heads and rows of a table, small print in brackets."""
-    return [*block.columns], [[row.name, *map(_cell, row.cells)] for row in block.rows]
+def write(console: Lines, *blocks: Block) -> None:
+    """Print blocks below each other, small print of tables in brackets; pictures are left out."""
+    for block in blocks:
+        match block:
+            case Sentences():
+                if block.heading:
+                    console.print(escape(block.heading), style="bold")
+                for line in block.plain_lines:
+                    console.print(escape(line), soft_wrap=True)
+            case Table():
+                rows = [[row.name, *map(_cell, row.cells)] for row in block.rows]
+                console.table(block.columns, rows)
 
 
 def _cell(one: Cell) -> str:

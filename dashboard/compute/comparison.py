@@ -54,6 +54,7 @@ from dashboard.compute.split import (
 )
 from dashboard.compute.subgroups import most_telling
 from dashboard.compute.uncertainty import LEAST_RESAMPLES, MOST_DRAWN, refits_of
+from dashboard.document.blocks import Sentences
 from dashboard.readers import Upload
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
@@ -484,10 +485,15 @@ class Conclusion:
     """Its figures."""
 
     @property
-    def lines(self) -> list[str]:
-        """All that is said."""
-        sentences = (self.head, self.level, self.not_tested, self.changers, self.on_test)
-        return [one for one in sentences if one]
+    def blocks(self) -> tuple[Sentences, Sentences]:
+        """Which to use and its equals; calibrators that change predictions, and the test set."""
+        small = f":small[{self.not_tested}]" if self.not_tested else ""
+        level = " ".join(filter(None, (self.level, small)))
+        best, more = (self.head, level), (self.changers, self.on_test)
+        return (
+            Sentences("best", tuple(filter(None, best)), headline=True),
+            Sentences("more", tuple(filter(None, more))),
+        )
 
 
 def conclusion_of(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> Conclusion:

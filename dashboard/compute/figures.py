@@ -1,39 +1,68 @@
 """Figures drawn once for each result and theme."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
+from functools import partial
 
 from plotly import graph_objects as go
 
+from calibcore.evaluation import Side
 from calibcore.metrics.binned import BinSweep, sweep_bins
 from calibcore.subgroups import Places
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.subgroups import SubgroupResults
 from dashboard.compute.uncertainty import class_bins
+from dashboard.document.blocks import Picture, Pictures
 from dashboard.figures import (
+    Diagram,
     SweepFigures,
     class_picture,
     reliability_diagram,
     sweep_figures,
 )
+from dashboard.figures.layout import harmless
+from dashboard.figures.plotly_json import Titles
 from dashboard.figures.subgroups import period_plot, slice_plot
 from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS
-from dashboard.texts.rows import rows
+from dashboard.texts.events import EventWords
+from dashboard.texts.reliability import (
+    bins_caption,
+    isotonic_caption,
+    of_event,
+    plot_caption,
+    smoothed_caption,
+)
+from dashboard.texts.rows import rows, say_rows
 
-SideChoice = Literal["before", "after"]
+CAPTIONS: dict[Diagram, Callable[..., str]] = {
+    "bins": bins_caption,
+    "plot": plot_caption,
+    "isotonic": isotonic_caption,
+    "smoothed": smoothed_caption,
+}
 
 
-def draw_reliability(scene: Scene, side: SideChoice) -> go.Figure:
-    """Draw the reliability diagram in bins of one side of one set."""
+def diagrams_of(scene: Scene, diagram: Diagram = "bins") -> Pictures:
+    """Draw the reliability diagram of each side of one set."""
+    before, after = scene.evaluated.before, scene.evaluated.after
+    write = partial(_title, event=scene.event_words)
 
-    def make() -> go.Figure:
-        shown, beside = scene.evaluated.before, scene.evaluated.after
-        if side == "after":
-            shown, beside = beside, shown
-        return reliability_diagram(shown, beside, scene.palette)
+    def picture(name: str, side: Side, beside: Side) -> Picture:
+        key = *_key(scene), name, diagram
+        drawn = once(
+            "diagrams", key, lambda: reliability_diagram(side, beside, scene.palette, diagram)
+        )
+        caption = CAPTIONS[diagram](side, expert=scene.expert)
+        return Picture(f"{name.lower()} reliability", caption, drawn, Titles(name, write))
 
-    return once("diagrams", (*_key(scene), side), make)
+    sides = picture("Before", before, after), picture("After", after, before)
+    return Pictures("reliability", sides)
+
+
+def _title(title: str, event: EventWords) -> str:
+    named = of_event(title, event=event)
+    return say_rows(title) if named == title else harmless(named)
 
 
 def draw_sweep(scene: Scene) -> SweepFigures:

@@ -1,14 +1,19 @@
 """The verdict that pages begin with: what is found of all rows, of subgroups and over time."""
 
+from collections.abc import Sequence
+
 from dashboard.compute.subgroups import find_drift, find_groups
+from dashboard.document.blocks import Sentences
 from dashboard.scene import Scene
 from dashboard.texts.advice import (
     drift_line,
     drifts,
 )
-from dashboard.texts.badges import FITTED, Badge, ranges_sentence
+from dashboard.texts.badges import Badge
+from dashboard.texts.limits import rounded_note
+from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.subgroups import Groups, worst_lines
-from dashboard.texts.verdict import findings
+from dashboard.texts.verdict import bridge, findings, outcome, sides_of, verdict_lines
 
 
 def groups_of(scene: Scene) -> Groups:
@@ -32,14 +37,39 @@ def findings_of(scene: Scene) -> dict[str, Badge]:
     return findings(scene.result, scene.evaluated, scene.event_words, groups_of(scene))
 
 
-def ranges_by_side(scene: Scene) -> dict[str, str]:
-    """Return at which scores each side is miscalibrated, where it is not fitted on these rows."""
-    sides = {"Before": scene.evaluated.before, "After": scene.evaluated.after}
-    return {
-        name: ranges_sentence(sides[name])
-        for name, finding in findings_of(scene).items()
-        if finding is not FITTED
-    }
+def verdict_of(scene: Scene) -> tuple[Sentences, ...]:
+    """Return the verdict of each side: what is found, its size, what it rests on."""
+    evaluated, expert = scene.evaluated, scene.expert
+    lines = verdict_lines(
+        evaluated, scene.event_words, findings_of(scene), scene.settings.method, expert=expert
+    )
+    blocks = [
+        Sentences(f"verdict {name.lower()}", (line,), large=True, headline=True)
+        for name, line in lines.items()
+    ]
+    if evaluated.after is evaluated.before:
+        blocks.append(Sentences("calibrator", (outcome_of(scene),), small=True))
+    return tuple(blocks)
+
+
+def outcome_of(scene: Scene) -> str:
+    """Return what the calibrator did."""
+    return outcome(
+        scene.result,
+        scene.evaluated,
+        scene.settings.method,
+        expert=scene.expert,
+        prediction=scene.event_words.prediction,
+        waiting=scene.waiting,
+    )
+
+
+def notes_of(scene: Scene, extremes: Sequence[str] = ()) -> Sentences:
+    """Return what may mislead: a KS error below its limit, rounded scores, ``extremes``."""
+    rounded = rounded_note(scene.evaluated.before, certain=not extremes)
+    below = bridge(sides_of(scene.evaluated))
+    lines = tuple(filter(None, (below, rounded, *map(escape_markdown, extremes))))
+    return Sentences("notes", lines, small=True)
 
 
 def lines_of(scene: Scene) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from plotly import graph_objects as go
 
-from dashboard.figures import LIGHT, Palette
+from dashboard.figures import LIGHT, Mark, Palette
 from dashboard.figures.plotly_json import AS_DRAWN, LightFigure, Titles
 from dashboard.texts.numbers import plain
 
@@ -115,6 +115,8 @@ class Sentences:
     lines: tuple[str, ...]
     """Markdown, as a page shows them."""
     heading: str = ""
+    help: str = ""
+    """What a page explains beside the heading, or the sentence where there is none."""
     large: bool = False
     """Whether a report writes them as a verdict."""
     headline: bool = False
@@ -137,9 +139,14 @@ class Picture:
     key: str
     caption: str
     """Markdown."""
-    figure: go.Figure
+    figure: go.Figure | None
+    """None where there is nothing to draw, which the caption then says."""
     titles: Titles = AS_DRAWN
     """How the figure's titles are written."""
+    note: str = ""
+    """What else it shows, for who cannot see it."""
+    mark: Mark | None = None
+    """What a page adds to the figure."""
 
     def sent(self, palette: Palette) -> dict[str, Any]:
         """Return the figure as plotly takes it."""

@@ -147,4 +147,5 @@ def _row(at: str, row: Row) -> str:
 def _cell(at: str, cell: Cell) -> str:
     text = escape(cell.full_note)
     note = f'<small data-json="{at}/note">{text}</small>' if text else ""
-    return f'<td><span data-json="{at}/shown">{escape(cell.shown)}</span>{note}</td>'
+    place = f' class="{cell.place}"' if cell.place else ""
+    return f'<td><span{place} data-json="{at}/shown">{escape(cell.shown)}</span>{note}</td>'

@@ -2,7 +2,7 @@
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,9 +12,8 @@ import numpy as np
 
 from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet, is_designed
-from calibcore.events import TopR
+from calibcore.events import OneClass, TopR
 from calibcore.inference import Inference
-from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.comparison import (
     QUICK_SECONDS,
     ComparisonResults,
@@ -25,32 +24,44 @@ from dashboard.compute.comparison import (
 )
 from dashboard.compute.files import set_sentences
 from dashboard.compute.split import slicing_of
-from dashboard.compute.subgroups import find_drift, find_groups
+from dashboard.compute.subgroups import find_drift, find_groups, find_slices
 from dashboard.compute.uncertainty import closer_look
-from dashboard.compute.verdict import findings_of, groups_of, lines_of, ranges_by_side
-from dashboard.document.blocks import Block, Cell, Report, Row, Section, Sentences, Table, Typed
+from dashboard.document.blocks import (
+    Block,
+    Cell,
+    Pictures,
+    Report,
+    Row,
+    Section,
+    Sentences,
+    Table,
+    Typed,
+)
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
-from dashboard.report import findings
-from dashboard.report.findings import lines, section
 from dashboard.report.reference import reference_of
 from dashboard.scene import Scene
 from dashboard.take_home import files as take_home
 from dashboard.texts import opening as imports
 from dashboard.texts import report as words
-from dashboard.texts import verdict as verdict_words
-from dashboard.texts.advice import HEADING
 from dashboard.texts.design import NO_DRIFT, design_line
-from dashboard.texts.limits import power_sentence, rounded_note
-from dashboard.texts.measures import listed
+from dashboard.texts.limits import power_sentence
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
-from dashboard.texts.opening import OF_USE, ROLES
+from dashboard.texts.opening import OF_USE, ROLES, of_extremes
 from dashboard.texts.rows import rows_of, say_rows
 from dashboard.texts.subgroups import BLANK, KNOWN_GROUPS
 from dashboard.texts.subject import subject
-from dashboard.texts.verdict import SAME_DATA, bridge, outcome
+from dashboard.texts.verdict import FITTED_HERE, SAME_DATA
+from dashboard.views.calibrators.document import document as calibrators
 from dashboard.views.decisions.document import Choices
+from dashboard.views.decisions.document import document as decisions
+from dashboard.views.ks_graphs.document import document as graphs
+from dashboard.views.ks_graphs.document import note_of as graphs_note
+from dashboard.views.overview.document import document as overview
+from dashboard.views.overview.document import measure_notes, measures_of, measures_table
+from dashboard.views.subgroups.document import document as subgroups
+from dashboard.views.subgroups.document import order_of
 
 MOST_CLASSES = 30
 """Classes whose rows are counted one by one."""
@@ -60,6 +71,13 @@ MOST_NAMES = 8
 
 MOST_NUMBERS = 12
 """Numbers of a calibrator that are written out; its file has all."""
+
+
+MOST_SUBGROUPS = 20
+"""Subgroups that are listed for each column."""
+
+MOST_COLUMNS = 8
+"""Columns whose subgroups are listed."""
 
 
 @dataclass(frozen=True)
@@ -92,22 +110,21 @@ def report_of(scene: Scene, request: ReportRequest, tell: Progress) -> Report:
     ``request``: what else it is to hold. ``tell``: told the share that is done.
     """
     scene = replace(scene, palette=LIGHT)
-    n_classes = None if scene.class_names is None else len(scene.class_names)
-    measures = listed(full=True, n_classes=n_classes, event=scene.settings.event)
     inference = None
     if scene.n_resamples:
-        inference = closer_look(scene, measures, lambda done: tell(0.5 * done))
+        every = measures_of(scene, full=True)
+        inference = closer_look(scene, every, lambda done: tell(0.5 * done))
     compared = _compared(scene, request, lambda done: tell(0.5 + 0.4 * done))
     tell(0.9)
     sections = (
         _summary(scene, inference, request),
         _data(scene),
-        findings.graphs(scene),
-        findings.measures(scene, inference, measures),
-        findings.subgroups(scene),
-        findings.decisions(scene, request.decisions),
+        section(scene, words.GRAPHS, "graphs", graphs_note(scene), *graphs(scene)),
+        _measures(scene, inference),
+        section(scene, words.SUBGROUPS, "subgroups", *_subgroups(scene)),
+        section(scene, words.DECISIONS, "decisions", *decisions(scene, request.decisions)),
         *_calibrator(scene),
-        findings.contest(scene, compared, request.dealt),
+        section(scene, words.CONTEST, "contest", *_contest(scene, compared, request.dealt)),
         _limits(scene, request),
         _rerun(scene, request),
     )
@@ -136,44 +153,42 @@ def _compared(scene: Scene, request: ReportRequest, tell: Progress) -> Compariso
     return None if contest.missing else contest
 
 
+def section(scene: Scene, title: str, key: str, *blocks: Block | None) -> Section:
+    """Return a section of the blocks that hold something; what is no other after stands once."""
+    practice = words.practice(title, risk=isinstance(scene.settings.event, OneClass))
+    return Section(key, title, practice, tuple(filter(None, (_shown(scene, b) for b in blocks))))
+
+
+def _shown(scene: Scene, block: Block | None) -> Block | None:
+    match block:
+        case Sentences():
+            return block if block.plain_lines else None
+        case Pictures():
+            n_sides = 1 if scene.evaluated.after is scene.evaluated.before else 2
+            drawn = [one for one in block.pictures[:n_sides] if one.figure is not None]
+            return replace(block, pictures=tuple(drawn))
+    return block
+
+
+def lines(key: str, texts: Sequence[str], heading: str = "") -> Sentences:
+    """Return sentences of a page."""
+    return Sentences(key, tuple(text for text in texts if text), heading)
+
+
 # The page for a committee -------------------------------------------------------------------
 
 
 def _summary(scene: Scene, inference: Inference | None, request: ReportRequest) -> Section:
-    """Return the verdict, its picture, the measures that matter most, and what to do."""
-    event, evaluated = scene.event_words, scene.evaluated
-    blocks: list[Block | None] = []
-    badges, groups, ranges = findings_of(scene), groups_of(scene), ranges_by_side(scene)
-    for name, side in findings.sides_of(scene):
-        whole = verdict_words.verdict(side, event, badges[name], expert=scene.expert).sentence
-        verdict = f"{name}: {whole if name in ranges else badges[name].in_sentence}"
-        counted = groups.counted(after=name == words.AFTER) if name in ranges else ""
-        blocks.append(lines(f"verdict {name.lower()}", [verdict, counted], large=True))
-        blocks.append(lines(f"ranges {name.lower()}", [ranges[name]] if name in ranges else []))
-    done = outcome(
-        scene.result, evaluated, scene.settings.method,
-        expert=scene.expert, prediction=event.prediction,
-    )  # fmt: skip
-    notes = [
-        design_line(scene),
-        done,
-        bridge(dict(findings.sides_of(scene))),
-        rounded_note(evaluated.before) or "",
-    ]
-    n_classes = None if scene.class_names is None else len(scene.class_names)
-    short = listed(full=False, n_classes=n_classes, event=scene.settings.event)
-    steps = steps_of(scene, inference, classes_of(scene), groups, compare=request.compare)
+    """Return the first page, and what may lead to a wrong conclusion."""
+    extremes = of_extremes(scene.upload.doubts)  # which the page holds
+    warnings = [one for one in _warnings(scene) if one not in extremes]
     return section(
         scene,
         words.SUMMARY,
         "summary",
-        *blocks,
-        lines("calibrator", notes),
-        findings.diagrams(scene),
-        findings.measures_of(scene, inference, short, defined=False),
-        lines("subgroups", lines_of(scene)),
-        lines("recommendations", [step.sentence for step in steps], HEADING),
-        lines("warnings", _warnings(scene), words.WARNINGS),
+        lines("design", [design_line(scene)]),
+        *overview(scene, inference, compare=request.compare),
+        lines("warnings", warnings, words.WARNINGS),
         lines("left out", scene.upload.left_out),
         lines(
             "limits",
@@ -188,7 +203,7 @@ def _warnings(scene: Scene) -> list[str]:
     if scene.result.same_data:
         warnings.append(say_rows(SAME_DATA))
     elif scene.chosen == "calibration":
-        warnings.append(say_rows(words.FITTED_ON_THEM))
+        warnings.append(say_rows(FITTED_HERE))
     return warnings
 
 
@@ -277,6 +292,41 @@ def _columns(scene: Scene) -> list[tuple[str, str]]:
     for name, role in roles.items():
         taken.setdefault(ROLES[role] if role else words.NOT_USED, []).append(name)
     return [(role, words.and_more(names, MOST_NAMES)) for role, names in taken.items()]
+
+
+# What was found ----------------------------------------------------------------------------
+
+
+def _measures(scene: Scene, inference: Inference | None) -> Section:
+    """Return every measure with its definition."""
+    evaluated, listed = scene.evaluated, measures_of(scene, full=True)
+    both = evaluated.after is not evaluated.before
+    table = measures_table(evaluated, inference, listed, both=both, expert=scene.expert)
+    notes = measure_notes(scene, inference, listed)
+    return section(scene, words.MEASURES, "measures", table, notes)
+
+
+def _subgroups(scene: Scene) -> Iterator[Block]:
+    """Return the subgroups of each column."""
+    slicings = find_groups(scene).slicings
+    noted: set[str] = set()
+    for by in [one.by for one in slicings[:MOST_COLUMNS]]:
+        order = order_of(find_slices(scene, by))
+        shown = order[:MOST_SUBGROUPS]
+        worst, table, note = subgroups(scene, by, shown)
+        cut = words.largest_shown(shown.size, order.size)
+        notes = [*(line for line in note.lines if line not in noted), cut]
+        yield from (worst, table, lines(note.key, notes))
+        noted.update(note.lines)
+    if not slicings:
+        yield lines("none", [words.NO_GROUPS])
+
+
+def _contest(scene: Scene, results: ComparisonResults | None, dealt: Dealt) -> tuple[Block, ...]:
+    """Return how the calibrators compare in cross-validation; that they were not compared."""
+    if results is None or len(results.contestants) < 2:
+        return (lines("none", [words.NOT_COMPARED]),)
+    return calibrators(scene, results, dealt)
 
 
 # The calibrator, the limits, and how to repeat it -------------------------------------------

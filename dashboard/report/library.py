@@ -1,14 +1,15 @@
 """The report of an audit that was made in Python: `calibcore.auditing.AuditResult.report`."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Sequence
+from itertools import product
 from os import PathLike, fspath
 from pathlib import Path
 
 import numpy as np
 
 from calibcore.auditing import AuditRequest, AuditResult
-from calibcore.calibrators import CATALOGUE, Calibrator, Method
+from calibcore.calibrators import CATALOGUE, Calibrator
 from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
@@ -20,7 +21,7 @@ from dashboard.figures import LIGHT
 from dashboard.readers import Upload
 from dashboard.report.contents import ReportRequest, report_of
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, OptionValue, Settings
+from dashboard.settings import NO_METHOD, OptionValue, Settings, allowed_values
 from dashboard.texts import report as words
 
 IN_PYTHON = "rows in Python"
@@ -102,27 +103,23 @@ def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:
 
 
 def _method(calibrator: Calibrator | None) -> tuple[str, tuple[tuple[str, OptionValue], ...]]:
-    """Find a calibrator in the catalogue, with its options."""
+    """Find a calibrator in the catalogue, with the options that make it."""
     if calibrator is None:
         return NO_METHOD, ()
     for method in CATALOGUE:
-        usual = {option.name: option.default for option in method.options}
-        own = {}
-        for name, value in usual.items():
-            given = getattr(calibrator, name, None)
-            own[name] = given if type(given) is type(value) else value
-        for options in (usual, own):
-            if _makes(method, options, calibrator):
-                return method.key, tuple(options.items())
+        names = [option.name for option in method.options]
+        for chosen in product(*(_values(method.key, name, calibrator) for name in names)):
+            options = tuple(zip(names, chosen, strict=True))
+            if method.make(**dict(options)) == calibrator:
+                return method.key, options
     wanted = "one of calibcore.calibrators.CATALOGUE, such as CATALOGUE[0].make()"
     raise CalibrationInputError("calibrator", repr(calibrator), wanted)
 
 
-def _makes(method: Method, options: Mapping[str, OptionValue], calibrator: Calibrator) -> bool:
-    try:
-        return method.make(**options) == calibrator
-    except CalibrationInputError:  # what the calibrator calls so is no option of this method
-        return False
+def _values(key: str, name: str, calibrator: Calibrator) -> Sequence[OptionValue]:
+    """Return what an option may be; of a number that the calibrator tells, that alone."""
+    allowed, own = allowed_values(key, name), getattr(calibrator, name, None)
+    return (own,) if isinstance(allowed, range) and type(own) is int else allowed or (False, True)
 
 
 def _digest(request: AuditRequest) -> str:

@@ -432,12 +432,13 @@ def _few(names: Sequence[str]) -> str:
 MARKED = "**Bold**: best; underlined: second best."
 
 
-def table_note(n_calibration: int, n_test: int | None, n_folds: int) -> str:
-    """Return what the figures of the table are; without a test set there is one each."""
-    crossed = f"{n_folds}-fold cross-validation on {rows_of(n_calibration)}"
-    if n_test is not None:
-        crossed = f"Upper figure: {crossed}; lower: {rows_of(n_test)} of the test set"
-    return f"{crossed}."
+def table_note(contestants: Sequence[Contestant], n_folds: int, commonest: str = "") -> str:
+    """Return what the figures of the table are, one or two each, and what ``commonest`` says."""
+    one = contestants[0]
+    crossed = f"{n_folds}-fold cross-validation on {rows_of(one.crossed.n_samples)}"
+    if len(sides_shown(contestants)) > 1:
+        crossed = f"Upper figure: {crossed}; lower: {rows_of(one.test.n_samples)} of the test set"
+    return f"{crossed}. {MARKED}{half_note(contestants)} {commonest}".rstrip()
 
 
 def crosses_half(contestants: Sequence[Contestant]) -> bool:

@@ -324,7 +324,7 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~:$&^=])", r"\\\1", broken)
 
 
-_BADGE = re.compile(r":\w+-badge\[(.*?)\]")
+_BADGE = re.compile(r":(?:\w+-badge|small)\[(.*?)\]")
 _MARKUP = re.compile(r"\*\*|\u2060|\\(?=[^A-Za-z0-9\s])|(?<=\n)\s+|\s+(?=\n)")
 
 
@@ -333,7 +333,7 @@ def plain(text: str) -> str:
 
     Examples
     --------
-    >>> plain(r":red-badge[Before: overconfident] **KS error** 5\.1%")
-    'Before: overconfident. KS error 5.1%'
+    >>> plain(r":red-badge[Before: overconfident] by **5\.1%**")
+    'Before: overconfident by 5.1%'
     """
-    return _MARKUP.sub("", _BADGE.sub(r"\1.", text))
+    return _MARKUP.sub("", _BADGE.sub(r"\1", text))

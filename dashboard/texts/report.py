@@ -106,10 +106,6 @@ NO_DISCRIMINATION = (
     " its purpose."
 )
 SAME_KIND = "The figures hold for data like these; other places, times or people need their own."
-FITTED_ON_THEM = (
-    "These are the rows the calibrator was fitted on: after calibration they look better than new"
-    " rows would."
-)
 
 
 def only_event(plain: str) -> str:

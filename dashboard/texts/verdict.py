@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from calibcore.auditing import AuditResult
 from calibcore.calibrators import FittedSpline, FittedTemperature
@@ -13,7 +12,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.inference import Omnibus
 from calibcore.verdict import DETECTION_LEVEL, mean_gap_of
-from dashboard.settings import NO_METHOD, method_by_key
+from dashboard.settings import NO_METHOD, method_by_key, method_of
 from dashboard.texts.badges import (
     CHANCE,
     CONSTANT,
@@ -29,12 +28,12 @@ from dashboard.texts.badges import (
     shape,
 )
 from dashboard.texts.events import EventWords
+from dashboard.texts.glossary import SHORT_NAMES
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import (
     adds_up,
     detected_points,
-    detected_pp,
     escape_markdown,
     measured,
     null_source,
@@ -58,22 +57,6 @@ LOOKING_CLOSER = "Computing the 95% confidence intervals"
 NEXT_STEP = "Change the file or the settings on the left, or choose another file or an example."
 
 
-@dataclass(frozen=True)
-class VerdictWords:
-    """What one side shows."""
-
-    finding: Badge
-    """The finding, for a badge."""
-    size: str
-    """What follows the finding: its size, the numbers it rests on, the evidence; ends in a period.
-    """
-
-    @property
-    def sentence(self) -> str:
-        """The finding and its size."""
-        return f"{self.finding.word}{self.size}"
-
-
 def verdict(
     side: Side,
     event: EventWords,
@@ -81,13 +64,13 @@ def verdict(
     *,
     expert: bool = False,
     before: Side | None = None,
-) -> VerdictWords:
+) -> str:
     """Return what one side shows about its event, with numbers from its result.
 
     With what was `finding` of the side, by `findings`, where that is not of the side alone; and
     with how large it was ``before`` calibration, where this is after it.
 
-    Examples of the sentence: "Overconfident by 5.1 percentage points: mean score 95.7%, but 90.6%
+    Examples: "Overconfident by 5.1 percentage points: mean score 95.7%, but 90.6%
     correct." and, of a class, "Scores too low by 2.0 percentage points: class cat, mean score
     10.0%, observed 12.0%."
     """
@@ -120,7 +103,7 @@ def verdict(
     if expert:
         tested = f" (joint test, {p_words(side.omnibus.p_value)})"
     text = f"{shown} on average, but {other}" if other else f"{shown}: {means}"
-    return VerdictWords(finding, f"{text}{tested}.")
+    return f"{finding.word}{text}{tested}."
 
 
 @says_rows
@@ -176,40 +159,43 @@ def findings(
     return badges
 
 
-def both_sides_line(
-    result: AuditResult,
+def verdict_lines(
     evaluated: SetResult,
     event: EventWords,
+    badges: Mapping[str, Badge],
+    method: str = NO_METHOD,
     *,
-    groups: Groups | None = None,
-    ranges: bool = False,
-) -> str:
-    """Return the verdicts of both sides and their KS errors, for Markdown.
+    expert: bool = False,
+) -> dict[str, str]:
+    """Return the verdict of each side by its name, for Markdown: a badge, and its size.
 
-    ``result``, ``evaluated``: the calibrator, and what was found on one set. ``event``: how the
-    event is called. ``groups``: the subgroups that a verdict is of too. ``ranges``: whether the
-    subgroups and ranges of scores that are off come between the two, on a line for each side.
+    ``badges``: `findings`. ``method``: key of the calibrator.
     """
-    sides = sides_of(evaluated)
-    parts = []
-    for name, finding in findings(result, evaluated, event, groups).items():
-        n_samples, gap = evaluated.n_samples, mean_gap_of(sides[name])
-        size = f"KS error {percent(sides[name].curves.ks_error, n_samples)}"
-        if finding.one_way:
-            far = detected_pp(abs(gap), n_samples)
-            size = f"mean gap {far}, {size}" if ranges else f"by {far}, {size}"
-        if ranges and finding is not FITTED:
-            where = where_off(sides[name], groups, after=name == "After")
-            size = f"{where} {capitalised(size)}."
-        parts.append(f"{badge(name, finding)} {size}")
-    return ("  \n" if ranges else " \u00b7 ").join(parts)
+    sides, lines = sides_of(evaluated), {}
+    for name, finding in badges.items():
+        before, called = None, name
+        if name == "After":
+            before, called = sides["Before"], f"After {SHORT_NAMES[method_of(method)]}"
+        text = verdict(sides[name], event, finding, expert=expert, before=before)
+        lines[name] = f"{badge(called, finding)}{text.removeprefix(finding.word)}"
+    return lines
 
 
-def where_off(side: Side, groups: Groups | None, *, after: bool) -> str:
-    """Return the subgroups and the ranges of scores that are miscalibrated, for Markdown."""
-    counted, colon, named = ("" if groups is None else groups.counted(after=after)).partition(": ")
-    start = f"**{counted}**{colon}{named} " if counted else ""
-    return f"{start}{ranges_sentence(side)}"
+def where_off(
+    evaluated: SetResult, badges: Mapping[str, Badge], groups: Groups | None = None
+) -> dict[str, str]:
+    """Return which subgroups and ranges of scores are off on each side, for Markdown.
+
+    ``badges``: `findings`; of a side that is looked at on the rows of its fit, nothing is said.
+    """
+    where = {}
+    for name, side in sides_of(evaluated).items():
+        if badges[name] is not FITTED:
+            counted = "" if groups is None else groups.counted(after=name == "After")
+            which, colon, named = counted.partition(": ")
+            start = f"**{which}**{colon}{named} " if counted else ""
+            where[name] = f"{start}{ranges_sentence(side)}"
+    return where
 
 
 def capitalised(text: str) -> str:

@@ -1,18 +1,22 @@
 """Blocks as a page of Streamlit shows them."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from html import escape
 
 import streamlit as st
 
-from dashboard.document.blocks import Block, Cell, Pictures, Row, Sentences, Table
+from dashboard.document.blocks import Block, Cell, Picture, Pictures, Row, Sentences, Table
 from dashboard.texts.numbers import NO_BREAK
 from dashboard.widgets.graph import show_graph
 from dashboard.widgets.tables import Part, cell, coloured, explained, table
 
 ARROW, SAME = " \u2192 ", "before and after"
 """Between before and after, and for what is the same on both sides."""
+
+_COMMA = re.compile(r"^(:\w+-badge\[[^\]]*\]),")
+"""After a badge, which needs none."""
 
 
 def write(*blocks: Block) -> None:
@@ -29,18 +33,32 @@ def write(*blocks: Block) -> None:
 
 def _sentences(block: Sentences) -> None:
     if block.heading:
-        st.subheader(block.heading, anchor=False)
+        st.subheader(block.heading, anchor=False, help=block.help or None)
     for number, line in enumerate(block.lines):
         if block.headline and not number:
-            st.subheader(line, anchor=False)
+            st.subheader(_COMMA.sub(r"\1", line), anchor=False)
         else:
-            st.markdown(f":small[{line}]" if block.small else line)
+            text = f":small[{line}]" if block.small else line
+            st.markdown(text, help=None if block.heading else block.help or None)
 
 
 def _pictures(block: Pictures) -> None:
     for place, one in zip(st.columns(len(block.pictures)), block.pictures, strict=True):
         with place:
-            show_graph(one.key.capitalize(), one.figure, one.caption, titles=one.titles)
+            show_picture(one)
+
+
+def show_picture(one: Picture, *, on_click: Callable[[], None] | None = None) -> None:
+    """Show a figure over its caption; ``on_click``: as `show_graph`."""
+    show_graph(
+        one.key.capitalize(),
+        one.figure,
+        one.caption,
+        one.note,
+        mark=one.mark,
+        titles=one.titles,
+        on_click=on_click,
+    )
 
 
 def html_of(block: Table) -> str:

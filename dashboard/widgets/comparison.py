@@ -11,6 +11,7 @@ from dashboard.texts import comparison as words
 from dashboard.texts.advice import recommended
 from dashboard.texts.rows import say_rows
 from dashboard.widgets import address
+from dashboard.widgets.blocks import write
 
 
 def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> str:
@@ -20,16 +21,11 @@ def show(scene: Scene, picks: Picks, among: list[Contestant], dealt: Dealt) -> s
     """
     with st.spinner(words.TESTING):
         conclusion = conclusion_of(scene, picks, among, dealt)
-    if conclusion.head:
-        st.subheader(conclusion.head, anchor=False)
-        small = f":small[{conclusion.not_tested}]" if conclusion.not_tested else ""
-        st.markdown(" ".join(filter(None, (conclusion.level, small))))
+    best, more = conclusion.blocks
+    write(best)
     if conclusion.advised not in {"", scene.settings.method}:
         offer(scene, conclusion.advised, key="use_advised")
-    if conclusion.changers:
-        st.markdown(conclusion.changers)
-    if conclusion.on_test:
-        st.markdown(conclusion.on_test)
+    write(more)
     same = scene.result.same_data
     if same:
         st.warning(say_rows(words.SAME_DATA), icon=":material/warning:")

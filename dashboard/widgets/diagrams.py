@@ -1,33 +1,24 @@
 """The reliability diagrams of both sides, drawn as chosen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import cast
 
 import streamlit as st
 
 from calibcore.data import is_designed
 from calibcore.evaluation import Side
-from dashboard.compute.figures import draw_reliability
+from dashboard.compute.figures import diagrams_of
 from dashboard.figures import Diagram, reliability_diagram
 from dashboard.figures.layout import harmless
 from dashboard.figures.plotly_json import Titles
 from dashboard.figures.reliability import TITLES
 from dashboard.scene import Scene
 from dashboard.texts.design import NO_CURVES
-from dashboard.texts.events import EventWords
-from dashboard.texts.reliability import (
-    DIAGRAM_HELP,
-    DIAGRAM_LABEL,
-    bins_caption,
-    isotonic_caption,
-    of_event,
-    plot_caption,
-    smoothed_caption,
-)
+from dashboard.texts.reliability import DIAGRAM_HELP, DIAGRAM_LABEL
 from dashboard.texts.rows import say_rows
 from dashboard.widgets import address
+from dashboard.widgets.blocks import show_picture
 from dashboard.widgets.graph import key_of, show_graph, two_sides
 from dashboard.widgets.rows_list import on_click
 
@@ -37,40 +28,18 @@ DIAGRAMS: dict[Diagram, str] = {
     "isotonic": "Isotonic (CORP)",
     "smoothed": "Smoothed",
 }
-CAPTIONS: dict[Diagram, Callable[..., str]] = {
-    "bins": bins_caption,
-    "plot": plot_caption,
-    "isotonic": isotonic_caption,
-    "smoothed": smoothed_caption,
-}
 
 
 def show_diagrams(scene: Scene, diagram: Diagram = "bins", *, clickable: bool = False) -> None:
     """Show the diagram of each side; a click on a bin may choose the rows that are listed."""
-    evaluated = scene.evaluated
-    places = two_sides("diagram")
-    sides = (
-        ("Before", evaluated.before, evaluated.after),
-        ("After", evaluated.after, evaluated.before),
-    )
-    for place, (name, side, beside) in zip(places, sides, strict=True):
-        if diagram == "bins":
-            figure = draw_reliability(scene, "before" if name == "Before" else "after")
-        else:
-            figure = reliability_diagram(side, beside, scene.palette, diagram)
+    for place, one in zip(two_sides("diagram"), diagrams_of(scene, diagram).pictures, strict=True):
         with place:
-            caption = CAPTIONS[diagram](side, expert=scene.expert)
-            titles = Titles(side=name, write=partial(_title, event=scene.event_words))
-            key = f"{name} reliability"
             click = None
             if clickable and diagram in {"bins", "plot"}:
-                click = on_click(scene, key_of(key), side.bins, after=name == "After")
-            show_graph(key, figure, caption, titles=titles, on_click=click)
-
-
-def _title(title: str, event: EventWords) -> str:
-    named = of_event(title, event=event)
-    return say_rows(title) if named == title else harmless(named)
+                after = one.titles.side == "After"
+                side = scene.evaluated.after if after else scene.evaluated.before
+                click = on_click(scene, key_of(one.key), side.bins, after=after)
+            show_picture(one, on_click=click)
 
 
 def choose_diagram(scene: Scene) -> Diagram:

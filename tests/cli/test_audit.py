@@ -313,8 +313,8 @@ def test_the_limits_of_conditions_reach_to_both_ends() -> None:
 
 
 def test_the_pages_marks_are_not_printed() -> None:
-    said: Any = plain(":red-badge[\u25b2 Before: too high] By 2.0  \n**Worst:** a\\_b \\[c\\]")
-    assert said == "\u25b2 Before: too high. By 2.0\nWorst: a_b [c]"
+    said: Any = plain(":red-badge[\u25b2 Before: too high] by 2.0  \n**Worst:** a\\_b \\[c\\]")
+    assert said == "\u25b2 Before: too high by 2.0\nWorst: a_b [c]"
 
 
 def test_help_lists_every_key() -> None:
@@ -367,7 +367,7 @@ def test_weights_and_clusters_are_options(tmp_path: Path) -> None:
     known = known_audit(RISK, DIED, sample_weight=WEIGHT, clusters=WHOSE)
     error = known.test.compare("ks_error").before
     assert error is not None
-    assert f"KS error {percent(error, N)}" in told.output
+    assert lines_of(told)["KS error"].startswith(percent(error, N))
     assert "sample_weight=" not in told.output
     jsonschema.validate(
         json.loads(report.read_text("utf-8")), json.loads(REPORT_SCHEMA.read_text("utf-8"))

@@ -483,7 +483,4 @@ def test_costs_and_refusals_are_said() -> None:
     assert words.working_on("vector", 3, 5) == "Vector scaling: fold 3 of 5"
     assert words.working_on("vector", 0, 5) == "Vector scaling: on the whole calibration set"
     assert words.refusal("spline", "<b>").endswith("\\<b\\>")
-    note = words.table_note(1_000, 2_000, 5)
-    assert "5-fold cross-validation on 1,000 rows" in note
-    assert "2,000 rows of the test set" in note
     assert words.calibrators_label(8) == "Calibrators (8)"

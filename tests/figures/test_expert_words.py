@@ -85,7 +85,7 @@ CAPTIONS: dict[str, Callable[..., str]] = {
 
 def warnings_of(side: Side, *, expert: bool) -> dict[str, str]:
     said = {name: caption(side, expert=expert) for name, caption in CAPTIONS.items()}
-    said["verdict"] = verdict(side, TOP_1, expert=expert).sentence
+    said["verdict"] = verdict(side, TOP_1, expert=expert)
     said["cursor"] = graphs.cursor_sentence(side, 0.5, expert=expert)
     said["power"] = reach.power_sentence(side, side.event.n_samples, expert=expert)
     return said
@@ -103,22 +103,17 @@ def test_plain_words_hold_no_terms_of_art(side: Side) -> None:
 @pytest.mark.parametrize("side", SIDES.values(), ids=SIDES)
 def test_both_wordings_find_the_same(side: Side) -> None:
     plain, expert = (verdict(side, TOP_1, expert=expert) for expert in (False, True))
-    assert (plain.finding.word, plain.finding.icon, plain.finding.colour) == (
-        expert.finding.word,
-        expert.finding.icon,
-        expert.finding.colour,
-    )
     # The experts' sentence is the plain one, with more in brackets.
-    assert expert.sentence.startswith(f"{plain.sentence.removesuffix('.')} (")
+    assert expert.startswith(f"{plain.removesuffix('.')} (")
 
 
 def test_the_experts_verdict_reads_the_result() -> None:
-    assert verdict(OVER, TOP_1, expert=True).sentence == (
+    assert verdict(OVER, TOP_1, expert=True) == (
         "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct (joint test,"
         " p < 0.001)."
     )
     tested = p_words(UNDETECTED.omnibus.p_value)
-    assert verdict(UNDETECTED, TOP_1, expert=True).sentence == (
+    assert verdict(UNDETECTED, TOP_1, expert=True) == (
         "Constant score for all rows. No miscalibration detected: mean score 80.0%, 70.0% correct"
         f" (joint test, {tested})."
     )
@@ -272,7 +267,7 @@ def test_the_mean_gap_stands_beside_its_own_interval() -> None:
     half = 196 * np.std(np.subtract(scores, hits)) / np.sqrt(1000)
     assert low == pytest.approx(0.2 - half, abs=0.3)
     assert high == pytest.approx(0.2 + half, abs=0.3)
-    assert "pp" not in verdict(evaluated.before, TOP_1, expert=True).sentence
+    assert "pp" not in verdict(evaluated.before, TOP_1, expert=True)
     assert mean_gap_line(evaluated) == "Mean gap (score \u2212 observed): +0.2 pp."
 
 

@@ -42,7 +42,7 @@ from dashboard.texts.advice import (
 from dashboard.texts.badges import finding_of
 from dashboard.texts.events import event_words
 from dashboard.texts.subgroups import Groups, worst_lines
-from dashboard.texts.verdict import both_sides_line, findings, verdict
+from dashboard.texts.verdict import findings, verdict, verdict_lines, where_off
 from dashboard.views.subgroups.document import slice_table
 from dashboard.views.subgroups.words import Wording, conclusion
 from tests.figures.made import blocks, events, logit_result, result_of
@@ -428,7 +428,7 @@ def test_the_whole_is_not_mended_either_where_most_of_its_gap_is_left() -> None:
     found = finding_of(after, prediction=False, before=before)
     assert found.word == "Still scores too low"
     words = event_words(OneClass(0), ("ill", "well"))
-    assert verdict(after, words, found).sentence.startswith(
+    assert verdict(after, words, found).startswith(
         "Still scores too low by 4.7 percentage points, though no longer detected: "
     )
     (step, *_) = steps(made(before, after))
@@ -444,9 +444,10 @@ def test_one_verdict_is_of_the_whole_and_its_subgroups() -> None:
     assert {one.word for one in found.values()} == {
         "Miscalibrated in subgroups, not detected overall"
     }
-    line = both_sides_line(result, result.test, words, groups=groups(0.125, 0.125), ranges=True)
-    assert "no miscalibration detected" not in line.lower()
-    assert line.count("**Miscalibrated in 2 of 2 subgroups**: ward \\= A (12.5 perc") == 2
+    for text in verdict_lines(result.test, words, found).values():
+        assert "no miscalibration detected" not in text.lower()
+    for text in where_off(result.test, found, groups(0.125, 0.125)).values():
+        assert text.startswith("**Miscalibrated in 2 of 2 subgroups**: ward \\= A (12.5 perc")
     found = findings(result, result.test, words, groups(0.125, 0.0))
     assert found["After"].word == "No miscalibration detected"
 

@@ -11,7 +11,7 @@ from calibcore.inference import off_ranges
 from calibcore.splits import Split
 from dashboard.texts.badges import NO_SINGLE, NONE, ranges_sentence
 from dashboard.texts.events import event_words
-from dashboard.texts.verdict import both_sides_line
+from dashboard.texts.verdict import findings, where_off
 from tests.figures.made import blocks
 
 TOP_1 = event_words(TopR(1), None)
@@ -88,14 +88,13 @@ def test_without_evidence_no_range_is_named() -> None:
     assert ranges_sentence(side_of([0.6] * 5, [1] * 5)) == NONE
 
 
-def test_ranges_stand_before_the_ks_error_of_their_side() -> None:
+def test_ranges_are_of_rows_that_were_not_fitted() -> None:
     found = result()
-    before, after = both_sides_line(found, found.test, TOP_1, ranges=True).split("  \n")
-    assert before.index("Scores above 60%") < before.index("KS error")
-    assert NO_SINGLE in after
-    # Of the rows that the calibrator was fitted on, no range is said of After.
-    _, after = both_sides_line(found, found.calibration, TOP_1, ranges=True).split("  \n")
-    assert "ange" not in after
+    where = where_off(found.test, findings(found, found.test, TOP_1))
+    assert where["Before"].startswith("Scores above 60%")
+    assert where["After"] == NO_SINGLE
+    on_fit = where_off(found.calibration, findings(found, found.calibration, TOP_1))
+    assert on_fit.keys() == {"Before"}
 
 
 def test_evidence_of_all_scores_together_is_not_denied_for_want_of_a_range() -> None:

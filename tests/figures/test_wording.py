@@ -54,7 +54,15 @@ from dashboard.texts.reliability import (
     smoothed_caption,
 )
 from dashboard.texts.tiles import below_tiles, table_note, uncertainty_note
-from dashboard.texts.verdict import both_sides_line, bridge, decisions, outcome, set_name, verdict
+from dashboard.texts.verdict import (
+    bridge,
+    decisions,
+    findings,
+    outcome,
+    set_name,
+    verdict,
+    verdict_lines,
+)
 from dashboard.views.ks_graphs import words as graphs
 from dashboard.views.ks_graphs.words import band_note
 from tests.figures.made import blocks, logit_result, pct, result_of, side_of
@@ -74,64 +82,64 @@ SIDES = {"over": OVER, "under": UNDER, "mixed": MIXED, "undetected": UNDETECTED}
 
 
 def test_scores_above_the_observed_frequency() -> None:
-    found = verdict(OVER, TOP_1)
-    assert (found.finding.word, found.finding.colour) == ("Overconfident", "red")
-    assert found.sentence == (
+    found = finding_of(OVER, prediction=True)
+    assert (found.word, found.colour) == ("Overconfident", "red")
+    assert verdict(OVER, TOP_1) == (
         "Overconfident by 10.0 percentage points: mean score 90.0%, but 80.0% correct."
     )
 
 
 def test_scores_below_the_observed_frequency() -> None:
-    found = verdict(UNDER, TOP_1)
-    assert (found.finding.word, found.finding.colour) == ("Underconfident", "blue")
-    assert found.sentence == (
+    found = finding_of(UNDER, prediction=True)
+    assert (found.word, found.colour) == ("Underconfident", "blue")
+    assert verdict(UNDER, TOP_1) == (
         "Underconfident by 15.0 percentage points: mean score 60.0%, but 75.0% correct."
     )
 
 
 def test_scores_too_high_here_and_too_low_there() -> None:
     # Mean score 0.6 and frequency 0.6, yet after the first half the totals are 0.15 and 0.25.
-    found = verdict(MIXED, TOP_1)
-    assert (found.finding.word, found.finding.colour) == (
+    found = finding_of(MIXED, prediction=True)
+    assert (found.word, found.colour) == (
         "Over- and underconfident",
         "violet",
     )
-    assert found.sentence == (
+    assert verdict(MIXED, TOP_1) == (
         "Over- and underconfident, right on average, but too extreme: KS error (largest"
         " cumulative gap) 10.0%."
     )
 
 
 def test_nothing_detected() -> None:
-    found = verdict(UNDETECTED, TOP_1)
-    assert (found.finding.word, found.finding.colour) == ("No miscalibration detected", "gray")
-    assert found.sentence == ("No miscalibration detected: mean score 82.5%, 82.0% correct.")
+    found = finding_of(UNDETECTED, prediction=True)
+    assert (found.word, found.colour) == ("No miscalibration detected", "gray")
+    assert verdict(UNDETECTED, TOP_1) == (
+        "No miscalibration detected: mean score 82.5%, 82.0% correct."
+    )
 
 
 def test_a_score_without_information_is_named_first() -> None:
-    found = verdict(CONSTANT, TOP_1)
-    assert found.sentence == (
+    assert verdict(CONSTANT, TOP_1) == (
         "Constant score for all rows. No miscalibration detected: mean score 80.0%, 70.0% correct."
     )
-    said = verdict(CHANCE, TOP_1).sentence
+    said = verdict(CHANCE, TOP_1)
     assert re.match(
         r"Ranking not shown better than chance \(AUROC 95% CI 0\.\d\d\u20130\.\d\d\)\. No misc",
         said,
     )
-    wrong = verdict(blocks((0.8, 1000, 500)), TOP_1)
-    assert wrong.finding.word == "Overconfident"
+    assert verdict(blocks((0.8, 1000, 500)), TOP_1).startswith("Overconfident by ")
 
 
 def test_each_verdict_has_its_own_word_sign_and_colour() -> None:
-    found = [verdict(side, TOP_1).finding for side in SIDES.values()]
+    found = [finding_of(side, prediction=True) for side in SIDES.values()]
     for part in ("word", "icon", "colour"):
         assert len({getattr(one, part) for one in found}) == 4
 
 
 @pytest.mark.parametrize("hit", [0, 1])
 def test_certain_rows_have_a_verdict(hit: int) -> None:
-    found = verdict(side_of([1.0] * 50, [hit] * 50), TOP_1)
-    assert found.finding.word == ("Constant score" if hit else "Overconfident")
+    found = finding_of(side_of([1.0] * 50, [hit] * 50), prediction=True)
+    assert found.word == ("Constant score" if hit else "Overconfident")
 
 
 @given(
@@ -142,7 +150,7 @@ def test_certain_rows_have_a_verdict(hit: int) -> None:
 def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]) -> None:
     side = blocks(*((score, n, round(rate * n)) for score, n, rate in parts))
     said, curves = verdict(side, TOP_1), side.curves
-    found = said.finding
+    found = finding_of(side, prediction=True)
     assert (found.colour == "gray") == (side.omnibus.p_value >= 0.05)
     if found.word in {"Overconfident", "Underconfident"}:
         gap = curves.cum_score[-1] - curves.cum_hits[-1]
@@ -152,7 +160,7 @@ def test_a_verdict_agrees_with_its_numbers(parts: list[tuple[float, int, float]]
         # Where scores are off in the other direction somewhere, that is what a reader must know.
         other = opposite_range(side)
         then = f" on average, but {other}" if other else ": mean score "
-        assert said.sentence.startswith(tuple(f"{found.word} by {size}{then}" for size in sizes))
+        assert said.startswith(tuple(f"{found.word} by {size}{then}" for size in sizes))
 
 
 def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
@@ -160,7 +168,7 @@ def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
     # calibration.
     side = blocks((0.9999, 40_000, 39_988))
     assert side.omnibus.p_value < DETECTION_LEVEL
-    assert "by 0.0 " not in verdict(side, TOP_1).sentence
+    assert "by 0.0 " not in verdict(side, TOP_1)
 
 
 @pytest.mark.parametrize(
@@ -178,13 +186,13 @@ def test_no_verdict_rests_on_a_difference_that_rounds_to_nothing() -> None:
 def test_each_event_is_named(event: TopR | WithinTopR | OneClass, sentence: str) -> None:
     words = event_words(event, ("Coat", "Shirt"))
     wanted = sentence.format("10.0 percentage points")
-    assert verdict(OVER, words).sentence == wanted
+    assert verdict(OVER, words) == wanted
 
 
 @pytest.mark.parametrize("name", ["{says}", "{was!r}", "{0.__class__}", "}{", "{", "a{}b"])
 def test_a_class_name_is_never_filled_in(name: str) -> None:
     words = event_words(OneClass(0), (name, "other"))
-    sentence = verdict(OVER, words).sentence
+    sentence = verdict(OVER, words)
     assert f": class {escape_markdown(name)}, mean score 90.0%" in sentence
 
 
@@ -234,10 +242,9 @@ def test_a_calibrator_that_harms_is_said_to() -> None:
     assert f"{percent(before.ks_error, 20)} \u2192 {percent(after.ks_error, 20)}" in (sentence)
     assert p_value < DETECTION_LEVEL
     assert f"{evidence(p_value)} of miscalibration" in sentence
-    line = both_sides_line(result, result.test, TOP_1)
-    assert re.search(
-        r"-badge\[. Before: underconfident\] by .* -badge|.*After: underconfident", line
-    )
+    badges = findings(result, result.test, TOP_1)
+    lines = verdict_lines(result.test, TOP_1, badges, "temperature")
+    assert re.search(r"-badge\[. After Temperature: underconfident\] by ", lines["After"])
 
 
 def test_changed_decisions_are_counted() -> None:
@@ -279,10 +286,13 @@ def test_no_miscalibration_is_only_said_of_rows_that_were_not_fitted() -> None:
     result = logit_result("spline")
     assert result.calibration.after.omnibus.p_value > 0.05
     assert "no miscalibration" not in outcome(result, result.calibration, "spline")
-    line = both_sides_line(result, result.calibration, TOP_1)
-    assert "After: fitted on these rows" in line
-    assert "no miscalibration" not in line
-    assert "After: no miscalibration detected" in both_sides_line(result, result.test, TOP_1)
+    fitted, there = (
+        verdict_lines(evaluated, TOP_1, findings(result, evaluated, TOP_1), "spline")["After"]
+        for evaluated in (result.calibration, result.test)
+    )
+    assert "After Spline: fitted on these rows" in fitted
+    assert "no miscalibration" not in fitted
+    assert "After Spline: no miscalibration detected" in there
 
 
 # Tiles and captions -------------------------------------------------------------------------
@@ -502,8 +512,7 @@ def sentences_of(side: Side) -> list[str]:
         isotonic_caption(side),
         smoothed_caption(side),
     ]
-    found = verdict(side, TOP_1)
-    return [*captions, found.finding.word, found.sentence]
+    return [*captions, finding_of(side, prediction=True).word, verdict(side, TOP_1)]
 
 
 def said_of_results() -> list[str]:

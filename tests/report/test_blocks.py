@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from streamlit.testing.v1 import AppTest
+
 from dashboard.document.blocks import Cell, Report, Row, Section, Table, Typed
 from dashboard.document.html import html_of
 from dashboard.widgets.blocks import html_of as page_html
@@ -63,3 +65,15 @@ def test_a_page_has_them_in_one_cell() -> None:
     assert cells[2] == "<b>94.0%</b>"
     none = "<span class='none'>\u25cb none before and after</span>"
     assert cells[4] == f"0.1 \u2192 0.1%<small>{none}</small>"
+
+
+def test_a_badge_needs_no_comma_and_a_range_of_the_file_keeps_its_own() -> None:
+    def page() -> None:
+        from dashboard.document.blocks import Sentences  # noqa: PLC0415 - runs alone
+        from dashboard.widgets.blocks import write  # noqa: PLC0415 - the same
+
+        for line in (":red-badge[Before: both], right on average", r"age \= \(20, 40\], too low"):
+            write(Sentences("worst", (line,), headline=True))
+
+    shown = [one.value for one in AppTest.from_function(page).run().subheader]
+    assert shown == [":red-badge[Before: both] right on average", r"age \= \(20, 40\], too low"]

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from calibcore.calibrators import (
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass
 from calibcore.splits import Split
+from dashboard.report.library import _method as named
+from dashboard.settings import allowed_values
 from tests.marks import first_and_long
 from tests.report.test_report import SCHEMA, block
 
@@ -116,6 +119,16 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CalibrationInputError) as refused:
         audited().report(tmp_path / "report.pdf")
     assert refused.value.field == "path"
+
+
+def test_every_calibrator_is_known_with_its_options() -> None:
+    for method in CATALOGUE:
+        names = [option.name for option in method.options]
+        ends = [(allowed_values(method.key, name) or (False, True)) for name in names]
+        for chosen in product(*((one[0], one[-1]) for one in ends)):
+            options = tuple(zip(names, chosen, strict=True))
+            assert named(method.make(**dict(options))) == (method.key, options)
+    assert dict(named(SplineCalibration(n_knots=200))[1])["n_knots"] == 200
 
 
 def test_a_calibrator_of_one_s_own_is_refused(tmp_path: Path) -> None:

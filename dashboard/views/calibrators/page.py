@@ -37,7 +37,7 @@ from dashboard.texts.methods import method_name
 from dashboard.texts.reliability import panel_line
 from dashboard.texts.rows import say_rows
 from dashboard.texts.subject import data_subject
-from dashboard.texts.tiles import commonest_class
+from dashboard.views.calibrators.document import note_of
 from dashboard.widgets import address, calibrator_choice, diagrams
 from dashboard.widgets import comparison as contest_conclusion
 from dashboard.widgets.blocks import write
@@ -282,12 +282,7 @@ def _show_table(scene: Scene, shown: _Shown) -> None:
     with st.container(key="contest_table"):
         look, advised = f"measures {columns}", shown.advised
         write(contest_table(shown.contestants, measures, seconds, look=look, advised=advised))
-    one, dealt = shown.contestants[0], shown.dealt
-    n_folds = min(dealt.n_folds, scene.split.calibration.n_samples)
-    n_test = one.test.n_samples if len(sides_shown(shown.contestants)) > 1 else None
-    note = f"{words.table_note(one.crossed.n_samples, n_test, n_folds)} {words.MARKED}"
-    note = f"{note}{words.half_note(shown.contestants)} {commonest_class(scene.evaluated)}"
-    st.markdown(f":small[{note.rstrip()}]", help=words.TABLE_HELP)
+    write(note_of(scene, shown.contestants, shown.dealt))
     offer_table(
         lambda: contest_csv(shown.contestants, measures, seconds),
         name=file_name("calibrators"),

@@ -20,6 +20,8 @@ from dashboard.views.ks_graphs import words
 
 Caption = Callable[..., str]
 Captions = dict[str, str]
+Graphs = dict[str, go.Figure | None]
+"""By its letter; that of the gap by "gap"."""
 
 PANELS: dict[str, tuple[Callable[[FourGraphs], go.Figure | None], Caption]] = {
     "a": (lambda graphs: graphs.cumulative_by_fractile, words.cumulative_caption),
@@ -55,10 +57,8 @@ def with_event(scene: Scene, event: ChosenEvent) -> Scene:
     return replace(scene, settings=settings, result=result, rows=rows)
 
 
-def draw_graphs(
-    scene: Scene, *, alike: Sequence[Scene], n_figures: int
-) -> tuple[FourGraphs, FourGraphs]:
-    """Draw the four graphs before and after on one set.
+def draw_graphs(scene: Scene, *, alike: Sequence[Scene], n_figures: int) -> tuple[Graphs, Graphs]:
+    """Draw the gap and the four graphs before and after on one set.
 
     ``scene``: what is drawn. ``alike``: what shares its axes; itself may be among them.
     ``n_figures``: how many are on the page.
@@ -67,10 +67,12 @@ def draw_graphs(
     shared = [side for other in alike for side in (other.evaluated.before, other.evaluated.after)]
     most = {} if n_figures <= USUAL_FIGURES else {"most": FEWER_POINTS}
 
-    def draw(side: Side, beside: Side) -> FourGraphs:
-        return four_graphs(side, beside, scene.palette, alike=shared, **most)
+    def draw(side: Side, beside: Side) -> Graphs:
+        four = four_graphs(side, beside, scene.palette, alike=shared, **most)
+        gap = gap_graph(side, shared, scene.palette, **most)
+        return {"gap": gap} | {key: figure_of(four) for key, (figure_of, _) in PANELS.items()}
 
-    def make() -> tuple[FourGraphs, FourGraphs]:
+    def make() -> tuple[Graphs, Graphs]:
         before = draw(evaluated.before, evaluated.after)
         if evaluated.after is evaluated.before:
             return before, before
@@ -81,25 +83,8 @@ def draw_graphs(
     return once("graphs", (*key, tuple(most)), make)
 
 
-def draw_gaps(
-    scene: Scene, *, alike: Sequence[Scene], n_figures: int
-) -> tuple[go.Figure, go.Figure]:
-    """Draw the gap before and after on one set; parameters are those of `draw_graphs`."""
-    shared = [side for one in alike for side in (one.evaluated.before, one.evaluated.after)]
-    most = {} if n_figures <= USUAL_FIGURES else {"most": FEWER_POINTS}
-
-    def make() -> tuple[go.Figure, go.Figure]:
-        sides = scene.evaluated.before, scene.evaluated.after
-        before, after = (gap_graph(side, shared, scene.palette, **most) for side in sides)
-        return before, after
-
-    with_whom = tuple(other.chosen for other in alike)
-    key = key_of(scene.upload, scene.settings), scene.chosen, with_whom, scene.palette
-    return once("gaps", (*key, tuple(most)), make)
-
-
 def captions_of(scene: Scene) -> tuple[Captions, Captions]:
-    """Write what each graph shows before and after, by its letter; that of the gap by "gap".
+    """Write what each graph shows before and after.
 
     Once for each result: of many rows it takes a while to find.
     """

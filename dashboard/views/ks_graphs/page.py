@@ -1,15 +1,14 @@
 """Cumulative (KS): the four cumulative and fractile graphs before and after."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
-from plotly import graph_objects as go
 
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Side
 from calibcore.events import OneClass, TopR, WithinTopR
-from dashboard.figures import FourGraphs, Palette, mark_rows
+from dashboard.document.blocks import Picture
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent, SetChoice
@@ -19,7 +18,9 @@ from dashboard.texts.subgroups import SCORES
 from dashboard.texts.subject import row_title
 from dashboard.texts.verdict import refusal
 from dashboard.views.ks_graphs import drawing, words
+from dashboard.views.ks_graphs.document import document, note_of
 from dashboard.widgets import address, graph, headline, terms
+from dashboard.widgets.blocks import show_picture
 from dashboard.widgets.links import show_link
 
 WHICH = {"abcd": "All four", "ab": "(a) and (b)", "cd": "(c) and (d)"}
@@ -38,18 +39,6 @@ class _Shown:
     letters: str
     fractile: float | None
     n_rows: int
-    expert: bool
-
-
-@dataclass(frozen=True)
-class _Side:
-    """One side of a row of graphs: before or after."""
-
-    name: str
-    side: Side
-    gap: go.Figure
-    graphs: FourGraphs
-    captions: drawing.Captions
 
 
 def show(scene: Scene) -> None:
@@ -76,10 +65,8 @@ def _show_graphs(scene: Scene) -> None:
         n_rows = len(scenes) * len(chosen_sets)
         letters = _choose_graphs(n_rows)
         fractile = _choose_fractile()
-    shown = _Shown(letters, fractile, n_rows, scene.expert)
-    note = words.band_note(scene.evaluated.before, expert=scene.expert)
-    note = f"{words.errors_note(scene.evaluated)} {note}"
-    head.markdown(f":small[{note}]", width="content")
+    shown = _Shown(letters, fractile, n_rows)
+    head.markdown(f":small[{note_of(scene).lines[0]}]", width="content")
     graph.choose_side_on_phones()
     number = 0
     for one in scenes:
@@ -186,68 +173,44 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     """Show the graphs of one event on one set."""
     if shown.n_rows > 1:
         st.subheader(row_title(scene), anchor=False, divider="gray")
-    n_figures = 2 * shown.n_rows * len(shown.letters)
-    drawn = drawing.draw_graphs(scene, alike=alike, n_figures=n_figures)
-    gaps = drawing.draw_gaps(scene, alike=alike, n_figures=n_figures)
-    captions = drawing.captions_of(scene)
-    evaluated = scene.evaluated
-    both = ("Before", "After"), (evaluated.before, evaluated.after), gaps, drawn, captions
-    sides = [_Side(*one) for one in zip(*both, strict=True)]
-    number = suffix.replace(" ", "_")
+    gap, *panels = document(
+        scene, shown.letters, alike=alike, n_rows=shown.n_rows, fractile=shown.fractile
+    )
+    evaluated, number = scene.evaluated, suffix.replace(" ", "_")
+    heads = [
+        _head(name, side, shown.fractile, expert=scene.expert)
+        for name, side in (("Before", evaluated.before), ("After", evaluated.after))
+    ]
     # Row by row, so that before and after stand at one height whatever is longer.
     if shown.fractile is not None:
-        for place, one in zip(graph.two_sides(f"heads{number}"), sides, strict=True):
-            with place:
-                _show_head(one.name, one.side, shown)
-    for place, one in zip(graph.two_sides(f"gaps{number}"), sides, strict=True):
+        for place, head in zip(graph.two_sides(f"heads{number}"), heads, strict=True):
+            place.markdown(head)
+    for place, head, one in zip(graph.two_sides(f"gaps{number}"), heads, gap.pictures, strict=True):
         with place:
             if shown.fractile is None:
-                _show_head(one.name, one.side, shown)
-            _show_gap(one, suffix, shown, scene.palette)
-    for first in range(0, len(shown.letters), 2):
-        pair = shown.letters[first : first + 2]
-        places = graph.two_sides(f"graphs{number}" if first == 0 else f"graphs{number}_{pair}")
-        for place, one in zip(places, sides, strict=True):
-            with place:
-                _show_pair(one, pair, suffix, shown, scene.palette)
+                st.markdown(head)
+            _show_picture(one, suffix)
+    for first in range(0, len(panels), 2):
+        pair = panels[first : first + 2]
+        name = f"{number}_{pair[0].key}" if first else number
+        for side, place in enumerate(graph.two_sides(f"graphs{name}")):
+            with place, st.container(key=f"narrow_{side}{name}"):
+                for column, panel in zip(st.columns(2, gap="small"), pair, strict=True):
+                    with column:
+                        _show_picture(panel.pictures[side], suffix)
 
 
-def _show_head(name: str, side: Side, shown: _Shown) -> None:
-    """Show whose graphs these are, and the numbers of the marked rows."""
-    marked = ""
-    if shown.fractile is not None:
-        sentence = words.cursor_sentence(side, shown.fractile, expert=shown.expert)
-        marked = f"  \n:small[{sentence}]"
-    st.markdown(f"**{name}**{marked}")
+def _head(name: str, side: Side, fractile: float | None, *, expert: bool) -> str:
+    """Return whose graphs these are, and the numbers of the marked rows."""
+    if fractile is None:
+        return f"**{name}**"
+    return f"**{name}**  \n:small[{words.cursor_sentence(side, fractile, expert=expert)}]"
 
 
-def _show_gap(one: _Side, suffix: str, shown: _Shown, palette: Palette) -> None:
-    note = words.band_note(one.side, expert=shown.expert)
-    mark = None
-    if shown.fractile is not None:
-        mark = mark_rows(one.side, shown.fractile, palette)["gap"]
-    titles = Titles(write=partial(words.titled, expert=shown.expert))
-    key = f"{one.name} gap{suffix}"
-    graph.show_graph(key, one.gap, one.captions["gap"], note, mark=mark, titles=titles)
-
-
-def _show_pair(one: _Side, pair: str, suffix: str, shown: _Shown, palette: Palette) -> None:
-    note = words.band_note(one.side, expert=shown.expert)
-    marks = {} if shown.fractile is None else mark_rows(one.side, shown.fractile, palette)
-    key = f"narrow_{one.name}_{pair}{suffix.replace(' ', '_')}"
-    columns = st.container(key=key).columns(2, gap="small")
-    for column, letter in zip(columns, pair, strict=True):
-        figure, _ = drawing.PANELS[letter]
-        key = f"{one.name} {letter}{suffix}"
-        with column:
-            graph.show_graph(
-                key,
-                figure(one.graphs),
-                one.captions[letter],
-                note,
-                mark=marks.get(letter),
-                titles=Titles(write=partial(words.titled, expert=shown.expert)),
-            )
+def _show_picture(one: Picture, suffix: str) -> None:
+    """Show a graph, whose side the head names."""
+    titles = replace(one.titles, side="")
+    show_picture(replace(one, key=f"{one.key}{suffix}", titles=titles))
 
 
 def _show_fit(scene: Scene) -> None:

@@ -1,15 +1,91 @@
-"""The table of measures, which the page, its file, the report and the command write."""
+"""The first page: verdict, diagrams, recommendations, miscalibrated parts, measures."""
 
 from collections.abc import Sequence
 
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Inference, Interval, Uncertainty
 from calibcore.metrics import Measure
-from dashboard.document.blocks import Cell, Row, Table, finite
+from dashboard.compute.advice import classes_of, steps_of
+from dashboard.compute.figures import diagrams_of
+from dashboard.compute.verdict import (
+    findings_of,
+    groups_of,
+    lines_of,
+    notes_of,
+    outcome_of,
+    verdict_of,
+)
+from dashboard.document.blocks import Block, Cell, Row, Sentences, Table, finite
+from dashboard.scene import Scene
 from dashboard.tables import csv_of
 from dashboard.texts import report as words
-from dashboard.texts.measures import GROUPS, MARKS, Shown, finding_for, measure_rows
+from dashboard.texts.advice import HEADING
+from dashboard.texts.badges import HELP
+from dashboard.texts.measures import (
+    GROUPS,
+    MARKS,
+    Shown,
+    finding_for,
+    listed,
+    measure_rows,
+    narrow_note,
+)
+from dashboard.texts.opening import of_extremes
 from dashboard.texts.rows import say_rows
+from dashboard.texts.tiles import below_tiles, mean_gap_line, table_note, uncertainty_note
+from dashboard.texts.verdict import DETAILS, where_off
+
+
+def document(
+    scene: Scene, inference: Inference | None, *, compare: bool = True
+) -> tuple[Block, ...]:
+    """Return the page, with what is known of the uncertainty.
+
+    ``compare``: whether calibrators may be compared for what is recommended.
+    """
+    steps = steps_of(scene, inference, classes_of(scene), groups_of(scene), compare=compare)
+    measures = measures_of(scene, full=False)
+    both = scene.evaluated.after is not scene.evaluated.before
+    return (
+        *verdict_of(scene),
+        diagrams_of(scene),
+        Sentences("recommendations", tuple(step.sentence for step in steps), HEADING),
+        *details_of(scene, inference),
+        measures_table(
+            scene.evaluated, inference, measures, both=both, defined=False, expert=scene.expert
+        ),
+    )
+
+
+def details_of(scene: Scene, inference: Inference | None = None) -> tuple[Sentences, ...]:
+    """Return the mean gap, the parts that are miscalibrated, and what may mislead."""
+    evaluated, badges = scene.evaluated, findings_of(scene)
+    where = where_off(evaluated, badges, groups_of(scene))
+    lines = [f"{name}: {line}" if len(badges) > 1 else line for name, line in where.items()]
+    if evaluated.after is not evaluated.before:
+        lines.append(outcome_of(scene))
+    gap = Sentences("gap", (mean_gap_line(evaluated, inference),), DETAILS, HELP)
+    worst = "  \n".join(lines_of(scene))
+    if worst:
+        lines.append(worst)
+    notes = notes_of(scene, of_extremes(scene.upload.doubts))
+    return gap, Sentences("where", tuple(lines)), notes
+
+
+def measures_of(scene: Scene, *, full: bool) -> tuple[Measure, ...]:
+    """List the measures that tell something of a scene, all or those that matter most."""
+    n_classes = None if scene.class_names is None else len(scene.class_names)
+    return listed(full=full, n_classes=n_classes, event=scene.settings.event)
+
+
+def measure_notes(
+    scene: Scene, inference: Inference | None, measures: tuple[Measure, ...]
+) -> Sentences:
+    """Return what the figures of the table of measures are."""
+    evaluated, notes = scene.evaluated, [table_note(scene.evaluated, measures)]
+    if inference is not None:
+        notes += [uncertainty_note(inference, expert=scene.expert), narrow_note(measures)]
+    return Sentences("notes", (*notes, below_tiles(evaluated, expert=scene.expert)))
 
 
 def measures_table(  # noqa: PLR0913 - each has a default that serves

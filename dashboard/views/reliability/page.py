@@ -4,11 +4,12 @@ import streamlit as st
 
 from calibcore.data import is_designed
 from dashboard.compute.figures import draw_sweep
-from dashboard.compute.verdict import ranges_by_side
+from dashboard.compute.verdict import findings_of
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.texts.limits import BINS_MATTER, sweep_caption
 from dashboard.texts.reliability import SWEEP_HELP, ranges_help, wander_sentence
+from dashboard.texts.verdict import where_off
 from dashboard.views.reliability import classes
 from dashboard.widgets import diagrams, graph, headline, rows_list
 from dashboard.widgets.graph import show_graph, two_sides
@@ -31,7 +32,7 @@ def show(scene: Scene) -> None:
 def _show_scores(scene: Scene) -> None:
     """Show at which scores each side is miscalibrated, as Overview does."""
     before, after = scene.evaluated.before, scene.evaluated.after
-    shown = ranges_by_side(scene)
+    shown = where_off(scene.evaluated, findings_of(scene))
     named = after is not before
     lines = [f"- **{name}:** {text}" if named else text for name, text in shown.items()]
     note = ranges_help(before, None if after is before else after)

@@ -1,13 +1,20 @@
-"""The table of subgroups, which the page and the report write."""
+"""The subgroups of one grouping: which is worst, and the table."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from calibcore.subgroups import JointScreen, SliceScreen, SliceShares
-from dashboard.document.blocks import Cell, Row, Table, finite
+import numpy as np
+
+from calibcore.subgroups import JointScreen, Places, SliceScreen, SliceShares
+from calibcore.verdict import DETECTION_LEVEL
+from dashboard.compute.subgroups import SubgroupResults, find_drift, find_slices
+from dashboard.document.blocks import Cell, Row, Sentences, Table, finite
+from dashboard.scene import Scene
+from dashboard.texts.advice import drift_line, drifts
 from dashboard.texts.numbers import p_words, percent, pp, span
 from dashboard.texts.rows import rows, rows_of
+from dashboard.views.subgroups import words
 from dashboard.views.subgroups.words import badge_of, compared
 
 HEAD = ("Mean gap (pp)", "KS error", "Accuracy")
@@ -17,6 +24,53 @@ _KINDS = {"too high": "over", "too low": "under", "both": "both", "none": "none"
 
 Sides = tuple[SliceScreen, SliceScreen | None]
 Accuracies = tuple[SliceShares | None, SliceShares | None]
+
+
+def document(
+    scene: Scene, by: str, shown: Places | None = None, *, after_first: bool = True
+) -> tuple[Sentences, Table, Sentences]:
+    """Return which subgroup is worst and how many are miscalibrated, the table, and its note.
+
+    ``by``: what they are by. ``shown``: those in the table, by their places; None for all.
+    ``after_first``: whether the worst after calibration is meant, except over time.
+    """
+    slices, prediction = find_slices(scene, by), scene.event_words.prediction
+    slicing, first = slices.slicing, _first(slices, after_first=after_first)
+    order = order_of(slices, after_first=after_first)
+    screens = slices.before, None if slices.after is slices.before else slices.after
+    how = words.Wording(first is not slices.before, prediction, scene.expert)
+    lines = [words.conclusion(screens, by, slicing.shown, how)]
+    drift = find_drift(scene, by) if slicing.in_time else None
+    if drift is not None:
+        sides = drift.before, drift.after
+        alone = any(
+            drifts(one) and screen is not None and not screen.off(DETECTION_LEVEL).any()
+            for one, screen in zip(sides, screens, strict=True)
+        )
+        line = drift_line(by, drift.slicing.shown, sides, expert=scene.expert, alone=alone)
+        lines = [line.replace("**", ""), *lines] if drift.detected else [*lines, line]
+    table = slice_table(
+        by, slicing.shown, screens, (slices.right, slices.right_after),
+        (order if shown is None else shown).tolist(), prediction=prediction, expert=scene.expert,
+    )  # fmt: skip
+    note = words.table_note(first, order.size, by=by, worst_first=not slicing.in_time)
+    notes = (" ".join((note, *words.missing(scene.upload, by))),)
+    about = words.about(first, expert=scene.expert)
+    return (
+        Sentences(f"worst {by}", tuple(lines), headline=True),
+        table,
+        Sentences(f"note {by}", notes, help=about, small=True),
+    )
+
+
+def order_of(slices: SubgroupResults, *, after_first: bool = True) -> Places:
+    """List the subgroups that have rows: periods in time order, others worst first."""
+    worst_first = _first(slices, after_first=after_first).order(DETECTION_LEVEL)
+    return np.sort(worst_first) if slices.slicing.in_time else worst_first
+
+
+def _first(slices: SubgroupResults, *, after_first: bool) -> SliceScreen:
+    return slices.after if after_first and not slices.slicing.in_time else slices.before
 
 
 def slice_table(  # noqa: PLR0913 - a table, of what, and how it is worded

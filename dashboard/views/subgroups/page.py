@@ -1,16 +1,15 @@
 """Subgroups: worst first, one to filter all pages to, and the individual rows."""
 
-import numpy as np
+from dataclasses import replace
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from calibcore.subgroups import Places, SliceScreen
-from calibcore.verdict import DETECTION_LEVEL
 from dashboard.compute.advice import drift_step_of
 from dashboard.compute.figures import draw_slices
 from dashboard.compute.split import ways
 from dashboard.compute.subgroups import (
-    DriftResults,
     SubgroupResults,
     find_drift,
     find_groups,
@@ -18,14 +17,14 @@ from dashboard.compute.subgroups import (
     most_telling,
 )
 from dashboard.compute.verdict import groups_of
+from dashboard.document.blocks import Sentences, Table
 from dashboard.figures.plotly_json import Titles
 from dashboard.figures.subgroups import ROW, score_histogram
 from dashboard.scene import Scene
 from dashboard.texts import listed
-from dashboard.texts.advice import drift_line, drifts
 from dashboard.texts.rows import say_rows
 from dashboard.views.subgroups import words
-from dashboard.views.subgroups.document import slice_table
+from dashboard.views.subgroups.document import document, order_of
 from dashboard.widgets import address, rows_list
 from dashboard.widgets.blocks import write
 from dashboard.widgets.filter import choose_part
@@ -59,49 +58,22 @@ def show(scene: Scene) -> None:
         by = _choose_way(scene)
         slices = find_slices(scene, by)
         after_first = not slices.slicing.in_time and _choose_side(slices)
-        first, after = (slices.after if after_first else slices.before), _after(slices)
         _offer_part(slices)
-        order = _order(slices, first)
+        order = order_of(slices, after_first=after_first)
         size = YEAR if slices.slicing.in_time else PAGE
         start = choose_page(order.size, size, "slices_page")
-    how = words.Wording(after_first, _is_prediction(scene), scene.expert)
-    sentence = words.conclusion((slices.before, after), by, slices.slicing.shown, how)
-    slicings = find_groups(scene).slicings
-    drift = find_drift(scene, by) if slices.slicing.in_time else None
+    shown = order[start : start + size]
+    worst, table, note = document(scene, by, shown, after_first=after_first)
     with top:
-        _show_conclusion(scene, sentence, drift, (slices.before, after))
-        if (counted := groups_of(scene).counted(after=after_first)) and slicings[1:]:
+        write(worst)
+        drift = find_drift(scene, by) if slices.slicing.in_time else None
+        if drift is not None and (step := drift_step_of(scene, drift)) is not None:
+            show_step(scene, step, "drift")
+        counted = groups_of(scene).counted(after=after_first)
+        if counted and find_groups(scene).slicings[1:]:
             st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
-    _show_slices(scene, slices, first, order[start : start + size])
+    _show_slices(scene, slices, shown, table, note)
     _show_rows(scene)
-
-
-def _show_conclusion(
-    scene: Scene,
-    sentence: str,
-    drift: DriftResults | None,
-    screens: tuple[SliceScreen, SliceScreen | None],
-) -> None:
-    """Show the drift first where it is detected, with what to do; else the subgroups."""
-    line = ""
-    if drift is not None:
-        sides = drift.before, drift.after
-        alone = any(
-            drifts(one) and screen is not None and not screen.off(DETECTION_LEVEL).any()
-            for one, screen in zip(sides, screens, strict=True)
-        )
-        by, shown = drift.slicing.by, drift.slicing.shown
-        line = drift_line(by, shown, sides, expert=scene.expert, alone=alone)
-    detected = drift is not None and drift.detected
-    st.subheader(line.replace("**", "") if detected else sentence, anchor=False)
-    st.markdown(sentence if detected else line)
-    step = drift_step_of(scene, drift) if drift is not None else None
-    if step is not None:
-        show_step(scene, step, "drift")
-
-
-def _is_prediction(scene: Scene) -> bool:
-    return scene.event_words.prediction
 
 
 def _choose_way(scene: Scene) -> str:
@@ -118,12 +90,6 @@ def _choose_way(scene: Scene) -> str:
         width=320,
     )
     return by or first
-
-
-def _order(results: SubgroupResults, first: SliceScreen) -> Places:
-    """List the subgroups that have rows: periods in time order, others worst first."""
-    worst_first = first.order(DETECTION_LEVEL)
-    return np.sort(worst_first) if results.slicing.in_time else worst_first
 
 
 def _choose_side(results: SubgroupResults) -> bool:
@@ -181,8 +147,10 @@ def _columns(scene: Scene) -> tuple[DeltaGenerator, DeltaGenerator]:
 # The subgroups ------------------------------------------------------------------------------
 
 
-def _show_slices(scene: Scene, results: SubgroupResults, first: SliceScreen, shown: Places) -> None:
-    slicing, after = results.slicing, _after(results)
+def _show_slices(
+    scene: Scene, results: SubgroupResults, shown: Places, table: Table, note: Sentences
+) -> None:
+    slicing = results.slicing
     if slicing.in_time:
         left, right = st.container(), st.container()
     else:
@@ -190,27 +158,15 @@ def _show_slices(scene: Scene, results: SubgroupResults, first: SliceScreen, sho
             left, right = _columns(scene)
     with left:
         figure = draw_slices(scene, results, shown)
-        caption = words.dots_caption(results.before, after)
+        caption = words.dots_caption(results.before, _after(results))
         if slicing.in_time:
             caption = f"{caption} {words.worst_caption(slicing.shown, results.before)}"
         show_graph(words.PICTURE, figure, caption)
     with right:
-        rows = slice_table(
-            words.SUBGROUP,
-            slicing.shown,
-            (results.before, after),
-            (results.right, results.right_after),
-            shown.tolist(),
-            prediction=_is_prediction(scene),
-            expert=scene.expert,
-        )
         st.html(_RULES)
         with st.container(key="slices_table"):
-            write(rows)
-        n_shown = _order(results, first).size
-        note = words.table_note(first, n_shown, by=slicing.by, worst_first=not slicing.in_time)
-        text = " ".join((note, *words.missing(scene.upload, slicing.by)))
-        st.markdown(f":small[{text}]", help=words.about(first, expert=scene.expert))
+            write(replace(table, columns=(words.SUBGROUP, *table.columns[1:])))
+        write(note)
 
 
 # The rows -----------------------------------------------------------------------------------
