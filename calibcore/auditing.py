@@ -3,9 +3,9 @@
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -22,12 +22,11 @@ from calibcore.calibrators.score_maps.offset import FittedScoreChain
 from calibcore.counted import CountedScores, dealt
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import Comparison, Comparisons, SetResult, Side, evaluate, sides_of
+from calibcore.evaluation import BeforeAfter, Comparison, Comparisons, SetResult, evaluate, sides_of
 from calibcore.events import Event, OneClass, TopR
 from calibcore.fitting import (
     FoldedScoreMap,
     FoldedVectorMap,
-    Prepared,
     check_pooled,
     fit_split,
     prepare,
@@ -36,7 +35,7 @@ from calibcore.frames import measures_frame
 from calibcore.grouping import Grouping
 from calibcore.inference import Inference, Plan, infer
 from calibcore.inference.refits import N_DRAWS, refit
-from calibcore.metrics import METRICS, ClassMeasure, EventMeasure, Measure, Options
+from calibcore.metrics import METRICS, Measure, Options
 from calibcore.prevalence import PriorShift, restated
 from calibcore.reliability import binned_of
 from calibcore.results import find, result_class
@@ -361,17 +360,6 @@ def _modules(name: str) -> dict[str, ModuleType]:
     return {key: one for key, one in sys.modules.items() if f"{key}.".startswith(f"{name}.")}
 
 
-@dataclass(frozen=True)
-class _Fits:
-    """What was fitted, and to which rows."""
-
-    fitted: FittedScoreMap | FittedVectorMap | None
-    crossed: FoldedScoreMap | FoldedVectorMap | None
-    """To all rows of the calibration set; and, where it is in folds, to all but each fold."""
-    in_folds: bool
-    same_data: bool
-
-
 def audit(  # noqa: PLR0913 - each has a default that serves
     data: object,
     outcomes: object | None = None,
@@ -453,20 +441,16 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     if prevalence is not None:
         split, shift = restated(split, event, prevalence)
     calibrator = _named(calibrator) if isinstance(calibrator, str) else calibrator
-    calibration, test = prepare(split.calibration, event), prepare(split.test, event)
+    calibration, in_folds = prepare(split.calibration, event), split.fold is not None
     check_pooled(calibrator, event)
     fitted, crossed = fit_split(calibrator, calibration, split.fold, progress)
-    options, in_folds = Options(n_bins=n_bins), split.fold is not None
-    fits = _Fits(fitted, crossed, in_folds=in_folds, same_data=split.same_data)
-    evaluated = _evaluated(test, None if in_folds else calibration, event, fits, options)
-    return replace(
-        evaluated,
-        fitted=_after(shift, fitted),
-        request=AuditRequest(
-            split, event, calibrator, options, grouping, None if isinstance(data, Split) else seed
-        ),
-        prior_shift=shift,
+    result = audit_fitted(
+        fitted, split, event=event, n_bins=n_bins, in_folds=in_folds, crossed=crossed
     )
+    own_seed = None if isinstance(data, Split) else seed
+    options = Options(n_bins=n_bins)
+    request = AuditRequest(split, event, calibrator, options, grouping, own_seed)
+    return replace(result, fitted=_after(shift, fitted), request=request, prior_shift=shift)
 
 
 def _after(
@@ -509,27 +493,12 @@ def audit_fitted(
     AuditResult
         With the same fit.
     """
-    fits = _Fits(fitted, crossed, in_folds=in_folds, same_data=split.same_data)
-    sets = prepare(split.test, event), None if in_folds else prepare(split.calibration, event)
-    return _evaluated(*sets, event, fits, Options(n_bins=n_bins))
-
-
-def _evaluated(
-    test: Prepared, calibration: Prepared | None, event: Event, fits: _Fits, options: Options
-) -> AuditResult:
-    """Evaluate both sets, or the one that is fitted on in folds."""
-    of_test = fits.fitted if fits.crossed is None else fits.crossed
-    evaluated = evaluate(test, event, of_test, options)
-    return AuditResult(
-        calibration=evaluated
-        if calibration is None
-        else evaluate(calibration, event, fits.fitted, options),
-        test=evaluated,
-        fitted=fits.fitted,
-        same_data=fits.same_data,
-        in_folds=fits.in_folds,
-        crossed=fits.crossed,
-    )
+    options = Options(n_bins=n_bins)
+    of_test = fitted if crossed is None else crossed
+    test = calibration = evaluate(prepare(split.test, event), event, of_test, options)
+    if not in_folds:
+        calibration = evaluate(prepare(split.calibration, event), event, fitted, options)
+    return AuditResult(calibration, test, fitted, split.same_data, in_folds, crossed)
 
 
 OWN_BINS = ("sweep_ece",)
@@ -537,17 +506,18 @@ OWN_BINS = ("sweep_ece",)
 
 
 def rebin(
-    result: AuditResult, split: Split[LogitSet] | Split[EventScores], *, n_bins: int
+    result: AuditResult, split: Split[LogitSet] | Split[EventScores], event: Event, *, n_bins: int
 ) -> AuditResult:
     """Evaluate the same rows in another number of bins, and keep all that has none.
 
-    Parameters are the evaluation, its rows, and the bins; returns what `audit_fitted` gives, in a
-    small part of the time.
+    Parameters are the evaluation, its rows and event, and the bins; returns what `audit_fitted`
+    gives, in a small part of the time.
     """
     options = Options(n_bins=n_bins)
-    test = calibration = _rebinned(result.test, split.test, result.of_test, options)
+    test = calibration = _rebinned(result.test, split.test, event, result.of_test, options)
     if result.calibration is not result.test:
-        calibration = _rebinned(result.calibration, split.calibration, result.fitted, options)
+        rows = split.calibration
+        calibration = _rebinned(result.calibration, rows, event, result.fitted, options)
     request = result.request and replace(result.request, options=options)
     return replace(result, calibration=calibration, test=test, request=request)
 
@@ -555,6 +525,7 @@ def rebin(
 def _rebinned(
     evaluated: SetResult,
     rows: LogitSet | EventScores,
+    event: Event,
     fitted: FittedScoreMap | FittedVectorMap | None,
     options: Options,
 ) -> SetResult:
@@ -562,27 +533,17 @@ def _rebinned(
         replace(side, binned=binned_of(side.counted, n_bins=options.n_bins))
         for side in (evaluated.before, evaluated.after)
     )
-    if evaluated.after is evaluated.before:
-        after = before
+    result = replace(
+        evaluated, before=before, after=before if evaluated.after is evaluated.before else after
+    )
+    again = BeforeAfter(result, rows, event, fitted, options)
 
-    def value(measure: Measure, was: float | None, side: Side, by: object) -> float | None:
-        if isinstance(measure, EventMeasure):
-            return float(measure.compute(side.counted, options))
-        if isinstance(measure, ClassMeasure) and isinstance(rows, LogitSet) and was is not None:
-            table = rows.probabilities
-            if isinstance(by, FittedVectorMap):
-                table = by.predict_proba(rows.logits)
-            return measure.after(rows.probabilities, table, rows.labels, options, rows.weights)
-        return None
+    def make(measures: Sequence[Measure]) -> list[Comparison]:
+        own = [one for one in measures if one.group == "binned" and one.key not in OWN_BINS]
+        known = {one.measure.key: one for one in again(own)}
+        return [known.get(one.key) or evaluated.compare(one.key) for one in measures]
 
-    def again(row: Comparison) -> Comparison:
-        if row.measure.group != "binned" or row.measure.key in OWN_BINS:
-            return row
-        was = value(row.measure, row.before, before, None)
-        return replace(row, before=was, after=value(row.measure, row.after, after, fitted))
-
-    comparisons = Comparisons(lambda some: [again(evaluated.compare(one.key)) for one in some])
-    return replace(evaluated, before=before, after=after, comparisons=comparisons)
+    return replace(result, comparisons=Comparisons(make))
 
 
 def _finite(value: float | None) -> float | None:

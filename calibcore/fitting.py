@@ -35,11 +35,10 @@ _LOG = logging.getLogger("calibcore")
 
 @result_class
 class Prepared:
-    """One set with its event and its class probabilities, where it has classes."""
+    """One set with its event."""
 
     rows: LogitSet | EventScores
     event: EventScores
-    probabilities: Floats | None
 
 
 def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
@@ -47,9 +46,8 @@ def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
     if isinstance(event, type) or not hasattr(event, "outcomes"):
         raise CalibrationInputError("event", repr(event), "one such as TopR(1) or OneClass(0)")
     if isinstance(rows, LogitSet):
-        outcomes = like(event.outcomes(rows.probabilities, rows.labels), rows)
-        return Prepared(rows, outcomes, rows.probabilities)
-    return Prepared(rows, rows, None)
+        return Prepared(rows, like(event.outcomes(rows.probabilities, rows.labels), rows))
+    return Prepared(rows, rows)
 
 
 def check_pooled(calibrator: Calibrator | None, event: Event) -> None:
@@ -193,9 +191,8 @@ def without_fold(prepared: Prepared, fold: Folds, number: int) -> Prepared:
     seen = np.flatnonzero(fold != number)
     if isinstance(prepared.event, CountedScores):
         event = prepared.event.part(seen)
-        return Prepared(event, event, None)
-    # The class probabilities reach no fit, so they are not copied.
-    return Prepared(prepared.rows.rows(seen), prepared.event.rows(seen), None)
+        return Prepared(event, event)
+    return Prepared(prepared.rows.rows(seen), prepared.event.rows(seen))
 
 
 def joined(

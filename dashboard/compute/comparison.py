@@ -25,11 +25,10 @@ from calibcore.comparison import (
 )
 from calibcore.data import EventScores, LogitSet, is_designed
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import Side, evaluate, sides_of
+from calibcore.evaluation import Side, evaluate, side_of, sides_of
 from calibcore.events import OneClass, WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, prepare
 from calibcore.inference import Inference, Plan, infer
-from calibcore.inference.refits import side_after, side_before
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options
 from calibcore.splits import Folds, deal_folds
 from calibcore.validation import Floats
@@ -404,9 +403,7 @@ def _losses(
     fitted = None if standing is None else standing.fitted
 
     def make() -> Floats | None:
-        prepared = prepare(rows, event)
-        side = side_before(prepared) if fitted is None else side_after(prepared, event, fitted)
-        return row_losses(measure, side)
+        return row_losses(measure, side_of(prepare(rows, event), event, fitted))
 
     key_of_losses = _key(scene, settings_of(scene, key), dealt), measure.key
     return once("contest losses", key_of_losses, make)

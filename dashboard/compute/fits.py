@@ -189,7 +189,7 @@ def _jobs(upload: Upload, wanted: Sequence[Settings], fold: Folds) -> list[FitJo
             FitJob(
                 settings.method,
                 calibrator,
-                replace(prepare(rows, settings.event), probabilities=None),
+                prepare(rows, settings.event),
                 fold,
                 cost.seconds(rows.n_samples, n_classes, seconds_per_logit()),
                 _keeper_of(whole[1]),
@@ -258,7 +258,8 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
         evaluated = once("evaluated", key_of(upload, any_bins), evaluate)
         if settings == any_bins:
             return evaluated
-        return rebin(evaluated, evaluated_split(upload, settings), n_bins=settings.n_bins)
+        split = evaluated_split(upload, settings)
+        return rebin(evaluated, split, settings.event, n_bins=settings.n_bins)
 
     return once("audits", key_of(upload, settings), make)
 
