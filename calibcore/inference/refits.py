@@ -126,11 +126,9 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
         cell = prepared.event.taken(rng, n_rows)
         taken = prepared.event.cells.rows(cell)
         prepared, fold = Prepared(taken, taken), fold[cell]
-    clusters = prepared.event.clusters
     if n_rows < prepared.event.n_samples:
-        some = _some_rows(rng, clusters, n_all, n_rows)
-        n_rows, clusters = some.size, None if clusters is None else clusters[some]
-        prepared, fold = prepare(prepared.rows.rows(some), event), fold[some]
+        some = _some_rows(rng, prepared.event.clusters, n_all, n_rows)
+        n_rows, prepared, fold = some.size, prepare(prepared.rows.rows(some), event), fold[some]
         part = None if part is None else part[some]
     before, changes = side_of(prepared, event, None), []
     try:
@@ -142,7 +140,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     for draw in range(n_draws):
         if progress is not None:
             progress(draw / n_draws)
-        drawn = _drawn_rows(rng, clusters, prepared.event)
+        drawn = _drawn_rows(rng, prepared.event)
         rows = Prepared(prepared.rows.rows(drawn), prepared.event.rows(drawn))
         try:
             again = fit_folds(calibrator, rows, fold[drawn], None)
@@ -158,8 +156,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
             changes.append(np.subtract(new, old))
     if 2 * len(changes) < n_draws:
         return Refits({}, {})
-    fixed_fits, free_fits = np.stack(changes, axis=1)
-    return _compared(fixed_fits, free_fits, measures, n_rows / n_all)
+    return _compared(np.array(changes), measures, n_rows / n_all)
 
 
 def _some_rows(
@@ -175,24 +172,23 @@ def _some_rows(
     return np.flatnonzero(np.isin(own, order[taken]))
 
 
-def _drawn_rows(
-    rng: np.random.Generator, clusters: Labels | None, event: EventScores
-) -> NDArray[np.intp]:
+def _drawn_rows(rng: np.random.Generator, event: EventScores) -> NDArray[np.intp]:
     """Draw the rows again: one by one, whole clusters, or hits and misses among themselves."""
     n_rows = event.n_samples
     if event.prior is not None:
         parts = (np.flatnonzero(event.hits == outcome) for outcome in (0, 1))
         drawn = [part[rng.integers(part.size, size=part.size)] for part in parts if part.size]
         return np.sort(np.concatenate(drawn))
-    if clusters is None:
+    if event.clusters is None:
         return np.sort(rng.integers(n_rows, size=n_rows))
-    numbers, own = np.unique(clusters, return_inverse=True)
+    numbers, own = np.unique(event.clusters, return_inverse=True)
     times = np.bincount(rng.integers(numbers.size, size=numbers.size), minlength=numbers.size)
     return np.repeat(np.arange(n_rows), times[own])
 
 
-def _compared(fixed: Floats, free: Floats, measures: Sequence[Measure], share: float) -> Refits:
+def _compared(changes: Floats, measures: Sequence[Measure], share: float) -> Refits:
     """Compare changes in the same resamples, one a row and measure, of a share of all rows."""
+    fixed, free = changes.swapaxes(0, 1)
     deviation, shift = {}, {}
     for place, measure in enumerate(measures):
         of_fixed, own = fixed[:, place], free[:, place]
