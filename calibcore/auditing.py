@@ -39,7 +39,7 @@ from calibcore.metrics import METRICS, Measure, Options
 from calibcore.prevalence import PriorShift, restated
 from calibcore.reliability import binned_of
 from calibcore.results import find, result_class
-from calibcore.splits import Split, cross_split
+from calibcore.splits import AnySplit, Split, cross_split
 from calibcore.tables import rows_of
 from calibcore.verdict import Verdict, verdict_of
 from calibcore.weights import SampleWeight
@@ -73,7 +73,7 @@ class AuditRequest:
         Of the folds; None where the sets were given.
     """
 
-    split: Split[LogitSet] | Split[EventScores]
+    split: AnySplit
     event: Event
     calibrator: Calibrator | None
     options: Options
@@ -464,7 +464,7 @@ def _after(
 
 def audit_fitted(
     fitted: FittedScoreMap | FittedVectorMap | None,
-    split: Split[LogitSet] | Split[EventScores],
+    split: AnySplit,
     *,
     event: Event,
     n_bins: int = 15,
@@ -505,9 +505,7 @@ OWN_BINS = ("sweep_ece",)
 """Keys of binned measures that choose the number of bins themselves."""
 
 
-def rebin(
-    result: AuditResult, split: Split[LogitSet] | Split[EventScores], event: Event, *, n_bins: int
-) -> AuditResult:
+def rebin(result: AuditResult, split: AnySplit, event: Event, *, n_bins: int) -> AuditResult:
     """Evaluate the same rows in another number of bins, and keep all that has none.
 
     Parameters are the evaluation, its rows and event, and the bins; returns what `audit_fitted`
@@ -550,9 +548,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _split_of(
-    data: object, columns: Mapping[str, Any], seed: int
-) -> Split[LogitSet] | Split[EventScores]:
+def _split_of(data: object, columns: Mapping[str, Any], seed: int) -> AnySplit:
     if isinstance(data, Split):
         for field, beside in columns.items():
             if beside is not None:
@@ -567,8 +563,6 @@ def _split_of(
     if isinstance(rows, CountedScores):
         cells, fold = dealt(rows, n_folds=n_folds, seed=seed)
         return Split(cells, cells, fold=fold)
-    if isinstance(rows, LogitSet):
-        return cross_split(rows, n_folds=n_folds, seed=seed)
     return cross_split(rows, n_folds=n_folds, seed=seed)
 
 

@@ -17,7 +17,7 @@ from calibcore.events import Event
 from calibcore.fitting import check_pooled, fit, prepare
 from calibcore.metrics import METRICS, Measure, Options
 from calibcore.results import find, result_class
-from calibcore.splits import Split, calibration_rows
+from calibcore.splits import AnySplit, calibration_rows
 from calibcore.validation import Floats
 
 # What learning curves hold, and what can be read off them -------------------------------------
@@ -275,7 +275,7 @@ def drawn_rows(
 
 
 def learning_point(
-    split: Split[LogitSet] | Split[EventScores],
+    split: AnySplit,
     event: Event,
     calibrator: Calibrator | None,
     size: int,
@@ -313,7 +313,7 @@ def learning_point(
 
 
 def learning_curves(
-    split: Split[LogitSet] | Split[EventScores],
+    split: AnySplit,
     event: Event,
     calibrators: Mapping[str, Calibrator | None],
     plan: Plan,
@@ -351,6 +351,7 @@ def learning_curves(
     --------
     >>> from calibcore.calibrators import PlattScaling
     >>> from calibcore.events import TopR
+    >>> from calibcore.splits import Split
     >>> rows = EventScores([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 0, 1, 1, 0, 1, 1, 1, 1] * 10)
     >>> plan = Plan((50, 100), n_draws=3)
     >>> curves = learning_curves(Split(rows, rows), TopR(1), {"platt": PlattScaling()}, plan)

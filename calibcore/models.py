@@ -9,7 +9,7 @@ from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.cumulative import curves_of
-from calibcore.data import EventScores, LogitSet, Rows, check_same_design, with_design
+from calibcore.data import EventScores, LogitSet, check_same_design, with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, measure_side, side_of
 from calibcore.events import Event
@@ -18,7 +18,7 @@ from calibcore.inference import Interval, Plan, Uncertainty, infer
 from calibcore.inference.draws import tally_of
 from calibcore.metrics import Measure, Options
 from calibcore.results import result_class
-from calibcore.splits import Split, calibration_rows
+from calibcore.splits import AnySplit, calibration_rows
 from calibcore.validation import Floats
 from calibcore.weights import sampling_weights
 
@@ -243,9 +243,7 @@ class Resplits:
         return TableCell(float(known.mean()), deviation=deviation, n_splits=int(known.size))
 
 
-def pooled(
-    split: Split[LogitSet] | Split[EventScores],
-) -> tuple[LogitSet | EventScores, float]:
+def pooled(split: AnySplit) -> tuple[LogitSet | EventScores, float]:
     """Join the two sets of a split, so that they can be split again.
 
     All rows, the calibration set first, and its share of them; of one set that serves both ends,
@@ -253,6 +251,7 @@ def pooled(
 
     Examples
     --------
+    >>> from calibcore.splits import Split
     >>> both = Split(EventScores([0.1], [0]), EventScores([0.2, 0.3, 0.4], [1, 0, 1]))
     >>> pooled(both)[1]
     0.25
@@ -261,35 +260,29 @@ def pooled(
     if split.same_data or split.fold is not None:
         return second, 0.5
     share = first.n_samples / (first.n_samples + second.n_samples)
+    rows: LogitSet | EventScores
     if isinstance(first, LogitSet) and isinstance(second, LogitSet):
         alike = first.values_kind == second.values_kind == "probabilities"
         make = LogitSet.from_probabilities if alike else LogitSet
         tables = [one.probabilities if alike else one.logits for one in (first, second)]
         labels = np.concatenate([first.labels, second.labels])
-        return _with_design_of(
-            make(np.concatenate(tables), labels, first.class_names), split
-        ), share
-    if isinstance(first, EventScores) and isinstance(second, EventScores):
+        rows = make(np.concatenate(tables), labels, first.class_names)
+    elif isinstance(first, EventScores) and isinstance(second, EventScores):
         rests = None if first.rest is None or second.rest is None else (first.rest, second.rest)
         rows = EventScores(
             np.concatenate([first.scores, second.scores]),
             np.concatenate([first.hits, second.hits]),
             None if rests is None else np.concatenate(rests),
         )
-        return _with_design_of(rows, split), share
-    raise TypeError(split)
-
-
-def _with_design_of(rows: Rows, split: Split[LogitSet] | Split[EventScores]) -> Rows:
-    """Tell joined rows their weights, and their clusters: no cluster is in both sets."""
-    first, second = split.calibration, split.test
+    else:
+        raise TypeError(split)
     weights = clusters = None
     if first.weights is not None and second.weights is not None:
         weights = sampling_weights(np.concatenate([first.weights.values, second.weights.values]))
-    if first.clusters is not None and second.clusters is not None:
+    if first.clusters is not None and second.clusters is not None:  # none is in both sets
         after = first.clusters.max() + 1
         clusters = np.concatenate([first.clusters, second.clusters + after])
-    return with_design(rows, sample_weight=weights, clusters=clusters)
+    return with_design(rows, sample_weight=weights, clusters=clusters), share
 
 
 def resplit(  # noqa: PLR0913 - as `audit`, many times

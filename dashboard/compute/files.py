@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from calibcore.data import EventScores, LogitSet
-from calibcore.splits import Split
+from calibcore.data import LogitSet
+from calibcore.splits import AnySplit
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.periods import split_by_date
@@ -306,7 +306,7 @@ def set_sentences(upload: Upload) -> tuple[str, ...]:
     )
 
 
-def plain_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+def plain_split(upload: Upload, settings: Settings) -> AnySplit:
     """Return the calibration set and the test set, whatever part of them is evaluated."""
     share, seed = settings.calibration_share, settings.seed
     key = (*key_of(upload, settings)[:3], share, seed)

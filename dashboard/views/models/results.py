@@ -21,7 +21,7 @@ from calibcore.metrics import Measure
 from calibcore.metrics import Options as MetricOptions
 from calibcore.models import check_same_rows
 from calibcore.series import Checkpoint, checkpoint_of
-from calibcore.splits import Split
+from calibcore.splits import AnySplit, Split
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import SourceFile, parsed, read_files
 from dashboard.compute.fits import estimate
@@ -42,7 +42,6 @@ _SCORES = "class", "score"
 """What columns of scores are taken for."""
 
 Rows = LogitSet | EventScores
-AnySplit = Split[LogitSet] | Split[EventScores]
 Numbers = NDArray[np.int64]
 
 
@@ -294,17 +293,12 @@ def _split_as_first(scene: Scene, upload: Upload) -> AnySplit:
 
 def _split_plainly(scene: Scene, upload: Upload) -> AnySplit:
     settings = replace(scene.settings, group=None)
-    if scene.upload.rows is None:
+    if scene.upload.rows is None or upload.rows is None:
         return whole_split(upload, settings)
     chosen = scene.upload.rows_of(settings.calibration_share, settings.seed)
     fold = whole_split(scene.upload, settings).fold
     fitted, evaluated = chosen["calibration"], chosen["test"]
-    match upload.rows:
-        case LogitSet() as rows:
-            return Split(rows.rows(fitted), rows.rows(evaluated), fold=fold)
-        case EventScores() as events:
-            return Split(events.rows(fitted), events.rows(evaluated), fold=fold)
-    raise AssertionError(upload)
+    return Split(upload.rows.rows(fitted), upload.rows.rows(evaluated), fold=fold)
 
 
 def differences(
