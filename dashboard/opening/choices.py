@@ -321,16 +321,8 @@ def is_anything() -> bool:
 _TEXT = frozenset(ending for ending, kind in FORMATS.items() if kind in ("csv", "xlsx"))
 
 _OFFERED: Mapping[str, Mapping[str, Any]] = {
-    "values": {
-        "Auto": "auto",
-        "Logits": "logits",
-        "Probabilities": "probabilities",
-        "Percentages": "percentages",
-        "None of these": "none",
-    },
-    "first_label": {"Auto": "auto", "0": 0, "1": 1},
-    "header": {"Auto": None, "Names": True, "Data": False},
-    "sets": {"Auto": "auto", "One": "one"},
+    field: {"Auto": getattr(Options(), field), **_WORDS[field]}
+    for field in ("values", "first_label", "header", "sets")
 }
 """Fields of `Options` that are chosen among a few values, which are called so."""
 
@@ -389,6 +381,7 @@ def one_of(field: str, options: Options) -> None:
         label,
         list(offered),
         required=True,
+        format_func=lambda word: "None of these" if word == "None" else word,
         key=key,
         help=explained,
         on_change=_set_word,
