@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress, part_of
 from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.score_maps.offset import FittedScoreChain
 from calibcore.counted import CountedScores, dealt
@@ -212,14 +212,7 @@ class AuditResult:
         plan = Plan(measures or METRICS, request.options, n_resamples, seed)
         repeats = self.in_folds and request.calibrator is not None
 
-        def first(share: float) -> None:
-            if progress is not None:
-                progress(share / 2 if repeats else share)
-
-        def again(share: float) -> None:
-            if progress is not None:
-                progress((1 + share) / 2)
-
+        first, again = part_of(progress, 0.0, 0.5 if repeats else 1.0), part_of(progress, 0.5)
         rows = request.split.test
         inference = infer(*sides_of(rows, self.test, self.of_test), plan, progress=first)
         if not repeats or request.calibrator is None or request.split.fold is None:

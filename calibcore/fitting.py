@@ -16,6 +16,7 @@ from calibcore.calibrators.base import (
     Progress,
     ScoreMap,
     SlowVectorMap,
+    part_of,
 )
 from calibcore.calibrators.lifts import PooledScores
 from calibcore.calibrators.linear.maps import FullLinearMap
@@ -218,11 +219,7 @@ def fit_folds(
     n_folds = int(fold.max()) + 1
     maps = []
     for number in range(n_folds):
-
-        def report(share: float, number: int = number) -> None:
-            if progress is not None:
-                progress((number + share) / n_folds)
-
+        report = part_of(progress, number / n_folds, (number + 1) / n_folds)
         report(0.0)
         fitted = fit(calibrator, without_fold(prepared, fold, number), report, near)
         maps += [] if fitted is None else [fitted]
@@ -247,14 +244,6 @@ def fit_split(
     if calibrator is None or fold is None:
         return fit(calibrator, calibration, progress), None
     whole = 1 / (int(fold.max()) + 2)  # of the work
-
-    def first(share: float) -> None:
-        if progress is not None:
-            progress(share * whole)
-
-    def then(share: float) -> None:
-        if progress is not None:
-            progress(whole + share * (1 - whole))
-
-    fitted = fit(calibrator, calibration, first)
-    return fitted, fit_folds(calibrator, calibration, fold, then, fitted)
+    fitted = fit(calibrator, calibration, part_of(progress, 0.0, whole))
+    crossed = fit_folds(calibrator, calibration, fold, part_of(progress, whole), fitted)
+    return fitted, crossed

@@ -20,6 +20,7 @@ from calibcore.calibrators.base import (
     Progress,
     Rules,
     SlowVectorMap,
+    part_of,
     repeated,
 )
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
@@ -546,9 +547,9 @@ def search(
     begun = 0.0
     if step > 1:
         begun = _FEW_SHARE
-        few = _Search(cells.thinned(step), places, limits, _part(progress, 0.0, begun))
+        few = _Search(cells.thinned(step), places, limits, part_of(progress, 0.0, begun))
         start = few.run(start, max_iterations)
-    full = _Search(cells, places, limits, _part(progress, begun, 1.0))
+    full = _Search(cells, places, limits, part_of(progress, begun))
     at = full.run(start, max_iterations)
     kernel = limits.kernel(at)
     return Optimum(
@@ -648,10 +649,6 @@ class _Search:
         result = bound(parameters[:-2], kernel, self._places, self._cells)
         n_rows = len(self._cells.index)
         return -result.value / n_rows, -result.gradient / n_rows
-
-
-def _part(progress: Progress, start: float, end: float) -> Progress:
-    return lambda share: progress(start + (end - start) * share)
 
 
 def inducing_places(nodes: Floats, counts: Floats, n_inducing: int) -> Floats:

@@ -21,6 +21,7 @@ from calibcore.calibrators.base import (
     ScoreMap,
     SlowVectorMap,
     VectorMap,
+    part_of,
     weighed_rows,
 )
 from calibcore.calibrators.descriptions import SOFTMAX, Recipe
@@ -776,26 +777,20 @@ class Chain(SlowVectorMap):
     ) -> FittedChain:
         logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
-        first = _fit(self.first, rows, _half(progress, 0.0), weights)
+        first = _fit(self.first, rows, part_of(progress, 0.0, 0.5), weights)
         second: FittedVectorMap
         if isinstance(self.second, Lift):
             second = self.second.fit_probabilities(
                 lambda some: first.predict_proba(rows.logits[some]),
                 rows.n_classes,
                 rows.labels,
-                _half(progress, 0.5),
+                part_of(progress, 0.5),
                 weights,
             )
         else:
             calibrated = LogitSet(_as_logits(first.predict_proba(rows.logits)), rows.labels)
-            second = _fit(self.second, calibrated, _half(progress, 0.5), weights)
+            second = _fit(self.second, calibrated, part_of(progress, 0.5), weights)
         return FittedChain(first, second, warnings=first.warnings + second.warnings)
-
-
-def _half(progress: Progress | None, start: float) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda share: progress(start + share / 2)
 
 
 def _fit(

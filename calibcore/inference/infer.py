@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.calibrators.base import Progress
+from calibcore.calibrators.base import Progress, part_of
 from calibcore.counted import CountedScores, weighted
 from calibcore.cumulative import curves_of
 from calibcore.data import EventScores
@@ -276,17 +276,13 @@ def infer(
     whole_plan = plan or Plan()
     plan = whole_plan if before.event.weights is None else whole_plan.of_weighted_rows()
     sides = (before,) if after is before else (before, after)
-
-    def report(share: float) -> None:
-        if progress is not None:
-            progress(share)
-
+    report = part_of(progress)
     of_rows = [_row_values(before, side, side.labels, plan) for side in sides]
     counted = [side.event for side in sides if isinstance(side.event, CountedScores)]
     if counted and counted[0].n_samples > _WRITTEN:
-        resampled = _resample_cells(counted, plan, lambda share: report(share / 3))
+        resampled = _resample_cells(counted, plan, part_of(progress, 0.0, 1 / 3))
     else:
-        resampled = _resample(sides, of_rows, plan, lambda share: report(share / 3))
+        resampled = _resample(sides, of_rows, plan, part_of(progress, 0.0, 1 / 3))
     evaluated = []
     for number, (side, values, draws) in enumerate(zip(sides, of_rows, resampled, strict=True)):
         report((1 + 2 * number / len(sides)) / 3)

@@ -9,7 +9,7 @@ from hashlib import sha256
 import numpy as np
 
 from calibcore.auditing import AuditResult, audit_fitted, rebin
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress, part_of
 from calibcore.data import EventScores
 from calibcore.events import TopR
 from calibcore.fitting import (
@@ -232,20 +232,14 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
 
     def evaluate() -> AuditResult:
         check_pooled(settings.calibrator(), settings.event)
-        split, n_fits = evaluated_split(upload, settings), N_FOLDS + 1
+        split = evaluated_split(upload, settings)
         fold = whole_split(upload, settings).fold
         in_folds = fold is not None
-
-        def first(share: float) -> None:
-            progress(share / n_fits if in_folds else share)
-
-        def then(share: float) -> None:
-            progress((1 + share * N_FOLDS) / n_fits)
-
+        whole = 1 / (N_FOLDS + 1) if in_folds else 1.0
         if fold is not None:
             _fit_ahead(upload, settings, fold, progress)
-        fitted = fitted_whole(upload, settings, first)
-        crossed = fitted_in_folds(upload, settings, then)
+        fitted = fitted_whole(upload, settings, part_of(progress, 0.0, whole))
+        crossed = fitted_in_folds(upload, settings, part_of(progress, whole))
         chosen = evaluated_rows(upload, settings, "test")
         if crossed is not None and chosen is not None:
             crossed = crossed.part(chosen)

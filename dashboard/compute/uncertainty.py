@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from calibcore.calibrators.base import FittedVectorMap, Progress, ScoreMap
+from calibcore.calibrators.base import FittedVectorMap, Progress, ScoreMap, part_of
 from calibcore.data import EventScores, is_designed
 from calibcore.evaluation import sides_of
 from calibcore.events import TopR
@@ -59,16 +59,14 @@ def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -
 
     def make() -> Inference:
         share = 0.5 if in_folds else 1.0
-        inference = infer(*sides_of(*sides), plan, progress=lambda done: progress(done * share))
+        inference = infer(*sides_of(*sides), plan, progress=part_of(progress, 0.0, share))
         if not in_folds:
             return inference
         fold = whole_split(scene.upload, scene.settings).fold
         if fold is None:
             raise AssertionError(scene.settings)
 
-        def again(done: float) -> None:
-            progress((1 + done) / 2)
-
+        again = part_of(progress, share)
         upload, settings = scene.upload, scene.settings
         return refits_of(upload, settings, fold, plan, REFIT_SECONDS, again).widened(inference)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.auditing import AuditResult, audit
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress, part_of
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, evaluate, sides_of
@@ -314,10 +314,10 @@ def differences(
 
     def make() -> tuple[Inference, Inference]:
         mine, its = (sides_of(one.rows, one.result, one.fitted) for one in (first, other))
-        before = infer(mine[0], its[0], plan, progress=lambda share: progress(share / 2))
+        before = infer(mine[0], its[0], plan, progress=part_of(progress, 0.0, 0.5))
         if first.fitted is None:
             return before, before
-        after = infer(mine[1], its[1], plan, progress=lambda share: progress((1 + share) / 2))
+        after = infer(mine[1], its[1], plan, progress=part_of(progress, 0.5))
         return before, after
 
     return once(_DIFFERENCES, (key_of(scene.upload, scene.settings), other.key, plan), make)
@@ -411,10 +411,7 @@ def follow(scene: Scene, members: Sequence[Member], progress: Progress) -> list[
     """
     at, checkpoints = _tempered(scene, members), []
     for place, one in enumerate(members):
-
-        def report(share: float, place: int = place) -> None:
-            progress((place + share) / len(members))
-
+        report = part_of(progress, place / len(members), (place + 1) / len(members))
         model = evaluate_model(at, one.name, one.upload, report)
         if not isinstance(model.rows, LogitSet):
             raise CalibrationInputError(
