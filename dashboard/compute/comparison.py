@@ -552,7 +552,7 @@ def recommendation_of(scene: Scene) -> Conclusion | None:
     if not (looked_at and scene.n_resamples) or scene.split.calibration.n_samples < 2:
         return None
     dealt = Dealt(N_FOLDS, scene.settings.seed) if scene.crossed else Dealt()
-    scene = replace(scene, settings=replace(scene.settings, n_bins=15))
+    scene = replace(scene, settings=scene.settings.in_any_bins)
     keys, by = usual(scene.upload), RANKED_BY
     go = estimate_contest(scene, keys, dealt) <= QUICK_SECONDS
     contest = run_contest(scene, keys, dealt, lambda *_: None, go=go)

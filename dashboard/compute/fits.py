@@ -112,7 +112,7 @@ def _fit_key(upload: Upload, settings: Settings) -> Key:
     """Return what decides a fit: no bins, no part of the rows; and of all classes, no event."""
     of_event = settings.method == NO_METHOD or method_by_key(settings.method).acts_on == "event"
     event = settings.event if of_event else TopR(1)
-    return key_of(upload, replace(settings, event=event, n_bins=15, only=None))
+    return key_of(upload, replace(settings.in_any_bins, event=event, only=None))
 
 
 def fitted_whole(
@@ -228,7 +228,7 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
 
     Another number of bins changes what is in bins alone.
     """
-    any_bins = replace(settings, n_bins=15)
+    any_bins = settings.in_any_bins
 
     def evaluate() -> AuditResult:
         check_pooled(settings.calibrator(), settings.event)

@@ -101,7 +101,7 @@ def _columns(upload: Upload) -> dict[str, str]:
 def slicing_of(upload: Upload, settings: Settings, by: str) -> Slicing:
     """Group all rows of both sets, whatever the filter."""
     if by in SCORES:
-        settings = replace(settings, method=NO_METHOD, options=(), n_bins=15, only=None)
+        settings = replace(settings.in_any_bins, method=NO_METHOD, options=(), only=None)
         key = key_of(upload, settings), by
         return once("slicings", key, lambda: _by_score(upload, settings, by))
     settings = _split_alone(settings)
@@ -316,7 +316,8 @@ def evaluated_split(upload: Upload, settings: Settings) -> AnySplit:
     if only is None:
         return whole
     slicing = slicing_of(upload, settings, only.by)
-    return once("parts", _part_key(upload, settings), lambda: _cut(whole, slicing, only))
+    key = key_of(upload, replace(settings.in_any_bins, method=NO_METHOD, options=()))
+    return once("parts", key, lambda: _cut(whole, slicing, only))
 
 
 def _cut(whole: AnySplit, slicing: Slicing, only: Slice) -> AnySplit:
@@ -331,10 +332,6 @@ def split_of(upload: Upload, settings: Settings) -> AnySplit:
     if settings.only is None:
         return whole
     return Split(whole.calibration, evaluated_split(upload, settings).test, whole.same_data)
-
-
-def _part_key(upload: Upload, settings: Settings) -> object:
-    return key_of(upload, replace(settings, method=NO_METHOD, options=(), n_bins=15))
 
 
 # What belongs to the rows that are evaluated --------------------------------------------------

@@ -123,7 +123,7 @@ def curves_of_groups(scene: Scene) -> list[tuple[str, ScoreCurve]]:
 
 def curve_of(scene: Scene, key: str) -> ScoreCurve | None:
     """Fit a map of the event's score with its default options; None where rows are too few."""
-    settings = replace(scene.settings, method=key, options=(), n_bins=15)
+    settings = replace(scene.settings.in_any_bins, method=key, options=())
 
     def make() -> ScoreCurve | None:
         score_map = method_by_key(key).make()
