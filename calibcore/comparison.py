@@ -83,13 +83,6 @@ class Picks:
     on_test: Contestant
     """Best on the test set, which therefore flatters it."""
 
-    @property
-    def flattery(self) -> float:
-        """How much better, on the test set, its own pick looks than the winner; at least 0."""
-        return penalty(self.measure, self.winner.value(self.measure, "test")) - penalty(
-            self.measure, self.on_test.value(self.measure, "test")
-        )
-
 
 def sides_shown(contestants: Sequence[Contestant]) -> tuple[EvaluatedOn, ...]:
     """Return where contestants differ: one set that serves both ends is cross-fitted alone."""

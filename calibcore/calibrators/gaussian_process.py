@@ -730,13 +730,6 @@ class FittedGaussianProcess(FittedVectorMap):
     }
     ALIKE: ClassVar[Lengths] = ({"places": 0, "q_mean": 0, "q_factor": 0},)
 
-    @property
-    def kl_divergence(self) -> float:
-        """KL(q || prior) in nats, at least 0."""
-        covariance = float((self.q_factor**2).sum() + self.q_mean @ self.q_mean)
-        log_det = 2 * float(np.log(np.diag(self.q_factor)).sum())
-        return max(0.0, 0.5 * (covariance - len(self.q_mean) - log_det))
-
     def latent(self, values: ArrayLike) -> tuple[Floats, Floats]:
         """Evaluate the latent function and its uncertainty.
 

@@ -276,18 +276,6 @@ class FittedOneVsRest(FittedLift):
         empty = normalise(block)
         block[empty] = before[empty]
 
-    def fallback_rows(self, logits: ArrayLike) -> int:
-        """Count the rows that keep their probabilities because every map gives them 0.
-
-        ``logits``: raw outputs before softmax; shape (n_samples, n_classes).
-
-        Rows that `predict_proba` leaves uncalibrated.
-        """
-        probabilities = softmax(logits)
-        _check_classes(probabilities, len(self.score_maps))
-        _replace_columns(probabilities, self.score_maps)
-        return int(np.count_nonzero(~probabilities.any(axis=1)))
-
     def on_probabilities(self) -> Recipe | None:
         columns = each_column(self.score_maps)
         if columns is None:
@@ -310,9 +298,9 @@ class OneVsRest(Lift):
     Notes
     -----
     p_k becomes g_k(p_k) / sum_j g_j(p_j). A row all of whose g_j are 0 keeps its uncalibrated
-    probabilities, the limit of adding a vanishing part of them to each; `fallback_rows` of the
-    fitted map counts such rows. The authors' program of Zhang 2020 leaves the rows of its
-    one-vs-rest isotonic regression (IROvA) unnormalised.
+    probabilities, the limit of adding a vanishing part of them to each. The authors'
+    program of Zhang 2020 leaves the rows of its one-vs-rest isotonic regression (IROvA)
+    unnormalised.
 
     References
     ----------

@@ -120,7 +120,7 @@ def came_by_link() -> bool:
 def of_class() -> tuple[Class, list[str]]:
     """Take what a link fixes for all lessons; return it, and the settings that make no sense."""
     usual, wrong = Class(), list[str]()
-    hide = tuple(part for part in _text_of("hide", "").split(",") if part)
+    hide = tuple(part for part in _text_of("hide").split(",") if part)
     wrong += [f"hide={part}" for part in hide if part not in PARTS]
     settings = {
         "seed": _whole("seed", 0, MOST_SEED, wrong),
@@ -141,7 +141,7 @@ def of_class() -> tuple[Class, list[str]]:
 def _take_done(wrong: list[str]) -> None:
     """Take the lessons that were done when the address was kept."""
     keys = {one.key for one in LESSONS}
-    entries = {word for word in _text_of("done", "").split(".") if word}
+    entries = {word for word in _text_of("done").split(".") if word}
     wrong += [f"done={word[:40]}" for word in sorted(entries - keys)]
     st.session_state[_DONE] = st.session_state.get(_DONE, set()) | (entries & keys)
 
@@ -184,12 +184,12 @@ def write(lesson: Lesson | None, classroom: Class) -> None:
     st.session_state[_WRITTEN] = query
 
 
-def _text_of(name: str, usual: str) -> str:
-    return str(st.query_params.get(name, usual))
+def _text_of(name: str) -> str:
+    return str(st.query_params.get(name, ""))
 
 
 def _guess(lesson: Lesson, wrong: list[str]) -> str | None:
-    text = _text_of("guess", "")
+    text = _text_of("guess")
     if not text:
         return None
     if isinstance(lesson.guess, ChoiceGuess):
