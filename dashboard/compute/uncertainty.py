@@ -32,8 +32,8 @@ REFIT_SECONDS, _LEAST_REFITTED, _USUAL_SECONDS_PER_LOGIT = 4.0, 500, 4e-9
 _OF_FEW_NUMBERS = 0.3
 """Share of that time for maps of few numbers, which fewer rows tell as much of."""
 
-_FEW_NUMBERS = frozenset({"temperature", "ensemble_temperature"})
-"""Maps of all classes that are fitted by few numbers."""
+_FEW_NUMBERS = 3
+"""Numbers of a map of all classes that are few."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,13 @@ def refits_of(
         raise AssertionError(settings)
     rows = whole_split(upload, settings).calibration
     n_rows, n_classes = rows.n_samples, len(upload.class_names or ()) or 2
-    cost = method_by_key(settings.method).cost_of(**dict(settings.options))
+    method = method_by_key(settings.method)
+    cost, fits = method.cost_of(**dict(settings.options)), method.fits
     n_fits = (int(fold.max()) + 1) * (N_DRAWS + 1)
     needed = n_fits * cost.seconds(n_rows, n_classes, _USUAL_SECONDS_PER_LOGIT)
     # What many numbers are fitted to says little on fewer rows of how it does on all.
-    few_numbers = isinstance(calibrator, ScoreMap) or settings.method in _FEW_NUMBERS
+    few = fits.kind == "numbers" and fits.count(n_classes) <= _FEW_NUMBERS
+    few_numbers = few or isinstance(calibrator, ScoreMap)
     most = int(n_rows * min(seconds / needed * (_OF_FEW_NUMBERS if few_numbers else 1), 1))
     if most < min(n_rows, _LEAST_REFITTED if few_numbers else n_rows):
         return Refits({}, {})
