@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,16 +221,9 @@ Draws = dict[str, Floats]
 """Values of a measure in each resample, by its key."""
 
 
-class _Streams(NamedTuple):
-    """Random generators, one per resampling task."""
-
-    rows: np.random.Generator
-    event: np.random.Generator
-    classes: np.random.Generator
-
-    @classmethod
-    def of(cls, seed: int) -> "_Streams":
-        return cls(*np.random.default_rng(seed).spawn(3))
+def _streams(plan: Plan) -> list[np.random.Generator]:
+    """Return the generators of drawn rows, and of what is drawn of the event and of the classes."""
+    return np.random.default_rng(plan.seed).spawn(3)
 
 
 def infer(
@@ -286,8 +279,8 @@ def infer(
     evaluated = []
     for number, (side, values, draws) in enumerate(zip(sides, of_rows, resampled, strict=True)):
         report((1 + 2 * number / len(sides)) / 3)
-        streams = _Streams.of(plan.seed)
-        by_key = evaluate_event(streams.event, side.event, draws, plan)
+        of_event, of_classes = _streams(plan)[1:]
+        by_key = evaluate_event(of_event, side.event, draws, plan)
         for measure in (*plan.of_rows, *plan.of_changes):
             if one := values.get(measure.key):
                 by_key[measure.key] = findings.evaluate_mean(
@@ -298,7 +291,7 @@ def infer(
                     event=side.event,
                 )
         other = sides[number - 1].probabilities
-        evaluated.append(by_key | evaluate_classes(streams.classes, side, other, plan))
+        evaluated.append(by_key | evaluate_classes(of_classes, side, other, plan))
     report(1.0)
     was, now = evaluated[0], evaluated[-1]
     return Inference(
@@ -329,7 +322,7 @@ def _resample(
     report: Progress,
 ) -> list[Draws]:
     """Measure rows drawn again, the same ones on each side."""
-    rng, n_rows = _Streams.of(plan.seed).rows, sides[0].event.n_samples
+    rng, n_rows = _streams(plan)[0], sides[0].event.n_samples
     order = _order(sides)
     draw = _drawing(sides[0].event.rows(order))
     ordered = [OrderedRows.of(side.event.rows(order)) for side in sides]
@@ -353,7 +346,7 @@ def _resample_cells(events: Sequence[CountedScores], plan: Plan, report: Progres
 
     Neighbours of many cells are drawn together, with the mean of what their rows add to a mean.
     """
-    rng, n_rows = _Streams.of(plan.seed).rows, events[0].n_samples
+    rng, n_rows = _streams(plan)[0], events[0].n_samples
     ordered = [OrderedCells.of(event, events[0]) for event in events]
     sizes = ordered[0].sizes
     alike, means, others = ordered[0].alike, [], []

@@ -36,13 +36,6 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class _Refused:
-    """A refusal without its traceback, which would hold the bytes."""
-
-    error: FileError
-
-
-@dataclass(frozen=True)
 class SourceFile:
     """A file as it came, with the digest that stands for its bytes."""
 
@@ -92,17 +85,17 @@ def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Up
 
 
 def _outcome_once(kind: str, key: object, make: Callable[[], Result], *, most: int) -> Result:
-    def outcome() -> Result | _Refused:
+    def outcome() -> Result | FileError:
         try:
             return make()
         except PassingError:
             raise
         except FileError as error:
-            return _Refused(_bare(error))
+            return _bare(error)  # without its traceback, which would hold the bytes
 
     result = once(kind, key, outcome, most=most)
-    if isinstance(result, _Refused):
-        raise _bare(result.error)
+    if isinstance(result, FileError):
+        raise _bare(result)
     return result
 
 
