@@ -9,7 +9,6 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.curves import KnotSweep, Movement, TemperatureSweep
 from calibcore.data_needed import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan, Step
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.metrics import EntropyIsNll
 from dashboard.settings import NO_METHOD
 from dashboard.texts.glossary import SHORT_NAMES
 from dashboard.views.data_needed import words as efficiency
@@ -102,7 +101,7 @@ def test_the_fitted_temperature_is_explained() -> None:
     assert cold.startswith("Fitted T = 0.7 makes predictions more confident. ")
     assert "predictions stay as they are" in maps.temperature_sentence(1.004, 1.0, "test set")
     assert maps.entropy_sentence(None) == ""
-    assert maps.entropy_sentence(EntropyIsNll(0.2595, 0.2595)) == (
+    assert maps.entropy_sentence(0.2595) == (
         "On the calibration set, mean entropy and NLL are equal at the fitted T: 0.260 nats"
         " (Guo 2017, S2). The fit by log loss ends where they meet."
     )
