@@ -11,10 +11,9 @@ from dashboard.compute.cache import key_of, once
 from dashboard.compute.subgroups import SubgroupResults
 from dashboard.compute.uncertainty import class_bins
 from dashboard.figures import (
-    SweepFigures,
+    bins_graph,
     class_picture,
     reliability_diagram,
-    sweep_figures,
 )
 from dashboard.figures.subgroups import period_plot, slice_plot
 from dashboard.scene import Scene
@@ -36,8 +35,11 @@ def draw_reliability(scene: Scene, side: SideChoice) -> go.Figure:
     return once("diagrams", (*_key(scene), side), make)
 
 
-def draw_sweep(scene: Scene) -> SweepFigures:
-    """Draw the error against the number of bins on one set."""
+SweepFigure = tuple[go.Figure, BinSweep]
+
+
+def draw_sweep(scene: Scene) -> tuple[SweepFigure, SweepFigure]:
+    """Draw the error against the number of bins on one set, before and after; with its numbers."""
     any_bins = _key(scene, n_bins=CLASS_BINS)[:2]
 
     def swept() -> tuple[BinSweep, BinSweep]:
@@ -48,9 +50,10 @@ def draw_sweep(scene: Scene) -> SweepFigures:
         )
         return before, after
 
-    def make() -> SweepFigures:
+    def make() -> tuple[SweepFigure, SweepFigure]:
         before, after = once("swept bins", any_bins, swept)
-        return sweep_figures(before, after, scene.settings.n_bins, scene.palette)
+        how = scene.settings.n_bins, scene.palette
+        return (bins_graph(before, after, *how), before), (bins_graph(after, before, *how), after)
 
     return once("sweeps", _key(scene), make)
 
