@@ -3,9 +3,9 @@
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -16,18 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress, part_of
 from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.score_maps.offset import FittedScoreChain
 from calibcore.counted import CountedScores, dealt
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import Comparison, Comparisons, SetResult, Side, evaluate, sides_of
+from calibcore.evaluation import BeforeAfter, Comparison, Comparisons, SetResult, evaluate, sides_of
 from calibcore.events import Event, OneClass, TopR
 from calibcore.fitting import (
     FoldedScoreMap,
     FoldedVectorMap,
-    Prepared,
     check_pooled,
     fit_split,
     prepare,
@@ -36,11 +35,11 @@ from calibcore.frames import measures_frame
 from calibcore.grouping import Grouping
 from calibcore.inference import Inference, Plan, infer
 from calibcore.inference.refits import N_DRAWS, refit
-from calibcore.metrics import METRICS, ClassMeasure, EventMeasure, Measure, Options
+from calibcore.metrics import METRICS, Measure, Options
 from calibcore.prevalence import PriorShift, restated
 from calibcore.reliability import binned_of
 from calibcore.results import find, result_class
-from calibcore.splits import Split, cross_split
+from calibcore.splits import AnySplit, Split, cross_split
 from calibcore.tables import rows_of
 from calibcore.verdict import Verdict, verdict_of
 from calibcore.weights import SampleWeight
@@ -74,7 +73,7 @@ class AuditRequest:
         Of the folds; None where the sets were given.
     """
 
-    split: Split[LogitSet] | Split[EventScores]
+    split: AnySplit
     event: Event
     calibrator: Calibrator | None
     options: Options
@@ -213,14 +212,7 @@ class AuditResult:
         plan = Plan(measures or METRICS, request.options, n_resamples, seed)
         repeats = self.in_folds and request.calibrator is not None
 
-        def first(share: float) -> None:
-            if progress is not None:
-                progress(share / 2 if repeats else share)
-
-        def again(share: float) -> None:
-            if progress is not None:
-                progress((1 + share) / 2)
-
+        first, again = part_of(progress, 0.0, 0.5 if repeats else 1.0), part_of(progress, 0.5)
         rows = request.split.test
         inference = infer(*sides_of(rows, self.test, self.of_test), plan, progress=first)
         if not repeats or request.calibrator is None or request.split.fold is None:
@@ -361,17 +353,6 @@ def _modules(name: str) -> dict[str, ModuleType]:
     return {key: one for key, one in sys.modules.items() if f"{key}.".startswith(f"{name}.")}
 
 
-@dataclass(frozen=True)
-class _Fits:
-    """What was fitted, and to which rows."""
-
-    fitted: FittedScoreMap | FittedVectorMap | None
-    crossed: FoldedScoreMap | FoldedVectorMap | None
-    """To all rows of the calibration set; and, where it is in folds, to all but each fold."""
-    in_folds: bool
-    same_data: bool
-
-
 def audit(  # noqa: PLR0913 - each has a default that serves
     data: object,
     outcomes: object | None = None,
@@ -453,20 +434,16 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     if prevalence is not None:
         split, shift = restated(split, event, prevalence)
     calibrator = _named(calibrator) if isinstance(calibrator, str) else calibrator
-    calibration, test = prepare(split.calibration, event), prepare(split.test, event)
+    calibration, in_folds = prepare(split.calibration, event), split.fold is not None
     check_pooled(calibrator, event)
     fitted, crossed = fit_split(calibrator, calibration, split.fold, progress)
-    options, in_folds = Options(n_bins=n_bins), split.fold is not None
-    fits = _Fits(fitted, crossed, in_folds=in_folds, same_data=split.same_data)
-    evaluated = _evaluated(test, None if in_folds else calibration, event, fits, options)
-    return replace(
-        evaluated,
-        fitted=_after(shift, fitted),
-        request=AuditRequest(
-            split, event, calibrator, options, grouping, None if isinstance(data, Split) else seed
-        ),
-        prior_shift=shift,
+    result = audit_fitted(
+        fitted, split, event=event, n_bins=n_bins, in_folds=in_folds, crossed=crossed
     )
+    own_seed = None if isinstance(data, Split) else seed
+    options = Options(n_bins=n_bins)
+    request = AuditRequest(split, event, calibrator, options, grouping, own_seed)
+    return replace(result, fitted=_after(shift, fitted), request=request, prior_shift=shift)
 
 
 def _after(
@@ -480,7 +457,7 @@ def _after(
 
 def audit_fitted(
     fitted: FittedScoreMap | FittedVectorMap | None,
-    split: Split[LogitSet] | Split[EventScores],
+    split: AnySplit,
     *,
     event: Event,
     n_bins: int = 15,
@@ -509,45 +486,29 @@ def audit_fitted(
     AuditResult
         With the same fit.
     """
-    fits = _Fits(fitted, crossed, in_folds=in_folds, same_data=split.same_data)
-    sets = prepare(split.test, event), None if in_folds else prepare(split.calibration, event)
-    return _evaluated(*sets, event, fits, Options(n_bins=n_bins))
-
-
-def _evaluated(
-    test: Prepared, calibration: Prepared | None, event: Event, fits: _Fits, options: Options
-) -> AuditResult:
-    """Evaluate both sets, or the one that is fitted on in folds."""
-    of_test = fits.fitted if fits.crossed is None else fits.crossed
-    evaluated = evaluate(test, event, of_test, options)
-    return AuditResult(
-        calibration=evaluated
-        if calibration is None
-        else evaluate(calibration, event, fits.fitted, options),
-        test=evaluated,
-        fitted=fits.fitted,
-        same_data=fits.same_data,
-        in_folds=fits.in_folds,
-        crossed=fits.crossed,
-    )
+    options = Options(n_bins=n_bins)
+    of_test = fitted if crossed is None else crossed
+    test = calibration = evaluate(prepare(split.test, event), event, of_test, options)
+    if not in_folds:
+        calibration = evaluate(prepare(split.calibration, event), event, fitted, options)
+    return AuditResult(calibration, test, fitted, split.same_data, in_folds, crossed)
 
 
 OWN_BINS = ("sweep_ece",)
 """Keys of binned measures that choose the number of bins themselves."""
 
 
-def rebin(
-    result: AuditResult, split: Split[LogitSet] | Split[EventScores], *, n_bins: int
-) -> AuditResult:
+def rebin(result: AuditResult, split: AnySplit, event: Event, *, n_bins: int) -> AuditResult:
     """Evaluate the same rows in another number of bins, and keep all that has none.
 
-    Parameters are the evaluation, its rows, and the bins; returns what `audit_fitted` gives, in a
-    small part of the time.
+    Parameters are the evaluation, its rows and event, and the bins; returns what `audit_fitted`
+    gives, in a small part of the time.
     """
     options = Options(n_bins=n_bins)
-    test = calibration = _rebinned(result.test, split.test, result.of_test, options)
+    test = calibration = _rebinned(result.test, split.test, event, result.of_test, options)
     if result.calibration is not result.test:
-        calibration = _rebinned(result.calibration, split.calibration, result.fitted, options)
+        rows = split.calibration
+        calibration = _rebinned(result.calibration, rows, event, result.fitted, options)
     request = result.request and replace(result.request, options=options)
     return replace(result, calibration=calibration, test=test, request=request)
 
@@ -555,6 +516,7 @@ def rebin(
 def _rebinned(
     evaluated: SetResult,
     rows: LogitSet | EventScores,
+    event: Event,
     fitted: FittedScoreMap | FittedVectorMap | None,
     options: Options,
 ) -> SetResult:
@@ -562,36 +524,24 @@ def _rebinned(
         replace(side, binned=binned_of(side.counted, n_bins=options.n_bins))
         for side in (evaluated.before, evaluated.after)
     )
-    if evaluated.after is evaluated.before:
-        after = before
+    result = replace(
+        evaluated, before=before, after=before if evaluated.after is evaluated.before else after
+    )
+    again = BeforeAfter(result, rows, event, fitted, options)
 
-    def value(measure: Measure, was: float | None, side: Side, by: object) -> float | None:
-        if isinstance(measure, EventMeasure):
-            return float(measure.compute(side.counted, options))
-        if isinstance(measure, ClassMeasure) and isinstance(rows, LogitSet) and was is not None:
-            table = rows.probabilities
-            if isinstance(by, FittedVectorMap):
-                table = by.predict_proba(rows.logits)
-            return measure.after(rows.probabilities, table, rows.labels, options, rows.weights)
-        return None
+    def make(measures: Sequence[Measure]) -> list[Comparison]:
+        own = [one for one in measures if one.group == "binned" and one.key not in OWN_BINS]
+        known = {one.measure.key: one for one in again(own)}
+        return [known.get(one.key) or evaluated.compare(one.key) for one in measures]
 
-    def again(row: Comparison) -> Comparison:
-        if row.measure.group != "binned" or row.measure.key in OWN_BINS:
-            return row
-        was = value(row.measure, row.before, before, None)
-        return replace(row, before=was, after=value(row.measure, row.after, after, fitted))
-
-    comparisons = Comparisons(lambda some: [again(evaluated.compare(one.key)) for one in some])
-    return replace(evaluated, before=before, after=after, comparisons=comparisons)
+    return replace(result, comparisons=Comparisons(make))
 
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _split_of(
-    data: object, columns: Mapping[str, Any], seed: int
-) -> Split[LogitSet] | Split[EventScores]:
+def _split_of(data: object, columns: Mapping[str, Any], seed: int) -> AnySplit:
     if isinstance(data, Split):
         for field, beside in columns.items():
             if beside is not None:
@@ -606,8 +556,6 @@ def _split_of(
     if isinstance(rows, CountedScores):
         cells, fold = dealt(rows, n_folds=n_folds, seed=seed)
         return Split(cells, cells, fold=fold)
-    if isinstance(rows, LogitSet):
-        return cross_split(rows, n_folds=n_folds, seed=seed)
     return cross_split(rows, n_folds=n_folds, seed=seed)
 
 

@@ -5,25 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from numpy.typing import ArrayLike
-
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
-from calibcore.calibrators.method import Calibrator
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.data import EventScores, LogitSet
-from calibcore.evaluation import Comparison, SetResult, evaluate
-from calibcore.events import Event
-from calibcore.fitting import (
-    FoldedScoreMap,
-    FoldedVectorMap,
-    check_pooled,
-    fit_folds,
-    prepare,
-)
+from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Interval, SideRows
-from calibcore.metrics import METRICS, EventMeasure, Measure, Options, RowMeasure
+from calibcore.metrics import METRICS, EventMeasure, Measure, RowMeasure
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import find, result_class
-from calibcore.splits import checked_folds, n_dealt, refuse_cut_clusters
 from calibcore.validation import Floats
 from calibcore.weights import mean_error, row_mean, shares_of
 
@@ -32,69 +20,6 @@ EvaluatedOn = Literal["crossed", "test"]
 
 MEASURES = tuple(measure for measure in METRICS if not measure.compares_pairs)
 """Of a contest."""
-
-
-@result_class
-class CrossFit:
-    """A calibrator evaluated on the calibration set, each row by a map that has not seen it."""
-
-    evaluated: SetResult
-    """Measures of all rows together."""
-    fitted: FoldedScoreMap | FoldedVectorMap | None
-    """The maps; None where nothing was asked for."""
-
-
-def cross_fit(  # noqa: PLR0913 - as `audit`, by folds
-    rows: LogitSet | EventScores,
-    *,
-    event: Event,
-    calibrator: Calibrator | None,
-    fold: ArrayLike,
-    n_bins: int = 15,
-    progress: Progress | None = None,
-    near: FittedScoreMap | FittedVectorMap | None = None,
-) -> CrossFit:
-    """Evaluate a calibrator on the calibration set by cross-validation.
-
-    ``rows``: the calibration set. ``event``: what the scores are about; event scores are read as
-    this event's. ``calibrator``: as for `calibcore.audit`. ``fold``: fold of each row, from 0, as
-    `deal_folds` gives it: at least two folds, none without rows; shape (n_samples,). ``n_bins``:
-    bins of the reliability diagram and of the binned measures. ``progress``: told the share that is
-    done; every fold counts alike. Whatever it raises ends the work. ``near``: the fit to all rows,
-    near which a search for a penalty's strength begins.
-
-    Raises
-    ------
-    CalibrationInputError
-        Folds that do not fit the rows, or cut clusters; what `audit` refuses.
-
-    Notes
-    -----
-    Each fold's rows are calibrated by the calibrator fitted on all other folds. The measures are
-    of all these rows together, once: distances of single folds are longer for their fewer rows and
-    cannot be averaged.
-
-    References
-    ----------
-    Stone, *Journal of the Royal Statistical Society B* 1974.
-
-    Examples
-    --------
-    >>> from calibcore.calibrators.temperature import TemperatureScaling
-    >>> from calibcore.events import TopR
-    >>> rows = LogitSet([[2.0, 0.0], [0.0, 2.0]] * 10, [0, 1, 0, 0, 1] * 4)
-    >>> from calibcore.splits import deal_folds
-    >>> scaling = TemperatureScaling()
-    >>> evaluation = cross_fit(rows, event=TopR(1), calibrator=scaling, fold=deal_folds(rows))
-    >>> len(evaluation.fitted.maps)
-    5
-    """
-    check_pooled(calibrator, event)
-    dealt = checked_folds(fold, n_dealt(rows))
-    refuse_cut_clusters(dealt, rows)
-    prepared = prepare(rows, event)
-    fitted = None if calibrator is None else fit_folds(calibrator, prepared, dealt, progress, near)
-    return CrossFit(evaluate(prepared, event, fitted, Options(n_bins=n_bins)), fitted)
 
 
 # Who wins -----------------------------------------------------------------------------------
@@ -133,7 +58,7 @@ class Contestant:
     key: str
     """What it is called in the contest."""
     crossed: Standing
-    """On the calibration set, by `cross_fit`."""
+    """On the calibration set, each row by a fit on all other folds."""
     test: Standing
     """On the test set, by the fit on the whole calibration set; the same where there is one set."""
 
@@ -157,13 +82,6 @@ class Picks:
     """Best by cross-fitting; no label of the test set had a part in it."""
     on_test: Contestant
     """Best on the test set, which therefore flatters it."""
-
-    @property
-    def flattery(self) -> float:
-        """How much better, on the test set, its own pick looks than the winner; at least 0."""
-        return penalty(self.measure, self.winner.value(self.measure, "test")) - penalty(
-            self.measure, self.on_test.value(self.measure, "test")
-        )
 
 
 def sides_shown(contestants: Sequence[Contestant]) -> tuple[EvaluatedOn, ...]:

@@ -228,7 +228,7 @@ class EventScores:
         return _along(part, self, index)
 
 
-Rows = TypeVar("Rows", LogitSet, EventScores)
+Rows = TypeVar("Rows", LogitSet, EventScores, LogitSet | EventScores)
 
 
 def with_groups(rows: Rows, groups: ArrayLike) -> Rows:

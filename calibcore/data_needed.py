@@ -9,18 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet, like
+from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.events import Event, TopR
-from calibcore.fitting import Prepared, calibrated_scores, check_pooled, fit, prepare
-from calibcore.inference.draws import tally_of
-from calibcore.metrics import METRICS, ClassMeasure, EventMeasure, Measure, Options
+from calibcore.evaluation import measure_side, side_of
+from calibcore.events import Event
+from calibcore.fitting import check_pooled, fit, prepare
+from calibcore.metrics import METRICS, Measure, Options
 from calibcore.results import find, result_class
-from calibcore.splits import Split, calibration_rows
+from calibcore.splits import AnySplit, calibration_rows
 from calibcore.validation import Floats
-from calibcore.weights import row_mean
 
 # What learning curves hold, and what can be read off them -------------------------------------
 
@@ -277,7 +275,7 @@ def drawn_rows(
 
 
 def learning_point(
-    split: Split[LogitSet] | Split[EventScores],
+    split: AnySplit,
     event: Event,
     calibrator: Calibrator | None,
     size: int,
@@ -294,6 +292,7 @@ def learning_point(
     """
     check_pooled(calibrator, event)
     test, options = prepare(split.test, event), Options(n_bins=plan.n_bins)
+    before = side_of(test, event, None)
     whole = size == split.calibration.n_samples
     n_draws = 1 if whole or calibrator is None else plan.n_draws
     values, refused = [], []
@@ -306,41 +305,15 @@ def learning_point(
         except CalibrationInputError as error:
             refused.append(str(error))
             continue
-        values.append(_evaluate(test, event, fitted, options))
-    return LearningPoint(size, np.array(values).reshape(len(values), len(LEARNED)), tuple(refused))
-
-
-def _evaluate(
-    test: Prepared,
-    event: Event,
-    fitted: FittedScoreMap | FittedVectorMap | None,
-    options: Options,
-) -> list[float]:
-    """Measure the test set after calibration; NaN for what is not defined."""
-    rows, outcomes, probabilities = test.rows, test.event, test.probabilities
-    decided = probabilities  # a score map leaves the order of the classes alone
-    if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
-        probabilities = decided = fitted.predict_proba(rows.logits)
-        outcomes = like(event.outcomes(probabilities, rows.labels), rows)
-    elif isinstance(fitted, FittedScoreMap):
-        outcomes = like(EventScores(calibrated_scores(fitted, test), outcomes.hits), rows)
-        probabilities = None
-    counted, values = tally_of(outcomes), []
-    for measure in MEASURES:
-        table = decided if measure.key == "accuracy" else probabilities
-        if isinstance(measure, EventMeasure):
-            values.append(float(measure.compute(counted, options)))
-        elif isinstance(measure, ClassMeasure) and table is not None and isinstance(rows, LogitSet):
-            values.append(measure.after(table, table, rows.labels, options, rows.weights))
-        elif measure.key == "accuracy" and event == TopR(1):
-            values.append(row_mean(outcomes.hits, rows.weights))  # known without the other classes
-        else:
-            values.append(float("nan"))
-    return values
+        side = side_of(test, event, fitted)
+        values.append(measure_side(MEASURES, before, side, event, options))
+    return LearningPoint(
+        size, np.array(values, np.float64).reshape(len(values), len(LEARNED)), tuple(refused)
+    )
 
 
 def learning_curves(
-    split: Split[LogitSet] | Split[EventScores],
+    split: AnySplit,
     event: Event,
     calibrators: Mapping[str, Calibrator | None],
     plan: Plan,
@@ -377,6 +350,8 @@ def learning_curves(
     Examples
     --------
     >>> from calibcore.calibrators import PlattScaling
+    >>> from calibcore.events import TopR
+    >>> from calibcore.splits import Split
     >>> rows = EventScores([0.2, 0.4, 0.6, 0.8] * 25, [0, 0, 0, 1, 1, 0, 1, 1, 1, 1] * 10)
     >>> plan = Plan((50, 100), n_draws=3)
     >>> curves = learning_curves(Split(rows, rows), TopR(1), {"platt": PlattScaling()}, plan)

@@ -2,7 +2,7 @@
 
 import copyreg
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, overload
 
@@ -275,6 +275,57 @@ def sides_of(
     return before, inference.SideRows(result.after.event)
 
 
+def side_of(
+    prepared: Prepared, event: Event, fitted: FittedScoreMap | FittedVectorMap | None
+) -> inference.SideRows:
+    """Return the rows of one set as they were predicted, or as a calibrator leaves them."""
+    rows = prepared.rows
+    if isinstance(fitted, FittedScoreMap):
+        return inference.SideRows(calibrated_event(fitted, prepared))
+    if isinstance(rows, EventScores):
+        return inference.SideRows(prepared.event)
+    if fitted is None:
+        return inference.SideRows(prepared.event, rows.probabilities, rows.labels)
+    table = fitted.predict_proba(rows.logits)
+    outcomes = like(event.outcomes(table, rows.labels), rows)
+    return inference.SideRows(outcomes, table, rows.labels)
+
+
+def measure_side(
+    measures: Sequence[Measure],
+    before: inference.SideRows,
+    side: inference.SideRows,
+    event: Event,
+    options: Options,
+    counted: Tally | None = None,
+) -> list[float | None]:
+    """Measure one side of the rows, given those before; None where a measure is undefined.
+
+    ``counted``: the side counted by score, where that is at hand. A map of scores leaves no class
+    probabilities but the order of the classes, so what asks for the order alone is as before.
+    """
+    weights, values = side.event.weights, list[float | None]()
+    counted = tally_of(side.event) if counted is None else counted
+    was, labels = before.probabilities, before.labels
+    for measure in measures:
+        now = side.probabilities
+        if now is None and measure.asks_for_order:
+            now = was
+        if weights is not None and not measure.weighs:
+            values.append(None)
+        elif isinstance(measure, EventMeasure):
+            values.append(float(measure.compute(counted, options)))
+        elif isinstance(measure, ClassMeasure) and was is not None and now is not None:
+            if labels is None:
+                raise AssertionError(before)
+            values.append(measure.after(was, now, labels, options, weights))
+        elif measure.key == "accuracy" and event == TopR(1):
+            values.append(row_mean(side.event.hits, weights))  # known without the other classes
+        else:
+            values.append(None)
+    return values
+
+
 def evaluate(
     prepared: Prepared,
     event: Event,
@@ -282,49 +333,45 @@ def evaluate(
     options: Options,
 ) -> SetResult:
     """Evaluate what was fitted on one set."""
-    rows, changed = prepared.rows, 0
-    keeps = isinstance(fitted, FittedScoreMap)  # it leaves the order of the classes alone
-    after_event = prepared.event
-    if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
-        after_probabilities = fitted.predict_proba(rows.logits)
-        after_event = like(event.outcomes(after_probabilities, rows.labels), rows)
-        changed = changed_decisions(rows.probabilities, after_probabilities)
-    elif isinstance(fitted, FittedScoreMap):
-        after_event = calibrated_event(fitted, prepared)
+    rows, changed, past, commonest = prepared.rows, 0, None, None
+    after = side_of(prepared, event, fitted)
     before_side = _side(prepared.event, options)
-    after_side = before_side if after_event is prepared.event else _side(after_event, options)
-    compared = _Compared((event, options), before_side, after_side, prepared, fitted, keeps)
-    past = None
-    if keeps and isinstance(rows, LogitSet):
-        past = past_half(event, rows.probabilities, after_event.scores)
-    commonest = None
+    after_side = before_side if after.event is prepared.event else _side(after.event, options)
     if isinstance(rows, LogitSet):
         each = None if rows.weights is None else rows.weights.values
         of_classes = np.bincount(rows.labels, each)
         commonest = float(of_classes.max() / of_classes.sum())
-    return SetResult(before_side, after_side, Comparisons(compared), changed, past, commonest)
+        if after.probabilities is None:  # a map of scores leaves the order of the classes alone
+            past = past_half(event, rows.probabilities, after.event.scores)
+        elif fitted is not None:
+            changed = changed_decisions(rows.probabilities, after.probabilities)
+    result = SetResult(before_side, after_side, (), changed, past, commonest)
+    return replace(
+        result, comparisons=Comparisons(BeforeAfter(result, rows, event, fitted, options))
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class _Compared:
+class BeforeAfter:
     """What measures before and after calibration are made of."""
 
-    how: tuple[Event, Options]
-    before: Side
-    after: Side
-    prepared: Prepared
+    result: SetResult
+    rows: LogitSet | EventScores
+    event: Event
     fitted: FittedScoreMap | FittedVectorMap | None
-    keeps: bool
-    """Whether the map keeps the order of the rows."""
+    options: Options
 
     def __call__(self, measures: Sequence[Measure]) -> list[Comparison]:
-        before = after = _values(measures, self.how, self.before, self.prepared, None)
-        if self.after is not self.before:
-            after = _values(measures, self.how, self.after, self.prepared, self.fitted)
-        return [
-            Comparison(measure, was, was if self.keeps and measure.asks_for_order else now)
-            for measure, was, now in zip(measures, before, after, strict=True)
-        ]
+        """Measure both; probabilities after calibration are found where a measure is of them."""
+        one, other = self.result.before, self.result.after
+        before, after = inference.SideRows(one.event), inference.SideRows(other.event)
+        if any(isinstance(measure, ClassMeasure) for measure in measures):
+            before, after = sides_of(self.rows, self.result, self.fitted)
+        how = self.event, self.options
+        was = now = measure_side(measures, before, before, *how, one.counted)
+        if other is not one:
+            now = measure_side(measures, before, after, *how, other.counted)
+        return [Comparison(*row) for row in zip(measures, was, now, strict=True)]
 
 
 def _measure_of(key: str) -> Measure:
@@ -344,37 +391,6 @@ def _by_key(measure: Measure) -> tuple[Any, ...]:
 
 for _kind in {type(measure) for measure in METRICS}:
     copyreg.pickle(_kind, _by_key)
-
-
-def _values(
-    measures: Sequence[Measure],
-    how: tuple[Event, Options],
-    side: Side,
-    prepared: Prepared,
-    fitted: FittedScoreMap | FittedVectorMap | None,
-) -> list[float | None]:
-    """Measure one side of the rows; None where the data leave a measure undefined."""
-    (event, options), rows = how, prepared.rows
-    tables = None
-    if isinstance(rows, LogitSet) and any(isinstance(one, ClassMeasure) for one in measures):
-        if fitted is None:
-            tables = rows.probabilities, rows.probabilities
-        elif isinstance(fitted, FittedVectorMap):
-            tables = rows.probabilities, fitted.predict_proba(rows.logits)
-    values: list[float | None] = []
-    for measure in measures:
-        if rows.weights is not None and not measure.weighs:
-            values.append(None)
-        elif isinstance(measure, EventMeasure):
-            values.append(float(measure.compute(side.counted, options)))
-        elif tables and isinstance(rows, LogitSet) and isinstance(measure, ClassMeasure):
-            values.append(measure.after(*tables, rows.labels, options, rows.weights))
-        elif measure.key == "accuracy" and event == TopR(1):
-            # Known without the other classes.
-            values.append(row_mean(side.event.hits, rows.weights))
-        else:
-            values.append(None)
-    return values
 
 
 def _auroc_of(counted: Tally) -> inference.Interval:

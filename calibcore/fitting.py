@@ -16,6 +16,7 @@ from calibcore.calibrators.base import (
     Progress,
     ScoreMap,
     SlowVectorMap,
+    part_of,
 )
 from calibcore.calibrators.lifts import PooledScores
 from calibcore.calibrators.linear.maps import FullLinearMap
@@ -35,11 +36,10 @@ _LOG = logging.getLogger("calibcore")
 
 @result_class
 class Prepared:
-    """One set with its event and its class probabilities, where it has classes."""
+    """One set with its event."""
 
     rows: LogitSet | EventScores
     event: EventScores
-    probabilities: Floats | None
 
 
 def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
@@ -47,9 +47,8 @@ def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
     if isinstance(event, type) or not hasattr(event, "outcomes"):
         raise CalibrationInputError("event", repr(event), "one such as TopR(1) or OneClass(0)")
     if isinstance(rows, LogitSet):
-        outcomes = like(event.outcomes(rows.probabilities, rows.labels), rows)
-        return Prepared(rows, outcomes, rows.probabilities)
-    return Prepared(rows, rows, None)
+        return Prepared(rows, like(event.outcomes(rows.probabilities, rows.labels), rows))
+    return Prepared(rows, rows)
 
 
 def check_pooled(calibrator: Calibrator | None, event: Event) -> None:
@@ -193,9 +192,8 @@ def without_fold(prepared: Prepared, fold: Folds, number: int) -> Prepared:
     seen = np.flatnonzero(fold != number)
     if isinstance(prepared.event, CountedScores):
         event = prepared.event.part(seen)
-        return Prepared(event, event, None)
-    # The class probabilities reach no fit, so they are not copied.
-    return Prepared(prepared.rows.rows(seen), prepared.event.rows(seen), None)
+        return Prepared(event, event)
+    return Prepared(prepared.rows.rows(seen), prepared.event.rows(seen))
 
 
 def joined(
@@ -221,11 +219,7 @@ def fit_folds(
     n_folds = int(fold.max()) + 1
     maps = []
     for number in range(n_folds):
-
-        def report(share: float, number: int = number) -> None:
-            if progress is not None:
-                progress((number + share) / n_folds)
-
+        report = part_of(progress, number / n_folds, (number + 1) / n_folds)
         report(0.0)
         fitted = fit(calibrator, without_fold(prepared, fold, number), report, near)
         maps += [] if fitted is None else [fitted]
@@ -250,14 +244,6 @@ def fit_split(
     if calibrator is None or fold is None:
         return fit(calibrator, calibration, progress), None
     whole = 1 / (int(fold.max()) + 2)  # of the work
-
-    def first(share: float) -> None:
-        if progress is not None:
-            progress(share * whole)
-
-    def then(share: float) -> None:
-        if progress is not None:
-            progress(whole + share * (1 - whole))
-
-    fitted = fit(calibrator, calibration, first)
-    return fitted, fit_folds(calibrator, calibration, fold, then, fitted)
+    fitted = fit(calibrator, calibration, part_of(progress, 0.0, whole))
+    crossed = fit_folds(calibrator, calibration, fold, part_of(progress, whole), fitted)
+    return fitted, crossed

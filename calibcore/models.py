@@ -9,19 +9,18 @@ from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.cumulative import curves_of
-from calibcore.data import EventScores, LogitSet, Rows, check_same_design, with_design
+from calibcore.data import EventScores, LogitSet, check_same_design, with_design
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import SetResult
-from calibcore.events import Event, TopR
+from calibcore.evaluation import SetResult, measure_side, side_of
+from calibcore.events import Event
 from calibcore.fitting import check_pooled, fit, prepare
-from calibcore.inference import Interval, Plan, SideRows, Uncertainty, infer
+from calibcore.inference import Interval, Plan, Uncertainty, infer
 from calibcore.inference.draws import tally_of
-from calibcore.inference.refits import side_after, side_before
-from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
+from calibcore.metrics import Measure, Options
 from calibcore.results import result_class
-from calibcore.splits import Split, calibration_rows
+from calibcore.splits import AnySplit, calibration_rows
 from calibcore.validation import Floats
-from calibcore.weights import row_mean, sampling_weights
+from calibcore.weights import sampling_weights
 
 
 def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
@@ -165,6 +164,7 @@ def table_cell(
 
     Examples
     --------
+    >>> from calibcore.events import TopR
     >>> from calibcore.metrics import METRICS
     >>> rows = LogitSet([[2.0, 0.0], [0.0, 2.0]] * 10, [0, 1, 0, 0, 1] * 4)
     >>> accuracy = next(one for one in METRICS if one.key == "accuracy")
@@ -172,9 +172,10 @@ def table_cell(
     0.5
     """
     prepared, options = prepare(rows, event), options or Options()
-    before = side_before(prepared)
-    side = before if fitted is None else side_after(prepared, event, fitted)
-    value = side_value(measure, before, side, event, options)
+    before, side = (side_of(prepared, event, one) for one in (None, fitted))
+    [value] = measure_side([measure], before, side, event, options)
+    if value is not None and math.isnan(value):
+        value = None
     uncertainty = None
     if plan is not None:
         uncertainty = infer(before, side, plan).find(measure.key).after
@@ -185,40 +186,6 @@ def table_cell(
         uncertainty.interval if uncertainty and not math.isnan(uncertainty.interval.low) else None
     )
     return TableCell(value, interval, level)
-
-
-def side_value(
-    measure: Measure, before: SideRows, side: SideRows, event: Event, options: Options
-) -> float | None:
-    """Measure one side, as `calibcore.evaluation.evaluate` does all measures.
-
-    ``measure``: one of `calibcore.metrics.METRICS`. ``before``, ``side``: the same rows
-    uncalibrated, and the side that is measured. ``event``, ``options``: what the scores are about,
-    and the options of the measure.
-
-    None where the rows or the calibrator leave it undefined.
-
-    Notes
-    -----
-    A map of scores leaves no class probabilities but the order of the classes, so what asks for
-    the order alone is as before.
-    """
-    weights = side.event.weights
-    if weights is not None and not measure.weighs:
-        return None
-    if isinstance(measure, EventMeasure):
-        value = float(measure.compute(tally_of(side.event), options))
-        return None if math.isnan(value) else value
-    if measure.asks_for_order and side.probabilities is None:
-        side = before
-    was, now, labels = before.probabilities, side.probabilities, side.labels
-    if isinstance(measure, ClassMeasure) and was is not None and now is not None:
-        if labels is None:
-            raise AssertionError(side)
-        return measure.after(was, now, labels, options, weights)
-    if measure.key == "accuracy" and event == TopR(1):
-        return row_mean(side.event.hits, weights)  # known without the other classes
-    return None
 
 
 def is_level(measure: Measure, uncertainty: Uncertainty | None) -> bool | None:
@@ -276,9 +243,7 @@ class Resplits:
         return TableCell(float(known.mean()), deviation=deviation, n_splits=int(known.size))
 
 
-def pooled(
-    split: Split[LogitSet] | Split[EventScores],
-) -> tuple[LogitSet | EventScores, float]:
+def pooled(split: AnySplit) -> tuple[LogitSet | EventScores, float]:
     """Join the two sets of a split, so that they can be split again.
 
     All rows, the calibration set first, and its share of them; of one set that serves both ends,
@@ -286,6 +251,7 @@ def pooled(
 
     Examples
     --------
+    >>> from calibcore.splits import Split
     >>> both = Split(EventScores([0.1], [0]), EventScores([0.2, 0.3, 0.4], [1, 0, 1]))
     >>> pooled(both)[1]
     0.25
@@ -294,35 +260,29 @@ def pooled(
     if split.same_data or split.fold is not None:
         return second, 0.5
     share = first.n_samples / (first.n_samples + second.n_samples)
+    rows: LogitSet | EventScores
     if isinstance(first, LogitSet) and isinstance(second, LogitSet):
         alike = first.values_kind == second.values_kind == "probabilities"
         make = LogitSet.from_probabilities if alike else LogitSet
         tables = [one.probabilities if alike else one.logits for one in (first, second)]
         labels = np.concatenate([first.labels, second.labels])
-        return _with_design_of(
-            make(np.concatenate(tables), labels, first.class_names), split
-        ), share
-    if isinstance(first, EventScores) and isinstance(second, EventScores):
+        rows = make(np.concatenate(tables), labels, first.class_names)
+    elif isinstance(first, EventScores) and isinstance(second, EventScores):
         rests = None if first.rest is None or second.rest is None else (first.rest, second.rest)
         rows = EventScores(
             np.concatenate([first.scores, second.scores]),
             np.concatenate([first.hits, second.hits]),
             None if rests is None else np.concatenate(rests),
         )
-        return _with_design_of(rows, split), share
-    raise TypeError(split)
-
-
-def _with_design_of(rows: Rows, split: Split[LogitSet] | Split[EventScores]) -> Rows:
-    """Tell joined rows their weights, and their clusters: no cluster is in both sets."""
-    first, second = split.calibration, split.test
+    else:
+        raise TypeError(split)
     weights = clusters = None
     if first.weights is not None and second.weights is not None:
         weights = sampling_weights(np.concatenate([first.weights.values, second.weights.values]))
-    if first.clusters is not None and second.clusters is not None:
+    if first.clusters is not None and second.clusters is not None:  # none is in both sets
         after = first.clusters.max() + 1
         clusters = np.concatenate([first.clusters, second.clusters + after])
-    return with_design(rows, sample_weight=weights, clusters=clusters)
+    return with_design(rows, sample_weight=weights, clusters=clusters), share
 
 
 def resplit(  # noqa: PLR0913 - as `audit`, many times
@@ -362,6 +322,7 @@ def resplit(  # noqa: PLR0913 - as `audit`, many times
 
     Examples
     --------
+    >>> from calibcore.events import TopR
     >>> from calibcore.metrics import METRICS
     >>> rows = EventScores([0.2, 0.8] * 20, [0, 1] * 20)
     >>> brier = next(one for one in METRICS if one.key == "event_brier")
@@ -378,17 +339,13 @@ def resplit(  # noqa: PLR0913 - as `audit`, many times
             progress(number / n_splits)
         chosen = calibration_rows(rows, calibration_share=calibration_share, seed=seed + number)
         prepared = prepare(rows.rows(~chosen), event)
-        before = side_before(prepared)
-        side = before
         try:
             fitted = fit(calibrator, prepare(rows.rows(chosen), event), None)
         except CalibrationInputError as error:
             refused = error
             continue
-        if fitted is not None:
-            side = side_after(prepared, event, fitted)
-        row = [side_value(one, before, side, event, options) for one in measures]
-        values[number] = [math.nan if one is None else one for one in row]
+        before, side = (side_of(prepared, event, one) for one in (None, fitted))
+        values[number] = np.array(measure_side(measures, before, side, event, options), float)
     if refused is not None and np.isnan(values).all():
         raise refused
     return Resplits(measures, values)

@@ -11,7 +11,7 @@ from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass
 from calibcore.results import result_class
-from calibcore.splits import Split
+from calibcore.splits import AnySplit, Split
 from calibcore.weights import Prior, RowWeights, SampleWeight, row_mean
 
 
@@ -46,7 +46,7 @@ class PriorShift:
 
 
 def restated(
-    split: Split[LogitSet] | Split[EventScores], event: Event, prevalence: float
+    split: AnySplit, event: Event, prevalence: float
 ) -> tuple[Split[EventScores], PriorShift]:
     """Move the scores of both sets to a stated share of the event, and weight the rows to it.
 

@@ -1,6 +1,6 @@
 """A set to fit on and a set to evaluate on: other rows, or the same ones by folds."""
 
-from typing import Generic
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,11 @@ Folds = NDArray[np.intp]
 """Fold of each row, from 0."""
 
 
+Rows_co = TypeVar("Rows_co", bound=LogitSet | EventScores, covariant=True)
+
+
 @result_class
-class Split(Generic[Rows]):
+class Split(Generic[Rows_co]):
     """A set to fit on and a set to evaluate on.
 
     Parameters
@@ -37,8 +40,8 @@ class Split(Generic[Rows]):
         The two sets are not of the same kind, or have different classes; folds that do not fit.
     """
 
-    calibration: Rows
-    test: Rows
+    calibration: Rows_co
+    test: Rows_co
     same_data: bool = False
     fold: Folds | None = None
 
@@ -64,6 +67,9 @@ class Split(Generic[Rows]):
                     f"{len(actual)} classes ({actual[0]}, ...)",
                     f"the {len(wanted)} classes of the calibration set ({wanted[0]}, ...)",
                 )
+
+
+AnySplit = Split[LogitSet | EventScores]
 
 
 def split_rows(rows: Rows, *, calibration_share: float = 0.5, seed: int = 0) -> Split[Rows]:

@@ -85,9 +85,7 @@ def choose_source() -> Source:
 def _laboratory_model() -> tuple[SourceFile, Sample] | None:
     """Return the model of the laboratory that the address names, if any."""
     with st.container(key="in_address_model"):
-        code = st.text_input(
-            "Model", key="model", bind="query-params", persist_state="session", autocomplete="off"
-        )
+        code = st.text_input("Model", key="model", **address.IN_ADDRESS, autocomplete="off")
     return source_of(code) if code else None
 
 
@@ -275,17 +273,14 @@ def _choose_event(upload: Upload) -> ChosenEvent:
             default=first,
             required=True,
             key=key,
-            bind="query-params",
-            persist_state="session",
+            **address.IN_ADDRESS,
         )
     return WithinTopR(rank or first) if kind == "within" else TopR(rank or first)
 
 
 def _choose_class(names: list[str]) -> OneClass:
     first = first_class(len(names))
-    name = st.selectbox(
-        "Class", names, index=first, key="class", bind="query-params", persist_state="session"
-    )
+    name = st.selectbox("Class", names, index=first, key="class", **address.IN_ADDRESS)
     return OneClass(names.index(name) if name in names else first)
 
 
@@ -341,8 +336,7 @@ def _choose_option(
                 option.default,
                 key=key,
                 help=text,
-                bind="query-params",
-                persist_state="session",
+                **address.IN_ADDRESS,
             )
         case Choice():
             value = address.choose(
@@ -359,8 +353,7 @@ def _choose_option(
                 option.default,
                 key=key,
                 help=text,
-                bind="query-params",
-                persist_state="session",
+                **address.IN_ADDRESS,
             )
     return option.name, value
 
@@ -372,8 +365,7 @@ def choose_resamples() -> int:
         RESAMPLES,
         1000,
         key="resamples",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help="More make the ends of the intervals steadier and take longer. 0: no intervals.",
     )
 

@@ -6,7 +6,7 @@ from calibcore.auditing import AuditResult
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import SetResult
-from calibcore.splits import Split
+from calibcore.splits import AnySplit
 from dashboard.figures import Palette
 from dashboard.readers import Upload
 from dashboard.samples import Sample
@@ -35,7 +35,7 @@ class Scene:
     """The data as read."""
     sample: Sample | None
     """The sample, where the data are one."""
-    split: Split[LogitSet] | Split[EventScores]
+    split: AnySplit
     """The rows to fit on, which are all there are, and the rows to evaluate."""
     rows: LogitSet | EventScores
     """The rows that are looked at."""

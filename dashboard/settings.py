@@ -1,7 +1,7 @@
 """What a user has chosen, as one value that the page, the address and the caches share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from calibcore.calibrators import CATALOGUE, Calibrator, Choice, Method, Switch, WholeNumber
@@ -72,6 +72,11 @@ class Settings:
     """The part of the rows of both sets that is evaluated; all are fitted on. None for all."""
     group: str | None = None
     """What a calibrator that knows groups groups the rows by, as the page calls it."""
+
+    @property
+    def in_any_bins(self) -> "Settings":
+        """The same in the usual bins: what has none is kept by these settings."""
+        return replace(self, n_bins=Settings.n_bins)
 
     def calibrator(self) -> Calibrator | None:
         """Make the chosen calibrator; None for the choice to change nothing."""

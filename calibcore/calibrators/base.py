@@ -106,6 +106,16 @@ Progress = Callable[[float], None]
 """Told the share of a long fit that is done; whatever it raises ends the fit."""
 
 
+def part_of(progress: Progress | None, start: float = 0.0, end: float = 1.0) -> Progress:
+    """Return what is told of one part of some work, from a share of all of it to another."""
+
+    def report(share: float) -> None:
+        if progress is not None:
+            progress(start + share * (end - start))
+
+    return report
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fitted:
     """A fitted calibrator: a frozen dataclass of numbers, arrays and further fitted maps.

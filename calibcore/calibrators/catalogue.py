@@ -1,6 +1,9 @@
 """Every calibrator once, in the order in which they are offered; and those made of others."""
 
-from calibcore.binning import Binning
+from collections.abc import Callable
+from functools import partial
+
+from calibcore.calibrators.base import ScoreMap, VectorMap
 from calibcore.calibrators.by_group import BY_GROUP, SCORE_MAPS
 from calibcore.calibrators.ensembles.beta import BETA_ENSEMBLE
 from calibcore.calibrators.ensembles.temperature import (
@@ -38,20 +41,12 @@ def _one_vs_rest(score_map: str) -> OneVsRest:
     return OneVsRest(SCORE_MAPS[score_map]())
 
 
-def _one_vs_rest_spline(n_knots: int, *, constrained: bool) -> OneVsRest:
-    return OneVsRest(SplineCalibration(n_knots=n_knots, constrained=constrained))
-
-
-def _one_vs_rest_histogram(n_bins: int, binning: Binning) -> OneVsRest:
-    return OneVsRest(HistogramBinning(n_bins=n_bins, binning=binning))
-
-
-def _one_vs_rest_bbq() -> OneVsRest:
-    return OneVsRest(BBQ())
-
-
-def _one_vs_rest_isotonic(*, interpolate: bool) -> OneVsRest:
-    return OneVsRest(IsotonicCalibration(interpolate))
+def _lifted(
+    lift: Callable[[ScoreMap], VectorMap],
+    of_score: Callable[..., ScoreMap],
+    **options: int | str | bool,
+) -> VectorMap:
+    return lift(of_score(**options))
 
 
 def _pooled_isotonic(*, normalised: bool, interpolate: bool) -> PooledClasses | PooledScores:
@@ -64,10 +59,6 @@ def _after_temperature(then: str, first: str, *, interpolate: bool) -> Chain:
         EnsembleTemperatureScaling() if first == "ensemble_temperature" else TemperatureScaling(),
         PooledClasses(of_score) if then == "pooled" else OneVsRest(of_score),
     )
-
-
-def _per_rank(n_knots: int, *, constrained: bool) -> PerRank:
-    return PerRank(SplineCalibration(n_knots=n_knots, constrained=constrained))
 
 
 ONE_VS_REST = Method(
@@ -90,7 +81,7 @@ ONE_VS_REST_SPLINE = Method(
     key="one_vs_rest_spline",
     name="Spline, one class against the rest",
     short="Spline OvR",
-    factory=_one_vs_rest_spline,
+    factory=partial(_lifted, OneVsRest, SplineCalibration),
     options=SPLINE_OPTIONS,
     paper="Zadrozny 2002; Gupta 2021, section 4; kept inside 0-100%, as its experiments are not",
     explained="Fits one spline per class, to its probability and whether it was the true class,"
@@ -106,7 +97,7 @@ PER_RANK = Method(
     key="per_rank",
     name="Spline on every rank",
     short="Per rank",
-    factory=_per_rank,
+    factory=partial(_lifted, PerRank, SplineCalibration),
     options=SPLINE_OPTIONS,
     paper="Gupta 2021, Table 5; kept inside 0-100%, as its experiments are not",
     explained="Fits one spline per rank: to the most probable class of every row, to the second"
@@ -122,7 +113,7 @@ ONE_VS_REST_HISTOGRAM = Method(
     key="one_vs_rest_histogram",
     name="Histogram binning, one class against the rest",
     short="Hist. OvR",
-    factory=_one_vs_rest_histogram,
+    factory=partial(_lifted, OneVsRest, HistogramBinning),
     options=BINS,
     paper="Zadrozny 2002; Guo 2017, section 4.2; Vasilev 2023, section 4.1.1",
     explained="Replaces the probability of each class with the observed frequency in its bin,"
@@ -138,7 +129,7 @@ ONE_VS_REST_ISOTONIC = Method(
     key="one_vs_rest_isotonic",
     name="Isotonic, one class against the rest (IROvA)",
     short="IROvA",
-    factory=_one_vs_rest_isotonic,
+    factory=partial(_lifted, OneVsRest, IsotonicCalibration),
     options=(LINES,),
     paper="Zadrozny 2002; Guo 2017, section 4.2; Zhang 2020, section 3.3.1; Vasilev 2023,"
     " section 4.1.2",
@@ -191,7 +182,7 @@ ONE_VS_REST_BBQ = Method(
     key="one_vs_rest_bbq",
     name="Bayesian binning (BBQ), one class against the rest",
     short="BBQ OvR",
-    factory=_one_vs_rest_bbq,
+    factory=partial(_lifted, OneVsRest, BBQ),
     paper="Naeini 2015; Guo 2017, section 4.2",
     explained="Averages histogram binning over numbers of bins for each class, then normalises"
     " each row to sum to 1.",

@@ -20,6 +20,7 @@ from calibcore.calibrators.base import (
     Progress,
     Rules,
     SlowVectorMap,
+    part_of,
     repeated,
 )
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
@@ -546,9 +547,9 @@ def search(
     begun = 0.0
     if step > 1:
         begun = _FEW_SHARE
-        few = _Search(cells.thinned(step), places, limits, _part(progress, 0.0, begun))
+        few = _Search(cells.thinned(step), places, limits, part_of(progress, 0.0, begun))
         start = few.run(start, max_iterations)
-    full = _Search(cells, places, limits, _part(progress, begun, 1.0))
+    full = _Search(cells, places, limits, part_of(progress, begun))
     at = full.run(start, max_iterations)
     kernel = limits.kernel(at)
     return Optimum(
@@ -650,10 +651,6 @@ class _Search:
         return -result.value / n_rows, -result.gradient / n_rows
 
 
-def _part(progress: Progress, start: float, end: float) -> Progress:
-    return lambda share: progress(start + (end - start) * share)
-
-
 def inducing_places(nodes: Floats, counts: Floats, n_inducing: int) -> Floats:
     """Cluster the inputs by k-means on the line: each cluster lies between two middles.
 
@@ -732,13 +729,6 @@ class FittedGaussianProcess(FittedVectorMap):
         "gradient_norm": AT_LEAST_0,
     }
     ALIKE: ClassVar[Lengths] = ({"places": 0, "q_mean": 0, "q_factor": 0},)
-
-    @property
-    def kl_divergence(self) -> float:
-        """KL(q || prior) in nats, at least 0."""
-        covariance = float((self.q_factor**2).sum() + self.q_mean @ self.q_mean)
-        log_det = 2 * float(np.log(np.diag(self.q_factor)).sum())
-        return max(0.0, 0.5 * (covariance - len(self.q_mean) - log_det))
 
     def latent(self, values: ArrayLike) -> tuple[Floats, Floats]:
         """Evaluate the latent function and its uncertainty.

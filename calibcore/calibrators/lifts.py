@@ -21,6 +21,7 @@ from calibcore.calibrators.base import (
     ScoreMap,
     SlowVectorMap,
     VectorMap,
+    part_of,
     weighed_rows,
 )
 from calibcore.calibrators.descriptions import SOFTMAX, Recipe
@@ -275,18 +276,6 @@ class FittedOneVsRest(FittedLift):
         empty = normalise(block)
         block[empty] = before[empty]
 
-    def fallback_rows(self, logits: ArrayLike) -> int:
-        """Count the rows that keep their probabilities because every map gives them 0.
-
-        ``logits``: raw outputs before softmax; shape (n_samples, n_classes).
-
-        Rows that `predict_proba` leaves uncalibrated.
-        """
-        probabilities = softmax(logits)
-        _check_classes(probabilities, len(self.score_maps))
-        _replace_columns(probabilities, self.score_maps)
-        return int(np.count_nonzero(~probabilities.any(axis=1)))
-
     def on_probabilities(self) -> Recipe | None:
         columns = each_column(self.score_maps)
         if columns is None:
@@ -309,9 +298,9 @@ class OneVsRest(Lift):
     Notes
     -----
     p_k becomes g_k(p_k) / sum_j g_j(p_j). A row all of whose g_j are 0 keeps its uncalibrated
-    probabilities, the limit of adding a vanishing part of them to each; `fallback_rows` of the
-    fitted map counts such rows. The authors' program of Zhang 2020 leaves the rows of its
-    one-vs-rest isotonic regression (IROvA) unnormalised.
+    probabilities, the limit of adding a vanishing part of them to each. The authors'
+    program of Zhang 2020 leaves the rows of its one-vs-rest isotonic regression (IROvA)
+    unnormalised.
 
     References
     ----------
@@ -776,26 +765,20 @@ class Chain(SlowVectorMap):
     ) -> FittedChain:
         logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
-        first = _fit(self.first, rows, _half(progress, 0.0), weights)
+        first = _fit(self.first, rows, part_of(progress, 0.0, 0.5), weights)
         second: FittedVectorMap
         if isinstance(self.second, Lift):
             second = self.second.fit_probabilities(
                 lambda some: first.predict_proba(rows.logits[some]),
                 rows.n_classes,
                 rows.labels,
-                _half(progress, 0.5),
+                part_of(progress, 0.5),
                 weights,
             )
         else:
             calibrated = LogitSet(_as_logits(first.predict_proba(rows.logits)), rows.labels)
-            second = _fit(self.second, calibrated, _half(progress, 0.5), weights)
+            second = _fit(self.second, calibrated, part_of(progress, 0.5), weights)
         return FittedChain(first, second, warnings=first.warnings + second.warnings)
-
-
-def _half(progress: Progress | None, start: float) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda share: progress(start + share / 2)
 
 
 def _fit(

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.calibrators.base import Progress
+from calibcore.calibrators.base import Progress, part_of
 from calibcore.counted import CountedScores, weighted
 from calibcore.cumulative import curves_of
 from calibcore.data import EventScores
@@ -221,16 +221,9 @@ Draws = dict[str, Floats]
 """Values of a measure in each resample, by its key."""
 
 
-class _Streams(NamedTuple):
-    """Random generators, one per resampling task."""
-
-    rows: np.random.Generator
-    event: np.random.Generator
-    classes: np.random.Generator
-
-    @classmethod
-    def of(cls, seed: int) -> "_Streams":
-        return cls(*np.random.default_rng(seed).spawn(3))
+def _streams(plan: Plan) -> list[np.random.Generator]:
+    """Return the generators of drawn rows, and of what is drawn of the event and of the classes."""
+    return np.random.default_rng(plan.seed).spawn(3)
 
 
 def infer(
@@ -276,22 +269,18 @@ def infer(
     whole_plan = plan or Plan()
     plan = whole_plan if before.event.weights is None else whole_plan.of_weighted_rows()
     sides = (before,) if after is before else (before, after)
-
-    def report(share: float) -> None:
-        if progress is not None:
-            progress(share)
-
+    report = part_of(progress)
     of_rows = [_row_values(before, side, side.labels, plan) for side in sides]
     counted = [side.event for side in sides if isinstance(side.event, CountedScores)]
     if counted and counted[0].n_samples > _WRITTEN:
-        resampled = _resample_cells(counted, plan, lambda share: report(share / 3))
+        resampled = _resample_cells(counted, plan, part_of(progress, 0.0, 1 / 3))
     else:
-        resampled = _resample(sides, of_rows, plan, lambda share: report(share / 3))
+        resampled = _resample(sides, of_rows, plan, part_of(progress, 0.0, 1 / 3))
     evaluated = []
     for number, (side, values, draws) in enumerate(zip(sides, of_rows, resampled, strict=True)):
         report((1 + 2 * number / len(sides)) / 3)
-        streams = _Streams.of(plan.seed)
-        by_key = evaluate_event(streams.event, side.event, draws, plan)
+        of_event, of_classes = _streams(plan)[1:]
+        by_key = evaluate_event(of_event, side.event, draws, plan)
         for measure in (*plan.of_rows, *plan.of_changes):
             if one := values.get(measure.key):
                 by_key[measure.key] = findings.evaluate_mean(
@@ -302,7 +291,7 @@ def infer(
                     event=side.event,
                 )
         other = sides[number - 1].probabilities
-        evaluated.append(by_key | evaluate_classes(streams.classes, side, other, plan))
+        evaluated.append(by_key | evaluate_classes(of_classes, side, other, plan))
     report(1.0)
     was, now = evaluated[0], evaluated[-1]
     return Inference(
@@ -333,7 +322,7 @@ def _resample(
     report: Progress,
 ) -> list[Draws]:
     """Measure rows drawn again, the same ones on each side."""
-    rng, n_rows = _Streams.of(plan.seed).rows, sides[0].event.n_samples
+    rng, n_rows = _streams(plan)[0], sides[0].event.n_samples
     order = _order(sides)
     draw = _drawing(sides[0].event.rows(order))
     ordered = [OrderedRows.of(side.event.rows(order)) for side in sides]
@@ -357,7 +346,7 @@ def _resample_cells(events: Sequence[CountedScores], plan: Plan, report: Progres
 
     Neighbours of many cells are drawn together, with the mean of what their rows add to a mean.
     """
-    rng, n_rows = _Streams.of(plan.seed).rows, events[0].n_samples
+    rng, n_rows = _streams(plan)[0], events[0].n_samples
     ordered = [OrderedCells.of(event, events[0]) for event in events]
     sizes = ordered[0].sizes
     alike, means, others = ordered[0].alike, [], []

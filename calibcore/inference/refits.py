@@ -9,16 +9,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.base import Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.counted import CountedScores
-from calibcore.data import EventScores, LogitSet, like
+from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
+from calibcore.evaluation import measure_side, side_of
 from calibcore.events import Event
-from calibcore.fitting import Prepared, calibrated_event, fit_folds, prepare
+from calibcore.fitting import Prepared, fit_folds, prepare
 from calibcore.inference import Finding, Inference, Interval, Plan, SideRows
 from calibcore.inference.intervals import mark_of
-from calibcore.metrics import ClassMeasure, EventMeasure, Measure, Options
+from calibcore.metrics import EventMeasure, Measure, Options
 from calibcore.results import result_class
 from calibcore.splits import Folds
 from calibcore.tally import tally
@@ -117,29 +118,30 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     Bates, Hastie and Tibshirani, *Journal of the American Statistical Association* 2024.
     """
     plan = plan or Plan(n_resamples=N_DRAWS)
-    rng, measures, n_draws = np.random.default_rng(plan.seed), plan.measures, plan.n_resamples
+    rng, n_draws = np.random.default_rng(plan.seed), plan.n_resamples
+    measures = tuple(one for one in plan.measures if not one.is_tested_only)
     n_all = prepared.event.n_samples
     n_rows = min(n_all, most or n_all)
     if isinstance(prepared.event, CountedScores):
         cell = prepared.event.taken(rng, n_rows)
         taken = prepared.event.cells.rows(cell)
-        prepared, fold = Prepared(taken, taken, None), fold[cell]
-    clusters = prepared.event.clusters
+        prepared, fold = Prepared(taken, taken), fold[cell]
     if n_rows < prepared.event.n_samples:
-        some = _some_rows(rng, clusters, n_all, n_rows)
-        n_rows, clusters = some.size, None if clusters is None else clusters[some]
-        prepared, fold = prepare(prepared.rows.rows(some), event), fold[some]
+        some = _some_rows(rng, prepared.event.clusters, n_all, n_rows)
+        n_rows, prepared, fold = some.size, prepare(prepared.rows.rows(some), event), fold[some]
         part = None if part is None else part[some]
-    before, changes = side_before(prepared), []
+    before, changes = side_of(prepared, event, None), []
     try:
-        after = side_after(prepared, event, fit_folds(calibrator, prepared, fold, None))
+        after = side_of(prepared, event, fit_folds(calibrator, prepared, fold, None))
     except CalibrationInputError:
         return Refits({}, {})
+    if after.probabilities is None:
+        measures = tuple(one for one in measures if isinstance(one, EventMeasure))
     for draw in range(n_draws):
         if progress is not None:
             progress(draw / n_draws)
-        drawn = _drawn_rows(rng, clusters, prepared.event)
-        rows = Prepared(prepared.rows.rows(drawn), prepared.event.rows(drawn), None)
+        drawn = _drawn_rows(rng, prepared.event)
+        rows = Prepared(prepared.rows.rows(drawn), prepared.event.rows(drawn))
         try:
             again = fit_folds(calibrator, rows, fold[drawn], None)
         except CalibrationInputError:
@@ -148,14 +150,13 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
         if not places.size:
             continue
         was, fixed = _drawn(before, drawn[places]), _drawn(after, drawn[places])
-        free = _drawn(side_after(rows, event, again), places)
-        old, *new = (_values(measures, was, side, plan.rough) for side in (was, fixed, free))
+        free = _drawn(side_of(rows, event, again), places)
+        old, *new = (_values(measures, was, side, event, plan.rough) for side in (was, fixed, free))
         with np.errstate(invalid="ignore"):  # of two that are infinite nothing is known
             changes.append(np.subtract(new, old))
     if 2 * len(changes) < n_draws:
         return Refits({}, {})
-    fixed_fits, free_fits = np.stack(changes, axis=1)
-    return _compared(fixed_fits, free_fits, measures, n_rows / n_all)
+    return _compared(np.array(changes), measures, n_rows / n_all)
 
 
 def _some_rows(
@@ -171,24 +172,23 @@ def _some_rows(
     return np.flatnonzero(np.isin(own, order[taken]))
 
 
-def _drawn_rows(
-    rng: np.random.Generator, clusters: Labels | None, event: EventScores
-) -> NDArray[np.intp]:
+def _drawn_rows(rng: np.random.Generator, event: EventScores) -> NDArray[np.intp]:
     """Draw the rows again: one by one, whole clusters, or hits and misses among themselves."""
     n_rows = event.n_samples
     if event.prior is not None:
         parts = (np.flatnonzero(event.hits == outcome) for outcome in (0, 1))
         drawn = [part[rng.integers(part.size, size=part.size)] for part in parts if part.size]
         return np.sort(np.concatenate(drawn))
-    if clusters is None:
+    if event.clusters is None:
         return np.sort(rng.integers(n_rows, size=n_rows))
-    numbers, own = np.unique(clusters, return_inverse=True)
+    numbers, own = np.unique(event.clusters, return_inverse=True)
     times = np.bincount(rng.integers(numbers.size, size=numbers.size), minlength=numbers.size)
     return np.repeat(np.arange(n_rows), times[own])
 
 
-def _compared(fixed: Floats, free: Floats, measures: Sequence[Measure], share: float) -> Refits:
+def _compared(changes: Floats, measures: Sequence[Measure], share: float) -> Refits:
     """Compare changes in the same resamples, one a row and measure, of a share of all rows."""
+    fixed, free = changes.swapaxes(0, 1)
     deviation, shift = {}, {}
     for place, measure in enumerate(measures):
         of_fixed, own = fixed[:, place], free[:, place]
@@ -199,26 +199,6 @@ def _compared(fixed: Floats, free: Floats, measures: Sequence[Measure], share: f
     return Refits(deviation, shift)
 
 
-def side_before(prepared: Prepared) -> SideRows:
-    """Return rows as they were predicted."""
-    rows = prepared.rows
-    labels = rows.labels if isinstance(rows, LogitSet) else None
-    return SideRows(prepared.event, prepared.probabilities, labels)
-
-
-def side_after(
-    prepared: Prepared, event: Event, fitted: FittedScoreMap | FittedVectorMap
-) -> SideRows:
-    """Return rows as a calibrator leaves them."""
-    rows = prepared.rows
-    if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
-        table = fitted.predict_proba(rows.logits)
-        return SideRows(like(event.outcomes(table, rows.labels), rows), table, rows.labels)
-    if isinstance(fitted, FittedScoreMap):
-        return SideRows(calibrated_event(fitted, prepared))
-    raise TypeError(fitted)
-
-
 def _drawn(side: SideRows, drawn: Labels) -> SideRows:
     table, labels = side.probabilities, side.labels
     if table is None or labels is None:
@@ -227,23 +207,9 @@ def _drawn(side: SideRows, drawn: Labels) -> SideRows:
 
 
 def _values(
-    measures: Sequence[Measure], before: SideRows, side: SideRows, options: Options
-) -> list[float]:
-    """Measure one side; NaN without probabilities of the classes, and of what has no change."""
-    event, values = side.event, []
-    counted = tally(event.scores, event.hits, event.rest, event.weights)
-    was, now, labels = before.probabilities, side.probabilities, side.labels
-    both = None if was is None or now is None else (was, now)
-    for one in measures:
-        if event.weights is not None and not one.weighs:
-            values.append(math.nan)
-        elif isinstance(one, EventMeasure) and not one.is_tested_only:
-            values.append(float(one.compute(counted, options)))
-        elif not isinstance(one, ClassMeasure) or one.is_tested_only or both is None:
-            values.append(math.nan)
-        else:
-            value = math.nan
-            if labels is not None:
-                value = one.after(*both, labels, options, event.weights)
-            values.append(value)
-    return values
+    measures: Sequence[Measure], before: SideRows, side: SideRows, event: Event, options: Options
+) -> Floats:
+    """Measure one side, counted without clusters: it was by these that its rows were drawn."""
+    rows = side.event
+    counted = tally(rows.scores, rows.hits, rows.rest, rows.weights)
+    return np.array(measure_side(measures, before, side, event, options, counted), dtype=np.float64)

@@ -120,8 +120,6 @@ from calibcore.metrics.regression import (
     calibration_slope,
 )
 from calibcore.metrics.remarks import (
-    EntropyIsNll,
-    KsIsMeanGap,
     entropy_is_nll,
     ks_is_mean_gap,
     mean_entropy,
@@ -192,11 +190,9 @@ __all__ = [
     "ChangeMeasure",
     "ClassMeasure",
     "Decomposition",
-    "EntropyIsNll",
     "EventMeasure",
     "HosmerLemeshowTest",
     "KernelTest",
-    "KsIsMeanGap",
     "Measure",
     "Options",
     "RowMeasure",

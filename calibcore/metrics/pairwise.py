@@ -2,7 +2,6 @@
 
 import math
 from itertools import combinations_with_replacement
-from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -377,7 +376,7 @@ def _checked(
     for rows in _blocks(order, table.shape[1]):
         own = None if each is None else each[rows]
         sums = _compare(table[rows], true[rows], own, near, tests=tests)
-        total, variance = total + sums.products, variance + sums.variance
+        total, variance = total + sums[0], variance + sums[1]
         if own is None:
             pairs += rows.size * (rows.size - 1.0)
         else:
@@ -415,17 +414,13 @@ def _blocks(order: NDArray[np.intp], n_classes: int) -> list[NDArray[np.intp]]:
     return np.array_split(order, math.ceil(order.size / max(most, _LEAST_BLOCK)))
 
 
-class _Sums(NamedTuple):
-    """Over ordered pairs of two rows: the products of residuals, and the variance of their sum."""
-
-    products: float
-    variance: float
-
-
 def _compare(
     table: Floats, true: Labels, weights: Floats | None, width: float, *, tests: bool
-) -> _Sums:
-    """Compare all pairs of rows, tile by tile; one weighs the product of its rows' weights."""
+) -> tuple[float, float]:
+    """Compare all pairs of rows, tile by tile; one weighs the product of its rows' weights.
+
+    Over ordered pairs of two rows: the products of residuals, and the variance of their sum.
+    """
     from scipy.spatial.distance import cdist  # noqa: PLC0415 - a tenth of a second to import
 
     residual = -table
@@ -447,7 +442,7 @@ def _compare(
         if tests:
             kernel *= kernel
             variance += 2 * times * _sum(kernel, _covariances(table[rows], table[others]))
-    return _Sums(products, variance)
+    return products, variance
 
 
 def _sum(first: Floats, second: Floats) -> float:

@@ -1,16 +1,13 @@
 """What papers say that holds on some data and not on others: whether, and with what numbers."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
-from calibcore.cumulative import CumulativeCurves, cumulative_curves
+from calibcore.cumulative import CumulativeCurves
 from calibcore.metrics.proper import nll
 from calibcore.probabilities import PROBABILITY_FLOOR
-from calibcore.results import short_repr
 from calibcore.weights import SampleWeight, row_mean
 
 CLOSE = 1e-4
@@ -21,49 +18,22 @@ ALIKE = 0.01
 """Share of the KS error by which the mean gap may be less: noise turns the last rows."""
 
 
-@dataclass(frozen=True)
-class KsIsMeanGap:
-    """The largest gap of the cumulative curves is the last one, or hardly larger.
-
-    Attributes
-    ----------
-    ks_error : float
-        In probability units.
-    mean_gap : float
-        Mean score less observed frequency; its size is that of the KS error.
-    """
-
-    ks_error: float
-    mean_gap: float
-
-    __repr__ = short_repr
-
-
-def ks_is_mean_gap(
-    scores: ArrayLike, hits: ArrayLike, *, close: float = ALIKE
-) -> KsIsMeanGap | None:
+def ks_is_mean_gap(curves: CumulativeCurves, *, close: float = ALIKE) -> bool:
     """Return whether the KS error is the mean gap of score and outcome.
 
     Parameters
     ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
+    curves : CumulativeCurves
+        Of the event.
     close : float, default 0.01
         Share of the KS error by which the mean gap may be less, and by which the curves may be
         apart to the other side.
 
     Returns
     -------
-    KsIsMeanGap or None
-        None where the cumulative curves are farther apart before their end, or first to the other
+    bool
+        False where the cumulative curves are farther apart before their end, or first to the other
         side, or never apart.
-
-    Raises
-    ------
-    CalibrationInputError
-        Empty input, unequal lengths, NaN, values outside the stated range.
 
     Notes
     -----
@@ -77,44 +47,19 @@ def ks_is_mean_gap(
 
     Examples
     --------
-    >>> ks_is_mean_gap([0.5, 0.75], [0, 0])
-    KsIsMeanGap(ks_error=0.625, mean_gap=0.625)
-    >>> ks_is_mean_gap([0.5, 0.75], [0, 1]) is None
+    >>> from calibcore.cumulative import cumulative_curves
+    >>> ks_is_mean_gap(cumulative_curves([0.5, 0.75], [0, 0]))
     True
+    >>> ks_is_mean_gap(cumulative_curves([0.5, 0.75], [0, 1]))
+    False
     """
-    return ks_is_mean_gap_of(cumulative_curves(scores, hits), close=close)
+    last, largest = abs(float(curves.gap[-1])), curves.ks_error
+    is_last = largest > 0 and last >= largest * (1 - close)
+    return bool(is_last and curves.kuiper <= largest * (1 + close))
 
 
-def ks_is_mean_gap_of(curves: CumulativeCurves, *, close: float = ALIKE) -> KsIsMeanGap | None:
-    """Return `ks_is_mean_gap` of curves that are known."""
-    last, largest = float(curves.gap[-1]), curves.ks_error
-    if largest == 0 or abs(last) < largest * (1 - close):
-        return None
-    if curves.kuiper > largest * (1 + close):  # it has been on the other side of 0
-        return None
-    return KsIsMeanGap(largest, last)
-
-
-@dataclass(frozen=True)
-class EntropyIsNll:
-    """Probabilities are as uncertain on average as the labels find them to be.
-
-    Attributes
-    ----------
-    entropy, nll : float
-        Means over the rows, in nats.
-    """
-
-    entropy: float
-    nll: float
-
-    __repr__ = short_repr
-
-
-def entropy_is_nll(
-    probabilities: ArrayLike, labels: ArrayLike, *, close: float = CLOSE
-) -> EntropyIsNll | None:
-    """Return whether the mean entropy of the probabilities equals their NLL.
+def entropy_is_nll(probabilities: ArrayLike, labels: ArrayLike) -> float | None:
+    """Return the mean entropy of the probabilities where it equals their NLL.
 
     Parameters
     ----------
@@ -122,13 +67,11 @@ def entropy_is_nll(
         Rows that sum to 1 (y_prob).
     labels : array_like of int, shape (n_samples,)
         True classes (y_true), from 0.
-    close : float, default 0.0001
-        Share of the NLL by which they may differ.
 
     Returns
     -------
-    EntropyIsNll or None
-        None where they differ by more.
+    float or None
+        The NLL, in nats; None where they differ by more than `CLOSE`.
 
     Raises
     ------
@@ -148,14 +91,14 @@ def entropy_is_nll(
 
     Examples
     --------
-    >>> entropy_is_nll([[0.5, 0.5], [0.5, 0.5]], [0, 1]).entropy  # ln 2
+    >>> entropy_is_nll([[0.5, 0.5], [0.5, 0.5]], [0, 1])  # ln 2
     0.6931471805599453
     >>> entropy_is_nll([[0.9, 0.1], [0.9, 0.1]], [0, 1]) is None
     True
     """
     table = validation.probabilities(probabilities)
     loss, entropy = nll(table, labels), mean_entropy(table)
-    return EntropyIsNll(entropy, loss) if abs(entropy - loss) <= close * loss else None
+    return loss if abs(entropy - loss) <= CLOSE * loss else None
 
 
 def mean_entropy(probabilities: ArrayLike, *, sample_weight: SampleWeight = None) -> float:

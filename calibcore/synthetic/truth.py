@@ -184,22 +184,6 @@ class Truth(Population):
 
     curve: Callable[[ArrayLike], Floats]
 
-    def map_distance(self, fitted: FittedScoreMap) -> MapDistance:
-        """Measure how far a fitted map of scores is from the true frequency.
-
-        Parameters
-        ----------
-        fitted : FittedScoreMap
-            Any map of scores of the event.
-
-        Returns
-        -------
-        MapDistance
-            The square of the first is how much higher the Brier score of calibrated scores is
-            than `brier_floor`.
-        """
-        return self.after(fitted).distance
-
     def after(self, fitted: FittedScoreMap) -> Population:
         """Return what is true of scores after a fitted map of them.
 

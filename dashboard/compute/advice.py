@@ -43,7 +43,7 @@ def find_correction(scene: Scene) -> Corrected | None:
     looked_at = scene.chosen == "test" and not scene.result.same_data
     if not looked_at or scene.settings.method == BY_GROUP or scene.evaluated.n_samples > _MOST_ROWS:
         return None
-    key = key_of(scene.upload, replace(scene.settings, n_bins=15))
+    key = key_of(scene.upload, scene.settings.in_any_bins)
     return once("corrections", key, lambda: _find(scene))
 
 

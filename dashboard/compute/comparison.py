@@ -25,11 +25,10 @@ from calibcore.comparison import (
 )
 from calibcore.data import EventScores, LogitSet, is_designed
 from calibcore.errors import CalibrationInputError
-from calibcore.evaluation import Side, evaluate, sides_of
+from calibcore.evaluation import Side, evaluate, side_of, sides_of
 from calibcore.events import OneClass, WithinTopR
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, check_pooled, prepare
 from calibcore.inference import Inference, Plan, infer
-from calibcore.inference.refits import side_after, side_before
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options
 from calibcore.splits import Folds, deal_folds
 from calibcore.validation import Floats
@@ -405,9 +404,7 @@ def _losses(
     fitted = None if standing is None else standing.fitted
 
     def make() -> Floats | None:
-        prepared = prepare(rows, event)
-        side = side_before(prepared) if fitted is None else side_after(prepared, event, fitted)
-        return row_losses(measure, side)
+        return row_losses(measure, side_of(prepare(rows, event), event, fitted))
 
     key_of_losses = _key(scene, settings_of(scene, key), dealt), measure.key
     return once("contest losses", key_of_losses, make)
@@ -561,7 +558,7 @@ def recommendation_of(scene: Scene) -> Conclusion | None:
     if not (looked_at and scene.n_resamples) or scene.split.calibration.n_samples < 2:
         return None
     dealt = Dealt(N_FOLDS, scene.settings.seed) if scene.crossed else Dealt()
-    scene = replace(scene, settings=replace(scene.settings, n_bins=15))
+    scene = replace(scene, settings=scene.settings.in_any_bins)
     keys, by = usual(scene.upload), RANKED_BY
     go = estimate_contest(scene, keys, dealt) <= QUICK_SECONDS
     contest = run_contest(scene, keys, dealt, lambda *_: None, go=go)

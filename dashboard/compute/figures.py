@@ -15,10 +15,9 @@ from dashboard.compute.uncertainty import class_bins
 from dashboard.document.blocks import Picture, Pictures
 from dashboard.figures import (
     Diagram,
-    SweepFigures,
+    bins_graph,
     class_picture,
     reliability_diagram,
-    sweep_figures,
 )
 from dashboard.figures.layout import harmless
 from dashboard.figures.plotly_json import Titles
@@ -65,8 +64,11 @@ def _title(title: str, event: EventWords) -> str:
     return say_rows(title) if named == title else harmless(named)
 
 
-def draw_sweep(scene: Scene) -> SweepFigures:
-    """Draw the error against the number of bins on one set."""
+SweepFigure = tuple[go.Figure, BinSweep]
+
+
+def draw_sweep(scene: Scene) -> tuple[SweepFigure, SweepFigure]:
+    """Draw the error against the number of bins on one set, before and after; with its numbers."""
     any_bins = _key(scene, n_bins=CLASS_BINS)[:2]
 
     def swept() -> tuple[BinSweep, BinSweep]:
@@ -77,9 +79,10 @@ def draw_sweep(scene: Scene) -> SweepFigures:
         )
         return before, after
 
-    def make() -> SweepFigures:
+    def make() -> tuple[SweepFigure, SweepFigure]:
         before, after = once("swept bins", any_bins, swept)
-        return sweep_figures(before, after, scene.settings.n_bins, scene.palette)
+        how = scene.settings.n_bins, scene.palette
+        return (bins_graph(before, after, *how), before), (bins_graph(after, before, *how), after)
 
     return once("sweeps", _key(scene), make)
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from calibcore.data import EventScores, LogitSet
-from calibcore.splits import Split
+from calibcore.data import LogitSet
+from calibcore.splits import AnySplit
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.periods import split_by_date
@@ -33,13 +33,6 @@ MOST_READINGS = 24
 """Ways to understand files that are kept, which share the files' arrays."""
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class _Refused:
-    """A refusal without its traceback, which would hold the bytes."""
-
-    error: FileError
 
 
 @dataclass(frozen=True)
@@ -92,17 +85,17 @@ def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Up
 
 
 def _outcome_once(kind: str, key: object, make: Callable[[], Result], *, most: int) -> Result:
-    def outcome() -> Result | _Refused:
+    def outcome() -> Result | FileError:
         try:
             return make()
         except PassingError:
             raise
         except FileError as error:
-            return _Refused(_bare(error))
+            return _bare(error)  # without its traceback, which would hold the bytes
 
     result = once(kind, key, outcome, most=most)
-    if isinstance(result, _Refused):
-        raise _bare(result.error)
+    if isinstance(result, FileError):
+        raise _bare(result)
     return result
 
 
@@ -306,7 +299,7 @@ def set_sentences(upload: Upload) -> tuple[str, ...]:
     )
 
 
-def plain_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+def plain_split(upload: Upload, settings: Settings) -> AnySplit:
     """Return the calibration set and the test set, whatever part of them is evaluated."""
     share, seed = settings.calibration_share, settings.seed
     key = (*key_of(upload, settings)[:3], share, seed)

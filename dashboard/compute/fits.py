@@ -9,7 +9,7 @@ from hashlib import sha256
 import numpy as np
 
 from calibcore.auditing import AuditResult, audit_fitted, rebin
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress, part_of
 from calibcore.data import EventScores
 from calibcore.events import TopR
 from calibcore.fitting import (
@@ -112,7 +112,7 @@ def _fit_key(upload: Upload, settings: Settings) -> Key:
     """Return what decides a fit: no bins, no part of the rows; and of all classes, no event."""
     of_event = settings.method == NO_METHOD or method_by_key(settings.method).acts_on == "event"
     event = settings.event if of_event else TopR(1)
-    return key_of(upload, replace(settings, event=event, n_bins=15, only=None))
+    return key_of(upload, replace(settings.in_any_bins, event=event, only=None))
 
 
 def fitted_whole(
@@ -189,7 +189,7 @@ def _jobs(upload: Upload, wanted: Sequence[Settings], fold: Folds) -> list[FitJo
             FitJob(
                 settings.method,
                 calibrator,
-                replace(prepare(rows, settings.event), probabilities=None),
+                prepare(rows, settings.event),
                 fold,
                 cost.seconds(rows.n_samples, n_classes, seconds_per_logit()),
                 _keeper_of(whole[1]),
@@ -228,24 +228,18 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
 
     Another number of bins changes what is in bins alone.
     """
-    any_bins = replace(settings, n_bins=15)
+    any_bins = settings.in_any_bins
 
     def evaluate() -> AuditResult:
         check_pooled(settings.calibrator(), settings.event)
-        split, n_fits = evaluated_split(upload, settings), N_FOLDS + 1
+        split = evaluated_split(upload, settings)
         fold = whole_split(upload, settings).fold
         in_folds = fold is not None
-
-        def first(share: float) -> None:
-            progress(share / n_fits if in_folds else share)
-
-        def then(share: float) -> None:
-            progress((1 + share * N_FOLDS) / n_fits)
-
+        whole = 1 / (N_FOLDS + 1) if in_folds else 1.0
         if fold is not None:
             _fit_ahead(upload, settings, fold, progress)
-        fitted = fitted_whole(upload, settings, first)
-        crossed = fitted_in_folds(upload, settings, then)
+        fitted = fitted_whole(upload, settings, part_of(progress, 0.0, whole))
+        crossed = fitted_in_folds(upload, settings, part_of(progress, whole))
         chosen = evaluated_rows(upload, settings, "test")
         if crossed is not None and chosen is not None:
             crossed = crossed.part(chosen)
@@ -258,7 +252,8 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
         evaluated = once("evaluated", key_of(upload, any_bins), evaluate)
         if settings == any_bins:
             return evaluated
-        return rebin(evaluated, evaluated_split(upload, settings), n_bins=settings.n_bins)
+        split = evaluated_split(upload, settings)
+        return rebin(evaluated, split, settings.event, n_bins=settings.n_bins)
 
     return once("audits", key_of(upload, settings), make)
 

@@ -6,9 +6,9 @@ import io
 import threading
 from base64 import b64encode
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
@@ -19,7 +19,6 @@ from calibcore.synthetic.study import STUDY_ROWS
 from dashboard.compute.cache import is_known, once
 from dashboard.compute.files import SourceFile
 from dashboard.figures import Palette
-from dashboard.figures.drawing import title_of
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn.laboratory import EVENT, ROWS, Chosen, chosen_of, drawn_of
 from dashboard.learn.lesson import Lesson, Picture, Shown, State, start_of
@@ -35,36 +34,21 @@ PROJECTED, HIGHER = 1.5, 1.2
 """So much larger is the type of a figure that is projected, and so much higher is the figure."""
 
 
-@dataclass(frozen=True)
-class Sent:
-    """What a state shows, with its pictures as they are sent."""
-
-    shown: Shown
-    """Without pictures."""
-    pictures: tuple["SentPicture", ...]
-    """In their place."""
-    behind: tuple["SentPicture", ...]
-    """Those after a click."""
-
-
-class SentPicture(NamedTuple):
-    """A picture of a lesson as it is sent."""
-
-    name: str
-    title: str
-    text: str
-    figure: "SentFigure"
-
-
 class SentFigure(LightFigure):
     """A figure that was written before; text costs the garbage collector nothing."""
 
     def __init__(self, figure: LightFigure, size: str) -> None:
         content = figure.to_dict()
+        self._title = str(content["layout"]["title"]["text"])
         self._written = orjson.dumps(
             _enlarged(content, PROJECTED) if size == "projector" else content,
             option=orjson.OPT_SERIALIZE_NUMPY,
         )
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return self._title
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is sent."""
@@ -72,23 +56,25 @@ class SentFigure(LightFigure):
         return content
 
 
-def shown_of(lesson: Lesson, state: State, size: str) -> Sent:
-    """Compute what a state shows, or return it where somebody has looked at it before."""
+def shown_of(lesson: Lesson, state: State, size: str) -> Shown:
+    """Compute what a state shows, or return it where somebody has looked at it before.
 
-    def make() -> Sent:
+    Its figures are `SentFigure`.
+    """
+
+    def make() -> Shown:
         shown = lesson.show(state)
         pictures, behind = (
             tuple(_sent(one, state.palette, size) for one in some)
             for some in (shown.pictures, shown.behind)
         )
-        return Sent(replace(shown, pictures=(), behind=()), pictures, behind)
+        return replace(shown, pictures=pictures, behind=behind)
 
     return once("lessons", (lesson.key, repr(state), size), make, most=MOST_STATES)
 
 
-def _sent(picture: Picture, palette: Palette, size: str) -> SentPicture:
-    figure = SentFigure(LightFigure(picture.figure, palette), size)
-    return SentPicture(picture.name, title_of(picture.figure), picture.text, figure)
+def _sent(picture: Picture, palette: Palette, size: str) -> Picture:
+    return replace(picture, figure=SentFigure(LightFigure(picture.figure, palette), size))
 
 
 def thumbnail_of(lesson: Lesson, palette: Palette) -> str:

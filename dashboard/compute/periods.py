@@ -32,15 +32,15 @@ _WEEKS = 4
 """Weeks that are joined where there are more than `MOST_PERIODS`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Periods:
     """Periods of time, ascending, those without a date last."""
 
     names: tuple[str, ...]
     shown: tuple[str, ...]
     """Of each period, for the address and as it is written."""
-    places: tuple[int, ...]
-    """Period of each text."""
+    places: NDArray[np.intp]
+    """Period of each text, or of each row of a column."""
 
 
 def periods_of(texts: Sequence[str]) -> Periods | None:
@@ -50,7 +50,7 @@ def periods_of(texts: Sequence[str]) -> Periods | None:
     --------
     >>> periods_of(["2025-03", "", "2024-12"])
     Periods(names=('2024-12', '2025-03', '(blank)'), shown=('Dec 2024', 'Mar 2025', '(blank)'), \
-places=(1, 2, 0))
+places=array([1, 2, 0]))
     """
     dated = [text for text in texts if text]
     if not dated or not any(all(map(one.fullmatch, dated)) for one in (_MONTH, _WEEK, _YEAR)):
@@ -61,7 +61,7 @@ places=(1, 2, 0))
             joined = [text and coarser(text) for text in texts]
     dates = sorted({*joined} - {""})
     names = (*dates, BLANK) if "" in joined else tuple(dates)
-    places = tuple(names.index(text or BLANK) for text in joined)
+    places = np.array([names.index(text or BLANK) for text in joined])
     return Periods(names, tuple(map(period_name, names)), places)
 
 
@@ -79,16 +79,7 @@ def _year(text: str) -> str:
 # Of a column --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class InTime:
-    """The rows of a column in periods of time, as `Periods`; ``places`` are those of the rows."""
-
-    names: tuple[str, ...]
-    shown: tuple[str, ...]
-    places: NDArray[np.intp]
-
-
-def in_time(column: SliceColumn) -> InTime | None:
+def in_time(column: SliceColumn) -> Periods | None:
     """Return the periods of a column of dates, or of numbers of weeks or months; else None."""
     if column.categories is not None:
         periods, of_rows = periods_of(column.categories), column.values.astype(np.intp)
@@ -98,9 +89,7 @@ def in_time(column: SliceColumn) -> InTime | None:
         values = column.values.astype(np.float64)
         different, of_rows = np.unique(values, return_inverse=True)  # NaN last, as one
         periods = _numbered(column.name, different)
-    if periods is None:
-        return None
-    return InTime(periods.names, periods.shown, np.asarray(periods.places, dtype=np.intp)[of_rows])
+    return periods and replace(periods, places=periods.places[of_rows])
 
 
 def _numbered(name: str, different: NDArray[np.float64]) -> Periods | None:
@@ -129,7 +118,7 @@ def _of_a_year(numbers: Sequence[int], blank: Sequence[str]) -> Periods:
     ends = {n: _LAST["week"] if n == 49 else n + _WEEKS - 1 for n in periods}
     names = [str(n) if each else f"{n} to {ends[n]}" for n in periods] + [BLANK] * len(blank)
     places = [periods.index(n) for n in firsts] + [len(periods)] * len(blank)
-    return Periods(tuple(names), tuple(map(shown_range, names)), tuple(places))
+    return Periods(tuple(names), tuple(map(shown_range, names)), np.array(places))
 
 
 LEAST = 50
@@ -208,7 +197,7 @@ def _parted(upload: Upload) -> tuple[str, str, tuple[Mask, Mask]]:
     return by, first, _masks(dated[by], first)
 
 
-def _masks(periods: InTime, first: str) -> tuple[Mask, Mask]:
+def _masks(periods: Periods, first: str) -> tuple[Mask, Mask]:
     """Return the rows before a period, and those from it on; rows without a date are in neither."""
     at = periods.names.index(first)
     since = periods.places >= at

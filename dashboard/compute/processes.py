@@ -61,7 +61,7 @@ class FitJob:
     calibrator: Calibrator
     """It."""
     prepared: Prepared
-    """The set, without the class probabilities."""
+    """The set."""
     fold: Folds
     """Of each row; shape (n_samples,)."""
     seconds: float

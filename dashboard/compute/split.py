@@ -16,7 +16,7 @@ from calibcore.events import OneClass, TopR
 from calibcore.fitting import prepare
 from calibcore.grouping import Grouping
 from calibcore.prevalence import PriorShift, restated
-from calibcore.splits import Split
+from calibcore.splits import AnySplit, Split
 from calibcore.subgroups import Places
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
@@ -101,7 +101,7 @@ def _columns(upload: Upload) -> dict[str, str]:
 def slicing_of(upload: Upload, settings: Settings, by: str) -> Slicing:
     """Group all rows of both sets, whatever the filter."""
     if by in SCORES:
-        settings = replace(settings, method=NO_METHOD, options=(), n_bins=15, only=None)
+        settings = replace(settings.in_any_bins, method=NO_METHOD, options=(), only=None)
         key = key_of(upload, settings), by
         return once("slicings", key, lambda: _by_score(upload, settings, by))
     settings = _split_alone(settings)
@@ -241,7 +241,7 @@ def methods_for(upload: Upload) -> list[Method]:
     ]
 
 
-def whole_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+def whole_split(upload: Upload, settings: Settings) -> AnySplit:
     """Return both sets, whatever part of them is evaluated, and the groups that are chosen.
 
     Where a prevalence is stated, of scores that are moved by it.
@@ -270,18 +270,11 @@ def restated_split(
     return once("restated", key, lambda: restated(plain, event, share))
 
 
-def grouped(
-    split: Split[LogitSet] | Split[EventScores], places: Mapping[SetChoice, Places]
-) -> Split[LogitSet] | Split[EventScores]:
+def grouped(split: AnySplit, places: Mapping[SetChoice, Places]) -> AnySplit:
     """Tell of every row of both sets the group it belongs to."""
     fit, evaluated = (places[name] for name in SETS)
-    same, fold = split.same_data, split.fold
-    match split.calibration, split.test:
-        case LogitSet() as rows, LogitSet() as test:
-            return Split(with_groups(rows, fit), with_groups(test, evaluated), same, fold)
-        case EventScores() as scores, EventScores() as events:
-            return Split(with_groups(scores, fit), with_groups(events, evaluated), same, fold)
-    raise AssertionError(split)
+    sets = with_groups(split.calibration, fit), with_groups(split.test, evaluated)
+    return Split(*sets, split.same_data, split.fold)
 
 
 # A filter of the rows ------------------------------------------------------------------------
@@ -317,42 +310,28 @@ def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | Non
     return Part(slice_name(slicing.by, shown), int(mask.sum()), mask.size)
 
 
-def evaluated_split(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+def evaluated_split(upload: Upload, settings: Settings) -> AnySplit:
     """Return the rows of both sets that are evaluated."""
     whole, only = whole_split(upload, settings), settings.only
     if only is None:
         return whole
     slicing = slicing_of(upload, settings, only.by)
-    return once("parts", _part_key(upload, settings), lambda: _cut(whole, slicing, only))
+    key = key_of(upload, replace(settings.in_any_bins, method=NO_METHOD, options=()))
+    return once("parts", key, lambda: _cut(whole, slicing, only))
 
 
-def _cut(
-    whole: Split[LogitSet] | Split[EventScores], slicing: Slicing, only: Slice
-) -> Split[LogitSet] | Split[EventScores]:
+def _cut(whole: AnySplit, slicing: Slicing, only: Slice) -> AnySplit:
     fitted, evaluated = (_rows_of(slicing, only, chosen) for chosen in SETS)
-    match whole.calibration, whole.test:
-        case LogitSet() as calibration, LogitSet() as test:
-            return Split(calibration.rows(fitted), test.rows(evaluated), whole.same_data)
-        case EventScores() as scores, EventScores() as events:
-            return Split(scores.rows(fitted), events.rows(evaluated), whole.same_data)
-    raise AssertionError(whole)
+    calibration, test = whole.calibration.rows(fitted), whole.test.rows(evaluated)
+    return Split(calibration, test, whole.same_data)
 
 
-def split_of(upload: Upload, settings: Settings) -> Split[LogitSet] | Split[EventScores]:
+def split_of(upload: Upload, settings: Settings) -> AnySplit:
     """Return all calibration rows, to fit on, and the test rows to evaluate."""
     whole = whole_split(upload, settings)
     if settings.only is None:
         return whole
-    match whole.calibration, evaluated_split(upload, settings).test:
-        case LogitSet() as calibration, LogitSet() as test:
-            return Split(calibration, test, whole.same_data)
-        case EventScores() as scores, EventScores() as events:
-            return Split(scores, events, whole.same_data)
-    raise AssertionError(whole)
-
-
-def _part_key(upload: Upload, settings: Settings) -> object:
-    return key_of(upload, replace(settings, method=NO_METHOD, options=(), n_bins=15))
+    return Split(whole.calibration, evaluated_split(upload, settings).test, whole.same_data)
 
 
 # What belongs to the rows that are evaluated --------------------------------------------------

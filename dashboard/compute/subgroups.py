@@ -39,7 +39,7 @@ class GroupResults:
 
 def find_groups(scene: Scene) -> GroupResults:
     """Test the subgroups of all columns, and of predicted classes that are no ranges of scores."""
-    key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
+    key = key_of(scene.upload, scene.settings.in_any_bins), scene.chosen
     return once("groups", key, lambda: _find(scene))
 
 
@@ -121,7 +121,7 @@ class SubgroupResults:
 
 def find_slices(scene: Scene, by: str) -> SubgroupResults:
     """Evaluate every subgroup of the chosen set."""
-    key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen, by
+    key = key_of(scene.upload, scene.settings.in_any_bins), scene.chosen, by
     return once("slices", key, lambda: _find_slices(scene, by))
 
 
@@ -187,7 +187,7 @@ class DriftResults:
 
 def find_drift(scene: Scene, by: str = "") -> DriftResults | None:
     """Test one column of dates, or the one that drifts most; p-values count all of them."""
-    key = key_of(scene.upload, replace(scene.settings, n_bins=15)), scene.chosen
+    key = key_of(scene.upload, scene.settings.in_any_bins), scene.chosen
     result = once("drift", key, lambda: _find_drift(scene))
     chosen = [one for one in result if by in ("", one.slicing.by)]
     return min(chosen, key=lambda one: (not one.detected, one.before.p_value), default=None)

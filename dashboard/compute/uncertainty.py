@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from calibcore.calibrators.base import FittedVectorMap, Progress, ScoreMap
+from calibcore.calibrators.base import FittedVectorMap, Progress, ScoreMap, part_of
 from calibcore.data import EventScores, is_designed
 from calibcore.evaluation import sides_of
 from calibcore.events import TopR
@@ -32,8 +32,8 @@ REFIT_SECONDS, _LEAST_REFITTED, _USUAL_SECONDS_PER_LOGIT = 4.0, 500, 4e-9
 _OF_FEW_NUMBERS = 0.3
 """Share of that time for maps of few numbers, which fewer rows tell as much of."""
 
-_FEW_NUMBERS = frozenset({"temperature", "ensemble_temperature"})
-"""Maps of all classes that are fitted by few numbers."""
+_FEW_NUMBERS = 3
+"""Numbers of a map of all classes that are few."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,14 @@ def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -
 
     def make() -> Inference:
         share = 0.5 if in_folds else 1.0
-        inference = infer(*sides_of(*sides), plan, progress=lambda done: progress(done * share))
+        inference = infer(*sides_of(*sides), plan, progress=part_of(progress, 0.0, share))
         if not in_folds:
             return inference
         fold = whole_split(scene.upload, scene.settings).fold
         if fold is None:
             raise AssertionError(scene.settings)
 
-        def again(done: float) -> None:
-            progress((1 + done) / 2)
-
+        again = part_of(progress, share)
         upload, settings = scene.upload, scene.settings
         return refits_of(upload, settings, fold, plan, REFIT_SECONDS, again).widened(inference)
 
@@ -93,11 +91,13 @@ def refits_of(
         raise AssertionError(settings)
     rows = whole_split(upload, settings).calibration
     n_rows, n_classes = rows.n_samples, len(upload.class_names or ()) or 2
-    cost = method_by_key(settings.method).cost_of(**dict(settings.options))
+    method = method_by_key(settings.method)
+    cost, fits = method.cost_of(**dict(settings.options)), method.fits
     n_fits = (int(fold.max()) + 1) * (N_DRAWS + 1)
     needed = n_fits * cost.seconds(n_rows, n_classes, _USUAL_SECONDS_PER_LOGIT)
     # What many numbers are fitted to says little on fewer rows of how it does on all.
-    few_numbers = isinstance(calibrator, ScoreMap) or settings.method in _FEW_NUMBERS
+    few = fits.kind == "numbers" and fits.count(n_classes) <= _FEW_NUMBERS
+    few_numbers = few or isinstance(calibrator, ScoreMap)
     most = int(n_rows * min(seconds / needed * (_OF_FEW_NUMBERS if few_numbers else 1), 1))
     if most < min(n_rows, _LEAST_REFITTED if few_numbers else n_rows):
         return Refits({}, {})

@@ -1,6 +1,6 @@
 """Result object in, plotly figure out: nothing is computed or fitted here."""
 
-from dashboard.figures.bins import SweepFigures, bins_graph, sweep_figures
+from dashboard.figures.bins import bins_graph
 from dashboard.figures.graphs import FourGraphs, Mark, four_graphs, mark_rows
 from dashboard.figures.palette import DARK, LIGHT, Palette
 from dashboard.figures.reliability import Diagram, class_picture, reliability_diagram
@@ -12,11 +12,9 @@ __all__ = [
     "FourGraphs",
     "Mark",
     "Palette",
-    "SweepFigures",
     "bins_graph",
     "class_picture",
     "four_graphs",
     "mark_rows",
     "reliability_diagram",
-    "sweep_figures",
 ]

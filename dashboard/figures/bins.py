@@ -1,6 +1,5 @@
 """The calibration error against the number of bins it was computed with."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,28 +16,6 @@ PERFECT = "Perfectly calibrated"
 
 _APART = 0.085
 """Least distance of two names, as a share of the graph's height."""
-
-
-@dataclass(frozen=True)
-class SweepFigures:
-    """How the error depends on the number of bins, on both sides."""
-
-    before: go.Figure
-    after: go.Figure
-    """What is drawn."""
-    sweep_before: BinSweep
-    sweep_after: BinSweep
-    """Its numbers."""
-
-
-def sweep_figures(before: BinSweep, after: BinSweep, n_bins: int, palette: Palette) -> SweepFigures:
-    """Draw both sides, as `bins_graph`."""
-    return SweepFigures(
-        bins_graph(before, after, n_bins, palette),
-        bins_graph(after, before, n_bins, palette),
-        before,
-        after,
-    )
 
 
 def bins_graph(sweep: BinSweep, beside: BinSweep, n_bins: int, palette: Palette) -> go.Figure:

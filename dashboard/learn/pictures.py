@@ -147,18 +147,15 @@ def label(text: str, x: float, y: float, colour: str, **more: Any) -> Trace:
     return {"text": text, "font": font, **place, **more}
 
 
-def names_at_end(
-    named: Sequence[tuple[str, float, str]], x: float, high: float, *, least: float = 0.09
-) -> list[Trace]:
+def names_at_end(named: Sequence[tuple[str, float, str]], x: float, high: float) -> list[Trace]:
     """Return the names of lines at their right ends, kept apart where the ends are near.
 
     ``named``: where each line ends. ``x``: the right end. ``high``: height of the axis, from 0.
-    ``least``: distance kept between two names, as a part of the axis.
     """
     placed: list[float] = []
     ordered = sorted(named, key=lambda one: one[1])
     for _, height, _ in ordered:
-        lowest = placed[-1] + least * high if placed else 0.0
+        lowest = placed[-1] + 0.09 * high if placed else 0.0
         placed.append(max(height + 0.01 * high, lowest))
     return [
         label(text, x, height, colour, xanchor="right")

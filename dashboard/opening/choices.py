@@ -321,16 +321,8 @@ def is_anything() -> bool:
 _TEXT = frozenset(ending for ending, kind in FORMATS.items() if kind in ("csv", "xlsx"))
 
 _OFFERED: Mapping[str, Mapping[str, Any]] = {
-    "values": {
-        "Auto": "auto",
-        "Logits": "logits",
-        "Probabilities": "probabilities",
-        "Percentages": "percentages",
-        "None of these": "none",
-    },
-    "first_label": {"Auto": "auto", "0": 0, "1": 1},
-    "header": {"Auto": None, "Names": True, "Data": False},
-    "sets": {"Auto": "auto", "One": "one"},
+    field: {"Auto": getattr(Options(), field), **_WORDS[field]}
+    for field in ("values", "first_label", "header", "sets")
 }
 """Fields of `Options` that are chosen among a few values, which are called so."""
 
@@ -389,15 +381,17 @@ def one_of(field: str, options: Options) -> None:
         label,
         list(offered),
         required=True,
+        format_func=lambda word: "None of these" if word == "None" else word,
         key=key,
         help=explained,
-        on_change=_set_word,
-        args=(field, key),
+        on_change=_set,
+        args=(field, key, offered.__getitem__),
     )
 
 
-def _set_word(field: str, key: str) -> None:
-    change(**{field: _OFFERED[field][st.session_state[key]]})
+def _set(field: str, key: str, take: Callable[[Any], Any]) -> None:
+    """Set a field of the options to what a control is at."""
+    change(**{field: take(st.session_state[key])})
 
 
 def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
@@ -414,12 +408,9 @@ def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
         format_func=lambda way: several.way_name(way, names),
         key="together",
         help=several.HELP,
-        on_change=_set_together,
+        on_change=_set,
+        args=("together", "together", tuple),
     )
-
-
-def _set_together() -> None:
-    change(together=tuple(st.session_state["together"]))
 
 
 def _choose_names(options: Options) -> None:
@@ -431,21 +422,20 @@ def _choose_names(options: Options) -> None:
         placeholder=words.AS_DETECTED,
         key="class_names",
         help=words.CLASS_NAMES_HELP,
-        on_change=_set_names,
+        on_change=_set,
+        args=("class_names", "class_names", words.class_names_in),
     )
-
-
-def _set_names() -> None:
-    change(class_names=words.class_names_in(st.session_state["class_names"] or ""))
 
 
 def _choose_leave_out(options: Options) -> None:
     st.session_state["leave_out"] = options.leave_out
-    st.toggle(words.LEAVE_OUT, key="leave_out", help=words.LEAVE_OUT_HELP, on_change=_set_leave_out)
-
-
-def _set_leave_out() -> None:
-    change(leave_out=bool(st.session_state["leave_out"]))
+    st.toggle(
+        words.LEAVE_OUT,
+        key="leave_out",
+        help=words.LEAVE_OUT_HELP,
+        on_change=_set,
+        args=("leave_out", "leave_out", bool),
+    )
 
 
 def _choose_prevalence(options: Options) -> None:
@@ -461,13 +451,9 @@ def _choose_prevalence(options: Options) -> None:
         placeholder=words.NOT_STATED,
         key="prevalence",
         help=words.PREVALENCE_HELP,
-        on_change=_set_prevalence,
+        on_change=_set,
+        args=("prevalence", "prevalence", lambda percent: percent and percent / 100),
     )
-
-
-def _set_prevalence() -> None:
-    percent = st.session_state["prevalence"]
-    change(prevalence=None if percent is None else percent / 100)
 
 
 _ANSWERED = "role_answered"
@@ -550,9 +536,6 @@ def choose_event(upload: Upload) -> None:
         key=_EVENT,
         required=True,
         help=words.EVENT_HELP,
-        on_change=_set_event,
+        on_change=_set,
+        args=("event", _EVENT, str),
     )
-
-
-def _set_event() -> None:
-    change(event=st.session_state[_EVENT])

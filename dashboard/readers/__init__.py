@@ -8,11 +8,11 @@ No step looks back, and no file runs code, whatever its ending says.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any
 
 from dashboard.readers.formats import FORMATS, ending_of, parse
 from dashboard.readers.interpret import interpret
-from dashboard.readers.records import Arrays, Choices, Options, SliceColumn, Table
+from dashboard.readers.records import Arrays, Options, SliceColumn, Table
 from dashboard.readers.refusal import FileError, Question, only_refusals, visible
 from dashboard.readers.sets import contents_of
 from dashboard.readers.together import combine_parsed
@@ -42,7 +42,7 @@ class Parsed:
     body: Table | Arrays
 
 
-def read(name: str, data: bytes, **choices: Unpack[Choices]) -> Upload:
+def read(name: str, data: bytes, **choices: Any) -> Upload:
     r"""Read a file of logits or probabilities with their labels, in this process.
 
     The name's ending picks the format; ``choices`` are the parameters of `Options`. Raises nothing

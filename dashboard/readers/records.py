@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, Self, TypedDict, get_args
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -472,22 +472,6 @@ class Contents(Sentences):
     preview: Preview | None = None  # None where the arrays themselves are to be shown
 
 
-class Choices(TypedDict, total=False):
-    """What `Options` takes, for functions that pass it on."""
-
-    values: Literal["auto", "logits", "probabilities", "percentages", "none"]
-    first_label: Literal["auto", 0, 1]
-    class_names: tuple[str, ...]
-    header: bool | None
-    sets: Literal["auto", "one"]
-    prevalence: float | None
-    roles: tuple[tuple[str, ColumnRole], ...]
-    event: str | None
-    leave_out: bool
-    together: tuple[str, ...]
-    split_at: tuple[str, ...]
-
-
 @dataclass(frozen=True)
 class Options:
     """How the user overrules what a file is taken for; FileError for a choice that is none.
@@ -518,13 +502,10 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse choices outside what is offered."""
-        for name, value, allowed in (
-            ("values", self.values, ("auto", "logits", "probabilities", "percentages", "none")),
-            ("first_label", self.first_label, ("auto", 0, 1)),
-            ("sets", self.sets, ("auto", "one")),
-        ):
-            if value not in allowed:
-                raise FileError(name, quoted(value), f"one of {', '.join(map(str, allowed))}")
+        for one in fields(self):
+            value, allowed = getattr(self, one.name), get_args(one.type)
+            if get_origin(one.type) is Literal and value not in allowed:
+                raise FileError(one.name, quoted(value), f"one of {', '.join(map(str, allowed))}")
         if self.together and self.together[0] not in _TOGETHER:
             wanted = f"one of {', '.join(_TOGETHER)}"
             raise FileError("together", quoted(self.together[0]), wanted)

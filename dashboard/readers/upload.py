@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
-from calibcore.splits import Split, calibration_rows, cross_split, split_rows
+from calibcore.splits import AnySplit, Split, calibration_rows, cross_split, split_rows
 from dashboard.readers.preview import perhaps_labels, preview_of_arrays
 from dashboard.readers.recognition.choose import NO_OUTCOME, NO_SCORE
 from dashboard.readers.recognition.groups import ids_of
@@ -29,7 +28,6 @@ from dashboard.readers.records import (
 from dashboard.readers.refusal import FileError
 
 Rows = LogitSet | EventScores
-OneKind = TypeVar("OneKind", LogitSet, EventScores)
 
 N_FOLDS = 5
 """Folds of one set that is cross-fitted; fewer where it has fewer rows."""
@@ -110,23 +108,20 @@ class Upload(Sentences):
             return ()
         return perhaps_labels(self.piece, self.preview)
 
-    def split(
-        self, *, calibration_share: float | None = None, seed: int = 0
-    ) -> Split[LogitSet] | Split[EventScores]:
+    def split(self, *, calibration_share: float | None = None, seed: int = 0) -> AnySplit:
         """Return a set to fit on and a set to evaluate on.
 
         Without a ``calibration_share`` of one set to fit on, all its rows serve both ends by folds.
         """
         try:
-            match self.calibration, self.test, self.rows:
-                case LogitSet() as calibration, LogitSet() as test, _:
-                    return Split(calibration, test)
-                case EventScores() as scores, EventScores() as evaluated, _:
-                    return Split(scores, evaluated)
-                case _, _, LogitSet() as rows:
-                    return _split_one(rows, calibration_share, seed)
-                case _, _, EventScores() as events:
-                    return _split_one(events, calibration_share, seed)
+            if self.calibration is not None and self.test is not None:
+                return Split(self.calibration, self.test)
+            if self.rows is not None and calibration_share is not None:
+                return split_rows(self.rows, calibration_share=calibration_share, seed=seed)
+            if self.rows is not None:
+                clusters = self.rows.clusters
+                units = self.rows.n_samples if clusters is None else np.unique(clusters).size
+                return cross_split(self.rows, n_folds=max(min(N_FOLDS, units), 2), seed=seed)
         except CalibrationInputError as error:
             raise FileError.at("", error) from error
         text, wanted = "no outcomes, only scores", "a column of outcomes or true classes"
@@ -168,14 +163,6 @@ class Upload(Sentences):
         except CalibrationInputError as error:
             raise FileError.at("", error) from error
         return {"calibration": chosen, "test": ~chosen}
-
-
-def _split_one(rows: OneKind, share: float | None, seed: int) -> Split[OneKind]:
-    """Split one set at random, or deal it to folds."""
-    if share is None:
-        units = rows.n_samples if rows.clusters is None else np.unique(rows.clusters).size
-        return cross_split(rows, n_folds=max(min(N_FOLDS, units), 2), seed=seed)
-    return split_rows(rows, calibration_share=share, seed=seed)
 
 
 def _decimals(column: SliceColumn) -> SliceColumn:

@@ -61,65 +61,24 @@ class OneSide:
     """The finding, for colours."""
 
 
-@dataclass(frozen=True)
-class ClassRow:
-    """One class of the table."""
-
-    name: str
-    """As the file has it: to be escaped."""
-    rows: str
-    mean_score: str
-    observed: str
-    """How many rows it has, its mean score, its observed frequency."""
-    before: OneSide
-    """What was found."""
-    after: OneSide | None
-    """The same after calibration; None where no class probabilities are left."""
-
-
-def class_rows(
-    names: tuple[str, ...], before: ClassScreen, after: ClassScreen | None, order: list[int]
-) -> list[ClassRow]:
-    """Return the rows of the table.
-
-    ``names``: of all classes. ``before``, ``after``: what was found; None where no class
-    probabilities are left. ``order``: the classes to write.
-    """
-    digits = _digits(before)
-    rows = []
-    for k in order:
-        mean_score = _share(before.mean_score[k], digits)
-        if after is not None and (then := _share(after.mean_score[k], digits)) != mean_score:
-            mean_score = f"{mean_score.removesuffix('%')} \u2192 {then}"
-        rows.append(
-            ClassRow(
-                name=names[k],
-                rows=f"{before.rows[k]:,}",
-                mean_score=mean_score,
-                observed=_share(before.frequency[k], digits),
-                before=_side(before, k, digits),
-                after=None if after is None else _side(after, k, digits),
-            )
-        )
-    return rows
-
-
-def _side(screen: ClassScreen, k: int, digits: int) -> OneSide:
+def class_side(screen: ClassScreen, k: int, digits: int) -> OneSide:
+    """Return what is shown of a class on one side."""
     mean_gap, left = float(screen.mean_gap[k]), bool(screen.remains[k])
     error, adjusted = float(screen.ks_error[k]), float(screen.adjusted[k])
     since = finding_since(mean_gap, error, adjusted, remains=left, prediction=False)
     verdict = "not detected" if since is NOT_DETECTED else since.in_sentence
     kind = _KINDS[since.direction]
-    return OneSide(_share(error, digits), since.icon, verdict, p_words(adjusted), kind)
+    return OneSide(share(error, digits), since.icon, verdict, p_words(adjusted), kind)
 
 
-def _digits(screen: ClassScreen) -> int:
+def digits_of(screen: ClassScreen) -> int:
     """Return the decimals of a percentage that the rows of a usual class resolve."""
     finest = 100 * float(np.median(screen.null_deviation))
     return 1 if finest <= 0 else min(max(math.ceil(-math.log10(finest)), 1), 4)
 
 
-def _share(value: float, digits: int) -> str:
+def share(value: float, digits: int) -> str:
+    """Return a percentage."""
     return f"{100 * value:.{digits}f}%"
 
 
@@ -149,15 +108,18 @@ def shortened(name: str, most: int = 40) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}\u2026"
 
 
-def picture_title(row: ClassRow, *, expert: bool = False) -> tuple[str, str]:
+def picture_title(
+    before: ClassScreen, after: ClassScreen | None, k: int, *, expert: bool = False
+) -> tuple[str, str]:
     """Return the title of the picture of a class: its KS error and the finding, each side."""
-    was, now = row.before, row.after
-    lines = [f"{s.sign} {s.p_value if expert else s.verdict}" for s in (was, now) if s is not None]
-    if now is None:
+    digits = digits_of(before)
+    was, *then = (class_side(one, k, digits) for one in (before, after) if one is not None)
+    lines = [f"{s.sign} {s.p_value if expert else s.verdict}" for s in (was, *then)]
+    if not then:
         return f"KS error {was.ks_error}", lines[0]
-    before = was.ks_error.removesuffix("%")
+    error = was.ks_error.removesuffix("%")
     meaning = f"{lines[0]} \u2192 {lines[1]}" if lines[0] != lines[1] else f"{lines[0]} (both)"
-    return f"KS error {before} \u2192 {now.ks_error}", meaning
+    return f"KS error {error} \u2192 {then[0].ks_error}", meaning
 
 
 def no_classes(class_names: tuple[str, ...] | None) -> str | None:

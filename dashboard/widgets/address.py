@@ -7,7 +7,7 @@ it is empty while nothing is chosen, and the choice that is seen follows it.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, TypedDict
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -30,14 +30,6 @@ IN_ADDRESS: _Binding = {"bind": "query-params", "persist_state": "session"}
 
 _PUT = "address_put"
 """What was chosen in the user's place and is not in the session and in the address yet."""
-
-
-class _Unusable(NamedTuple):
-    """A setting of the address that could not be used, and the value it has instead."""
-
-    key: str
-    text: str
-    value: object
 
 
 def choose(
@@ -210,14 +202,16 @@ def show_unusable() -> None:
     settings = st.session_state[_QUERY]
     if isinstance(settings, dict):
         settings = [
-            _Unusable(key, ", ".join(values), st.session_state[_place(key)])
+            (key, ", ".join(values), st.session_state[_place(key)])
             for key, values in settings.items()
             if _place(key) in st.session_state and not _is_used(key, values)
         ]
         st.session_state[_QUERY] = settings
-    still = [one for one in settings if st.session_state.get(_place(one.key)) == one.value]
+    still = [
+        (key, text) for key, text, value in settings if st.session_state.get(_place(key)) == value
+    ]
     if still:
-        st.warning(unusable([(one.key, one.text) for one in still]), icon=":material/link:")
+        st.warning(unusable(still), icon=":material/link:")
 
 
 def _is_used(key: str, values: list[str]) -> bool:

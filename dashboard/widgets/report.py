@@ -17,7 +17,7 @@ _TRIED, _REPORT, _AUTHOR = "settings_tried", "report_made", "report_author"
 
 def offer(scene: Scene) -> None:
     """Show on the left the button that opens the report, and remember what was evaluated."""
-    settings = replace(scene.settings, n_bins=15, only=None)
+    settings = replace(scene.settings.in_any_bins, only=None)
     tried: dict[str, set[object]] = st.session_state.setdefault(_TRIED, {})
     tried.setdefault(scene.upload.digest, set()).add(repr(settings))
     if st.sidebar.button(

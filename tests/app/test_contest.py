@@ -19,7 +19,7 @@ from calibcore.calibrators import (
     PlattScaling,
     ScoreMap,
 )
-from calibcore.comparison import Contestant, Standing, cross_fit
+from calibcore.comparison import Contestant, Standing
 from calibcore.metrics import METRICS, Measure
 from calibcore.splits import deal_folds
 from dashboard.compute.cache import forget
@@ -361,10 +361,10 @@ def contest_of(calibrators: dict[str, ScoreMap | None]) -> list[Contestant]:
     fold = deal_folds(rows)
     found = []
     for key, made in calibrators.items():
-        crossed = cross_fit(rows, event=TopR(1), calibrator=made, fold=fold)
+        crossed = audit(Split(rows, rows, fold=fold), event=TopR(1), calibrator=made)
         test = audit(Split(rows, rows), event=TopR(1), calibrator=made).test
         found.append(
-            Contestant(key, Standing.of(crossed.evaluated, crossed.fitted), Standing.of(test, None))
+            Contestant(key, Standing.of(crossed.test, crossed.crossed), Standing.of(test, None))
         )
     return found
 

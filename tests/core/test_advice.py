@@ -10,10 +10,10 @@ from calibcore.calibrators import CATALOGUE, BetaCalibration, PlattScaling, Scor
 from calibcore.calibrators.catalogue import SIMPLEST_FIRST
 from calibcore.comparison import Advice, advise, lead, row_losses
 from calibcore.data import EventScores, LogitSet
+from calibcore.evaluation import side_of
 from calibcore.events import OneClass
 from calibcore.fitting import fit_folds, prepare
 from calibcore.inference import SideRows
-from calibcore.inference.refits import side_after, side_before
 from calibcore.metrics import METRICS, EventMeasure, Measure, Options, RowMeasure
 from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.splits import deal_folds
@@ -34,7 +34,7 @@ def never(_key: str) -> bool:
 def test_their_mean_is_the_measure(rng: np.random.Generator) -> None:
     rows = LogitSet(40 * rng.normal(size=(300, 3)), rng.integers(3, size=300))
     prepared = prepare(rows, OneClass(1))
-    side, found = side_before(prepared), 0
+    side, found = side_of(prepared, OneClass(1), None), 0
     for measure in METRICS:
         losses = row_losses(measure, side)
         if losses is None:
@@ -117,7 +117,7 @@ def test_equal_methods_are_ranked_in_at_most_5_of_100_draws() -> None:
         fits = (fit_folds(one, prepared, fold, None) for one in maps)
         losses: list[Floats] = []
         for fitted in fits:
-            found = row_losses(nll, side_after(prepared, OneClass(1), fitted))
+            found = row_losses(nll, side_of(prepared, OneClass(1), fitted))
             assert found is not None
             losses.append(found)
         found_lead = lead(losses[0], losses[1], 5)

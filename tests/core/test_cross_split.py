@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 from calibcore.auditing import audit, audit_fitted, rebin
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
-from calibcore.comparison import cross_fit
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
@@ -52,8 +51,8 @@ def test_vector_maps_by_hand(rows: LogitSet) -> None:
 def test_before_and_after_are_of_all_rows_and_what_the_contest_finds(rows: LogitSet) -> None:
     split, event, calibrator = cross_split(rows), TopR(1), SplineCalibration()
     result = audit(split, event=event, calibrator=calibrator)
-    crossed = cross_fit(rows, event=event, calibrator=calibrator, fold=deal_folds(rows))
-    assert tuple(result.test.comparisons) == tuple(crossed.evaluated.comparisons)
+    crossed = audit(Split(rows, rows, fold=deal_folds(rows)), event=event, calibrator=calibrator)
+    assert tuple(result.test.comparisons) == tuple(crossed.test.comparisons)
     assert result.test.n_samples == rows.n_samples
     assert not result.same_data
 
@@ -83,7 +82,7 @@ def test_the_same_maps_on_a_part_of_the_rows_and_in_other_bins(rows: LogitSet) -
     np.testing.assert_array_equal(
         found.test.after.event.scores, result.test.after.event.scores[part]
     )
-    again = rebin(result, split, n_bins=7)
+    again = rebin(result, split, event, n_bins=7)
     wanted = audit(split, event=event, calibrator=TemperatureScaling(), n_bins=7)
     assert tuple(again.test.comparisons) == tuple(wanted.test.comparisons)
 

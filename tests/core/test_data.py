@@ -178,9 +178,9 @@ def test_rows_that_are_not_there_are_refused(
 def test_two_sets_of_different_kinds_are_refused() -> None:
     logits, scores = LogitSet([[0.0, 1.0]], [0]), EventScores([0.5], [1])
     with pytest.raises(CalibrationInputError, match=r"test: an event's scores\. Expected logits"):
-        Split(logits, scores)  # type: ignore[type-var]
+        Split(logits, scores)
     with pytest.raises(CalibrationInputError, match=r"test: logits .* Expected an event's"):
-        Split(scores, logits)  # type: ignore[type-var]
+        Split(scores, logits)
 
 
 def test_a_seed_below_0_is_refused() -> None:

@@ -417,7 +417,7 @@ def test_only_who_asks_for_them_waits_for_pairs_of_rows(
 
     monkeypatch.setattr("calibcore.metrics.pairwise._compare", fail)
     asked = [one.key for one in METRICS if one.key != "skce"]
-    for evaluated in (result.test, rebin(result, split, n_bins=9).test):
+    for evaluated in (result.test, rebin(result, split, TopR(1), n_bins=9).test):
         assert None not in [evaluated.compare(key).after for key in asked]
         with pytest.raises(AssertionError):
             evaluated.compare("skce")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from calibcore.auditing import audit, audit_fitted
 from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
-from calibcore.comparison import cross_fit
 from calibcore.data import EventScores, LogitSet
 from calibcore.data_needed import LEARNED, learning_curves
 from calibcore.data_needed import Plan as LearningPlan
@@ -125,10 +124,10 @@ def test_intervals_of_two_classes_are_those_of_both(
 def test_every_road_gives_it(rng: np.random.Generator) -> None:
     rows = far_rows(rng, 400)
     part = rows.rows(np.arange(0, 400, 2))
-    crossed = cross_fit(rows, event=TopR(1), calibrator=None, fold=deal_folds(rows))
+    crossed = audit(Split(rows, rows, fold=deal_folds(rows)), event=TopR(1), calibrator=None)
     for evaluated in (
         audit(Split(rows, rows), event=OneClass(1), calibrator=None).test,
-        crossed.evaluated,
+        crossed.test,
         audit_fitted(None, Split(part, part), event=TopR(1)).test,
     ):
         found, both = (evaluated.compare(key).after for key in ("event_nll", "nll"))

@@ -10,7 +10,7 @@ from calibcore import EventScores, LogitSet, audit
 from calibcore.calibrators import PlattScaling, SplineCalibration
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.calibrators.temperature import TemperatureScaling
-from calibcore.comparison import advise, cross_fit, lead
+from calibcore.comparison import advise, lead
 from calibcore.curves import knot_sweep, movement, temperature_sweep
 from calibcore.data import with_design
 from calibcore.data_needed import Plan, drawn_rows, learning_curves
@@ -266,16 +266,16 @@ EVENT = OneClass(1)
 def test_a_contest_weighs_rows_and_cuts_no_cluster() -> None:
     told = with_design(ROWS, sample_weight=WEIGHTS, clusters=PATIENTS)
     fold = deal_folds(told)
-    found = cross_fit(told, event=EVENT, calibrator=PlattScaling(), fold=fold)
+    found = audit(Split(told, told, fold=fold), event=EVENT, calibrator=PlattScaling())
     after = np.empty(N)
     for k in range(5):
         rest = fold != k
         fitted = PlattScaling().fit(SCORES[rest], HITS[rest], sample_weight=WEIGHTS[rest])
         after[~rest] = fitted.predict(SCORES[~rest])
     wanted = event_brier(after, HITS, sample_weight=WEIGHTS)
-    assert found.evaluated.compare("event_brier").after == pytest.approx(wanted)
+    assert found.test.compare("event_brier").after == pytest.approx(wanted)
     with pytest.raises(CalibrationInputError, match="cut by folds"):
-        cross_fit(told, event=EVENT, calibrator=PlattScaling(), fold=np.arange(N) % 5)
+        audit(Split(told, told, fold=np.arange(N) % 5), event=EVENT, calibrator=PlattScaling())
 
 
 def test_a_lead_is_of_weighted_rows_and_of_clusters() -> None:

@@ -302,7 +302,7 @@ def test_another_number_of_bins_gives_what_evaluating_anew_gives(
     split = split_rows(LogitSet(logits, labels))
     first = audit(split, event=TopR(1), calibrator=calibrator)
     kept = first.test.before.corp, first.test.after.frequency_null
-    found = rebin(first, split, n_bins=n_bins)
+    found = rebin(first, split, TopR(1), n_bins=n_bins)
     alike(found, audit_fitted(first.fitted, split, event=TopR(1), n_bins=n_bins))
     assert found.test.before.bins.counts.size == n_bins
     assert (found.test.after is found.test.before) == (calibrator is None)
@@ -318,8 +318,11 @@ def test_scores_alone_are_put_into_other_bins_too(own: SplineCalibration | None)
     rows = EventScores(*drawn(rng, 300, 0.1))
     split = Split(rows, rows)
     first = audit(split, event=TopR(1), calibrator=own)
-    alike(rebin(first, split, n_bins=9), audit_fitted(first.fitted, split, event=TopR(1), n_bins=9))
-    assert rebin(first, split, n_bins=9).test.compare("classwise_ece").before is None
+    alike(
+        rebin(first, split, TopR(1), n_bins=9),
+        audit_fitted(first.fitted, split, event=TopR(1), n_bins=9),
+    )
+    assert rebin(first, split, TopR(1), n_bins=9).test.compare("classwise_ece").before is None
 
 
 @pytest.mark.parametrize(

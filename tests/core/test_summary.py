@@ -16,7 +16,7 @@ from calibcore import AuditResult, CalibrationInputError, EventScores, audit, co
 from calibcore import summary as module
 from calibcore.calibrators import CATALOGUE, IsotonicCalibration, PlattScaling
 from calibcore.calibrators.base import FittedScoreMap
-from calibcore.comparison import advise, cross_fit, row_losses
+from calibcore.comparison import advise, row_losses
 from calibcore.counted import CountedScores
 from calibcore.decisions import at_cutoff, decision_curve
 from calibcore.drift import compare_batches
@@ -369,8 +369,8 @@ def test_decisions_and_contests_take_a_summary() -> None:
     for one, dealt in ((cells, fold), written):
         losses = {}
         for key, made in makers.items():
-            crossed = cross_fit(one, event=OneClass(1), calibrator=made, fold=dealt)
-            losses[key] = row_losses(loss, SideRows(crossed.evaluated.after.event))
+            crossed = audit(Split(one, one, fold=dealt), event=OneClass(1), calibrator=made)
+            losses[key] = row_losses(loss, SideRows(crossed.test.after.event))
         advice.append(advise(losses, lambda _: True, list(makers), 5))  # type: ignore[arg-type]
     assert advice[0] == advice[1]
 

@@ -477,11 +477,11 @@ def test_a_map_is_as_far_from_the_truth_as_its_integral_says() -> None:
     def off(score: float, frequency: float) -> float:
         return logistic(0.7 * math.log(score / (1 - score)) + 0.2) - frequency
 
-    found = truth.map_distance(fitted)
+    after = truth.after(fitted)
+    found = after.distance
     squares = slow.mean(lambda s, p: off(s, p) ** 2)
     assert_allclose(found.mean_absolute, slow.mean(lambda s, p: abs(off(s, p))), atol=5e-6)
     assert_allclose(found.root_mean_squared, math.sqrt(squares), atol=5e-6)
-    after = truth.after(fitted)
     assert_allclose(after.measure("event_brier"), truth.brier_floor + squares, atol=5e-6)
     assert_allclose(after.mean_distance, found.mean_absolute, rtol=1e-9)
     assert after.brier_floor == truth.brier_floor

@@ -21,7 +21,6 @@ from calibcore.comparison import (
     Contestant,
     Picks,
     Standing,
-    cross_fit,
     pick,
     ranked,
 )
@@ -71,9 +70,11 @@ def contestants() -> list[Contestant]:
     fold = deal_folds(split.calibration)
     found = []
     for key, made in CALIBRATORS.items():
-        crossed = cross_fit(split.calibration, event=TopR(1), calibrator=made, fold=fold)
+        crossed = audit(
+            Split(split.calibration, split.calibration, fold=fold), event=TopR(1), calibrator=made
+        )
         plain = audit(split, event=TopR(1), calibrator=made)
-        standings = Standing.of(crossed.evaluated, crossed.fitted), Standing.of(plain.test, None)
+        standings = Standing.of(crossed.test, crossed.crossed), Standing.of(plain.test, None)
         found.append(Contestant(key, *standings))
     return found
 

@@ -9,7 +9,6 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.curves import KnotSweep, Movement, TemperatureSweep
 from calibcore.data_needed import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan, Step
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.metrics import EntropyIsNll
 from dashboard.settings import NO_METHOD
 from dashboard.texts.glossary import SHORT_NAMES
 from dashboard.views.data_needed import words as efficiency
@@ -66,7 +65,7 @@ def of_maps() -> dict[str, object]:
             maps.temperature_sentence(*two, "test set")
             for two in ((1.944, 1.99), (0.7, 0.8), (1.004, 1.0))
         ],
-        "entropy": [maps.entropy_sentence(one) for one in (None, EntropyIsNll(0.2595, 0.2595))],
+        "entropy": [maps.entropy_sentence(one) for one in (None, 0.2595)],
         "temperatures": [
             maps.temperature_columns(1.0, 1.944),
             *(

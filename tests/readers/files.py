@@ -8,13 +8,12 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers import Options, Parsed, Upload, parse, understand
-from dashboard.readers.records import Choices
 
 _RNG = np.random.default_rng(7)
 N, K = 40, 4
@@ -164,23 +163,23 @@ GOOD: dict[str, bytes] = {
 }
 
 
-Given = tuple[str, bytes, Choices]
+Given = tuple[str, bytes, dict[str, Any]]
 
 
-def held(name: str, data: bytes, **choices: Unpack[Choices]) -> Given:
+def held(name: str, data: bytes, **choices: Any) -> Given:
     """A file, for `combine`."""
     return name, data, choices
 
 
 def combine(files: Sequence[Given]) -> Upload:
     """Read several files together, with the choices of any of them."""
-    merged: Choices = {}
+    merged: dict[str, Any] = {}
     for _, _, choices in files:
         merged |= choices
     return combined([(name, data) for name, data, _ in files], **merged)
 
 
-def combined(files: Sequence[tuple[str, bytes]], **choices: Unpack[Choices]) -> Upload:
+def combined(files: Sequence[tuple[str, bytes]], **choices: Any) -> Upload:
     """Read several files, each a name and its bytes, together."""
     options = Options(**choices)
     parsed = [

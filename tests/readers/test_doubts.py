@@ -36,7 +36,7 @@ TEST_LOGITS, TEST_LABELS = made(2)
 
 
 def one(logits: Array = LOGITS, labels: Array = LABELS, **choices: object) -> Upload:
-    return read("a.npz", npz(compress=False, outputs=logits, labels=labels), **choices)  # type: ignore[arg-type]
+    return read("a.npz", npz(compress=False, outputs=logits, labels=labels), **choices)
 
 
 def two(calibration: tuple[Array, Array], test: tuple[Array, Array]) -> Upload:

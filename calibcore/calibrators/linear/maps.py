@@ -81,7 +81,7 @@ class VectorScaling(SlowVectorMap):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        _check_switch(self.bias, "bias")
+        _check_bias(self.bias)
         validation.choice(self.space, "space", allowed=("logits", "log_probabilities"))
 
     def fit(
@@ -184,7 +184,7 @@ class MatrixScaling(FullLinearMap):
 
     def __post_init__(self) -> None:
         """Check the options."""
-        _check_switch(self.bias, "bias")
+        _check_bias(self.bias)
         _check_odir(self.odir)
 
 
@@ -252,9 +252,9 @@ def check_strength(value: float, name: str) -> None:
         raise CalibrationInputError(name, repr(value), "a finite number, at least 0")
 
 
-def _check_switch(value: bool, name: str) -> None:  # noqa: FBT001 - the value is what is checked
+def _check_bias(value: bool) -> None:  # noqa: FBT001 - the value is what is checked
     if not isinstance(value, bool):
-        raise CalibrationInputError(name, repr(value), "True or False")
+        raise CalibrationInputError("bias", repr(value), "True or False")
 
 
 def _check_odir(odir: Odir) -> None:

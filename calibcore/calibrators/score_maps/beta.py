@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -141,10 +141,10 @@ class BetaCalibration(ScoreMap):
             return FittedBeta(1.0, 1.0, c, warnings=(constant_score(ordered),))
         columns = (odds,) if self.parameters == "am" else _logarithms(ordered)
         parted = is_separable(odds, ordered_hits)
-        curve = _rising(columns, _targets(ordered_hits, weights, parted=parted), weights)
-        a, b = curve.slopes[0], curve.slopes[-1]
-        warnings = _warnings(a, b, converged=curve.converged, parted=parted)
-        return FittedBeta(a, b, curve.intercept, warnings=warnings)
+        targets = _targets(ordered_hits, weights, parted=parted)
+        slopes, intercept, converged = _rising(columns, targets, weights)
+        warnings = _warnings(slopes[0], slopes[-1], converged=converged, parted=parted)
+        return FittedBeta(slopes[0], slopes[-1], intercept, warnings=warnings)
 
 
 def _logarithms(scores: Floats) -> tuple[Floats, Floats]:
@@ -157,16 +157,10 @@ def _targets(hits: Hits, weights: Floats | None, *, parted: bool) -> Floats:
     return smoothed(hits, weights) if parted else hits.astype(np.float64)
 
 
-class _Slopes(NamedTuple):
-    """Fitted slopes of some columns, the intercept, and whether the search arrived."""
-
-    slopes: list[float]
-    intercept: float
-    converged: bool
-
-
-def _rising(columns: tuple[Floats, ...], targets: Floats, weights: Floats | None) -> _Slopes:
-    """Fit slopes of at least 0 and an intercept."""
+def _rising(
+    columns: tuple[Floats, ...], targets: Floats, weights: Floats | None
+) -> tuple[list[float], float, bool]:
+    """Fit slopes of at least 0 and an intercept; the last tells whether the search arrived."""
     middles = [float(column.mean()) for column in columns]
     spreads = [float(column.std()) or 1.0 for column in columns]
     scaled = [(x - m) / w for x, m, w in zip(columns, middles, spreads, strict=True)]
@@ -182,7 +176,7 @@ def _rising(columns: tuple[Floats, ...], targets: Floats, weights: Floats | None
     )
     slopes = [float(x) / w for x, w in zip(optimum.weights[:-1], spreads, strict=True)]
     moved = math.fsum(x * m for x, m in zip(slopes, middles, strict=True))
-    return _Slopes(slopes, float(optimum.weights[-1]) - moved, optimum.converged)
+    return slopes, float(optimum.weights[-1]) - moved, optimum.converged
 
 
 def _fit_through_half(rows: EventRows) -> FittedBeta:

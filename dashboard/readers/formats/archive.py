@@ -4,7 +4,7 @@ import io
 import zipfile
 import zlib
 
-from dashboard.readers.limits import SPARE, TIMES
+from dashboard.readers.limits import MAX_MEMBERS, SPARE, TIMES
 from dashboard.readers.refusal import FileError, quoted
 
 _ENCRYPTED = 0x2041
@@ -14,7 +14,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def open_archive(
-    data: bytes, ending: str, *, most: int = 256, times: int = TIMES
+    data: bytes, ending: str, *, most: int = MAX_MEMBERS, times: int = TIMES
 ) -> zipfile.ZipFile:
     """List the members of an archive; refuse one that is damaged, locked or would swell."""
     try:

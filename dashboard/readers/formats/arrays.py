@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 
 from dashboard.readers.formats.archive import member_bytes, open_archive
-from dashboard.readers.limits import MAX_BYTES, check_rows
+from dashboard.readers.limits import MAX_ARRAYS, MAX_BYTES, MAX_MEMBERS_NPZ, MAX_TEXTS, check_rows
 from dashboard.readers.records import Arrays, Column, unread
 from dashboard.readers.refusal import FileError, quoted, type_name
 
 _MOST_AXES = 3
-_MOST_TENSORS = 1_000
-_MOST_TEXTS = 1_000_000
 _WEIGHTS = re.compile(r"(?:.*[._])?(?:weight|bias|running_mean|(?:model_|optimizer_)?state_dict)")
 _TENSORS = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4",
@@ -40,7 +38,7 @@ def read_npz(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all re
     Arrays of objects, dates and other things that are neither numbers nor texts are kept as
     columns that say what they are.
     """
-    archive = open_archive(data, ".npz")
+    archive = open_archive(data, ".npz", most=MAX_MEMBERS_NPZ)
     arrays: list[Column] = []
     for name in archive.namelist():
         if not name.endswith(".npy"):
@@ -129,7 +127,7 @@ def _texts(name: str, array: NDArray[Any]) -> Column:
         names = texts.tolist()
     except (SystemError, ValueError) as error:
         raise FileError(f"array {quoted(name)}", "texts that are no Unicode", "names") from error
-    if len(texts) > _MOST_TEXTS:
+    if len(texts) > MAX_TEXTS:
         return unread(name, "too many different texts")
     order = np.argsort(first)
     ranks = np.empty(len(texts), dtype=np.int32)
@@ -146,8 +144,8 @@ def read_safetensors(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - a
         raise FileError("file", f"damage ({why})", "a whole .safetensors file") from error
     # They come in an order of the library's own, another one each time.
     tensors.sort(key=itemgetter(0))
-    if len(tensors) > _MOST_TENSORS:
-        raise FileError("file", f"{len(tensors):,} tensors", f"at most {_MOST_TENSORS:,}")
+    if len(tensors) > MAX_ARRAYS:
+        raise FileError("file", f"{len(tensors):,} tensors", f"at most {MAX_ARRAYS:,}")
     refuse_weights([name for name, _ in tensors])
     return Arrays(tuple(_tensor(name, tensor) for name, tensor in tensors))
 

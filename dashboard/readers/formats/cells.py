@@ -8,10 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dashboard.readers.limits import MAX_TEXTS
 from dashboard.readers.records import Column, Odd, Texts, unread
-
-MAX_TEXTS = 1_000_000
-"""Different texts of a column that is kept; more are names of rows, of no use to an audit."""
 
 MISSING = frozenset(
     {"", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "?", "<na>", "\\n"}

@@ -26,10 +26,10 @@ from dashboard.readers.formats.pickle_machine import (
     name_of,
     run,
 )
+from dashboard.readers.limits import MAX_ARRAYS
 from dashboard.readers.records import Array, Arrays, Column, unread
 from dashboard.readers.refusal import FileError, quoted
 
-_MAX_NAMES = 1_000
 _MOST_PARTS = 4
 _MOST_CLASSES = 50
 _TWO_PARTS = (
@@ -66,8 +66,8 @@ def _arrays(top: Node) -> Arrays:
             doubts += part.doubts
         else:
             columns.append(_column(name, part))
-        if len(columns) > _MAX_NAMES:
-            raise FileError("pickle", f"more than {_MAX_NAMES:,} arrays by name", WANTED)
+        if len(columns) > MAX_ARRAYS:
+            raise FileError("pickle", f"more than {MAX_ARRAYS:,} arrays by name", WANTED)
     if not any(column.values.size for column in columns):
         raise FileError("pickle", f"another layout: {described(top)}", WANTED)
     names = [column.name for column in columns]

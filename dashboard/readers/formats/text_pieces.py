@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from pyarrow import csv as pacsv
 
 from dashboard.readers.formats.cells import MISSING, column_of_texts, encoded
-from dashboard.readers.limits import check_rows
+from dashboard.readers.limits import MAX_CELL, check_rows
 from dashboard.readers.records import Column, Odd
 from dashboard.readers.refusal import FileError, quoted
 
 _BLOCK, _PIECE = 4 << 20, 1 << 20
-_MAX_CELL = 1 << 16
 _MOST_CUT = 0.2
 _WHOLE = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
@@ -248,9 +247,9 @@ class Blocks:
         cells = pa.chunked_array(self.texts[c], _TEXT)
         for chunk in cells.chunks:
             longest = pc.max(pc.binary_length(chunk.dictionary)).as_py() or 0
-            if longest > _MAX_CELL:
+            if longest > MAX_CELL:
                 text = f"a cell of {longest:,} bytes, or a quote that is not closed"
-                raise FileError(f"column {quoted(name)}", text, f"at most {_MAX_CELL:,}")
+                raise FileError(f"column {quoted(name)}", text, f"at most {MAX_CELL:,}")
         return column_of_texts(name, cells)
 
     def _note_lines(self, span: tuple[int, int], n_rows: int) -> None:

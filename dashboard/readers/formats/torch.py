@@ -130,7 +130,6 @@ TORCH: Mapping[tuple[str, str], Tag] = {
 """All that pickles of tensors refer to."""
 
 
-_MAX_MEMBERS = 4096
 # zipfile decodes names by it; no file is to be the cause of an import.
 codecs.lookup("cp437")
 _BEFORE_1_6 = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
@@ -144,7 +143,7 @@ def read_torch(data: bytes, _: bool | None) -> Arrays:  # noqa: FBT001 - as all 
     if data[:1] == b"\x80":
         text = "a pickle where a file of torch.save was looked for"
         raise FileError("file", text, "it under a name that ends in .pkl")
-    archive = open_archive(data, ".pt", most=_MAX_MEMBERS)
+    archive = open_archive(data, ".pt")
     root = _root(archive)
     order = _byte_order(archive, root)
 

@@ -17,14 +17,12 @@ from dashboard.readers.formats.archive import member_bytes, open_archive
 from dashboard.readers.formats.cells import column_of_texts
 from dashboard.readers.formats.heading import Heading, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
-from dashboard.readers.limits import TIMES_WORKBOOK, check_rows
+from dashboard.readers.limits import MAX_CELL, MAX_SHEETS, TIMES_WORKBOOK, check_rows
 from dashboard.readers.records import Column, Table
 from dashboard.readers.refusal import FileError, plain, quoted
 
 _OLD = b"\xd0\xcf\x11\xe0"
 _BLOCK = 4_096
-_MAX_SHEETS, _MAX_MEMBERS = 64, 4_096
-_MAX_CELL = 1 << 16
 _SHOWN = 10
 _SCANNED = 64 << 20
 _APART, _MOST_APART = 50, 100_000
@@ -71,7 +69,7 @@ def _check(data: bytes) -> None:
     if data.startswith(_OLD):
         text = "a workbook with a password, or an old .xls file"
         raise FileError("file", text, "an .xlsx file without a password")
-    archive = open_archive(data, ".xlsx", most=_MAX_MEMBERS, times=TIMES_WORKBOOK)
+    archive = open_archive(data, ".xlsx", times=TIMES_WORKBOOK)
     for member in archive.infolist():
         if "worksheets/" in member.filename and member.file_size <= _SCANNED:
             _check_cells(member_bytes(archive, member.filename))
@@ -93,8 +91,8 @@ def _read(book: CalamineWorkbook, *, header: bool | None) -> Table:
     """Choose the sheets to read."""
     titles = book.sheet_names
     hidden = {s.name for s in book.sheets_metadata if s.visible != SheetVisibleEnum.Visible}
-    if not 0 < len(titles) <= _MAX_SHEETS:
-        raise FileError("workbook", f"{len(titles):,} sheets", f"one to {_MAX_SHEETS}")
+    if not 0 < len(titles) <= MAX_SHEETS:
+        raise FileError("workbook", f"{len(titles):,} sheets", f"one to {MAX_SHEETS}")
     refusal: FileError | None = None
     sheets: list[_Sheet] = []
     for title in sorted(titles, key=hidden.__contains__):
@@ -194,9 +192,9 @@ def _whole(values: NDArray[np.float64]) -> NDArray[Any]:
 def _text(cell: object) -> str:
     """Write a cell as a text file would have it, dates in ISO 8601."""
     if isinstance(cell, str):
-        if len(cell) > _MAX_CELL:
+        if len(cell) > MAX_CELL:
             text = f"a cell of {len(cell):,} characters"
-            raise FileError("workbook", text, f"at most {_MAX_CELL:,}")
+            raise FileError("workbook", text, f"at most {MAX_CELL:,}")
         return cell
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
         return str(int(cell))

@@ -115,8 +115,7 @@ def _choose_intervals() -> bool:
     return st.toggle(
         words.INTERVALS,
         key="contest_intervals",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.INTERVALS_HELP,
     )
 
@@ -310,8 +309,7 @@ def _show_diagrams(scene: Scene, shown: _Shown) -> None:
     wanted = st.toggle(
         words.SHOW_DIAGRAMS,
         key="contest_diagrams",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.DIAGRAMS_HELP,
     )
     if not wanted:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from calibcore.calibrators import Calibrator
 from calibcore.calibrators.method import Cost
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet
 from calibcore.data_needed import (
     LearningCurve,
     LearningCurves,
@@ -15,7 +15,7 @@ from calibcore.data_needed import (
     learning_curves,
     learning_sizes,
 )
-from calibcore.splits import Split
+from calibcore.splits import AnySplit
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.comparison import settings_of
 from dashboard.compute.fits import seconds_per_logit
@@ -33,7 +33,7 @@ _LEAST_ROWS = 2_000
 """A fit on fewer rows takes about as long as one on these, as it needs more steps."""
 
 
-def learning_split(scene: Scene) -> Split[LogitSet] | Split[EventScores]:
+def learning_split(scene: Scene) -> AnySplit:
     """Return rows to draw from and others to evaluate; a set that serves both ends is halved."""
     if not scene.crossed:
         return scene.split

@@ -1,7 +1,6 @@
 """Words of the page of data efficiency."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -44,18 +43,6 @@ HALVED = (
 NO_METHODS = "Choose at least one calibrator."
 LEAVES = "Values above twice the uncalibrated value are cut off (\u2191)."
 STOPPED = "Incomplete: some points are missing."
-
-
-class NeedRow(NamedTuple):
-    """One calibrator in the table of needs."""
-
-    name: str
-    """Of the calibrator."""
-    few: str
-    full: str
-    """Mean error with the fewest rows and with all."""
-    enough: str
-    """Rows that keep nearly all of its gain, with their interval."""
 
 
 def with_chosen(key: str) -> str:
@@ -172,9 +159,9 @@ def rounded(n_rows: float) -> str:
     return f"{float(f'{n_rows:.2g}'):,.0f}"
 
 
-def need_rows(curves: LearningCurves, measure: str, n_test: int) -> list[NeedRow]:
-    """Return the table: the error with few rows and with all, and the rows needed."""
-    rows, before = [], _before(curves, measure)
+def need_rows(curves: LearningCurves, measure: str, n_test: int) -> list[tuple[str, ...]]:
+    """Return the table: calibrator, error with few rows and with all, and the rows needed."""
+    rows, before = list[tuple[str, ...]](), _before(curves, measure)
     for curve in curves.curves:
         mean = curve.mean(measure)
         if not mean.size or math.isnan(mean[-1]):
@@ -185,7 +172,7 @@ def need_rows(curves: LearningCurves, measure: str, n_test: int) -> list[NeedRow
         if enough is not None:
             low, high = rounded(enough.low), rounded(enough.high)
             needs = f"{rounded(enough.n_rows)} ({span(low, high)})"
-        rows.append(NeedRow(method_name(curve.key), few, full, needs))
+        rows.append((method_name(curve.key), few, full, needs))
     return rows
 
 

@@ -119,8 +119,7 @@ def _choose_both() -> bool:
     return st.toggle(
         words.BOTH_SETS,
         key="both_sets",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.BOTH_SETS_HELP,
     )
 
@@ -147,8 +146,7 @@ def _choose_fractile() -> float | None:
         [_OFF, *(str(percent) for percent in range(101))],
         _OFF,
         key="fractile",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.CURSOR_HELP,
         width=260,
     )

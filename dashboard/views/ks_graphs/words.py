@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from calibcore.evaluation import GRAPH_KNOTS, SetResult, Side
-from calibcore.metrics.remarks import ks_is_mean_gap_of
+from calibcore.metrics.remarks import ks_is_mean_gap
 from calibcore.reliability import SplineFit
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.texts.glossary import HOW_TO_READ
@@ -126,16 +126,13 @@ def gap_caption(side: Side, *, expert: bool = False) -> str:
 def one_sided(side: Side) -> str:
     """Say that the KS error is the mean gap, where the gap grows to the end; else nothing."""
     curves, n_samples = side.curves, side.event.n_samples
-    ks_is_mean_gap = ks_is_mean_gap_of(curves)
-    if ks_is_mean_gap is None or curves.ks_error <= side.null.simultaneous:
+    if not ks_is_mean_gap(curves) or curves.ks_error <= side.null.simultaneous:
         return ""
-    ks, gap = (
-        percent(ks_is_mean_gap.ks_error, n_samples),
-        percent(abs(ks_is_mean_gap.mean_gap), n_samples),
-    )
+    mean_gap = float(curves.gap[-1])
+    ks, gap = (percent(abs(one), n_samples) for one in (curves.ks_error, mean_gap))
     if ks != gap:
         return ""
-    way = "high" if ks_is_mean_gap.mean_gap > 0 else "low"
+    way = "high" if mean_gap > 0 else "low"
     return (
         f" Because scores are too {way} throughout, the KS error, {ks}, equals the overall gap"
         " (Gupta 2021, eq. 8)."

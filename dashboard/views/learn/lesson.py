@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dashboard import style
-from dashboard.compute.learn import Sent, SentPicture, shown_of
+from dashboard.compute.learn import shown_of
 from dashboard.learn.lesson import (
     DRAW,
     MANY,
@@ -17,6 +17,8 @@ from dashboard.learn.lesson import (
     ChoiceGuess,
     Lesson,
     NumberGuess,
+    Picture,
+    Shown,
     State,
     Steps,
 )
@@ -120,7 +122,7 @@ def came_by_link() -> bool:
 def of_class() -> tuple[Class, list[str]]:
     """Take what a link fixes for all lessons; return it, and the settings that make no sense."""
     usual, wrong = Class(), list[str]()
-    hide = tuple(part for part in _text_of("hide", "").split(",") if part)
+    hide = tuple(part for part in _text_of("hide").split(",") if part)
     wrong += [f"hide={part}" for part in hide if part not in PARTS]
     settings = {
         "seed": _whole("seed", 0, MOST_SEED, wrong),
@@ -141,7 +143,7 @@ def of_class() -> tuple[Class, list[str]]:
 def _take_done(wrong: list[str]) -> None:
     """Take the lessons that were done when the address was kept."""
     keys = {one.key for one in LESSONS}
-    entries = {word for word in _text_of("done", "").split(".") if word}
+    entries = {word for word in _text_of("done").split(".") if word}
     wrong += [f"done={word[:40]}" for word in sorted(entries - keys)]
     st.session_state[_DONE] = st.session_state.get(_DONE, set()) | (entries & keys)
 
@@ -184,12 +186,12 @@ def write(lesson: Lesson | None, classroom: Class) -> None:
     st.session_state[_WRITTEN] = query
 
 
-def _text_of(name: str, usual: str) -> str:
-    return str(st.query_params.get(name, usual))
+def _text_of(name: str) -> str:
+    return str(st.query_params.get(name, ""))
 
 
 def _guess(lesson: Lesson, wrong: list[str]) -> str | None:
-    text = _text_of("guess", "")
+    text = _text_of("guess")
     if not text:
         return None
     if isinstance(lesson.guess, ChoiceGuess):
@@ -395,41 +397,41 @@ def _show(
     state = State(
         left.chosen, classroom.seed, seat, left.draws, revealed, left.guess, style.palette()
     )
-    sent = shown_of(lesson, state, classroom.size)
-    _show_pictures(lesson, sent.pictures)
+    shown = shown_of(lesson, state, classroom.size)
+    _show_pictures(lesson, shown.pictures)
     if answer is None:
-        _say(sent)
+        _say(shown)
         return
     with answer.container(horizontal=True, vertical_alignment="center", gap="medium", key="answer"):
-        st.markdown(_guessed(lesson, left, sent), width="content")
+        st.markdown(_guessed(lesson, left, shown), width="content")
         if not lesson.guess_each_draw:  # what was shown cannot be guessed
             key = f"again_{lesson.key}"
             _offer(words.AGAIN, key, _guess_again, lesson, left, type="tertiary")
         with st.popover(words.TERMS, type="tertiary", icon=":material/dictionary:"):
             st.markdown(_terms(lesson))
     st.markdown(words.takeaway(lesson.takeaway))
-    _say(sent)
+    _say(shown)
     if "check" not in classroom.hide:
         _show_check(lesson)
-    _show_more(lesson, sent, state, classroom)
+    _show_more(lesson, shown, state, classroom)
 
 
-def _say(sent: Sent) -> None:
+def _say(shown: Shown) -> None:
     """Show the sentence of a state, and the note."""
-    if sent.shown.sentence:
-        st.markdown(sent.shown.sentence)
-    if sent.shown.note:
-        st.markdown(f":small[{sent.shown.note}]")
+    if shown.sentence:
+        st.markdown(shown.sentence)
+    if shown.note:
+        st.markdown(f":small[{shown.note}]")
 
 
-def _guessed(lesson: Lesson, left: Memory, sent: Sent) -> str:
+def _guessed(lesson: Lesson, left: Memory, shown: Shown) -> str:
     if left.guess is None:
-        return words.guessed(sent.shown.answer)
-    right = left.guess == sent.shown.right if sent.shown.right else None
-    return words.guessed(sent.shown.answer, lesson.guess.shown(left.guess), right=right)
+        return words.guessed(shown.answer)
+    right = left.guess == shown.right if shown.right else None
+    return words.guessed(shown.answer, lesson.guess.shown(left.guess), right=right)
 
 
-def _show_pictures(lesson: Lesson, pictures: Sequence[SentPicture]) -> None:
+def _show_pictures(lesson: Lesson, pictures: Sequence[Picture]) -> None:
     columns = st.columns(len(pictures), gap="medium")
     for column, picture in zip(columns, pictures, strict=True):
         with column.container(gap=None):
@@ -438,7 +440,7 @@ def _show_pictures(lesson: Lesson, pictures: Sequence[SentPicture]) -> None:
                 theme=None,
                 key=f"picture_{lesson.key}_{picture.name}",
                 config={"displayModeBar": False, "scrollZoom": False},
-                alt=words.alt_text(picture.title, picture.text),
+                alt=words.alt_text(picture.figure.title, picture.text),
             )
             st.markdown(f":small[{picture.text}]")
 
@@ -457,7 +459,7 @@ def _show_check(lesson: Lesson) -> None:
         show(words.checked(check.answers, chosen, check.right, check.why))
 
 
-def _show_more(lesson: Lesson, sent: Sent, state: State, classroom: Class) -> None:
+def _show_more(lesson: Lesson, shown: Shown, state: State, classroom: Class) -> None:
     """Show the link to the pages, the numbers, the words and how it is computed."""
     if "link" not in classroom.hide:
         link = lesson.link(state)
@@ -465,13 +467,13 @@ def _show_more(lesson: Lesson, sent: Sent, state: State, classroom: Class) -> No
         st.link_button(
             link.label, f"./{page}?{urlencode(link.query)}", icon=":material/open_in_new:"
         )
-    if sent.behind:
-        with st.expander(sent.behind[0].title):
-            _show_pictures(lesson, sent.behind)
+    if shown.behind:
+        with st.expander(shown.behind[0].figure.title):
+            _show_pictures(lesson, shown.behind)
     offer_slides(words.SLIDES, f"{lesson.title} (Fractile)", lesson.key)
-    if sent.shown.numbers and "numbers" not in classroom.hide:
+    if shown.numbers and "numbers" not in classroom.hide:
         with st.expander(words.NUMBERS):
-            st.markdown(words.table(sent.shown.numbers))
+            st.markdown(words.table(shown.numbers))
     if "computed" not in classroom.hide:
         with st.expander(words.COMPUTED):
             st.markdown(lesson.computed)

@@ -35,7 +35,7 @@ from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, evaluate
 from calibcore.fitting import prepare
-from calibcore.metrics import EntropyIsNll, Options, entropy_is_nll
+from calibcore.metrics import Options, entropy_is_nll
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import fitted_on, seconds_per_logit
 from dashboard.compute.split import slicing_of, whole_split
@@ -123,7 +123,7 @@ def curves_of_groups(scene: Scene) -> list[tuple[str, ScoreCurve]]:
 
 def curve_of(scene: Scene, key: str) -> ScoreCurve | None:
     """Fit a map of the event's score with its default options; None where rows are too few."""
-    settings = replace(scene.settings, method=key, options=(), n_bins=15)
+    settings = replace(scene.settings.in_any_bins, method=key, options=())
 
     def make() -> ScoreCurve | None:
         score_map = method_by_key(key).make()
@@ -180,7 +180,7 @@ def fitted_temperature(scene: Scene) -> float | None:
     )
 
 
-def entropy_at(scene: Scene, fitted: float) -> EntropyIsNll | None:
+def entropy_at(scene: Scene, fitted: float) -> float | None:
     """Return mean entropy and NLL of the calibration set at a temperature if they are equal."""
     rows = scene.split.calibration
     if not isinstance(rows, LogitSet):

@@ -18,7 +18,6 @@ from calibcore.calibrators.lifts import (
 from calibcore.calibrators.linear.fitted import FittedLinear
 from calibcore.curves import KnotSweep, Movement, TemperatureSweep
 from calibcore.events import OneClass, TopR
-from calibcore.metrics import EntropyIsNll
 from calibcore.validation import Floats
 from dashboard.document.blocks import Cell, Row
 from dashboard.settings import NO_METHOD, ChosenEvent
@@ -238,13 +237,13 @@ def temperature_sentence(fitted: float, best: float, where: str) -> str:
     return f"Fitted T = {fitted:.3g} makes predictions {how} confident. {lowest}"
 
 
-def entropy_sentence(equality: EntropyIsNll | None) -> str:
+def entropy_sentence(nll: float | None) -> str:
     """Say that entropy equals NLL where the temperature was fitted; nothing where it does not."""
-    if equality is None:
+    if nll is None:
         return ""
     return (
         f"On the calibration set, mean entropy and NLL are equal at the fitted T:"
-        f" {equality.nll:.3f} nats (Guo 2017, S2). The fit by log loss ends where they meet."
+        f" {nll:.3f} nats (Guo 2017, S2). The fit by log loss ends where they meet."
     )
 
 

@@ -181,8 +181,7 @@ def _choose_scores(first: Upload) -> list[tuple[SourceFile, str]]:
         words.COLUMNS,
         offered,
         key="beside_scores",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.COLUMNS_HELP,
         placeholder=words.COLUMNS_PLACE,
     )
@@ -244,8 +243,7 @@ def _show_table(
     wanted = st.toggle(
         words.INTERVALS,
         key="models_intervals",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.INTERVALS_HELP,
     )
     if wanted and not scene.n_resamples:

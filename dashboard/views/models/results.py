@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.auditing import AuditResult, audit
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress, part_of
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, evaluate, sides_of
@@ -21,7 +21,7 @@ from calibcore.metrics import Measure
 from calibcore.metrics import Options as MetricOptions
 from calibcore.models import check_same_rows
 from calibcore.series import Checkpoint, checkpoint_of
-from calibcore.splits import Split
+from calibcore.splits import AnySplit, Split
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.files import SourceFile, parsed, read_files
 from dashboard.compute.fits import estimate
@@ -42,7 +42,6 @@ _SCORES = "class", "score"
 """What columns of scores are taken for."""
 
 Rows = LogitSet | EventScores
-AnySplit = Split[LogitSet] | Split[EventScores]
 Numbers = NDArray[np.int64]
 
 
@@ -294,17 +293,12 @@ def _split_as_first(scene: Scene, upload: Upload) -> AnySplit:
 
 def _split_plainly(scene: Scene, upload: Upload) -> AnySplit:
     settings = replace(scene.settings, group=None)
-    if scene.upload.rows is None:
+    if scene.upload.rows is None or upload.rows is None:
         return whole_split(upload, settings)
     chosen = scene.upload.rows_of(settings.calibration_share, settings.seed)
     fold = whole_split(scene.upload, settings).fold
     fitted, evaluated = chosen["calibration"], chosen["test"]
-    match upload.rows:
-        case LogitSet() as rows:
-            return Split(rows.rows(fitted), rows.rows(evaluated), fold=fold)
-        case EventScores() as events:
-            return Split(events.rows(fitted), events.rows(evaluated), fold=fold)
-    raise AssertionError(upload)
+    return Split(upload.rows.rows(fitted), upload.rows.rows(evaluated), fold=fold)
 
 
 def differences(
@@ -320,10 +314,10 @@ def differences(
 
     def make() -> tuple[Inference, Inference]:
         mine, its = (sides_of(one.rows, one.result, one.fitted) for one in (first, other))
-        before = infer(mine[0], its[0], plan, progress=lambda share: progress(share / 2))
+        before = infer(mine[0], its[0], plan, progress=part_of(progress, 0.0, 0.5))
         if first.fitted is None:
             return before, before
-        after = infer(mine[1], its[1], plan, progress=lambda share: progress((1 + share) / 2))
+        after = infer(mine[1], its[1], plan, progress=part_of(progress, 0.5))
         return before, after
 
     return once(_DIFFERENCES, (key_of(scene.upload, scene.settings), other.key, plan), make)
@@ -417,10 +411,7 @@ def follow(scene: Scene, members: Sequence[Member], progress: Progress) -> list[
     """
     at, checkpoints = _tempered(scene, members), []
     for place, one in enumerate(members):
-
-        def report(share: float, place: int = place) -> None:
-            progress((place + share) / len(members))
-
+        report = part_of(progress, place / len(members), (place + 1) / len(members))
         model = evaluate_model(at, one.name, one.upload, report)
         if not isinstance(model.rows, LogitSet):
             raise CalibrationInputError(

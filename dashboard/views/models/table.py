@@ -126,8 +126,7 @@ def _choose_request(scene: Scene) -> TableRequest:
     intervals = st.toggle(
         words.INTERVALS,
         key="table_intervals",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.INTERVALS_HELP,
         disabled=n_splits > 0,
     )

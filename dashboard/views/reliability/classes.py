@@ -17,15 +17,15 @@ from dashboard.texts.classes import (
     LOOK,
     LOOK_HELP,
     ORDERS,
-    ClassRow,
-    OneSide,
     button_label,
-    class_rows,
+    class_side,
     classes_note,
     classes_sentence,
+    digits_of,
     no_classes,
     picture_title,
     pictures_note,
+    share,
 )
 from dashboard.texts.design import NO_CLASSES
 from dashboard.texts.rows import say_rows
@@ -62,8 +62,7 @@ def _choose_look(n_samples: int, n_classes: int) -> bool:
     return st.toggle(
         LOOK,
         key="all_classes",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=say_rows(LOOK_HELP.format(n_samples=n_samples, n_classes=n_classes)),
     )
 
@@ -78,7 +77,7 @@ def _show_screening(scene: Scene, screening: Screening, class_names: tuple[str, 
     if form == "pictures":
         _show_pictures(scene, screening, class_names, order)
         return
-    write(_table(class_rows(class_names, screening.before, screening.after, order)))
+    write(_table(class_names, screening.before, screening.after, order))
     st.markdown(f":small[{classes_note(screening.before, screening.after, expert=expert)}]")
 
 
@@ -115,24 +114,22 @@ def _show_pictures(
 ) -> None:
     """Show a picture of each class under its name, which opens it, and its finding."""
     after = None if screening.after is screening.before else screening.after
-    rows = class_rows(class_names, screening.before, after, order)
     figures = draw_classes(scene, tuple(order))
     a_line = 6 if after is None else 4
     for start in range(0, len(order), a_line):
         with st.container(key=f"pictures_{a_line}_{start}"):
             columns = st.columns(a_line, gap="small")
         shown = slice(start, start + a_line)
-        for column, k, row, figure in zip(
-            columns, order[shown], rows[shown], figures[shown], strict=False
-        ):
+        for column, k, figure in zip(columns, order[shown], figures[shown], strict=False):
+            name = class_names[k]
             with column.container(gap=None):
-                far, meaning = picture_title(row, expert=scene.expert)
+                far, meaning = picture_title(screening.before, after, k, expert=scene.expert)
                 st.button(
-                    button_label(row.name),
+                    button_label(name),
                     key=f"open_{k}",
                     type="tertiary",
                     on_click=open_class,
-                    args=(row.name,),
+                    args=(name,),
                 )
                 st.markdown(f":small[{far}]  \n:small[{meaning}]")
                 st.plotly_chart(
@@ -140,22 +137,30 @@ def _show_pictures(
                     theme=None,
                     key=f"class_{k}",
                     config={"displayModeBar": False},
-                    alt=f"{row.name}: reliability plot against the other classes. {far}, {meaning}",
+                    alt=f"{name}: reliability plot against the other classes. {far}, {meaning}",
                 )
     st.markdown(f":small[{pictures_note(screening.after)}]")
 
 
-def _table(rows: list[ClassRow]) -> Table:
-    lines = []
-    for one in rows:
-        plain = one.rows, one.mean_score, one.observed
-        cells = _cell(one.before), _cell(one.after), *map(Cell, plain)
-        lines.append(Row(one.name, one.name, cells))
-    return Table("classes", tuple(map(say_rows, HEAD)), tuple(lines), look="measures")
+def _table(
+    names: tuple[str, ...], before: ClassScreen, after: ClassScreen | None, order: list[int]
+) -> Table:
+    """Return the table of some classes; ``after`` is None where no class probabilities are left."""
+    digits = digits_of(before)
+    rows = []
+    for k in order:
+        mean_score = share(before.mean_score[k], digits)
+        if after is not None and (then := share(after.mean_score[k], digits)) != mean_score:
+            mean_score = f"{mean_score.removesuffix('%')} \u2192 {then}"
+        plain = f"{before.rows[k]:,}", mean_score, share(before.frequency[k], digits)
+        sides = (_cell(screen, k, digits) for screen in (before, after))
+        rows.append(Row(names[k], names[k], (*sides, *map(Cell, plain))))
+    return Table("classes", tuple(map(say_rows, HEAD)), tuple(rows), look="measures")
 
 
-def _cell(side: OneSide | None) -> Cell:
-    if side is None:
+def _cell(screen: ClassScreen | None, k: int, digits: int) -> Cell:
+    if screen is None:
         return Cell("\u2013")
+    side = class_side(screen, k, digits)
     finding = Cell(f"{side.sign} {side.verdict}", kind=side.kind)
     return Cell(side.ks_error, below=(finding, Cell(f", {side.p_value}")))

@@ -41,15 +41,13 @@ def _show_scores(scene: Scene) -> None:
 
 def show_bins(scene: Scene) -> None:
     """Show the ECE against the number of bins, before on the left and after on the right."""
-    drawn, evaluated = draw_sweep(scene), scene.evaluated
+    sides, evaluated = draw_sweep(scene), scene.evaluated
     st.subheader(BINS_MATTER, anchor=False, help=SWEEP_HELP)
-    after = None if evaluated.after is evaluated.before else drawn.sweep_after
-    st.markdown(wander_sentence(drawn.sweep_before, after, evaluated.n_samples))
-    sides = (
-        ("Before", drawn.before, drawn.sweep_before),
-        ("After", drawn.after, drawn.sweep_after),
-    )
-    for place, (name, figure, sweep) in zip(two_sides("sweep"), sides, strict=True):
+    (_, before), (_, after) = sides
+    beside = None if evaluated.after is evaluated.before else after
+    st.markdown(wander_sentence(before, beside, evaluated.n_samples))
+    names = "Before", "After"
+    for place, name, (figure, sweep) in zip(two_sides("sweep"), names, sides, strict=True):
         with place:
             note = sweep_caption(sweep, evaluated.n_samples)
             show_graph(f"{name} bins", figure, "", note, titles=Titles(side=name))

@@ -84,8 +84,7 @@ def _choose_way(scene: Scene) -> str:
         offered,
         index=offered.index(first),
         key="slices_by",
-        bind="query-params",
-        persist_state="session",
+        **address.IN_ADDRESS,
         help=words.BY_HELP,
         width=320,
     )

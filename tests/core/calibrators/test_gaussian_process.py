@@ -81,7 +81,6 @@ def test_the_fitted_object_agrees_with_the_loops(rng: np.random.Generator) -> No
     table, labels = case.logits.tolist(), case.labels.tolist()
     # The loops invert the prior's covariance, whose condition number is some 1e6
     assert fitted.elbo == pytest.approx(slow.elbo(process, table, labels), rel=1e-6)
-    assert fitted.kl_divergence == pytest.approx(slow.kl_divergence(process), rel=1e-5)
     values = np.array([-30.0, -8.0, -1.0, -0.01])
     mean, deviation = fitted.latent(values)
     for place_, found, spread in zip(values, mean, deviation, strict=True):
@@ -257,7 +256,6 @@ def check(case: LogitCase) -> None:
     result = fitted.predict_proba(case.logits)
     assert_allclose(result.sum(axis=1), 1, rtol=1e-12)
     assert (result >= 0).all()
-    assert fitted.kl_divergence >= 0
     assert np.diff(fitted.elbo_path, append=fitted.elbo).min() >= -1e-9 * (1 + abs(fitted.elbo))
     for field in fields(fitted):
         value = getattr(fitted, field.name)

@@ -18,34 +18,32 @@ def test_gaps_of_one_sign_make_the_ks_error_the_mean_gap(rng: np.random.Generato
     """Gupta 2021, eq. 8."""
     scores = rng.uniform(0.3, 0.9, 20_000)
     for shift in (-0.2, 0.1):
-        found = ks_is_mean_gap(scores, rng.random(scores.size) < scores + shift)
-        assert found is not None
-        assert found.mean_gap == pytest.approx(-shift, abs=0.015)
-        assert found.ks_error == pytest.approx(abs(found.mean_gap), rel=0.01)
+        curves = cumulative_curves(scores, rng.random(scores.size) < scores + shift)
+        assert ks_is_mean_gap(curves)
+        assert curves.gap[-1] == pytest.approx(-shift, abs=0.015)
+        assert curves.ks_error == pytest.approx(abs(curves.gap[-1]), rel=0.01)
     both = np.where(scores < 0.6, scores - 0.2, scores + 0.1)
-    assert ks_is_mean_gap(scores, rng.random(scores.size) < both) is None
+    assert not ks_is_mean_gap(cumulative_curves(scores, rng.random(scores.size) < both))
 
 
 @given(event_data())
 def test_it_is_said_just_where_the_last_gap_is_as_large(one: EventCase) -> None:
     curves = cumulative_curves(*one)
     last, largest = abs(float(curves.gap[-1])), curves.ks_error
-    found = ks_is_mean_gap(*one, close=0.1)
     apart = curves.kuiper <= largest * 1.1
-    assert (found is not None) == (largest > 0 and last >= largest * 0.9 and apart)
-    if found is not None:
-        assert found.ks_error == largest
-        expected = metrics.mean_score(*one) - metrics.hit_rate(*one)
-        assert found.mean_gap == pytest.approx(expected, abs=1e-12)
+    expected = largest > 0 and last >= largest * 0.9 and apart
+    assert ks_is_mean_gap(curves, close=0.1) == expected
+    mean_gap = metrics.mean_score(*one) - metrics.hit_rate(*one)
+    assert curves.gap[-1] == pytest.approx(mean_gap, abs=1e-12)
 
 
 def test_the_samples_it_holds_for() -> None:
     """The two most overconfident networks; two others are first off to the other side."""
     held = {}
     for name in NAMES:
-        found = ks_is_mean_gap(case(name).test_events.scores, case(name).test_events.hits)
-        if found is not None:
-            held[name] = np.sign(found.mean_gap)
+        curves = cumulative_curves(case(name).test_events.scores, case(name).test_events.hits)
+        if ks_is_mean_gap(curves):
+            held[name] = np.sign(curves.gap[-1])
     assert held == {
         "city_country_100": 1,
         "fashion_cnn_overconfident": 1,
@@ -65,9 +63,8 @@ def test_entropy_is_the_nll_where_the_temperature_was_fitted(name: str) -> None:
     rows, other = case(name).calibration, case(name).test
     fitted = TemperatureScaling().fit(rows.logits, rows.labels)
     found = entropy_is_nll(fitted.predict_proba(rows.logits), rows.labels)
-    assert found is not None
-    assert found.nll == metrics.nll(fitted.predict_proba(rows.logits), rows.labels)
-    assert found.entropy == pytest.approx(found.nll, rel=1e-7)
+    assert found == metrics.nll(fitted.predict_proba(rows.logits), rows.labels)
+    assert found == pytest.approx(mean_entropy(fitted.predict_proba(rows.logits)), rel=1e-7)
     assert entropy_is_nll(fitted.predict_proba(other.logits), other.labels) is None
     squared = TemperatureScaling("squared_error").fit(rows.logits, rows.labels)
     assert entropy_is_nll(squared.predict_proba(rows.logits), rows.labels) is None
