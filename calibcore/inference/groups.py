@@ -612,7 +612,10 @@ def _reach(spread: Floats, skew: Floats, fixed: NDArray[np.bool_], critical: flo
         return np.asarray((p_values > critical) & (spread > 0))
 
     for _ in range(_HALVINGS):
-        high = np.where(is_nearer(high), 2 * high, high)
+        nearer = is_nearer(high)
+        if not nearer.any():
+            break
+        high = np.where(nearer, 2 * high, high)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         nearer = is_nearer(middle)

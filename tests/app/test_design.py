@@ -1,5 +1,6 @@
 """Rows with weights, or that belong together, on the pages."""
 
+import re
 from hashlib import sha256
 
 import numpy as np
@@ -92,6 +93,7 @@ def test_pages_count_the_weights_and_the_patients(path: str) -> None:
     assert not page.exception
     assert not page.error
     assert not [one.value for one in page.warning if "independent" in one.value]
+    assert not re.search(r"\d\.\d{7}", texts(page))  # sums of weights are written as rows are
 
 
 def test_numbers_of_rows_are_rows_on_every_page() -> None:

@@ -225,9 +225,9 @@ def reference_sentence(cutoff: AtCutoff) -> str:
     share = percent(events / n, n)
     chance = round(cutoff.called * events / n)
     return (
-        f"Without a model: flagging all {n:,} rows makes {n - events:,} false alarms ({share} are"
-        f" events), flagging none misses {events:,} events, flagging {cutoff.called:,} rows at"
-        f" random finds about {chance:,}."
+        f"Without a model: flagging all {n:,.0f} rows makes {n - events:,.0f} false alarms"
+        f" ({share} are events), flagging none misses {events:,.0f} events, flagging"
+        f" {cutoff.called:,.0f} rows at random finds about {chance:,}."
     )
 
 
@@ -278,10 +278,10 @@ def selection_sentence(at: AtCutoff, *, calibrated: bool) -> str:
     """Return what keeping the rows from a score on comes to."""
     n, called = at.n_samples, at.called
     share, accuracy = percent(called / n, n), percent(at.right / called, called)
+    rows = f"{called:,.0f} of {n:,.0f} rows ({share})"
     return (
         f"Acting on {'calibrated ' if calibrated else ''}scores of at least"
-        f" {100 * at.cutoff:.3g}% keeps {called:,} of {n:,} rows ({share}); {accuracy} of these"
-        " predictions are correct."
+        f" {100 * at.cutoff:.3g}% keeps {rows}; {accuracy} of these predictions are correct."
     )
 
 
@@ -289,9 +289,10 @@ def selection_sentence(at: AtCutoff, *, calibrated: bool) -> str:
 def own_sentence(at: AtCutoff) -> str:
     """Return the threshold in the file's own scores, and what it keeps."""
     n, right = at.n_samples, percent(at.right / at.called, at.called)
+    rows = f"{at.called:,.0f} of {n:,.0f} rows ({percent(at.called / n, n)})"
     return (
         f"In the file's own scores (before calibration) the threshold is {100 * at.cutoff:.3g}%: it"
-        f" keeps {at.called:,} of {n:,} rows ({percent(at.called / n, n)}), {right} correct."
+        f" keeps {rows}, {right} correct."
     )
 
 
@@ -335,8 +336,8 @@ def groups_sentence(
     worst, more = int(below[0]), below.size - 1
     by, shown = names[int(groups.grouping[worst])]
     name = escape_markdown(slice_name(by, shortened(shown[int(groups.place[worst])])))
-    number, interval = int(groups.rows[worst]), groups.accuracy(worst)
-    right = percent(int(groups.right[worst]) / number, number)
+    number, interval = float(groups.rows[worst]), groups.accuracy(worst)
+    right = percent(float(groups.right[worst]) / number, number)
     ends = ci(percent(interval.low, number), percent(interval.high, number))
     other = f"; {more:,} other subgroup{'s' * (more > 1)} too" if more else ""
     return (
