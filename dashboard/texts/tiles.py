@@ -191,7 +191,10 @@ _UNKNOWN_CHANGES = (
 )
 _FITS: dict[Fits, str] = {
     "fixed": "The calibrator is held fixed.",
-    "repeated": "For changes, the calibrator is refitted on resampled rows.",
+    "repeated": (
+        "For changes, the calibrator is refitted on resampled rows, and the CI is moved by what"
+        " that adds: the change may stand near one end of it."
+    ),
     "unknown": _UNKNOWN_CHANGES,
 }
 _EXPERT_FITS: dict[Fits, str] = {
