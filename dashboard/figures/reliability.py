@@ -182,7 +182,7 @@ def reliability_diagram(
     layout = base_layout(TITLES[diagram])
     return figure.figure(
         layout,
-        height=HEIGHT + 140,
+        height=HEIGHT + 130,
         margin={**layout["margin"], "t": 50},  # names stand below the title
         barmode="overlay",
         bargap=0,

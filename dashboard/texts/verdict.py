@@ -96,8 +96,7 @@ def verdict(
         was = now if before is None else percent(before.curves.ks_error, n_samples)
         size = f"{KS} {now}"
         if before is not None and was != now:
-            way = "down" if curves.ks_error < before.curves.ks_error else "up"
-            size = f"{KS} {way} from {was} to {now}"
+            size = f"{KS} {was} \u2192 {now}"
         means = size if shown.startswith(RIGHT) else f"{means}, {size}"
     tested = ""
     if expert:

@@ -236,7 +236,8 @@ def test_sets_that_a_column_tells_apart_can_be_put_together() -> None:
 def test_a_stated_prevalence_moves_scores() -> None:
     scores = RNG.random(N).round(4)
     hits = (RNG.random(N) < scores).astype(int)
-    page = open_upload(("mine.csv", csv(scores[:, np.newaxis], ("score",), label=hits)))
+    data = csv(scores[:, np.newaxis], ("score",), label=hits)
+    page = open_upload(("mine.csv", data), method="none")
     overrule(page, "prevalence", 2.0)
     known = audit(scores, hits, prevalence=0.02)
     error = known.test.compare("ks_error").before

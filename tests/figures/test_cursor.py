@@ -116,7 +116,9 @@ def test_sixteen_graphs_of_many_rows_are_light() -> None:
     size = sum(len(figure.update_layout(template="none").to_json()) for figure in figures)
     assert 2 * size < 270_000
     for figure in figures:
-        assert max(line.x.size for line in figure.data if line.mode == "lines") <= FEWER_POINTS
+        band, *lines = (line.x.size for line in figure.data if line.mode == "lines")
+        assert max(lines) <= FEWER_POINTS
+        assert band <= 1.5 * FEWER_POINTS  # two edges of at most three quarters each
 
 
 # The spline ---------------------------------------------------------------------------------

@@ -525,7 +525,7 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
 
 
 def _source(rows: CalibrationRows, inputs: Inputs, start: Floats) -> Iterable[Block]:
-    """Make inputs once, or anew each time: beside a product of large matrices that is little."""
+    """Make inputs once, or newly each time: beside a product of large matrices that is little."""
     blocks = Blocks(rows.logits, rows.labels, inputs)
     few = rows.logits.size <= CACHE_CELLS and rows.logits.size * start.shape[1] <= LONG
     return list(blocks) if few else blocks
