@@ -451,17 +451,20 @@ def possible_rows(
     all_seen = np.bincount(rows.labels[possible], minlength=rows.n_classes).all()
     rough = bool(all_seen) and rows.n_samples >= _MANY_ROWS
     some = slice(None, None, _ONE_IN if rough else 1)
-    few = Rows.checked(rows.logits, rows.labels).weighted_by(weights).part(some)
+    few = Rows.checked(rows.logits[some], rows.labels[some]).weighted_by(_of(weights, some))
     inverse = 1 / fit_temperature(few, "nll", rough=rough).temperature
     if possible.all():
         return CalibrationRows(rows.logits, rows.labels, inverse, (), weights)
     left_out = f"{np.count_nonzero(~possible):,} calibration rows were left out of the fit: the"
     left_out += " model rules their true class out, and so does every linear map."
-    if weights is not None:
-        weights = RowWeights(weights.values[possible], weights.kind)
+    some_weights = _of(weights, possible)
     return CalibrationRows(
-        rows.logits[possible], rows.labels[possible], inverse, (left_out,), weights
+        rows.logits[possible], rows.labels[possible], inverse, (left_out,), some_weights
     )
+
+
+def _of(weights: RowWeights | None, some: slice | NDArray[np.bool_]) -> RowWeights | None:
+    return None if weights is None else RowWeights(weights.values[some], weights.kind)
 
 
 @np.errstate()
