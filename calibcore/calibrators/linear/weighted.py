@@ -37,16 +37,16 @@ def minimise_weighted(
     from scipy.optimize import minimize  # noqa: PLC0415 - half a second to import, rarely needed
 
     loss = _Loss(model, weights / weights.sum(), start, progress)
-    found = minimize(
+    result = minimize(
         loss.evaluate, start[model.free],
         jac=True, hessp=loss.product, method="trust-ncg",
         options={"gtol": GOAL, "maxiter": _STEPS},
     )  # fmt: skip
-    parameters = loss.table(found.x, start)
+    parameters = loss.table(result.x, start)
     unbounded = not model.strength[model.free].any()
     separated = model.evaluate(parameters).separated and unbounded
     return Optimum(
-        parameters, float(found.fun), largest_of(found.jac), separated=separated, escaping=False
+        parameters, float(result.fun), largest_of(result.jac), separated=separated, escaping=False
     )
 
 
