@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,20 @@ from numpy.typing import NDArray
 from calibcore.data import EventScores, check_same_design, like
 from calibcore.errors import CalibrationInputError
 from calibcore.inference import Interval
-from calibcore.inference.draws import chunks, draw_rows, group_starts, grouped, tally_of
+from calibcore.inference.draws import (
+    chunks,
+    count_places,
+    draw_rows,
+    group_starts,
+    grouped,
+    tally_of,
+)
 from calibcore.inference.multiple_testing import holm
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.metrics.proper import event_brier_rows, event_nll_rows
 from calibcore.results import find, result_class
 from calibcore.tally import Tally
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Labels
 from calibcore.weights import shares_of
 
 COMPARED = ("mean_gap", "ks_error", "event_brier", "event_nll", "auroc", "mean_score", "hit_rate")
@@ -420,6 +427,28 @@ class Changes:
 Pairs = Iterator[tuple[Tally, Tally]]
 
 
+class _Cells(NamedTuple):
+    """Rows counted in cells, from which rows are drawn with replacement."""
+
+    rows: Floats
+    cells: Labels | None
+    """The cell of every row, where there are so few that each is drawn by itself; else None."""
+
+    @classmethod
+    def of(cls, rows: Floats) -> "_Cells":
+        few = rows.sum() < 2 * rows.size
+        return cls(rows, np.repeat(np.arange(rows.size), rows.astype(np.intp)) if few else None)
+
+    def draw(self, rng: np.random.Generator, n_rows: int, many: int) -> Floats:
+        """Return how many of some rows are of each cell; shape (many, n_cells)."""
+        if self.cells is None:
+            drawn = rng.multinomial(n_rows, self.rows / self.rows.sum(), size=many)
+            return drawn.astype(np.float64)
+        drawn = self.cells[rng.integers(self.cells.size, size=(many, n_rows))]
+        drawn += np.arange(many)[:, np.newaxis] * self.rows.size
+        return count_places(drawn, (many, self.rows.size))
+
+
 @result_class
 class _Both:
     """Both batches on the scores of both."""
@@ -465,13 +494,13 @@ class _Both:
         """Draw pairs of batches, as many events in each as it has, from those of both."""
         scores, half = self.reference.scores, self.reference.scores.size
         pooled = _outcomes(self.reference) + _outcomes(self.new)
-        kinds = [part / part.sum() for part in (pooled[:half], pooled[half:])]
+        kinds = _Cells.of(pooled[:half]), _Cells.of(pooled[half:])
         for many in chunks(n_draws, 2 * scores.size):
             pair = []
             for one in (self.reference, self.new):
                 n_hits = int(one.hits.sum())
                 misses, hits = (
-                    rng.multinomial(n, kind, size=many).astype(np.float64)
+                    kind.draw(rng, n, many)
                     for n, kind in zip((one.n_samples - n_hits, n_hits), kinds, strict=True)
                 )
                 pair.append(Tally(scores, misses + hits, hits, one.n_samples))
@@ -487,11 +516,12 @@ class _Both:
 
     def _drawn(self, rng: np.random.Generator, n_draws: int, from_rows: list[Floats]) -> Pairs:
         scores, half = self.reference.scores, self.reference.scores.size
+        cells = [_Cells.of(rows) for rows in from_rows]
         for many in chunks(n_draws, 2 * scores.size):
             pair = []
-            for one, rows in zip((self.reference, self.new), from_rows, strict=True):
-                drawn = rng.multinomial(one.n_samples, rows / rows.sum(), size=many)
-                hits = drawn[:, half:].astype(np.float64)
+            for one, own in zip((self.reference, self.new), cells, strict=True):
+                drawn = own.draw(rng, one.n_samples, many)
+                hits = drawn[:, half:]
                 pair.append(Tally(scores, drawn[:, :half] + hits, hits, one.n_samples))
             yield pair[0], pair[1]
 

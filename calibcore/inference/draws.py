@@ -154,12 +154,12 @@ def draw_rows(
     """
     drawn = rng.integers(n_rows, size=(n_resamples, n_rows))
     drawn += np.arange(n_resamples)[:, np.newaxis] * n_rows
-    counts = _counted(drawn, drawn.shape)
+    counts = count_places(drawn, drawn.shape)
     if not alike:
         return Drawn(counts, None)
     other = rng.binomial(n_rows, rng.beta(0.5, n_rows + 0.5, size=n_resamples))
     first = np.arange(n_rows) < other[:, np.newaxis]
-    return Drawn(counts, _counted(drawn[first], drawn.shape))
+    return Drawn(counts, count_places(drawn[first], drawn.shape))
 
 
 def draw_cells(
@@ -218,7 +218,8 @@ def known_of_rows(
     return [own, rank, *(np.einsum("ij,ij->i", probabilities, table) for table in tables)]
 
 
-def _counted(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
+def count_places(places: NDArray[np.intp], shape: tuple[int, int]) -> Floats:
+    """Count how often each place is drawn; places are numbered through all resamples."""
     counts = np.bincount(places.ravel(), minlength=shape[0] * shape[1])
     return counts.reshape(shape).astype(np.float64)
 

@@ -74,7 +74,7 @@ def test_text_of_a_file_is_text(path: str, wording: str) -> None:
     name = "<img src=x> **b** [l](https://evil.example).csv"
     chosen = {"event": "class", "class": HOSTILE[2], "method": "vector", "wording": wording}
     further = {"second": f"class_{HOSTILE[3]}", "slices_by": "<i>town</i>"}
-    page = open_upload((name, hostile()), path=path, **chosen, **further)
+    page = open_upload((name, hostile()), path=path, measures="all", **chosen, **further)
     check_opens(page)
     check_text(page, *HOSTILE[:5], name)
 
@@ -83,10 +83,14 @@ def test_text_of_a_file_is_text(path: str, wording: str) -> None:
 def test_a_few_rows_of_two_classes_open(path: str) -> None:
     rng = np.random.default_rng(2)
     few = made_set(rng, 8, 2)
-    page = open_upload(("few.npz", npz_of(few, made_set(rng, 9, 2))), path=path, event="class")
+    page = open_upload(
+        ("few.npz", npz_of(few, made_set(rng, 9, 2))), path=path, measures="all", event="class"
+    )
     check_opens(page)
     one_class = LogitSet(few.logits, np.zeros(8, dtype=int))
-    check_opens(open_upload(("one.npz", npz_of(few, one_class)), path=path, method="none"))
+    check_opens(
+        open_upload(("one.npz", npz_of(few, one_class)), path=path, measures="all", method="none")
+    )
 
 
 @each_page
@@ -94,7 +98,7 @@ def test_scores_alone_open(path: str) -> None:
     rng = np.random.default_rng(1)
     scores = rng.uniform(0.4, 1, 300)
     data = top_1_file(scores, rng.random(300) < scores - 0.1)
-    check_opens(open_upload(("scores.csv", data), path=path))
+    check_opens(open_upload(("scores.csv", data), path=path, measures="all"))
 
 
 @each_page

@@ -86,7 +86,7 @@ def test_every_sample_shows_calibcores_numbers(name: str) -> None:
 
 def test_the_other_tiles_and_the_table_show_calibcores_numbers() -> None:
     calibration, test = sets(FIRST)
-    page = choose(open_page(), "method", "temperature")
+    page = choose(open_page(measures="all"), "method", "temperature")
     fitted = TemperatureScaling().fit(calibration.logits, calibration.labels)
     calibrated = fitted.predict_proba(test.logits)
     before, after = outcomes(TopR(1), test), TopR(1).outcomes(calibrated, test.labels)

@@ -34,7 +34,7 @@ def risk_file(n_rows: int = 600, outcome: str = "readmitted_30d") -> tuple[bytes
 def test_the_event_is_called_as_the_file_calls_it_on_every_page() -> None:
     data, n_events = risk_file()
     for path in PATHS:
-        page = open_upload(("risk.csv", data), path=path)
+        page = open_upload(("risk.csv", data), path=path, measures="all")
         assert not page.exception
         said = "\n".join(bodies(page))
         assert escape_markdown(NAME) in said, path

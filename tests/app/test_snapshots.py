@@ -44,7 +44,7 @@ def test_pages_say_what_was_reviewed(name: str) -> None:
 
 def page_lines(name: str, path: str) -> Iterator[str]:
     """Give the texts of a page, the panel on the left left out, a line each."""
-    page = open_page(path, **{"measures": "short", **SCENES[name]})
+    page = open_page(path, **SCENES[name])
     assert not page.exception
     for element in elements(page.main):
         for text in texts_of(element):

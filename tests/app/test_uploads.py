@@ -242,7 +242,7 @@ def top_1_csv(rng: np.random.Generator, n_samples: int) -> tuple[bytes, EventSco
 
 def test_top_1_scores_alone_open_without_what_needs_all_classes(rng: np.random.Generator) -> None:
     data, rows = top_1_csv(rng, 600)
-    page = open_upload(("top1.csv", data), event="within", method="temperature")
+    page = open_upload(("top1.csv", data), event="within", method="temperature", measures="all")
     check_page(page)
     keys = {control.key for control in page.segmented_control}
     assert not keys & {"event", "rank", "within"}

@@ -8,7 +8,13 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = (
+    "chromium-headless-shell",  # Chromium without its windows, which takes a fifth less time
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -31,11 +37,13 @@ def find_chromium() -> str | None:
 
 
 def _install() -> None:
-    """Try the distribution's package when root, then the browser tool's own download."""
+    """Try the distribution's packages when root, then the browser tool's own download."""
     ways: list[list[list[str]]] = []
     if hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         quiet = ["apt-get", "--quiet", "--quiet"]
-        ways.append([[*quiet, "update"], [*quiet, "install", "--yes", "chromium"]])
+        ways += [
+            [[*quiet, "update"], [*quiet, "install", "--yes", package]] for package in NAMES[:2]
+        ]
     ways.append([[sys.executable, "-m", "playwright", "install", "chromium"]])
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for commands in ways:

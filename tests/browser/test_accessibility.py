@@ -1,13 +1,11 @@
 """What axe-core finds on every page, light and dark."""
 
-import re
-from importlib.resources import files
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from dashboard.app import PAGES
-from tests.browser.conftest import LONG, OpenPage
+from tests.browser.axe import findings, open_all
+from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle, turn_to
 from tests.browser.test_hospital import export
 from tests.browser.test_roles import bring
@@ -18,46 +16,17 @@ pytestmark = pytest.mark.browser
 
 GARMENTS, CITIES, CRASH = "three_garments", "city_country_100", "crash_survival"
 
-STREAMLITS = (
-    # Captions are drawn at 60 % of the text's colour.
-    ("color-contrast", re.compile(r"stCaptionContainer")),
-    # The number over a slider's handle, in the dark theme.
-    ("color-contrast", re.compile(r"stSliderThumbValue")),
-    # The uploader's field has no role, but a label and a place in the order of focus.
-    ("presentation-role-conflict", re.compile(r"stFileUploaderDropzone")),
-)
-"""Streamlit's own findings, by rule and element, which no option of it mends."""
 
-
-_OPEN_ALL = """
-document.querySelectorAll('details:not([open]) > summary').forEach(closed => closed.click())
-"""
-
-
-def findings(page: Page) -> list[str]:
-    """List what axe-core finds beyond what is Streamlit's own."""
-    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    response = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{rule['id']}: {node['html']}"
-        for rule in response["violations"]
-        for node in rule["nodes"]
-        if not any(
-            known == rule["id"] and element.search(node["html"]) for known, element in STREAMLITS
-        )
-    ]
-
-
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=LONG)])
-def test_no_page_has_a_finding(open_page: OpenPage, scheme: str) -> None:
-    page = open_page(address_of(GARMENTS, method="temperature"), scheme=scheme)
+@pytest.mark.long
+def test_no_page_has_a_finding_in_the_dark(open_page: OpenPage) -> None:
+    """In the light, `test_walk` looks at each."""
+    page = open_page(address_of(GARMENTS, method="temperature"), scheme="dark")
     settle(page)
     ground = page.get_by_test_id("stApp").evaluate("node => getComputedStyle(node).backgroundColor")
-    assert ground == ("rgb(14, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)")
+    assert ground == "rgb(14, 17, 23)"
     for title, _, _ in PAGES:
         turn_to(page, title)
-        page.evaluate(_OPEN_ALL)
-        settle(page)
+        open_all(page)
         assert (title, findings(page)) == (title, [])
 
 

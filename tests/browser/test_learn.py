@@ -13,9 +13,9 @@ from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts import laboratory as lab
 from dashboard.texts import learn as words
+from tests.browser.axe import findings
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import click, settle
-from tests.browser.test_accessibility import findings
 from tests.marks import first_and_long
 
 pytestmark = pytest.mark.browser

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from dashboard.learn import own
+from tests.browser.axe import findings
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import settle
-from tests.browser.test_accessibility import findings
 
 pytestmark = pytest.mark.browser
 

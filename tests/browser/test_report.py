@@ -11,9 +11,9 @@ from dashboard.headless import event_of, read_paths, scene_of
 from dashboard.readers.records import Options
 from dashboard.report import ReportRequest, Typed, html_of, json_of, report_of
 from dashboard.samples import samples
+from tests.browser.axe import findings
 from tests.browser.conftest import LONG, OpenPage
 from tests.browser.settled import click, settle
-from tests.browser.test_accessibility import findings
 from tests.browser.test_hospital import export
 from tests.browser.test_walk import SAMPLES
 from tests.hospital import WARDS, discharges

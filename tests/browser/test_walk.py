@@ -12,6 +12,7 @@ from calibcore.calibrators import SplineCalibration
 from dashboard.app import PAGES
 from dashboard.texts.numbers import percent
 from dashboard.widgets.long_work import RUN
+from tests.browser.axe import findings, open_all
 from tests.browser.conftest import OpenPage
 from tests.browser.settled import begin_long_work, click, settle, stand_still, turn_to
 from tests.browser.test_journeys import choose_method, split_of
@@ -141,6 +142,8 @@ def test_every_page_is_sound_and_shows_the_same_ks_error(open_page: OpenPage, na
         turn_to(page, title)
         check_ks(page, title, name)
         check_sound(page, title)
+        open_all(page)
+        assert (title, findings(page)) == (title, [])
 
 
 def choose_expert(page: Page) -> None:
