@@ -34,6 +34,9 @@ _NO_OUTCOME = frozenset(
 
 _RELATED = _AS_OUTCOME | {"rises with the score", "largest at the outcome", "named by the cells"}
 
+_SOMETHING_ELSE = -1.0
+"""Evidence against an outcome, below which a name of an outcome counts for nothing."""
+
 _WEAK = 3.0
 """Evidence of a relation with the score, below which an outcome without a name is asked about."""
 
@@ -129,7 +132,10 @@ def ask(
         )
     ]  # fmt: skip
     if rivals:
-        order = sorted([best, *rivals], key=lambda h: (_foretells(h), not h.is_whole))
+        order = sorted(
+            [best, *rivals],
+            key=lambda h: (_foretells(h), not h.is_whole, -claims_outcome(h)),
+        )
         raise _which_outcome(order, features, options)
 
 
@@ -254,7 +260,20 @@ def _is_second_outcome(best: Hypothesis, other: Hypothesis, features: Sequence[F
     if weak and "two values" in other.evidence:
         return not _NO_OUTCOME & other.evidence.keys()
     fits = not {"cut from the score", "not two values"} & other.evidence.keys()
-    return fits and other.rises > max(0.9 * best.rises, 1.0)
+    alone = _by_words(best)[0] and not _by_words(other)[0]
+    least = 0.0 if claims_outcome(other) >= claims_outcome(best) and not alone else 0.9
+    return fits and other.rises > max(least * best.rises, 1.0)
+
+
+def claims_outcome(hypothesis: Hypothesis) -> int:
+    """Return how surely a heading is of an outcome, from -1 to 2.
+
+    Nothing else tells: a score rises with what it is made of too, and often more.
+    """
+    evidence = hypothesis.evidence
+    if any(evidence.get(name, 0.0) < _SOMETHING_ELSE for name in _NO_OUTCOME):
+        return -1
+    return 2 if "called the outcome" in evidence else int(bool(_AS_OUTCOME & evidence.keys()))
 
 
 def _foretells(hypothesis: Hypothesis) -> bool:

@@ -75,7 +75,9 @@ CORRECT_KEYS = _set("""
 """)
 
 # Words of a heading.
-LABEL_WORDS = _set("label labels target targets gt truth truths true actual gold observed real obs")
+LABEL_WORDS = _set("""
+    label labels target targets gt truth truths true actual gold observed real obs outcome outcomes
+""")
 MARK_WORDS = _set("is has issue issues error errors quality mask weight weights noise flag")
 """Words of headings that say something of the labels."""
 VALUE_WORDS = _set("""
@@ -164,7 +166,7 @@ GROUP_STEMS = _stems("""
 """Stems of words for what describes rows but does not happen."""
 
 EVENT_STEMS = _stems("""
-    event evenem success occur readmi default charged churn died dead death deceas mortal fraud
+    event evenem success occur bad readmi default charged churn died dead death deceas mortal fraud
     relaps recid rezidiv convert conversion click purchas bought buy cancel attrit fail pass
     respon rain snow storm flood late delay dropout graduat delinqu arrear bankrupt insolv infect
     infezion infeccion
