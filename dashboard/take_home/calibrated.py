@@ -18,7 +18,8 @@ from calibcore.validation import Floats
 from dashboard.compute.files import row_names, row_numbers
 from dashboard.readers import Upload
 from dashboard.readers.formats.heading import unnamed
-from dashboard.readers.meaning.scale import HUNDREDTHS, SHARES
+from dashboard.readers.meaning.scale import SHARES
+from dashboard.readers.recognition.refused import HUNDREDTHS
 from dashboard.readers.records import ColumnRole, Options, RawSet, Role, SliceColumn
 from dashboard.readers.refusal import FileError, Question, quoted
 from dashboard.tables import harmless

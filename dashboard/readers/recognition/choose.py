@@ -77,6 +77,9 @@ def _given(features: Sequence[Feature], options: Options) -> dict[int, ColumnRol
         if name not in places:
             raise FileError("roles", f"no column {quoted(name)}", "the heading of a column")
         given[places[name]] = role
+        if role == "outcome" and features[places[name]].is_date:
+            text, wanted = "dates, set to outcome", "1 where it happened and 0 where it did not"
+            raise FileError(f"column {quoted(name)}", text, wanted)
         if role in _ONE_A_ROW and features[places[name]].kind == "list":
             raise FileError(f"column {quoted(name)}", f"lists, set to {role}", "one value per row")
     if sum(role == "score" for role in given.values()) > 1:
