@@ -98,6 +98,8 @@ STATUS = np.where(
 
 def test_several_values_may_be_the_event() -> None:
     data = table("pd,loan_status", RISK, STATUS)
+    is_it, *_ = asked(data).answers
+    assert is_it.change == {"roles": (("loan_status", "outcome"),)}
     likeliest, *_ = asked(data, roles=(("loan_status", "outcome"),)).answers
     for event in (str(likeliest.change["event"]), "default or charged off"):
         upload = read("a.csv", data, roles=(("loan_status", "outcome"),), event=event)

@@ -17,6 +17,7 @@ from dashboard.readers.recognition.groups import further_role
 from dashboard.readers.recognition.proposals import proposals_of
 from dashboard.readers.recognition.questions import (
     ask,
+    ask_of_statuses,
     ask_of_unusable,
     is_second_pair,
     is_second_score,
@@ -57,6 +58,7 @@ def recognise(table: Table, options: Options) -> Reading:
     refused.ask_of_families(best, fitting, features, options)
     unusable = ask_of_unusable(best, features, given, options)
     ask(best, fitting, features, options)
+    ask_of_statuses(best, features, options)
     further: dict[int, str] = {}
     for h in ranked:
         if is_second_pair(best, h):

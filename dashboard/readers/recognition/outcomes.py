@@ -138,7 +138,7 @@ def _ask(column: Column, codes: Array, texts: Sequence[str], none: tuple[Answer,
         for k in order.tolist()[:_MOST_ANSWERS]
     )
     listed = ", ".join(quoted(text, 20) for text in texts[:_MOST_ANSWERS])
-    happened = [text for text in texts if _happens(text)]
+    happened = [text for text in texts if speaks_of_event(text)]
     if 1 < len(happened) < len(texts):
         count = int(sum(counts[texts.index(text)] for text in happened))
         together = f"In {count:,} of {len(codes):,} rows; all others count alike."
@@ -149,7 +149,8 @@ def _ask(column: Column, codes: Array, texts: Sequence[str], none: tuple[Answer,
                    "Which value does the score predict?", ordered)  # fmt: skip
 
 
-def _happens(text: str) -> bool:
+def speaks_of_event(text: str) -> bool:
+    """Return whether a cell is of what happened, not of its absence."""
     words = words_of(text)
     return begins(words, EVENT_STEMS) and not begins(words, QUIET_STEMS)
 

@@ -8,7 +8,14 @@ from calibcore.probabilities import softmax
 from dashboard.readers.recognition.columns import Hypothesis, Scores, claims_score, sums_to
 from dashboard.readers.recognition.features import Feature, says_event, says_the_same, table_of
 from dashboard.readers.recognition.groups import names_rows
-from dashboard.readers.recognition.vocabulary import GROUP_STEMS, begins, is_called_odds
+from dashboard.readers.recognition.outcomes import speaks_of_event
+from dashboard.readers.recognition.vocabulary import (
+    GROUP_STEMS,
+    QUIET_STEMS,
+    begins,
+    is_called_odds,
+    words_of,
+)
 from dashboard.readers.records import ColumnRole, Options
 from dashboard.readers.refusal import Answer, Question, quoted
 
@@ -40,7 +47,7 @@ _SOMETHING_ELSE = -1.0
 _WEAK = 3.0
 """Evidence of a relation with the score, below which an outcome without a name is asked about."""
 
-_MOST_ANSWERS, _MOST_SCORES = 5, 12
+_MOST_ANSWERS, _MOST_SCORES, _MOST_STATUSES = 5, 12, 12
 
 _ROUNDED = 0.0051
 """So far a share may be from the same in whole percent."""
@@ -214,6 +221,26 @@ _IF_NOT = (
     "If it is not, fill the column and bring the file again; formulas need the values that a"
     " spreadsheet program saves."
 )
+
+
+def ask_of_statuses(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
+    """Ask whether a column of several words, of which some are of an event, is the outcome."""
+    if best.scores is None or best.outcome or best.correct is not None:
+        return
+    given = {name for name, _ in options.roles}
+    for f in (one for one in features if one.kind == "text" and one.name not in given):
+        kinds = f.folded_kinds if 2 < f.n_kinds <= _MOST_STATUSES else frozenset()
+        events = {kind for kind in kinds if speaks_of_event(kind)}
+        if events and any(begins(words_of(kind), QUIET_STEMS) for kind in kinds - events):
+            yes, no = (
+                _change([(f.place, role)], features, options) for role in ("outcome", "group")
+            )
+            text = f"{f.n_kinds} values, such as {quoted(f.kinds[0][0], 20)}"
+            raise Question(
+                f"column {quoted(f.name)}", text, "Does it say what happened?",
+                (Answer("Yes, it is the outcome", "Which of them are the event comes next.", yes),
+                 Answer("No", "The outcomes are in another file.", no)),
+            )  # fmt: skip
 
 
 def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
