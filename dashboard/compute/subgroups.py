@@ -101,6 +101,13 @@ def most_telling(scene: Scene) -> str:
     return next((by for by in offered if not looks_like_ids(scene, by)), offered[0])
 
 
+def worst_grouping(scene: Scene) -> str:
+    """Return the grouping of the worst subgroup after calibration, which the Overview names."""
+    groups = find_groups(scene)
+    worst = groups.after.worst()
+    return most_telling(scene) if worst is None else groups.name(groups.after, worst)[0]
+
+
 # What the page shows -------------------------------------------------------------------------
 
 

@@ -264,7 +264,7 @@ def worst_lines(groups: Groups, *, expert: bool = False) -> list[str]:
         f"**{name}:** {text or 'no mean gap detected'}"
         for name, text in zip(names, texts, strict=True)
     ]
-    return [*lines[:-1], f"{lines[-1]}. Adjusted for {n_groups}."]
+    return [*(f"{line}." for line in lines[:-1]), f"{lines[-1]}. Adjusted for {n_groups}."]
 
 
 def _subgroups(side: GroupGaps) -> str:

@@ -229,7 +229,7 @@ def cutoff_lines(
         lines.append(words.cost_sentence(dict(zip(sides, cutoffs, strict=True)), costs))
     own = as_many(sides["Before"], cutoffs[-1].called) if "After" in sides else None
     if own is not None:
-        lines.append(words.as_many_sentence(own, cutoffs[-1]))
+        lines.append(words.as_many_sentence(own, cutoffs[-1], cutoffs[0]))
     return lines
 
 

@@ -14,7 +14,7 @@ from dashboard.compute.subgroups import (
     find_drift,
     find_groups,
     find_slices,
-    most_telling,
+    worst_grouping,
 )
 from dashboard.compute.verdict import groups_of
 from dashboard.document.blocks import Sentences, Table
@@ -78,7 +78,7 @@ def show(scene: Scene) -> None:
 
 def _choose_way(scene: Scene) -> str:
     offered = ways(scene.upload)
-    first = most_telling(scene)
+    first = worst_grouping(scene)
     by = st.selectbox(
         words.BY,
         offered,
