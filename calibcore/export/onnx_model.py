@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
 
-from calibcore.calibrators.base import Fitted, FittedScoreMap
-from calibcore.calibrators.by_group import FittedByGroup
+from calibcore.calibrators.base import Fitted, FittedGroupMap, FittedScoreMap
 from calibcore.calibrators.ensembles.beta import (
     DEEPEST,
     OVERFLOWING,
@@ -44,7 +43,7 @@ from calibcore.export.calibrator_file import CalibratorFile
 OPSET, IR = 17, 9
 """Versions that runtimes of the last years read."""
 
-_NOT_DRAWN = FittedGaussianProcess, FittedByGroup
+_NOT_DRAWN = FittedGaussianProcess, FittedGroupMap
 
 _CLASSES = 1
 """Axis of the classes."""
@@ -56,7 +55,7 @@ def onnx_model(file: CalibratorFile, *, single: bool = False) -> ModelProto:
     Parameters
     ----------
     file : CalibratorFile
-        Of any calibrator of the catalogue but the Gaussian process and the one by group.
+        Of any calibrator of the catalogue but the Gaussian process and those of groups.
     single : bool, default False
         Whether input and output are of type float, as networks give and take it, and not double.
 

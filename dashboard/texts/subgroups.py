@@ -48,6 +48,31 @@ KNOWN_GROUPS = (
 )
 
 
+def all_known(columns: Sequence[str]) -> str:
+    """Return which columns a calibrator takes, and what that needs, for Markdown.
+
+    Examples
+    --------
+    >>> all_known(["ward"]).startswith("Groups of the column ward. The group must be known")
+    True
+    """
+    named = columns_named(columns)
+    return f"{named[:1].upper()}{named[1:]} {KNOWN_GROUPS}"
+
+
+def columns_named(columns: Sequence[str]) -> str:
+    """Return the columns whose groups a calibrator is given, for Markdown.
+
+    Examples
+    --------
+    >>> columns_named(["ward", "sex", "age"])
+    'groups of the columns ward, sex and age.'
+    """
+    *first, last = map(escape_markdown, columns)
+    names = f"{', '.join(first)} and {last}" if first else last
+    return f"groups of the column{'s' * bool(first)} {names}."
+
+
 def category_names(texts: Sequence[str]) -> tuple[str, ...]:
     """Return names of categories, all different.
 
