@@ -28,6 +28,7 @@ from dashboard.compute.files import set_sentences
 from dashboard.compute.split import names_of_groups
 from dashboard.compute.subgroups import find_drift, find_groups, find_slices
 from dashboard.compute.uncertainty import closer_look
+from dashboard.compute.verdict import groups_of
 from dashboard.document.blocks import (
     Block,
     Cell,
@@ -321,6 +322,8 @@ def _subgroups(scene: Scene) -> Iterator[Block]:
         notes = [*(line for line in note.lines if line not in noted), cut]
         yield from (worst, table, lines(note.key, notes))
         noted.update(note.lines)
+    if slicings[1:]:
+        yield lines("over all", [say_rows(groups_of(scene).over_all())])
     if not slicings:
         yield lines("none", [words.NO_GROUPS])
 

@@ -80,23 +80,21 @@ def unfitted(n_rows: int, n_columns: int = 1) -> list[str]:
     return [f"{rows_of(n_rows)} {are} not fitted: {got} got {what}."]
 
 
-def by_group(columns: Sequence[str]) -> str:
-    """Return what new rows need, for Markdown."""
+def by_group(columns: Sequence[str], *, table: bool) -> str:
+    """Return what new rows need, for Markdown; ``table``: whether a table of scores tells it."""
     *first, last = map(escape_markdown, columns)
-    if not first:
+    names = f"columns {', '.join(first)} and {last}" if first else f"column {last}"
+    if table:
         return (
-            f"New rows need the column {last}; those of a group that was not fitted get the map of"
-            " all rows."
+            f"New rows need the {names}; those of a group that was not fitted get the map of all"
+            " rows."
         )
-    return (
-        f"New rows need the columns {', '.join(first)} and {last}; a group that was not fitted gets"
-        f" no correction. {NO_TABLE}"
-    )
+    return f"New rows need the {names}; a group that was not fitted gets no correction. {NO_TABLE}"
 
 
 NO_TABLE = (
-    "There is no spreadsheet, score table or ONNX model, as what is added to a score depends on"
-    " several columns."
+    "There is no spreadsheet, score table or ONNX model of corrections by group and range of"
+    " scores."
 )
 
 

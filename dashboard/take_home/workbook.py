@@ -88,7 +88,7 @@ def workbook_of(file: CalibratorFile, name: str, event: str, *, in_percent: bool
         wanted = "one of scores, such as platt or spline"
         raise CalibrationInputError("calibrator", type(fitted).__name__, wanted)
     if not has_table(file):
-        wanted = "one whose groups are of one column, as by_group; JSON and NumPy code take several"
+        wanted = "one of scores or by_group; corrections by group and range are JSON or NumPy code"
         raise CalibrationInputError("calibrator", type(fitted).__name__, wanted)
     table = score_table(fitted, TABLE_ACCURACY - file.accuracy)
     written, unit = io.BytesIO(), 100 if in_percent else 1
@@ -118,7 +118,7 @@ def workbook_of(file: CalibratorFile, name: str, event: str, *, in_percent: bool
 
 
 def has_table(file: CalibratorFile) -> bool:
-    """Return whether a table of scores can tell a calibrator: not what several columns decide."""
+    """Return whether a table of scores can tell a calibrator: not one by group and range."""
     return isinstance(file.fitted, FittedByGroup) or not file.needs_groups
 
 

@@ -249,6 +249,29 @@ class Groups:
         more = [f"{off.size - _NAMED:,} more"] if off.size > _NAMED else []
         return f"Miscalibrated in {off.size:,} of {_subgroups(side)}: {', '.join([*named, *more])}."
 
+    def over_all(self) -> str:
+        """Return the error over the subgroups of all groupings, before and after.
+
+        Example: "Error over all 12 subgroups (size of the mean gap, weighted by rows): 1.2 pp on
+        average, 4.0 pp at most; before calibration 6.1 and 15.0 pp."
+        """
+        if not self.before.n_groups:
+            return ""
+        n_rows = int(self.before.rows.max())
+
+        def sizes(side: GroupGaps) -> tuple[str, str]:
+            return pp(side.mean_size, n_rows), pp(float(np.abs(side.gap).max()), n_rows)
+
+        mean, largest = sizes(self.after)
+        was = ""
+        if self.after is not self.before:
+            mean_was, largest_was = sizes(self.before)
+            was = f"; before calibration {mean_was.removesuffix(' pp')} and {largest_was}"
+        return (
+            f"Error over all {_subgroups(self.before)} (size of the mean gap, weighted by rows):"
+            f" {mean} on average, {largest} at most{was}."
+        )
+
     def _counted(self, side: GroupGaps, k: int, *, first: bool) -> str:
         gap = detected_points(abs(float(side.gap[k])), int(side.rows[k]))
         size = gap if first else gap.removesuffix(" percentage points")
