@@ -32,11 +32,10 @@ from calibcore.calibrators.score_maps.platt import (
     SIGMOID,
     SMALLEST_SPAN,
     PlattScaling,
-    log_odds,
-    sigmoid,
 )
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.errors import CalibrationInputError
+from calibcore.probabilities import log_odds, sigmoid
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
 from calibcore.weights import SampleWeight, weights_named

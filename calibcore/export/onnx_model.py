@@ -32,13 +32,14 @@ from calibcore.calibrators.score_maps.centred import FittedCentred
 from calibcore.calibrators.score_maps.histogram import FittedHistogram
 from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
 from calibcore.calibrators.score_maps.offset import FittedOffset, FittedScoreChain
-from calibcore.calibrators.score_maps.platt import SMALLEST_SCORE, FittedPlatt
+from calibcore.calibrators.score_maps.platt import FittedPlatt
 from calibcore.calibrators.score_maps.quadratic import FittedQuadratic
 from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
 from calibcore.calibrators.temperature import FittedTemperature
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.probabilities import SMALLEST_SCORE
 
 OPSET, IR = 17, 9
 """Versions that runtimes of the last years read."""

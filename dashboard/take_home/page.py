@@ -95,5 +95,6 @@ def show(scene: Scene) -> None:
         _offer_rows(scene.upload, file)
         how = say_rows(words.HOW)
         if file.columns:
-            how = f"{how} {say_rows(words.by_group([one.column for one in file.columns], table=table is not None))}"
+            names = [one.column for one in file.columns]
+            how = f"{how} {say_rows(words.by_group(names, table=table is not None))}"
         st.markdown(f":small[{how}]")

@@ -8,10 +8,10 @@ import numpy as np
 
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.calibrators.by_group import FittedByGroup
-from calibcore.calibrators.score_maps.platt import log_odds, sigmoid
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.score_table import TABLE_ACCURACY, ScoreTable, score_table
+from calibcore.probabilities import log_odds, sigmoid
 from dashboard.take_home.words import in_percent
 
 N_ROWS = 1000

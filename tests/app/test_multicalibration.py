@@ -12,13 +12,14 @@ from numpy.testing import assert_allclose
 from calibcore import audit
 from calibcore.calibrators import FittedMulticalibration, Multicalibration
 from calibcore.data import EventScores
+from calibcore.events import OneClass
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.fitting import prepare
 from calibcore.inference import group_gaps
 from calibcore.splits import deal_folds
 from dashboard.compute.split import groupings, methods_for, slicings_for, whole_split
 from dashboard.readers import read
-from dashboard.settings import OneClass, Settings
+from dashboard.settings import Settings
 from dashboard.take_home.words import CALIBRATOR, CODE, NO_TABLE, SCORES, WORKBOOK
 from dashboard.texts.subgroups import CALIBRATE_BY, KNOWN_GROUPS
 from tests.app.pages import bodies, html_of, open_upload
