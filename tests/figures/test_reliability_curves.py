@@ -163,7 +163,7 @@ def test_bands_are_behind_and_bars_below(result: AuditResult, diagram: Diagram) 
 
 def test_each_way_has_a_title_of_its_own(result: AuditResult) -> None:
     side = result.test.before
-    ways: tuple[Diagram, ...] = ("bins", "plot", *CURVES)
+    ways: tuple[Diagram, ...] = ("bins", "plot", *CURVES, "belt")
     titles = {reliability_diagram(side, side, LIGHT, way).layout.title.text for way in ways}
     assert len(titles) == 5
     assert all(title.startswith("Reliability ") for title in titles)
