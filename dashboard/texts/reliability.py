@@ -32,8 +32,8 @@ DIAGRAM_HELP = (
     "**Isotonic (CORP)**: the best increasing step function, without bins. Outside the grey band,"
     " chance is an unlikely explanation.\n\n"
     "**Smoothed**: averages over nearby rows. The width of the average is the smooth ECE.\n\n"
-    "**Belt** (GiViTI calibration belt): a polynomial in the log-odds of the score, with its 80% and"
-    " 95% belts. Where a belt leaves the diagonal, the calibration test rejects at that level."
+    "**Belt** (GiViTI calibration belt): a polynomial in the log-odds, with its 80% and 95% belts."
+    " Where a belt leaves the diagonal, the calibration test rejects at that level."
 )
 SWEEP_HELP = f"{SWEEP_NOTE} The number of bins is set under **Settings**."
 
