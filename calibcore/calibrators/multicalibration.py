@@ -371,7 +371,7 @@ def _nll(odds: Floats, hits: Hits) -> Floats:
 MULTICALIBRATION = Method(
     key="multicalibration",
     name="Multicalibration",
-    short="Multical.",
+    short="Multi-group",
     factory=Multicalibration,
     paper="Hebert-Johnson 2018; MCGrad, arXiv 2509.19884",
     explained="Corrects groups of all columns at once, as a whole or in a range of scores, where"
