@@ -75,7 +75,13 @@ class FittedMulticalibration(FittedGroupMap):
     )
 
     def __post_init__(self) -> None:
-        """Check that every cell is of a group that there is."""
+        """Check that columns are numbered, and that every cell is of a group and bin there are."""
+        columns = np.unique(self.known_grouping)
+        if not np.array_equal(columns, np.arange(columns.size)):
+            raise CalibrationInputError("known_grouping", f"{columns!r:.40}", "0, 1, 2 and so on")
+        if np.any((self.bin < _ALL) | (self.bin > self.edges.size)):
+            wanted = f"-1 to {self.edges.size}, as there are as many edges"
+            raise CalibrationInputError("bin", f"{self.bin!r:.40}", wanted)
         known = {*zip(self.known_grouping.tolist(), self.known_group.tolist(), strict=False)}
         cells = {*zip(self.grouping.tolist(), self.group.tolist(), strict=False)}
         if not cells <= known | {(_ALL, 0)}:

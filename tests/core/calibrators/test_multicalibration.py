@@ -206,6 +206,9 @@ def test_the_json_keeps_the_schema(rng: np.random.Generator) -> None:
         ("shift", [0.1], "FittedMulticalibration"),
         ("gain", -1.0, "gain"),
         ("bin", [0.5] * 4, "bin"),
+        ("bin", [-2, 0, 0, 0], "bin"),
+        ("bin", [0, 0, 0, 5], "bin"),
+        ("known_grouping", [0, 0, 0, 0, 10**12, 10**12, 10**12], "known_grouping"),
     ],
 )
 def test_a_map_that_no_fit_gives_is_refused(
