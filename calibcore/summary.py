@@ -340,7 +340,9 @@ def audit_groups(
     grouping = Grouping(tuple(groups))
     rows = joined([counted_scores(one.counted, k) for k, one in enumerate(groups.values())])
     result = audit(rows, event=OneClass(1), calibrator=calibrator, n_bins=n_bins, seed=seed)
-    return replace(result, request=result.request and replace(result.request, grouping=grouping))
+    return replace(
+        result, request=result.request and replace(result.request, groupings=(grouping,))
+    )
 
 
 @result_class

@@ -19,7 +19,7 @@ from dashboard.readers.limits import MAX_UPLOAD, check_size
 from dashboard.readers.records import Options, RawSet
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, ChosenEvent, Settings, first_class
+from dashboard.settings import NO_METHOD, ChosenEvent, Settings, first_class, method_by_key
 
 PIPED = Path("-")
 """Stands for what is piped in."""
@@ -150,7 +150,7 @@ def scene_of(  # noqa: PLR0913 - each has a default that serves
         known = method in {one.key for one in CATALOGUE}
         text = f"{method}, which these data do not allow" if known else repr(method)
         raise CalibrationInputError("calibrator", text, f"one of {', '.join(offered)}")
-    needs_group = method != NO_METHOD and offered[method].knows_groups
+    needs_group = method != NO_METHOD and offered[method].asks_column
     _check_group(group, groupings(upload), method if not needs_group else None)
     chosen = () if method == NO_METHOD else offered[method].options
     options = tuple((option.name, option.default) for option in chosen)
@@ -177,8 +177,11 @@ def _check_group(group: str | None, columns: Sequence[str], without: str | None)
         wanted = f"one of {', '.join(columns)}" if columns else "data with a column of groups"
         raise CalibrationInputError("group", "none" if group is None else repr(group), wanted)
     if without is not None:
-        beside = "no calibrator" if without == NO_METHOD else f"{without}, which knows no groups"
-        keys = " or ".join(one.key for one in CATALOGUE if one.knows_groups)
+        beside = "no calibrator"
+        if without != NO_METHOD:
+            takes = "takes all columns" if method_by_key(without).all_columns else "knows no groups"
+            beside = f"{without}, which {takes}"
+        keys = " or ".join(one.key for one in CATALOGUE if one.asks_column)
         raise CalibrationInputError(
             "group", f"{group!r} beside {beside}", f"a calibrator by group: {keys}"
         )

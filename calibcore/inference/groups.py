@@ -202,6 +202,11 @@ class GroupGaps:
         """Mean score minus observed frequency: above 0 where scores are too high."""
         return self.mean_score - self.frequency
 
+    @property
+    def mean_size(self) -> float:
+        """Mean size of the mean gap, groups weighted by their rows; NaN without groups."""
+        return float(np.average(np.abs(self.gap), weights=self.rows)) if self.n_groups else math.nan
+
     def off(self, level: float = 0.05) -> NDArray[np.bool_]:
         """Return which groups are off; with this probability any is, if the scores are true.
 

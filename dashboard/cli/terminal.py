@@ -190,7 +190,8 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
     upload = rows_for(file, options_of(reading), lambda options: read_paths(files, options))
     frame = calibrated_rows(upload, file)
     write_out(out, frame_bytes(frame, out.suffix.lower()), "out")
-    return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, file))])
+    lost = unfitted(n_unfitted(upload, file), len(file.columns))
+    return "\n".join([f"{out}: {len(frame):,} rows", *lost])
 
 
 OWN_OPTIONS = ("outcome", "score", "weight", "count", "cluster")

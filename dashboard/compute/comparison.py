@@ -81,8 +81,11 @@ def settings_of(scene: Scene, key: str) -> Settings:
 
 
 def group_of(scene: Scene, key: str) -> str | None:
-    """Return the column by which a method is told groups: the one chosen, or the most telling."""
-    if key == NO_METHOD or not method_by_key(key).knows_groups:
+    """Return the column by which a method is told groups: the one chosen, or the most telling.
+
+    None of one that takes those of all columns.
+    """
+    if key == NO_METHOD or not method_by_key(key).asks_column:
         return None
     offered, telling = groupings(scene.upload), most_telling(scene)
     return scene.settings.group or (telling if telling in offered else offered[0])

@@ -1,6 +1,6 @@
 """Subgroups of the rows: by class, by score, by further columns of the file; and a filter."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,7 +24,7 @@ from dashboard.compute.files import plain_split
 from dashboard.compute.periods import in_time
 from dashboard.readers import SliceColumn, Upload
 from dashboard.scene import Part, Scene
-from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice
+from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice, method_by_key
 from dashboard.texts.subgroups import (
     BLANK,
     COLUMN,
@@ -226,6 +226,28 @@ def _tells_groups(column: SliceColumn, n_rows: int) -> bool:
     return different.size > 1 and not numbered and n_rows >= 2 * _ROWS_A_GROUP
 
 
+def slicings_for(upload: Upload, settings: Settings) -> tuple[Slicing, ...]:
+    """Return how rows are grouped for the chosen calibrator: by the chosen column, or by all."""
+    if settings.method != NO_METHOD and method_by_key(settings.method).all_columns:
+        columns = groupings(upload)
+    else:
+        columns = [] if settings.group is None else [settings.group]
+    return tuple(slicing_of(upload, settings, by) for by in columns)
+
+
+def names_of_groups(scene: Scene) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return what each column is called that the calibrator was given, and its groups.
+
+    Text of the file, or of an audit in Python.
+    """
+    slicings, request = slicings_for(scene.upload, scene.settings), scene.result.request
+    if slicings or request is None:
+        return tuple((one.by, one.shown) for one in slicings)
+    return tuple(
+        (one.column, tuple(name or BLANK for name in one.names)) for one in request.groupings
+    )
+
+
 def methods_for(upload: Upload) -> list[Method]:
     """Return the methods that fit the data."""
     known = bool(groupings(upload))
@@ -250,11 +272,16 @@ def whole_split(upload: Upload, settings: Settings) -> AnySplit:
     if moved is not None:
         return moved[0]
     plain = plain_split(upload, settings)
-    if settings.group is None:
+    slicings = slicings_for(upload, settings)
+    if not slicings:
         return plain
-    slicing = slicing_of(upload, settings, settings.group)
-    key = key_of(upload, replace(_split_alone(settings), group=settings.group))
-    return once("grouped splits", key, lambda: grouped(plain, slicing.places))
+    key = key_of(upload, _split_alone(settings)), tuple(one.by for one in slicings)
+    return once("grouped splits", key, lambda: grouped(plain, _side_by_side(slicings)))
+
+
+def _side_by_side(slicings: Sequence[Slicing]) -> dict[SetChoice, Places]:
+    """Return the group of each row of both sets, in each column."""
+    return {name: np.stack([one.places[name] for one in slicings], axis=1) for name in SETS}
 
 
 def restated_split(
@@ -271,7 +298,7 @@ def restated_split(
 
 
 def grouped(split: AnySplit, places: Mapping[SetChoice, Places]) -> AnySplit:
-    """Tell of every row of both sets the group it belongs to."""
+    """Tell of every row of both sets the groups it belongs to."""
     fit, evaluated = (places[name] for name in SETS)
     sets = with_groups(split.calibration, fit), with_groups(split.test, evaluated)
     return Split(*sets, split.same_data, split.fold)

@@ -30,6 +30,7 @@ from dashboard.texts.numbers import (
     written,
 )
 from dashboard.texts.rows import rows, rows_of
+from dashboard.texts.subgroups import columns_named
 from dashboard.texts.verdict import mean_moved
 
 PAST_HALF = "Scores across 50%"
@@ -142,9 +143,9 @@ def ended(times: int, *, alone: bool) -> str:
     )
 
 
-def grouped_by(key: str, column: str) -> str:
-    """Return by which column a calibrator groups the rows."""
-    return f"{method_name(key)}: groups of the column {escape_markdown(column)}."
+def grouped_by(key: str, columns: Sequence[str]) -> str:
+    """Return by which columns a calibrator groups the rows."""
+    return f"{method_name(key)}: {columns_named(columns)}"
 
 
 def refusal(key: str, reason: str) -> str:

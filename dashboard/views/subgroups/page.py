@@ -70,8 +70,10 @@ def show(scene: Scene) -> None:
         if drift is not None and (step := drift_step_of(scene, drift)) is not None:
             show_step(scene, step, "drift")
         counted = groups_of(scene).counted(after=after_first)
-        if counted and find_groups(scene).slicings[1:]:
-            st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
+        if find_groups(scene).slicings[1:]:
+            if counted:
+                st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
+            st.markdown(say_rows(groups_of(scene).over_all()))
     _show_slices(scene, slices, shown, table, note)
     _show_rows(scene)
 

@@ -47,6 +47,9 @@ def test_gaps_and_adjusted_p_values_by_redrawing_in_a_loop(rng: np.random.Genera
     for k, rows in enumerate(chosen):
         assert found.rows[k] == rows.sum()
         assert found.gap[k] == pytest.approx(scores[rows].mean() - hits[rows].mean())
+    sizes = [(abs(scores[rows].mean() - hits[rows].mean()), rows.sum()) for rows in chosen]
+    over_all = sum(size * n for size, n in sizes) / sum(n for _, n in sizes)
+    assert found.mean_size == pytest.approx(over_all)
     least = [
         min(slow_p_values(scores, (rng.random(300) < scores).astype(float), chosen))
         for _ in range(400)
