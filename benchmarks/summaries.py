@@ -68,7 +68,7 @@ def _summarise(folder: Path) -> Callable[[], object]:
 
 
 def _audit_summary(folder: Path) -> Callable[[], object]:
-    return lambda: read_summaries([folder / "summary"]).audit().to_json()
+    return lambda: read_summaries([folder / "summary"]).whole.audit().to_json()
 
 
 def _audit_rows(folder: Path) -> Callable[[], object]:

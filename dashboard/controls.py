@@ -246,6 +246,9 @@ def choose_settings(upload: Upload, place: DeltaGenerator, *, expert: bool) -> S
 
 
 def _choose_event(upload: Upload) -> ChosenEvent:
+    if upload.summary is not None:
+        st.markdown("Event: the outcome is 1, which is all that a summary counts.")
+        return OneClass(1)
     if upload.class_names is None:
         st.markdown("Event: the top prediction, which is all that this file holds.")
         return TopR(1)

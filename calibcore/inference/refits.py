@@ -126,6 +126,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
         cell = prepared.event.taken(rng, n_rows)
         taken = prepared.event.cells.rows(cell)
         prepared, fold = Prepared(taken, taken), fold[cell]
+        part = None if part is None else part[cell]
     if n_rows < prepared.event.n_samples:
         some = _some_rows(rng, prepared.event.clusters, n_all, n_rows)
         n_rows, prepared, fold = some.size, prepare(prepared.rows.rows(some), event), fold[some]

@@ -20,6 +20,7 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
+from dashboard.cli.summaries import refuse_rows
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look
 from dashboard.compute.verdict import verdict_of
@@ -31,6 +32,7 @@ from dashboard.readers.refusal import Question
 from dashboard.report import ReportRequest, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
+from dashboard.summary_file import are_summaries
 from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
 from dashboard.take_home.files import calibrator_file
 from dashboard.take_home.words import unfitted
@@ -77,6 +79,8 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
             progress.update(task, completed=share)
 
         files: Sequence[Path] = given["files"]
+        if are_summaries(files):
+            refuse_rows(given)
         upload = read_paths(files, options_of(given))
         event = event_of(upload, given["event"])
         stage("Fitting")
@@ -109,6 +113,8 @@ def _print_notes(console: Lines, scene: Scene) -> None:
     notes += [NOT_SEPARATION] if isinstance(scene.settings.event, OneClass) else []
     notes += [in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)]
     notes += [f"Warning: {escape(warning)}" for warning in scene.result.warnings]
+    if scene.upload.summary is not None:
+        notes += [f"Not available: {escape(text)}" for text in scene.upload.missing]
     for note in filter(None, notes):
         console.print(note, soft_wrap=True)
 
@@ -187,6 +193,8 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
     except (OSError, UnicodeDecodeError) as error:
         raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
     files: Sequence[Path] = reading["files"]
+    if are_summaries(files):
+        raise CalibrationInputError("files", "summaries, which keep no row", "rows to calibrate")
     upload = rows_for(file, options_of(reading), lambda options: read_paths(files, options))
     frame = calibrated_rows(upload, file)
     write_out(out, frame_bytes(frame, out.suffix.lower()), "out")
@@ -226,9 +234,11 @@ def figures_of(scene: Scene) -> dict[str, float | None]:
     numbers: dict[str, float | None] = {
         row.measure.key: row.after for row in scene.evaluated.comparisons
     }
-    side = find_groups(scene).after
-    worst = side.worst()
+    groups = find_groups(scene)
+    side, worst = groups.after, groups.after.worst()
     numbers[SUBGROUP] = 0.0 if worst is None else float(np.abs(side.gap[worst]))
+    if scene.upload.summary is not None and not groups.slicings:
+        numbers[SUBGROUP] = None
     return numbers
 
 
