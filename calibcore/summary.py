@@ -479,9 +479,19 @@ class GroupedSummary:
 
     @cached_property
     def event_scores(self) -> CountedScores:
-        """The rows, whose ``groups`` are places among ``names``."""
-        parts = [counted_scores(part.counted, k) for k, part in enumerate(self.parts)]
+        """The rows, whose ``groups`` are places among ``names``.
+
+        On the grid, the score of a cell is that of all groups together.
+        """
+        parts = [counted_scores(self._counted(part), k) for k, part in enumerate(self.parts)]
         return joined(parts, self.whole.counted)
+
+    def _counted(self, part: Summary) -> Tally:
+        whole, cells = self.whole, part.cells
+        if cells is None or whole.cells is None:
+            return part.counted
+        scores = whole.scores[np.searchsorted(whole.cells.place, cells.place)]
+        return replace(part.counted, scores=scores)
 
 
 AnySummary = Summary | GroupedSummary

@@ -37,7 +37,10 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         st.title("Fractile", anchor=False)
         source = controls.choose_source()
     if not source.files:
-        import_step.show_empty()
+        if source.folder is None:
+            import_step.show_empty()
+        else:
+            import_step.show_folder(source.folder)
         return None
     with st.sidebar:
         of_the_file = st.container(gap="small")

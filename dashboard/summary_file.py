@@ -145,7 +145,9 @@ def _values(cells: pa.ChunkedArray) -> NDArray[np.generic] | Coded:
     return places, tuple(whole.dictionary.to_pylist())
 
 
-_END, _TAIL = 8, 1 << 16
+TAIL = 1 << 16
+"""Last bytes of a file, in which it tells what it is."""
+
 _TELLS = re.compile(rb'\{"version": \d{1,9}, "rows": (\d{1,15})[,}]')
 
 

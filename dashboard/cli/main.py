@@ -46,6 +46,7 @@ _EXAMPLES = {
     "serve": (
         "\b\nExamples:\n"
         "  fractile serve --memory 4GB\n"
+        "  fractile serve --summaries /srv/summaries\n"
         "  fractile serve -- --server.port 9000 --server.headless true\n"
     ),
     "class": (
@@ -157,13 +158,22 @@ def _check_memory(_: click.Context, __: click.Parameter, size: str | None) -> st
     callback=_check_memory,
     help="Most for files and results, such as 4GB; a quarter of the machine's by default.",
 )
+@click.option(
+    "--summaries",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path, resolve_path=True),
+    help="A folder of summaries that every visitor may open; of no other folder anything.",
+)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
-def serve(memory: str | None, options: tuple[str, ...]) -> None:
+def serve(memory: str | None, summaries: Path | None, options: tuple[str, ...]) -> None:
     """Open the dashboard; OPTIONS after -- are Streamlit's."""
     from dashboard.compute.memory import MEMORY  # noqa: PLC0415 - for this command alone
+    from dashboard.folder import SUMMARIES  # noqa: PLC0415 - the same
 
     if memory is not None:
         os.environ[MEMORY] = memory
+    if summaries is not None:
+        os.environ[SUMMARIES] = str(summaries)
     _serve(options)
 
 

@@ -1,46 +1,26 @@
 """Rows in many files become a summary, and summaries are audited without the rows."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass
-from calibcore.summary import AnySummary, GroupedSummary, Period, in_time
+from calibcore.summary import AnySummary, GroupedSummary, in_time
 from dashboard.cli.output import Lines, write_file
+from dashboard.cli.terminal import write
 from dashboard.engines import summarise_on
 from dashboard.spark import summarise_spark_files
 from dashboard.summary_file import are_summaries, read_summaries, summarise, write_summary
-from dashboard.texts.advice import drift_line, drifts
+from dashboard.texts.advice import drifts
 from dashboard.texts.events import event_words
-from dashboard.texts.numbers import amount, percent
-
-_SERVES = (
-    "files", "resamples", "calibrator", "bins", "seed", "report", "brief", "json", "title",
-    "purpose", "model", "author", "cutoff", "costs",
-)  # fmt: skip
-"""Options of an audit that a summary allows."""
-
-
-def refuse_rows(given: Mapping[str, Any]) -> None:
-    """Refuse what needs the rows of an audit of summaries.
-
-    Raises
-    ------
-    CalibrationInputError
-        An option for rows.
-    """
-    option = next((name for name, value in given.items() if value and name not in _SERVES), None)
-    if option is not None:
-        wanted = "none with a summary, which counts rows by score and does not keep them"
-        raise CalibrationInputError(option.replace("_", "-"), "an option for rows", wanted)
+from dashboard.texts.numbers import percent
+from dashboard.views.models.document import series_blocks
 
 
 def heading(files: Sequence[Path], summary: AnySummary) -> str:
@@ -70,27 +50,8 @@ def series_of_summaries(files: Sequence[Path], n_resamples: int) -> bool:
     parts = {path.stem: read_summaries([path]).whole for path in sorted(files)}
     periods, drift = in_time(parts, n_resamples=n_resamples)
     console = Lines()
-    console.table(_SERIES, [_of_period(one) for one in periods])
-    names = [one.name for one in periods]
-    if drift is None:
-        text = "Drift is not tested: it takes 30 rows before a period and 30 from it on."
-    else:
-        text = drift_line("the files", names, (drift, None), expert=True).replace("**", "")
-    console.print(escape(text), style="bold" if drifts(drift) else None, soft_wrap=True)
+    write(console, *reversed(series_blocks(periods, drift, expert=True)))
     return drifts(drift)
-
-
-_SERIES = "Summary", "Rows", "Observed frequency", "KS error", "Mean gap, pp (95% CI)"
-
-
-def _of_period(one: Period) -> tuple[str, ...]:
-    n_rows = one.n_samples
-    gap, low, high = (
-        amount(value, "share", n_rows, signed=True)
-        for value in (one.mean_gap, one.interval.low, one.interval.high)
-    )
-    shares = (percent(value, n_rows) for value in (one.hit_rate, one.ks_error))
-    return one.name, f"{n_rows:,}", *shares, f"{gap} ({low} to {high})"
 
 
 def summarise_files(

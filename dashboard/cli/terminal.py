@@ -20,7 +20,6 @@ from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
-from dashboard.cli.summaries import refuse_rows
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look
 from dashboard.compute.verdict import verdict_of
@@ -53,6 +52,27 @@ _TOGETHER = {"parts": ("rows",), "sets": ("sets",), "models": ("models",)}
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
 
 
+_SERVES = (
+    "files", "resamples", "calibrator", "bins", "seed", "report", "brief", "json", "title",
+    "purpose", "model", "author", "cutoff", "costs",
+)  # fmt: skip
+"""Options of an audit that a summary allows."""
+
+
+def _refuse_rows(given: Mapping[str, Any]) -> None:
+    """Refuse what needs the rows of an audit of summaries.
+
+    Raises
+    ------
+    CalibrationInputError
+        An option for rows.
+    """
+    option = next((name for name, value in given.items() if value and name not in _SERVES), None)
+    if option is not None:
+        wanted = "none with a summary, which counts rows by score and does not keep them"
+        raise CalibrationInputError(option.replace("_", "-"), "an option for rows", wanted)
+
+
 def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool) -> bool:
     """Read, fit, evaluate and print; return whether a condition holds.
 
@@ -80,7 +100,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
 
         files: Sequence[Path] = given["files"]
         if are_summaries(files):
-            refuse_rows(given)
+            _refuse_rows(given)
         upload = read_paths(files, options_of(given))
         event = event_of(upload, given["event"])
         stage("Fitting")

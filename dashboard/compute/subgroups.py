@@ -9,6 +9,7 @@ from calibcore.counted import weighted
 from calibcore.data import EventScores, LogitSet, is_designed
 from calibcore.events import OneClass, TopR
 from calibcore.inference import Drift, GroupGaps, drift_test, group_gaps
+from calibcore.inference.draws import neighbours_joined
 from calibcore.subgroups import SliceScreen, SliceShares, joint_screen, screen_slices, slice_shares
 from calibcore.validation import Labels
 from calibcore.verdict import DETECTION_LEVEL
@@ -55,9 +56,13 @@ def _find(scene: Scene) -> GroupResults:
     places = [of_evaluated(scene, one.places[scene.chosen]) for one in slicings]
 
     def tested(event: EventScores) -> GroupGaps:
-        rows, weights = weighted(event)
+        rows, weights, some = neighbours_joined(event)
         return group_gaps(
-            rows.scores, rows.hits, places, sample_weight=weights, clusters=rows.clusters
+            rows.scores,
+            rows.hits,
+            [of[some] for of in places],
+            sample_weight=weights,
+            clusters=rows.clusters,
         )
 
     evaluated = scene.evaluated
@@ -136,9 +141,9 @@ def _find_slices(scene: Scene, by: str) -> SubgroupResults:
     def screened(
         event: EventScores, gaps: GroupGaps, before: SliceScreen | None = None
     ) -> SliceScreen:
-        rows, weights = weighted(event)
+        rows, weights, some = neighbours_joined(event)
         alone = screen_slices(
-            rows.scores, rows.hits, places, n_slices=n_slices, evaluate=slicing.fair,
+            rows.scores, rows.hits, places[some], n_slices=n_slices, evaluate=slicing.fair,
             sample_weight=weights, clusters=rows.clusters,
         )  # fmt: skip
         if before is not None:

@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
-from dashboard import controls
+from dashboard import controls, folder
 from dashboard.compute import files
 from dashboard.compute.cache import once
 from dashboard.compute.files import SourceFile, parsed
+from dashboard.document.blocks import Table as ShownTable
+from dashboard.document.blocks import plain_rows
 from dashboard.opening import choices, roles
 from dashboard.readers import FileError, Options, Upload
 from dashboard.readers.preview import preview_of
@@ -23,10 +26,12 @@ from dashboard.samples import Sample
 from dashboard.take_home import page as take_home
 from dashboard.texts import opening as templates
 from dashboard.texts import opening as words
+from dashboard.texts import summaries
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.opening import columns_read
 from dashboard.texts.verdict import LABELS_ALONE, REFUSED
 from dashboard.widgets import panel
+from dashboard.widgets.blocks import write
 
 _VISIT = "import_visit"
 """Files and page that were shown last."""
@@ -61,6 +66,20 @@ def show_empty() -> None:
         st.markdown(f"{templates.ways_to_bring()}\n\n{templates.most()}")
 
 
+def show_folder(within: Path) -> None:
+    """Show which summaries are in the server's folder, while none is chosen."""
+    files.prepare()
+    panel.await_choice()
+    st.header(summaries.CHOOSE, anchor=False)
+    listed = folder.listed(within)
+    st.markdown(summaries.HOW if listed else summaries.NONE_THERE)
+    rows = (
+        (visible(one.name, 60), f"{one.rows:,}", summaries.dated(one.changed)) for one in listed
+    )
+    if listed:
+        write(ShownTable("folder", summaries.HEAD, plain_rows(rows), look="measures"))
+
+
 def show_sample(upload: Upload, sample: Sample) -> None:
     """Show one line with an example's name and size, which opens what more is known of it."""
     label = words.line(sample.title, words.size(upload), words.ABOUT_SAMPLE)
@@ -89,10 +108,14 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
             options, others = files.fitting(sources, options)
             dropped = choices.keep(options, others)
         outcome = _read(sources, options)
+    if isinstance(outcome, Upload) and outcome.summary is not None:
+        with st.expander(_line(outcome, headed=headed), key="about_summary"):
+            _show_reading(outcome, checks=())
+        return outcome
     above = st.container()
     with above:
         upload = _show_top(outcome, sources)
-        if upload is None and len(sources) > 1:
+        if upload is None and len(sources) > 1 and sources[0] in controls.brought():
             _offer_removal(sources)
     visit = _visit(sources, page, needed=upload is None)
     label = words.HOW_READ if upload is None else _line(upload, headed=headed)

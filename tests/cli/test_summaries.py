@@ -313,7 +313,7 @@ REGIONS, DEVICES = ("eu", "us"), ("phone", "tablet", "")
 
 def partitioned(folder: Path, days: int = 1, n: int = 14_000) -> pd.DataFrame:
     """Write a folder a day with a part for each region, and return all rows of the last day."""
-    rng, rows = np.random.default_rng(3), []
+    rng, rows = np.random.default_rng(3), list[pd.DataFrame]()
     for day in range(days):
         rows = []
         for region in REGIONS:
@@ -398,8 +398,8 @@ def test_a_report_of_a_summary_needs_no_row(
         for line in block["lines"]
     )
     for sentence in (
-        "Worst by device after calibration: device = phone", "Single rows, such as those behind a bin", "SKCE",
-        "Other groups than those of region, device.",
+        "Worst by device after calibration: device = phone", "SKCE",
+        "Single rows, such as those behind a bin", "Other groups than those of region, device.",
         "fractile audit groups.parquet --calibrator platt --resamples 20",
     ):  # fmt: skip
         assert sentence in said, sentence

@@ -598,7 +598,10 @@ def test_many_scores_of_groups_go_to_the_grid_together(monkeypatch: pytest.Monke
         np.testing.assert_allclose(part.scores, wanted.scores, rtol=1e-12)
     whole = on_grid(Summary.of(scores, hits))
     assert summary.whole.rows.tolist() == whole.rows.tolist()
-    assert summary.event_scores.counted.scores.size == whole.scores.size
+    rows = summary.event_scores
+    assert rows.counted.scores.tolist() == np.unique(rows.cells.scores).tolist()
+    again = tally(rows.cells.scores, rows.cells.hits, sample_weight=rows.times)
+    assert again.counts.tolist() == rows.counted.counts.tolist()
     assert summary.event_scores.n_hits == hits.sum()
 
 
@@ -660,7 +663,7 @@ def test_screens_changes_and_movements_of_counted_rows_are_those_of_the_rows() -
         assert cells[-1].cells.groups is not None
         places.append((cells[-1].cells.groups, np.unique(regions, return_inverse=True)[1]))
     mine, its = (
-        compare_groups(*events, [(places[0][k], places[1][k])], n_draws=200)
+        compare_groups(events[0], events[1], [(places[0][k], places[1][k])], n_draws=200)
         for k, events in ((0, cells), (1, rows))
     )
     for field in ("rows_reference", "rows_new", "reference", "new", "adjusted"):
