@@ -26,6 +26,7 @@ from dashboard.cli.terminal import OWN_OPTIONS, options_of
 from dashboard.compute.files import row_numbers
 from dashboard.compute.split import groupings, slicing_of
 from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
+from dashboard.readers import Upload
 from dashboard.readers.records import DEFAULTS, Role, SliceColumn
 from dashboard.report.reference import Reference, read_reference, reference_of
 from dashboard.scene import Scene
@@ -97,21 +98,24 @@ def _new(audited: Reference, given: Mapping[str, Any]) -> tuple[str, Batch]:
 
 
 def _summed(files: Sequence[Path]) -> tuple[str, Batch]:
-    """Return what summaries are called together, and their rows, by which nothing names them."""
-    upload, none = read_paths(files, DEFAULTS), np.empty(0, dtype=np.int64)
-    summary, rows = upload.summary, upload.rows
-    if summary is None or not isinstance(rows, CountedScores):
+    """Return what summaries are called together, and their rows."""
+    upload = read_paths(files, DEFAULTS)
+    if upload.summary is None:
         raise AssertionError(files)
-    of_groups = upload.columns["rows"]
-    columns = {
-        name: _cells(column.rows(np.asarray(rows.cells.groups)))
-        for name, column in of_groups.items()
-    }
-    groupings = {
-        name: Grouping(column.categories or (), name) for name, column in of_groups.items()
-    }
-    name = heading(files, summary)
-    return name, Batch(name, rows, {}, frozenset(), none, none, None, columns, groupings)
+    return heading(files, upload.summary), _counted(upload)
+
+
+def _counted(upload: Upload) -> Batch:
+    """Return the rows of summaries, which nothing names."""
+    rows, none = upload.rows, np.empty(0, dtype=np.int64)
+    if not isinstance(rows, CountedScores):
+        raise TypeError(rows)
+    groups, of_groups = rows.cells.groups, upload.columns["rows"]
+    columns, groupings = dict[str, NDArray[Any]](), dict[str, Grouping]()
+    for name, column in of_groups.items() if groups is not None else ():
+        columns[name] = _cells(column.rows(np.asarray(groups)))
+        groupings[name] = Grouping(column.categories or (), name)
+    return Batch(upload.name, rows, {}, frozenset(), none, none, None, columns, groupings)
 
 
 def _compared(
@@ -284,6 +288,8 @@ def _scene(
 
 def _batch(scene: Scene) -> Batch:
     """Return the rows that a scene evaluates."""
+    if scene.upload.summary is not None:
+        return _counted(scene.upload)
     upload, rows, event = scene.upload, scene.rows, scene.evaluated.before.event
     role: Role = "rows" if upload.rows is not None else "test"
     return Batch(
