@@ -18,10 +18,10 @@ from dashboard.figures import LIGHT
 from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
 from dashboard.readers.limits import MAX_UPLOAD, check_size
 from dashboard.readers.records import Options, RawSet
-from dashboard.readers.summaries import upload_of
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, ChosenEvent, Settings, first_class
+from dashboard.summaries import upload_of
 from dashboard.summary_file import are_summaries, parse_summary
 
 PIPED = Path("-")

@@ -20,7 +20,7 @@ from calibcore.grouping import Grouping
 from calibcore.summary import AnySummary, BatchCounts, Summary
 from dashboard.readers.records import SUMMARY
 from dashboard.readers.refusal import visible
-from dashboard.readers.summaries import BY, CELLS, COUNTS, KIND, VERSION, Coded, summary_of
+from dashboard.summaries import BY, CELLS, COUNTS, KIND, VERSION, Coded, summary_of
 
 _KEY = f"fractile.{SUMMARY}".encode()
 _BATCH = 1 << 18

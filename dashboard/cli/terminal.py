@@ -98,10 +98,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
         def tell(share: float) -> None:
             progress.update(task, completed=share)
 
-        files: Sequence[Path] = given["files"]
-        if are_summaries(files):
-            _refuse_rows(given)
-        upload = read_paths(files, options_of(given))
+        upload = _read_audited(given)
         event = event_of(upload, given["event"])
         stage("Fitting")
         scene = scene_of(
@@ -126,6 +123,13 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     for one in holding:
         console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)
     return bool(holding)
+
+
+def _read_audited(given: Mapping[str, Any]) -> Upload:
+    files: Sequence[Path] = given["files"]
+    if are_summaries(files):
+        _refuse_rows(given)
+    return read_paths(files, options_of(given))
 
 
 def _print_notes(console: Lines, scene: Scene) -> None:

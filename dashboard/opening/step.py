@@ -37,11 +37,14 @@ _VISIT = "import_visit"
 """Files and page that were shown last."""
 
 
-def show_empty() -> None:
-    """Show what to upload while no file is there."""
+def show_empty(within: Path | None = None) -> None:
+    """Show what to upload while no file is there, or which summaries a folder has to choose."""
     files.prepare()
     choices.current()
     panel.await_choice()
+    if within is not None:
+        _show_folder(within)
+        return
     st.header(words.BRING, anchor=False)
     with st.container(key="phone_panel"):
         st.markdown(words.PANEL_ON_PHONES)
@@ -66,10 +69,8 @@ def show_empty() -> None:
         st.markdown(f"{templates.ways_to_bring()}\n\n{templates.most()}")
 
 
-def show_folder(within: Path) -> None:
-    """Show which summaries are in the server's folder, while none is chosen."""
-    files.prepare()
-    panel.await_choice()
+def _show_folder(within: Path) -> None:
+    """Show which summaries are in the server's folder."""
     st.header(summaries.CHOOSE, anchor=False)
     listed = folder.listed(within)
     st.markdown(summaries.HOW if listed else summaries.NONE_THERE)

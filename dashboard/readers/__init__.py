@@ -1,7 +1,6 @@
 """Untrusted bytes to sets of logits or probabilities with their labels.
 
     bytes -> formats (in the worker) -> Table | Arrays -> recognition -> sets -> meaning -> Upload
-                                              a summary -> summaries ------------------> Upload
 
 No step looks back, and no file runs code, whatever its ending says.
 """
@@ -16,7 +15,6 @@ from dashboard.readers.interpret import interpret
 from dashboard.readers.records import Arrays, Options, SliceColumn, Table
 from dashboard.readers.refusal import FileError, Question, only_refusals, visible
 from dashboard.readers.sets import contents_of
-from dashboard.readers.summaries import summary_of_table, upload_of
 from dashboard.readers.together import combine_parsed
 from dashboard.readers.upload import Upload
 
@@ -66,8 +64,6 @@ def read(name: str, data: bytes, **choices: Any) -> Upload:
 def understand(files: Sequence[Parsed], options: Options) -> Upload:
     """Take what files hold for logits, probabilities or labels, several files together."""
     endings = [ending_of(file.name) for file in files]
-    if any(isinstance(file.body, Table) and file.body.summary for file in files):
-        return _added_up(files)
     if len(files) == 1:
         contents = contents_of(files[0].body, options)
     else:
@@ -83,17 +79,6 @@ def understand(files: Sequence[Parsed], options: Options) -> Upload:
     except FileError as error:
         error.known = error.known or contents
         raise
-
-
-def _added_up(files: Sequence[Parsed]) -> Upload:
-    """Take files for the summaries that they are."""
-    summaries = {}
-    for file in files:
-        if not isinstance(file.body, Table) or not file.body.summary:
-            wanted = "summaries alone, or files of rows alone"
-            raise FileError("files", "summaries beside files of rows", wanted)
-        summaries[file.name] = summary_of_table(file.body, file.name)
-    return upload_of(summaries, digest_of([file.digest for file in files]))
 
 
 def digest_of(digests: Sequence[str]) -> str:

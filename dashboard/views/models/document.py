@@ -78,7 +78,7 @@ def series_blocks(
     if drift is not None:
         line = drift_line("the files", names, (drift, None), expert=expert)
     rows = tuple(Row(one.name, one.name, _cells(one)) for one in periods)
-    table = Table("series", summaries.SERIES, rows, look="measures all-columns")
+    table = Table("series", summaries.SERIES, rows, look="measures")
     return Sentences("drift", (line.replace("**", ""),), headline=True), table
 
 

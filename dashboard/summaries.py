@@ -1,7 +1,7 @@
 """Summaries of rows: their columns checked, files added up, and what no summary can show."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -19,6 +19,7 @@ from calibcore.summary import (
     Names,
     Summary,
 )
+from dashboard.readers import Parsed, digest_of
 from dashboard.readers.records import SUMMARY, SliceColumn, Table
 from dashboard.readers.refusal import FileError, visible
 from dashboard.readers.upload import Upload
@@ -127,6 +128,26 @@ def summary_of_table(table: Table, name: str) -> AnySummary:
         return summary_of(columns, table.summary, visible(name, 60))
     except CalibrationInputError as error:
         raise FileError(error.field, error.actual, error.expected) from error
+
+
+def added_up(files: Sequence[Parsed]) -> Upload | None:
+    """Return what files hold together that are summaries; None of files of rows.
+
+    Raises
+    ------
+    FileError
+        Some are and some are not, or one is damaged.
+    """
+    tables = {
+        file.name: file.body for file in files if isinstance(file.body, Table) and file.body.summary
+    }
+    if not tables:
+        return None
+    if len(tables) < len(files):
+        wanted = "summaries alone, or files of rows alone"
+        raise FileError("files", "summaries beside files of rows", wanted)
+    summaries = {name: summary_of_table(table, name) for name, table in tables.items()}
+    return upload_of(summaries, digest_of([file.digest for file in files]))
 
 
 def upload_of(summaries: Mapping[str, AnySummary], digest: str) -> Upload:
