@@ -158,7 +158,7 @@ def told_rows(end: bytes) -> int | None:
 
     Examples
     --------
-    >>> told_rows(write_summary(Summary.of([0.2, 0.6], [0, 1]))[-500:])
+    >>> told_rows(write_summary(Summary.of([0.2, 0.6], [0, 1]))[-1000:])
     2
     """
     if not end.endswith(b"PAR1") or _KEY not in end:

@@ -119,8 +119,8 @@ def neighbours_joined(
     >>> from calibcore.counted import counted_scores
     >>> scores = np.linspace(0, 1, 101)
     >>> rows, weights, _ = neighbours_joined(counted_scores(tally(scores, [0] * 101)), most=10)
-    >>> rows.n_samples < 11, weights.values.sum(), round(weights.values @ rows.scores, 9)
-    (True, 101.0, 50.5)
+    >>> rows.n_samples < 11, weights.values.sum().item(), (weights.values @ rows.scores).round(9)
+    (True, 101.0, np.float64(50.5))
     """
     rows, weights = weighted(event)
     if not isinstance(event, CountedScores) or weights is None or event.counted.scores.size <= most:
@@ -131,7 +131,7 @@ def neighbours_joined(
     if rows.groups is not None:
         number = number * (int(rows.groups.max()) + 1) + rows.groups
     _, place, own = np.unique(number, return_index=True, return_inverse=True)
-    times = np.bincount(own, weights.values)
+    times = np.bincount(own, weights.values).astype(np.float64)
     scores = np.clip(np.bincount(own, weights.values * rows.scores) / times, 0, 1)
     return EventScores(scores, rows.hits[place]), RowWeights(times, "frequency"), place
 
