@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dashboard.compute.files import SourceFile
 from dashboard.readers.limits import check_size
-from dashboard.readers.refusal import FileError
+from dashboard.readers.refusal import FileError, PassingError
 from dashboard.summary_file import TAIL, told_rows
 
 SUMMARIES = "FRACTILE_SUMMARIES"
@@ -65,10 +65,11 @@ def _is_named(name: str) -> bool:
 
 
 def _listed(folder: Path, name: str) -> Listed | None:
+    """Return a summary that is in the folder under this name; None where none is."""
     try:
         state = _state(folder, name)
         rows = _rows(folder, name, state)
-    except (OSError, FileError):
+    except (OSError, ValueError):  # a name that no file can have; a file that is too large
         return None
     return None if rows is None else Listed(name, rows, state[2] / 1e9)
 
@@ -76,20 +77,34 @@ def _listed(folder: Path, name: str) -> Listed | None:
 def source(folder: Path, name: str) -> SourceFile:
     """Return a file of the folder, to be read like one that was brought.
 
-    ``name``: of one that is listed; any other is refused, a path among them.
+    ``name``: of one that could be listed; any other is refused, a path among them.
 
     Raises
     ------
     FileError
         No such file, or one that is too large or cannot be read.
     """
-    if name not in {one.name for one in listed(folder)}:
+    if not _is_named(name) or _listed(folder, name) is None:
         raise FileError("file", "no such summary in the folder", "one of those that are listed")
     try:
-        state = _state(folder, name)
-        return SourceFile(name, _digest(folder, name, state), lambda: _bytes(folder, name))
+        digest = _digest(folder, name, _state(folder, name))
     except OSError as error:
-        raise FileError("file", error.strerror or "no file", "one to read") from error
+        raise _gone(error) from error
+
+    def load() -> bytes:
+        try:
+            data = _bytes(folder, name)
+        except OSError as error:
+            raise _gone(error) from error
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise PassingError("file", "a file that changes while it is read", "it once more")
+        return data
+
+    return SourceFile(name, digest, load)
+
+
+def _gone(error: OSError) -> PassingError:
+    return PassingError("file", error.strerror or "no plain file", "a summary in the folder")
 
 
 def _open(folder: Path, name: str) -> int:

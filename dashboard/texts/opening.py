@@ -584,6 +584,11 @@ _WAYS = (
         "pt pth safetensors",
     ),
     (
+        "summaries of more rows than memory holds",
+        "what `fractile summarise` writes; several are added up",
+        "",
+    ),
+    (
         "pickles",
         "a dictionary of arrays, or the files of NN_calibration; no code in them is run",
         "p pkl pickle",

@@ -163,7 +163,8 @@ def test_what_is_not_in_the_folder_cannot_be_opened(days: Path) -> None:
     for name in (
         "link.parquet", "../secret.parquet", "within/secret.parquet", secret, "pipe.parquet",
         "more.parquet", "more.parquet/inside.parquet", "", ".", "..", "day0.parquet/",
-        "DAY0.parquet", "day0.parquet\x00",
+        "DAY0.parquet", "day0.parquet\x00", "./day0.parquet", "x\x00.parquet",
+        "a" * 999 + ".parquet",
     ):  # fmt: skip
         with pytest.raises(FileError, match="no such summary in the folder"):
             folder.source(days, name)
@@ -173,11 +174,21 @@ def test_what_is_not_in_the_folder_cannot_be_opened(days: Path) -> None:
         assert words.CHOOSE in bodies(page)
 
 
+def test_a_file_that_changes_is_not_taken_for_another(days: Path) -> None:
+    one = folder.source(days, "day0.parquet")
+    (days / "day0.parquet").write_bytes(write_summary(day(1)))
+    with pytest.raises(FileError, match="changes while it is read"):
+        one.load()
+    again = folder.source(days, "day0.parquet")
+    assert again.digest != one.digest
+    assert again.load() == write_summary(day(1))
+
+
 def test_a_file_that_becomes_a_link_is_not_followed(days: Path) -> None:
     one = folder.source(days, "day0.parquet")
     (days / "day0.parquet").unlink()
     (days / "day0.parquet").symlink_to(days.parent / "secret.parquet")
-    with pytest.raises(OSError, match="link"):
+    with pytest.raises(FileError, match="a link"):
         one.load()
     with pytest.raises(FileError):
         folder.source(days, "day0.parquet")
