@@ -174,6 +174,8 @@ class Summary:
         seen = counts > 0
         if not seen.any():
             raise CalibrationInputError("rows", "none at any score", "at least 1 row")
+        if float(counts.sum(dtype=np.float64)) > _FEW:
+            raise CalibrationInputError("rows", f"more than {_FEW:,}", "as many as can be counted")
         distinct, *sums = _added(checked[seen], counts[seen], hits[seen])
         return _fitted(cls(distinct, sums[0], sums[1]))
 
@@ -738,7 +740,7 @@ class BatchCounts:
     ) -> None:
         """Count rows; ``groups``: of each column the place of each row among names."""
         given, hits = validation.scores_and_hits(scores, outcomes)
-        for names, rows in _grouped(groups, given.size, self.columns):
+        for names, rows in rows_of_groups(groups, given.size, self.columns):
             own = given[rows], hits[rows]
             if self._grids is None:
                 self._parts.setdefault(names, []).append(Summary.of(*own))
@@ -768,24 +770,36 @@ def _size(parts: Mapping[Names, Sequence[Summary]]) -> int:
     return sum(one.scores.size for some in parts.values() for one in some)
 
 
-def _grouped(
-    groups: Sequence[tuple[Labels, Sequence[str]]], n_rows: int, columns: Names
+def rows_of_groups(
+    groups: Sequence[tuple[Labels, Sequence[str]]], n_rows: int, columns: Sequence[str]
 ) -> list[tuple[Names, slice | NDArray[np.intp]]]:
-    """Return each group that has rows by its names, and these rows."""
+    """Return each group that has rows by its names, and these rows; all of them without columns.
+
+    ``groups``: as for `BatchCounts.add`. ``n_rows``: how many there are. ``columns``: of groups.
+
+    Raises
+    ------
+    CalibrationInputError
+        Not a group of each row in each column; more groups than are counted.
+
+    Examples
+    --------
+    >>> rows_of_groups([(np.array([0, 1, 0]), ("eu", "us"))], 3, ["region"])
+    [(('eu',), array([0, 2])), (('us',), array([1]))]
+    """
     if len(groups) != len(columns) or any(len(place) != n_rows for place, _ in groups):
         raise CalibrationInputError("groups", "other columns", "a group of each row in each column")
     if not groups:
         return [((), slice(None))]
-    sizes = [len(names) for _, names in groups]
-    numbers = np.ravel_multi_index([place for place, _ in groups], sizes)
-    different, of_row = np.unique(numbers, return_inverse=True)
-    check_groups(columns, different.size)
+    every: list[Names] = [()]
+    of_row = np.zeros(n_rows, dtype=np.int64)
+    for place, names in groups:
+        different, of_row = np.unique(of_row * len(names) + place, return_inverse=True)
+        check_groups(columns, different.size)
+        pairs = (divmod(number, len(names)) for number in different.tolist())
+        every = [(*every[before], names[own]) for before, own in pairs]
     order, ends = np.argsort(of_row, kind="stable"), np.cumsum(np.bincount(of_row))
-    texts = [
-        [names[k] for k in places]
-        for (_, names), places in zip(groups, np.unravel_index(different, sizes), strict=True)
-    ]
-    return [*zip(zip(*texts, strict=True), np.split(order, ends[:-1]), strict=True)]
+    return [*zip(every, np.split(order, ends[:-1]), strict=True)]
 
 
 def _places(scores: Floats, log_odds: Floats) -> Whole:

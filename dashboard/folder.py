@@ -10,7 +10,7 @@ from pathlib import Path
 from dashboard.compute.files import SourceFile
 from dashboard.readers.limits import check_size
 from dashboard.readers.refusal import FileError, PassingError
-from dashboard.summary_file import TAIL, told_rows
+from dashboard.summary_file import TAIL, rows_in_tail
 
 SUMMARIES = "FRACTILE_SUMMARIES"
 """Environment variable with the folder, which `fractile serve --summaries` sets; none without."""
@@ -135,7 +135,7 @@ def _state(folder: Path, name: str) -> State:
 def _rows(folder: Path, name: str, state: State) -> int | None:
     with os.fdopen(_open(folder, name), "rb") as file:
         file.seek(max(state[1] - TAIL, 0))
-        return told_rows(file.read(TAIL))
+        return rows_in_tail(file.read(TAIL))
 
 
 @lru_cache(maxsize=4 * MOST_FILES)

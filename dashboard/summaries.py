@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from calibcore.errors import CalibrationInputError
 from calibcore.summary import (
-    MOST_GROUPS,
     N_CELLS,
     AnySummary,
     Cells,
     GroupedSummary,
     Names,
     Summary,
+    rows_of_groups,
 )
 from dashboard.readers import Parsed, digest_of
 from dashboard.readers.records import SUMMARY, SliceColumn, Table
@@ -32,6 +32,9 @@ CELLS = "cell", "score_total", "event_score_total", "brier_total", "nll_total"
 BY = "by "
 """Before the name of a column of groups, so that it is called as no other."""
 
+_MOST_COLUMNS = 32
+"""By which a file may be grouped; each takes a pass."""
+
 KIND = f"a summary of version {VERSION}, as fractile summarise writes it"
 NO_ROWS = "Single rows, such as those behind a bin: a summary counts rows and keeps none."
 NO_PAIRS = "SKCE, and measures of all classes: a summary has the scores of one event."
@@ -41,10 +44,10 @@ Coded = tuple[NDArray[Any], tuple[str, ...]]
 """Of each row, its text by its place among the different ones; these."""
 
 
-def summary_of(columns: Mapping[str, NDArray[Any] | Coded], told: str, name: str) -> AnySummary:
+def summary_of(columns: Mapping[str, NDArray[Any] | Coded], text: str, name: str) -> AnySummary:
     """Return the summary that a file's columns hold.
 
-    ``told``: what the file tells of itself, as JSON. ``name``: of the file, for a refusal.
+    ``text``: what the file tells of itself, as JSON. ``name``: of the file, for a refusal.
 
     Raises
     ------
@@ -52,7 +55,7 @@ def summary_of(columns: Mapping[str, NDArray[Any] | Coded], told: str, name: str
         What is no summary, one of another version, or one that has been changed.
     """
     try:
-        facts = json.loads(told)
+        facts = json.loads(text)
         version = facts["version"]
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise CalibrationInputError(name, "no summary", KIND) from error
@@ -74,24 +77,16 @@ def _checked(columns: Mapping[str, Any], by: Names, n_rows: int) -> AnySummary:
 
 def _groups(columns: Mapping[str, Any], by: Names) -> GroupedSummary:
     counts = {name: columns[name] for name in (*COUNTS, *CELLS) if name in columns}
-    numbers, sizes = np.zeros(len(counts["score"]), dtype=np.int64), list[int]()
-    for name in by:
-        place, names = columns[f"{BY}{name}"]
-        if len({*names}) < len(names) or len(names) > MOST_GROUPS or np.min(place) < 0:
-            raise ValueError(f"groups of {name} that are none")
-        numbers, sizes = numbers * len(names) + place, [*sizes, len(names)]
-    different, of_row = np.unique(numbers, return_inverse=True)
-    if different.size > MOST_GROUPS:
-        raise ValueError(f"more than {MOST_GROUPS} groups")
-    places = np.unravel_index(different, sizes)
-    texts = [
-        [columns[f"{BY}{name}"][1][k] for k in at] for name, at in zip(by, places, strict=True)
-    ]
-    parts = {}
-    for k, own in enumerate(zip(*texts, strict=True)):
-        rows = np.flatnonzero(of_row == k)
-        parts[own] = _one({name: values[rows] for name, values in counts.items()})
-    return GroupedSummary.of_parts(by, parts)
+    if len(by) > _MOST_COLUMNS:
+        raise ValueError(f"{len(by):,} columns of groups")
+    groups = [columns[f"{BY}{name}"] for name in by]
+    for place, names in groups:
+        if len({*names}) < len(names) or place.min() < 0 or place.max() >= len(names):
+            raise ValueError("groups that are none")
+    rows = rows_of_groups(groups, len(counts["score"]), by)
+    return GroupedSummary.of_parts(
+        by, {own: _one({name: of[some] for name, of in counts.items()}) for own, some in rows}
+    )
 
 
 def _one(counts: Mapping[str, NDArray[Any]]) -> Summary:

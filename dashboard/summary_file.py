@@ -132,8 +132,8 @@ def parse_summary(data: bytes, name: str) -> AnySummary:
         columns = {column: _values(table[column]) for column in table.column_names}
     except (pa.ArrowException, OSError) as error:
         raise CalibrationInputError(name, "no summary", KIND) from error
-    told = (table.schema.metadata or {}).get(_KEY, b"")
-    return summary_of(columns, told.decode("utf-8", "replace"), name)
+    text = (table.schema.metadata or {}).get(_KEY, b"")
+    return summary_of(columns, text.decode("utf-8", "replace"), name)
 
 
 def _values(cells: pa.ChunkedArray) -> NDArray[np.generic] | Coded:
@@ -151,20 +151,20 @@ TAIL = 1 << 16
 _TELLS = re.compile(rb'\{"version": \d{1,9}, "rows": (\d{1,15})[,}]')
 
 
-def told_rows(end: bytes) -> int | None:
+def rows_in_tail(end: bytes) -> int | None:
     """Return how many rows a file tells that is a summary; None of any other.
 
     No part of the file is parsed: it is sought in the last bytes, which are given.
 
     Examples
     --------
-    >>> told_rows(write_summary(Summary.of([0.2, 0.6], [0, 1]))[-1000:])
+    >>> rows_in_tail(write_summary(Summary.of([0.2, 0.6], [0, 1]))[-1000:])
     2
     """
     if not end.endswith(b"PAR1") or _KEY not in end:
         return None
-    told = _TELLS.search(end)
-    return None if told is None else int(told[1])
+    place = _TELLS.search(end)
+    return None if place is None else int(place[1])
 
 
 def summarise(

@@ -457,3 +457,16 @@ def test_damaged_groups_are_refused(told: dict[str, object], said: str) -> None:
     with pytest.raises(CalibrationInputError, match="a damaged summary") as caught:
         parse_summary(bytes(sink.getvalue()), "week.parquet")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["none", "platt"])
+def test_as_many_rows_as_can_be_counted_are_reported(tmp_path: Path, method: str) -> None:
+    parts = {
+        ("a",): Summary.of_counts([0.2, 0.5, 0.7], [2**51] * 3, [2**49, 2**50, 2**51]),
+        ("b",): Summary.of_counts([0.2], [2**51], [5]),
+    }
+    path = tmp_path / "many.parquet"
+    path.write_bytes(write_summary(GroupedSummary.of_parts(["group"], parts)))
+    made = run("audit", path, "--calibrator", method, "--report", tmp_path / "r.html")
+    assert (made.exit_code, made.stderr) == (0, "")
+    assert "Worst subgroup" in made.stdout

@@ -521,6 +521,12 @@ def test_what_is_no_score_or_outcome_in_duckdb_is_refused(
     assert str(caught.value).startswith(said)
 
 
+def test_more_rows_than_can_be_counted_are_refused() -> None:
+    assert Summary.of_counts([0.2, 0.3], [2**52, 2**52], [0, 1]).n_samples == 2**53
+    with pytest.raises(CalibrationInputError, match="rows: more than"):
+        Summary.of_counts([0.2, 0.3], [2**53, 2], [0, 1])
+
+
 def test_what_is_no_summary_is_not_added() -> None:
     with pytest.raises(TypeError):
         Summary.of([0.2], [0]) + 1  # type: ignore[operator]

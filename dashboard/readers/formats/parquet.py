@@ -43,7 +43,7 @@ _SCORE_KEYS = (
 _MAX_CLASSES, _MAX_RANKS = 4096, 100
 _TOO_MANY = "lists of too many classes"
 _N_SHOWN, _ITEMS_SHOWN, _CELL_SHOWN = 10, 4, 60
-_TOLD = 100_000
+_LONGEST = 100_000
 """Bytes that a summary may tell of itself."""
 
 
@@ -465,8 +465,8 @@ def _table(data: bytes) -> Table:
 
     kinds = {field.name: field.type for field in schema}
     table = table_of(columns_of_fields(kinds, load), meta.num_rows)
-    told = (schema.metadata or {}).get(f"fractile.{SUMMARY}".encode(), b"")
-    return replace(table, summary=told[:_TOLD].decode("utf-8", "replace"))
+    text = (schema.metadata or {}).get(f"fractile.{SUMMARY}".encode(), b"")
+    return replace(table, summary=text[:_LONGEST].decode("utf-8", "replace"))
 
 
 def _texts(meta: pq.FileMetaData, schema: pa.Schema) -> list[str]:
