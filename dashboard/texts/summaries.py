@@ -14,7 +14,7 @@ NONE_THERE = "No summary is in the folder. `fractile summarise` writes them."
 HEAD = ("File", "Rows", "Changed")
 
 NEEDS_ROWS = "This page needs single rows, which a summary does not keep."
-NO_LIST = "The rows behind a bin cannot be listed: a summary counts rows and keeps none."
+NO_LIST = "Single rows, such as those behind a bin, cannot be listed: a summary keeps none."
 NO_GROUPS = "This summary has no subgroups. `fractile summarise --by COLUMN` counts by them."
 NO_HAND = "Setting knots by hand needs single rows, which a summary does not keep."
 ONE_ALONE = "Open two summaries or more, such as days, to see them one after another."
