@@ -19,7 +19,9 @@ NO_GROUPS = "This summary has no subgroups. `fractile summarise --by COLUMN` cou
 NO_HAND = "Setting knots by hand needs single rows, which a summary does not keep."
 ONE_ALONE = "Open two summaries or more, such as days, to see them one after another."
 
-SERIES = ("Summary", "Rows", "Observed frequency", "KS error", "Mean gap, pp (95% CI)")
+SERIES = ("Summary", "Mean gap, pp (95% CI)", "KS error", "Observed frequency", "Rows")
+"""A phone shows the first three."""
+
 NOT_TESTED = "Drift is not tested: it takes 30 rows before a period and 30 from it on."
 PICTURE = "Mean gap of each summary"
 CAPTION = "Mean score minus observed frequency, 95% CI. In the order of the files' names."

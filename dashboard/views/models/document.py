@@ -88,9 +88,9 @@ def _cells(one: Period) -> tuple[Cell, ...]:
         amount(value, "share", n_rows, signed=True)
         for value in (one.mean_gap, one.interval.low, one.interval.high)
     )
-    shares = (percent(value, n_rows) for value in (one.hit_rate, one.ks_error))
     return (
-        Cell(f"{n_rows:,}", value=float(n_rows)),
-        *map(Cell, shares),
         Cell(gap, f"{low} to {high}", one.mean_gap, one.interval.low, one.interval.high),
+        Cell(percent(one.ks_error, n_rows), value=one.ks_error),
+        Cell(percent(one.hit_rate, n_rows), value=one.hit_rate),
+        Cell(f"{n_rows:,}", value=float(n_rows)),
     )
