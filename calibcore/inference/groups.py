@@ -567,7 +567,7 @@ def _root_of(alike: Floats) -> Floats:
     [[1.01, -1.01], [-1.01, 1.01]]
     """
     try:
-        return np.linalg.cholesky(alike)
+        return np.asarray(np.linalg.cholesky(alike), dtype=np.float64)
     except np.linalg.LinAlgError:  # what is fitted takes nearly all of few different scores
         values, vectors = np.linalg.eigh((alike + alike.T) / 2)
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0)))

@@ -461,7 +461,7 @@ def test_damaged_groups_are_refused(told: dict[str, object], said: str) -> None:
 
 @pytest.mark.parametrize("method", ["none", "platt"])
 def test_as_many_rows_as_can_be_counted_are_reported(tmp_path: Path, method: str) -> None:
-    parts = {
+    parts: dict[tuple[str, ...], Summary] = {
         ("a",): Summary.of_counts([0.2, 0.5, 0.7], [2**51] * 3, [2**49, 2**50, 2**51]),
         ("b",): Summary.of_counts([0.2], [2**51], [5]),
     }
