@@ -22,6 +22,7 @@ from calibcore.calibrators.lifts import (
 )
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS
+from calibcore.counted import weighted
 from calibcore.cumulative import ks_of
 from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
@@ -388,17 +389,21 @@ def movement(before: EventScores, after: EventScores) -> Movement:
         raise CalibrationInputError(
             "after", f"{after.n_samples:,} rows", f"the {before.n_samples:,} rows of before"
         )
-    shift = after.scores - before.scores
+    (was, weights), (now, _) = weighted(before), weighted(after)
+    shift = now.scores - was.scores
     distance = np.abs(shift)
     farthest = int(distance.argmax())
+    times = np.ones(shift.size)
+    if was is not before and weights is not None:
+        times = weights.values
     return Movement(
-        n_samples=shift.size,
-        n_lowered=int(np.count_nonzero(shift < -_FALL)),
-        n_raised=int(np.count_nonzero(shift > _FALL)),
-        mean_shift=row_mean(shift, before.weights),
-        mean_distance=row_mean(distance, before.weights),
-        score=float(before.scores[farthest]),
-        calibrated=float(after.scores[farthest]),
+        n_samples=before.n_samples,
+        n_lowered=int(times[shift < -_FALL].sum()),
+        n_raised=int(times[shift > _FALL].sum()),
+        mean_shift=row_mean(shift, weights),
+        mean_distance=row_mean(distance, weights),
+        score=float(was.scores[farthest]),
+        calibrated=float(now.scores[farthest]),
     )
 
 

@@ -220,6 +220,11 @@ class EventScores:
         """Number of rows of which something is kept each: all, unless equal ones are counted."""
         return self.n_samples
 
+    @property
+    def n_hits(self) -> int:
+        """Number of rows with the event."""
+        return int(self.hits.sum())
+
     def rows(self, chosen: ArrayLike) -> "EventScores":
         """Keep the chosen rows, given as indices or as a mask."""
         index = _row_index(chosen, self.n_samples)

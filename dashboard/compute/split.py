@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calibcore.binning import equal_ranges, round_ranges
 from calibcore.calibrators import CATALOGUE, Method
 from calibcore.calibrators.base import FittedVectorMap
+from calibcore.counted import CountedScores
 from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.events import OneClass, TopR
 from calibcore.fitting import prepare
@@ -63,7 +64,7 @@ class Slicing:
     shown: tuple[str, ...]
     """What each subgroup holds, as it is written; text of the file, to be escaped."""
     places: Mapping[SetChoice, Places]
-    """Subgroup of each row; shape (n_samples,)."""
+    """Subgroup of each row, of a summary of each of its cells; shape (n_cells,)."""
     fair: bool = True
     """Whether the subgroups were made without the true class, so that perfectly calibrated scores
     are calibrated in each.
@@ -85,7 +86,9 @@ class Slicing:
 
 
 def ways(upload: Upload) -> list[str]:
-    """Return what rows can be grouped by, the columns of the file first."""
+    """Return what rows can be grouped by, the columns of the file first; a summary has no more."""
+    if upload.summary is not None:
+        return [*_columns(upload)]
     classes = [PREDICTED, TRUE] if upload.class_names is not None else []
     return [*_columns(upload), *classes, *SCORES]
 
@@ -136,9 +139,13 @@ def _by(upload: Upload, settings: Settings, by: str) -> Slicing:
             for name, rows in zip(SETS, (split.calibration, split.test), strict=True)
         }
         return Slicing(by, names, names, classes, fair=by == PREDICTED)
+    name = _columns(upload)[by]
+    if isinstance(split.calibration, CountedScores) and isinstance(split.test, CountedScores):
+        of_groups = upload.columns["rows"][name]
+        sets = [rows.cells for rows in (split.calibration, split.test)]
+        return _by_column(by, [of_groups.rows(np.asarray(cells.groups)) for cells in sets])
     share, seed = settings.calibration_share, settings.seed
     columns = upload.split_columns(calibration_share=share, seed=seed)
-    name = _columns(upload)[by]
     return _by_column(by, [columns[one][name] for one in SETS])
 
 
@@ -198,6 +205,8 @@ _ROWS_A_GROUP = 20
 
 def groupings(upload: Upload) -> list[str]:
     """Return the columns of the file by which a calibrator can be told groups."""
+    if upload.summary is not None:
+        return []
     sets = list(upload.sets.items())
     n_rows = min((rows.n_samples for _, rows in sets), default=0)
 
@@ -334,7 +343,9 @@ def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | Non
     slicing = slicing_of(upload, settings, settings.only.by)
     first, last = (slicing.shown[place] for place in _ends(slicing, settings.only))
     shown = first if first == last else f"{first} \u2013 {last}"
-    return Part(slice_name(slicing.by, shown), int(mask.sum()), mask.size)
+    whole = whole_split(upload, settings)
+    rows = whole.test if chosen == "test" else whole.calibration
+    return Part(slice_name(slicing.by, shown), _kept(rows, mask).n_samples, rows.n_samples)
 
 
 def evaluated_split(upload: Upload, settings: Settings) -> AnySplit:
@@ -349,8 +360,12 @@ def evaluated_split(upload: Upload, settings: Settings) -> AnySplit:
 
 def _cut(whole: AnySplit, slicing: Slicing, only: Slice) -> AnySplit:
     fitted, evaluated = (_rows_of(slicing, only, chosen) for chosen in SETS)
-    calibration, test = whole.calibration.rows(fitted), whole.test.rows(evaluated)
+    calibration, test = _kept(whole.calibration, fitted), _kept(whole.test, evaluated)
     return Split(calibration, test, whole.same_data)
+
+
+def _kept(rows: Rows, mask: Mask) -> Rows:
+    return rows.part(mask) if isinstance(rows, CountedScores) else rows.rows(mask)
 
 
 def split_of(upload: Upload, settings: Settings) -> AnySplit:

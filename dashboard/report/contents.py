@@ -44,6 +44,7 @@ from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
 from dashboard.report.reference import reference_of
 from dashboard.scene import Scene
+from dashboard.settings import ChosenEvent
 from dashboard.take_home import files as take_home
 from dashboard.texts import opening as imports
 from dashboard.texts import report as words
@@ -260,7 +261,7 @@ def _rows(scene: Scene) -> Table:
     counted: dict[str, list[Cell]] = {say_rows("All rows"): []}
     for _, rows in sets:
         counted[say_rows("All rows")].append(_count(rows.n_samples, rows.n_samples))
-        for name, count in _classes(rows):
+        for name, count in _classes(rows, scene.settings.event):
             counted.setdefault(name, []).append(_count(count, rows.n_samples))
     heads = ("Class", *(say_rows(name).capitalize() for name, _ in sets))
     table = tuple(Row(name, name, tuple(cells)) for name, cells in counted.items())
@@ -271,11 +272,12 @@ def _count(count: int, of: int) -> Cell:
     return Cell(f"{count:,}" if count == of else words.share(count, of), value=float(count))
 
 
-def _classes(rows: LogitSet | EventScores) -> list[tuple[str, int]]:
-    """Count the rows of each class, or of predictions that were right and wrong."""
+def _classes(rows: LogitSet | EventScores, event: ChosenEvent) -> list[tuple[str, int]]:
+    """Count the rows of each class, or those with the event and without."""
     if isinstance(rows, EventScores):
-        n_hits = int(np.sum(rows.hits))
-        return [("Correct", n_hits), ("Not correct", rows.n_samples - n_hits)]
+        of_one = isinstance(event, OneClass)
+        named, other = ("With the event", "Without") if of_one else ("Correct", "Not correct")
+        return [(named, rows.n_hits), (other, rows.n_samples - rows.n_hits)]
     names = rows.class_names
     counts = np.bincount(rows.labels, minlength=len(names)).tolist()
     counted = list(zip(names, counts, strict=True))

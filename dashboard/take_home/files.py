@@ -8,6 +8,7 @@ import numpy as np
 
 from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap
 from calibcore.calibrators.score_maps.offset import FittedScoreChain
+from calibcore.counted import weighted
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
@@ -131,7 +132,7 @@ def _fitted_scores(scene: Scene) -> Floats:
     """Return the scores that the calibrator was fitted on."""
     rows = scene.split.calibration
     if isinstance(rows, EventScores):
-        return rows.scores
+        return weighted(rows)[0].scores
     return scene.settings.event.outcomes(rows.probabilities, rows.labels).scores
 
 

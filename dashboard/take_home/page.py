@@ -92,7 +92,8 @@ def show(scene: Scene) -> None:
                 offer_table(
                     lambda: csv_of(*table), label=words.SCORES, name=file_name("score table")
                 )
-        _offer_rows(scene.upload, file)
+        if scene.upload.summary is None:
+            _offer_rows(scene.upload, file)
         how = say_rows(words.HOW)
         if file.columns:
             names = [one.column for one in file.columns]

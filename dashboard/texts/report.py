@@ -236,7 +236,7 @@ def command(
     if settings != usual or not default or options != known or not files:
         return ""
     given: dict[str, str | None] = {
-        "event": event,
+        "event": event if upload.summary is None else None,
         "calibrator": settings.method if settings.method != NO_METHOD else None,
         "group": settings.group,
         "values": options.values if options.values != "auto" else None,

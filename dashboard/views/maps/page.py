@@ -33,6 +33,7 @@ from dashboard.texts.glossary import SHORT_NAMES
 from dashboard.texts.methods import method_name
 from dashboard.texts.reliability import bins_caption
 from dashboard.texts.rows import say_rows
+from dashboard.texts.summaries import NO_HAND
 from dashboard.views.maps import results, words
 from dashboard.views.maps.results import AtTemperature
 from dashboard.widgets import address, headline
@@ -80,7 +81,10 @@ def show(scene: Scene) -> None:
     _show_triangle(scene)
     show_fitted(scene)
     take_home.show(scene)
-    show_manual(scene)
+    if scene.upload.summary is None:
+        show_manual(scene)
+    else:
+        st.markdown(NO_HAND)
 
 
 def _curves_of_groups(scene: Scene) -> list[NamedCurve]:

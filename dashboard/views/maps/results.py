@@ -16,6 +16,7 @@ from calibcore.calibrators import (
 )
 from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap, Progress, ScoreMap
 from calibcore.calibrators.method import Cost
+from calibcore.counted import weighted
 from calibcore.curves import (
     ClassMoves,
     KnotSweep,
@@ -128,9 +129,9 @@ def curve_of(scene: Scene, key: str) -> ScoreCurve | None:
         score_map = method_by_key(key).make()
         if not isinstance(score_map, ScoreMap):
             return None
-        rows = fitted_on(scene)
+        rows, weights = weighted(fitted_on(scene))
         try:
-            return score_curve(score_map.fit(rows.scores, rows.hits, sample_weight=rows.weights))
+            return score_curve(score_map.fit(rows.scores, rows.hits, sample_weight=weights))
         except CalibrationInputError:
             return None
 
