@@ -11,6 +11,7 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from dashboard.readers.design import copied, design_sentences, standing
 from dashboard.readers.limits import MAX_CLASSES
+from dashboard.readers.meaning.afterwards import known_afterwards, without
 from dashboard.readers.meaning.doubts import called_otherwise, doubts_of
 from dashboard.readers.meaning.labels import (
     LabelReading,
@@ -78,12 +79,18 @@ def _add(
     each = copied(raw, copies)
     doubts = (*upload.doubts, *doubts_of(sets, each, kind, upload.options))
     columns, left = shared_columns({role: part.columns for role, part in each.items()})
-    tables = {role: rows for role, rows in sets.items() if isinstance(rows, LogitSet)}
-    if tables and any(columns.values()):
-        columns, repeated = besides_prediction(columns, tables)
+    if any(columns.values()):
+        columns, repeated = besides_prediction(columns, sets)
         left += repeated
+    after = known_afterwards(columns, sets, each, upload.options)
+    columns = {
+        role: {name: column for name, column in part.items() if name not in after}
+        for role, part in columns.items()
+    }
+    doubts = (*doubts, *after.values())
     return replace(
         upload,
+        contents=without(upload.contents, [*after]),
         notes=(*upload.notes, *design_sentences(sets, raw)),
         proposals=(*upload.contents.proposals, *of_owners(raw, doubts, upload.options)),
         copies=copies,

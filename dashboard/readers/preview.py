@@ -5,7 +5,7 @@ from itertools import chain
 
 import numpy as np
 
-from calibcore.data import LogitSet
+from calibcore.data import EventScores, LogitSet
 from dashboard.readers.records import (
     Array,
     ColumnRole,
@@ -145,12 +145,16 @@ def shared_columns(
 
 
 def besides_prediction(
-    columns: dict[str, dict[str, SliceColumn]], sets: Mapping[Role, LogitSet]
+    columns: dict[str, dict[str, SliceColumn]], sets: Mapping[Role, LogitSet | EventScores]
 ) -> tuple[dict[str, dict[str, SliceColumn]], tuple[str, ...]]:
     """Leave out columns that repeat the predicted class, or whether it is right; name them."""
-    predicted = np.concatenate([rows.logits.argmax(axis=1) for rows in sets.values()])
-    right = predicted == np.concatenate([rows.labels for rows in sets.values()])
-    repeats = {"whether the predicted class is right": right, "the predicted class": predicted}
+    tables = [rows for rows in sets.values() if isinstance(rows, LogitSet)]
+    right = [rows.hits == 1 for rows in sets.values() if isinstance(rows, EventScores)]
+    predicted = [rows.logits.argmax(axis=1) for rows in tables]
+    right += [best == rows.labels for best, rows in zip(predicted, tables, strict=True)]
+    repeats = {"whether the predicted class is right": np.concatenate(right)}
+    if predicted:
+        repeats["the predicted class"] = np.concatenate(predicted)
     left = {}
     for name in next(iter(columns.values()), {}):
         values = np.concatenate([columns[role][name].values for role in sets])

@@ -88,6 +88,12 @@ def _has_blanks(feature: Feature) -> bool:
 # Further columns of a table: groups, months of dates, and what names the rows -----------------
 
 
+FEW_VALUES = 10
+"""A column of numbers with at most so many different ones is grouped by its values."""
+
+NUMBER_RANGES = 5
+"""Ranges, at most, into which other columns of numbers are cut."""
+
 MAX_COLUMNS, MAX_TEXTS, MAX_LENGTH = 40, 200, 200
 _NAME, _SHOWN, _FEWEST_COUNTED, _LONGEST_ID = 60, 8, 5, 18
 _ISO = re.compile(r"([12]\d{3})[-/]?(\d{2})(?:[-/]?\d{2})?(?:[T ].*)?", re.ASCII)
