@@ -530,6 +530,7 @@ NLL_MISCALIBRATION = EventMeasure(
     ideal=0.0,
     interval="inverted",
     compute=lambda c, _: c.once(corp_nll_of).miscalibration,
+    whole=True,
 )
 
 NLL_DISCRIMINATION = EventMeasure(
@@ -543,6 +544,7 @@ NLL_DISCRIMINATION = EventMeasure(
     better="higher",
     interval="lifted",
     compute=lambda c, _: c.once(corp_nll_of).discrimination,
+    whole=True,
     most=_entropy,
 )
 
