@@ -11,7 +11,6 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from dashboard.readers.design import copied, design_sentences, standing
 from dashboard.readers.limits import MAX_CLASSES
-from dashboard.readers.meaning.afterwards import known_afterwards, without
 from dashboard.readers.meaning.doubts import called_otherwise, doubts_of
 from dashboard.readers.meaning.labels import (
     LabelReading,
@@ -23,7 +22,12 @@ from dashboard.readers.meaning.measured import by_rows, few_decimals
 from dashboard.readers.meaning.repeated import DEPENDENT, of_owners
 from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
-from dashboard.readers.preview import besides_prediction, shared_columns
+from dashboard.readers.preview import (
+    besides_prediction,
+    known_afterwards,
+    shared_columns,
+    without,
+)
 from dashboard.readers.records import (
     SET_NAMES,
     Array,

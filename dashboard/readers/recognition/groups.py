@@ -95,7 +95,7 @@ NUMBER_RANGES = 5
 """Ranges, at most, into which other columns of numbers are cut."""
 
 MAX_COLUMNS, MAX_TEXTS, MAX_LENGTH = 40, 200, 200
-_NAME, _SHOWN, _FEWEST_COUNTED, _LONGEST_ID = 60, 8, 5, 18
+NAME, _SHOWN, _FEWEST_COUNTED, _LONGEST_ID = 60, 8, 5, 18
 _ISO = re.compile(r"([12]\d{3})[-/]?(\d{2})(?:[-/]?\d{2})?(?:[T ].*)?", re.ASCII)
 _DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-]([12]\d{3})(?: .*)?", re.ASCII)
 _SLASHED = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-]([12]\d{3})(?: .*)?", re.ASCII)
@@ -144,7 +144,7 @@ def group_of(column: Column) -> SliceColumn | str:
     >>> group_of(Column("ward", np.array([1, 0, 1], np.int32), ("B", "A"))).categories
     ('B', 'A')
     """
-    name, values = visible(column.name, _NAME), column.values
+    name, values = visible(column.name, NAME), column.values
     if column.unread or values.ndim != 1:
         return column.unread or "its cells are lists"
     if column.texts is None:
