@@ -28,6 +28,7 @@ from dashboard.readers.preview import (
     shared_columns,
     without,
 )
+from dashboard.readers.recognition.groups import GROUPING, grouping_note
 from dashboard.readers.records import (
     SET_NAMES,
     Array,
@@ -91,11 +92,14 @@ def _add(
         role: {name: column for name, column in part.items() if name not in after}
         for role, part in columns.items()
     }
-    doubts = (*doubts, *after.values())
+    doubts, notes = (*doubts, *after.values()), upload.notes
+    if after:
+        notes = tuple(note for note in notes if not note.startswith(GROUPING))
+        notes += (*grouping_note([*next(iter(columns.values()))]),)
     return replace(
         upload,
         contents=without(upload.contents, [*after]),
-        notes=(*upload.notes, *design_sentences(sets, raw)),
+        notes=(*notes, *design_sentences(sets, raw)),
         proposals=(*upload.contents.proposals, *of_owners(raw, doubts, upload.options)),
         copies=copies,
         calibration=sets.get("calibration"),

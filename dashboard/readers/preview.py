@@ -254,9 +254,7 @@ def _groups_of(column: SliceColumn) -> tuple[Places, list[str]]:
     """Return the group of each row as Subgroups has them, and how rows of each are described."""
     values = column.values
     if column.categories is not None:
-        texts = [
-            f"= {visible(text, _VALUE)}" if text else "left blank" for text in column.categories
-        ]
+        texts = [f"= {plain(text, _VALUE)}" if text else "left blank" for text in column.categories]
         return values.astype(np.intp), texts
     numbers = values.astype(np.float64)
     different = np.unique(numbers[~np.isnan(numbers)])

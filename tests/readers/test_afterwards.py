@@ -49,6 +49,7 @@ def test_a_loss_is_left_out_with_its_reason_until_it_is_chosen() -> None:
         " Grouping as its role (loss_amount=group in the command)."
     )
     assert grouped_by(upload) == []
+    assert not any(note.startswith("Grouping columns") for note in upload.notes)
     place = upload.preview.headings.index("loss_amount")
     assert upload.preview.roles[place] == "left out"
     assert upload.preview.reasons[place] == "known only after the outcome"

@@ -121,7 +121,7 @@ def groups_of(
             left.append((column.name, month))
         else:
             groups.append(month)
-    return tuple(groups), (*_note(groups), *_left(left))
+    return tuple(groups), (*grouping_note([group.name for group in groups]), *_left(left))
 
 
 def _named(column: Column) -> Column:
@@ -233,11 +233,15 @@ def _counts_rows(values: Array) -> bool:
     return values[0] in (0, 1) and np.array_equal(values, np.arange(len(values)) + int(values[0]))
 
 
-def _note(columns: Sequence[SliceColumn]) -> Iterator[str]:
-    if columns:
-        shown = ", ".join(plain(column.name, 40) for column in columns[:_SHOWN])
-        more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
-        yield f"Grouping columns: {shown}{more}."
+GROUPING = "Grouping columns: "
+
+
+def grouping_note(names: Sequence[str]) -> Iterator[str]:
+    """Say by which columns rows can be grouped, if there are any."""
+    if names:
+        shown = ", ".join(plain(name, 40) for name in names[:_SHOWN])
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        yield f"{GROUPING}{shown}{more}."
 
 
 def _left(left: Sequence[tuple[str, str]]) -> Iterator[str]:
