@@ -36,6 +36,7 @@ from dashboard.readers.refusal import percent, plain, visible
 _ROWS, _CLASSES, _COLUMNS, _CELL, _LIKELY = 10, 20, 20, 60, 3
 _VALUE = 30
 _PERIOD = re.compile(r"[12]\d{3}(-\S+)?", re.ASCII)
+_IN_COLUMN = re.compile('column "(.*)"', re.DOTALL)
 AFTERWARDS = "known only after the outcome"
 _USES: dict[ColumnRole, ColumnUse] = {
     "outcome": "label", "score": "score", "class": "class", "prediction": "prediction",
@@ -284,14 +285,14 @@ def _of_group(
     rows, part = next(iter(sets.values())), next(iter(raw.values()))
     said, of = "are right" if k else "are wrong", ""
     if isinstance(rows, LogitSet):
-        label = part.label_name if isinstance(part, RawSet) else None
-        value = plain(rows.class_names[k], 30)
-        said = f"are of class {value}" if label is None else f"have {value} in {label}"
+        label = (part.label_name if isinstance(part, RawSet) else None) or ""
+        value, column = plain(rows.class_names[k], 30), _IN_COLUMN.fullmatch(label)
+        said = f"have {column[1]} = {value}" if column else f"are of class {value}"
         of = " of that class" if rows.n_classes > 2 else ""
     return (
         f"All {members} {said}, though their mean score{of} is {percent(mean)}: it seems to be"
-        f" {AFTERWARDS}, so it is not used for subgroups. To use it all the same, choose Grouping"
-        f" as its role ({plain(name, 40)}=group in the command)."
+        f" {AFTERWARDS}, so it is not used for subgroups. To use it all the same, set its role to"
+        f" Grouping (--column {plain(name, 40)}=group)."
     )
 
 

@@ -43,10 +43,10 @@ def test_a_loss_is_left_out_with_its_reason_until_it_is_chosen() -> None:
     n_events, mean = int(EVENT.sum()), 100 * RISK[EVENT == 1].mean()
     (check,) = checks(upload)
     assert check == (
-        f"All {n_events} rows with loss_amount of {LOSS[EVENT == 1].min():.6g} and more have 1 in"
-        f' column "default", though their mean score is {mean:.1f}%: it seems to be known only'
-        " after the outcome, so it is not used for subgroups. To use it all the same, choose"
-        " Grouping as its role (loss_amount=group in the command)."
+        f"All {n_events} rows with loss_amount of {LOSS[EVENT == 1].min():.6g} and more have"
+        f" default = 1, though their mean score is {mean:.1f}%: it seems to be known only after the"
+        " outcome, so it is not used for subgroups. To use it all the same, set its role to"
+        " Grouping (--column loss_amount=group)."
     )
     assert grouped_by(upload) == []
     assert not any(note.startswith("Grouping columns") for note in upload.notes)
@@ -64,7 +64,9 @@ def test_another_outcome_that_implies_this_one() -> None:
     sooner = EVENT * (RNG.random(N) < 0.6)
     upload = opened(sooner, "default_30d")
     (check,) = checks(upload)
-    assert check.startswith(f"All {sooner.sum()} rows with default_30d = 1 have 1 in")
+    assert check.startswith(
+        f"All {sooner.sum()} rows with default_30d = 1 have default = 1, though"
+    )
     assert grouped_by(upload) == []
 
 
@@ -72,7 +74,7 @@ def test_a_group_that_never_has_a_likely_event() -> None:
     pays = np.where((EVENT == 0) & (RISK > 0.3), "pays", "settles")
     (check,) = checks(opened(pays, "status"))
     n_paying = np.count_nonzero(pays == "pays")
-    assert check.startswith(f"All {n_paying} rows with status = pays have 0 in")
+    assert check.startswith(f"All {n_paying} rows with status = pays have default = 0, though")
 
 
 def test_a_date_of_the_event_goes_and_a_month_without_outcomes_stays() -> None:
@@ -154,7 +156,7 @@ def test_classes_and_top_predictions() -> None:
               zip(table.tolist(), labels, found, strict=True)]  # fmt: skip
     upload = read("a.csv", "\n".join(lines).encode())
     (check,) = checks(upload)
-    assert "rows with sound = barks have dog in" in check
+    assert "rows with sound = barks have label = dog," in check
     assert "mean score of that class" in check
     scores = rng.uniform(0.4, 0.95, N).round(3)
     right = (rng.random(N) < scores).astype(int)
