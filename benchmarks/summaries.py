@@ -4,7 +4,8 @@ Shards are drawn into a temporary folder. Each job runs in a process of its own,
 is its own too, several times in turn; the least processor time counts. The floor is
 ``numpy.argsort`` of as many scores; a bare pass adds up the column of scores, batch by batch.
 ``--write`` puts the table into docs/speed.md. ``--generated 7 8 9`` counts 10^7, 10^8 and 10^9 rows
-that are drawn in the worker, and kept nowhere; drawing them is not timed.
+that are drawn in the worker, and kept nowhere; drawing them is not timed. ``--grouped 10`` counts
+shards by 24 groups of two columns, and reads, audits and reports what that gives.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 import numpy as np
@@ -68,12 +70,59 @@ def _summarise(folder: Path) -> Callable[[], object]:
 
 
 def _audit_summary(folder: Path) -> Callable[[], object]:
-    return lambda: read_summaries([folder / "summary"]).audit().to_json()
+    return lambda: read_summaries([folder / "summary"]).whole.audit().to_json()
 
 
 def _audit_rows(folder: Path) -> Callable[[], object]:
     return lambda: audit(*_columns(folder)).to_json()
 
+
+def _drawn_groups(folder: Path, n_shards: int) -> None:
+    for k in range(n_shards):
+        rng, (scores, hits) = np.random.default_rng(1000 + k), _drawn(k)
+        groups = {"region": [f"r{j}" for j in range(8)], "device": ["phone", "tablet", "desktop"]}
+        own = {name: rng.choice(of, _SHARD) for name, of in groups.items()}
+        pq.write_table(pa.table({"p": scores, "y": hits, **own}), folder / f"shard{k:05}.parquet")
+
+
+def _command(*words: str | Path) -> Callable[[], object]:
+    from dashboard.cli.main import main as fractile  # noqa: PLC0415 - for these jobs alone
+
+    return lambda: fractile([*map(str, words)], standalone_mode=False)
+
+
+def _summarise_groups(folder: Path) -> Callable[[], object]:
+    by = "--by", "region", "--by", "device"
+    return _command("summarise", folder, "--score", "p", "--outcome", "y", *by,
+                    "-o", folder.parent / f"{folder.name}.parquet")  # fmt: skip
+
+
+def _audit_groups(folder: Path) -> Callable[[], object]:
+    def work() -> None:
+        with suppress(SystemExit):
+            _command("audit", folder.parent / f"{folder.name}.parquet")()
+
+    return work
+
+
+def _page(folder: Path) -> Callable[[], object]:
+    from dashboard.compute.verdict import verdict_of  # noqa: PLC0415 - for this job alone
+    from dashboard.headless import event_of, read_paths, scene_of  # noqa: PLC0415 - the same
+    from dashboard.readers import Options  # noqa: PLC0415 - the same
+
+    def work() -> object:
+        upload = read_paths([folder.parent / f"{folder.name}.parquet"], Options())
+        event = event_of(upload, None)
+        return verdict_of(scene_of(upload, event=event, method="spline", progress=lambda _: None))
+
+    return work
+
+
+GROUPED = {
+    "`summarise` by 24 groups of two columns": _summarise_groups,
+    "`audit` of its file, 1,000 resamples": _audit_groups,
+    "from its file to a page's verdict, with a spline": _page,
+}
 
 JOBS = {
     "argsort of the scores": _sort,
@@ -93,11 +142,27 @@ def _run(name: str, folder: Path) -> tuple[float, float]:
 
 
 def _job(name: str, folder: Path) -> None:
-    work = JOBS[name](folder)
+    work = (JOBS | GROUPED)[name](folder)
     began = time.process_time()
-    work()
+    with redirect_stdout(sys.stderr):
+        work()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(time.process_time() - began, peak)
+
+
+def _of_groups(n_shards: int) -> str:
+    """Count shards by groups, and take the file up: seconds and memory of each job."""
+    lines = [f"| Job | {n_shards * _SHARD:,} rows |", "| --- | ---: |"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "shards"
+        folder.mkdir()
+        _drawn_groups(folder, n_shards)
+        for job in GROUPED:
+            runs = [_run(job, folder) for _ in range(_REPEAT)]
+            seconds, peak = min(one for one, _ in runs), max(most for _, most in runs)
+            lines.append(f"| {job} | {seconds:.2f} s, {peak:,.0f} MB |")
+        size = (folder.parent / "shards.parquet").stat().st_size
+    return "\n".join([*lines, "", f"Its file has {size / 1e6:.1f} MB."])
 
 
 _DRAWN = 1 << 18
@@ -157,11 +222,15 @@ def main() -> None:
     parser.add_argument("--most-audited", type=int, default=10, help="Shards in memory at once.")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--generated", type=int, nargs="+", help="Powers of ten of rows.")
-    parser.add_argument("--job", choices=JOBS)
+    parser.add_argument("--grouped", type=int, help="Shards that are counted by groups.")
+    parser.add_argument("--job", choices=JOBS | GROUPED)
     parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
     if given.job:
         _job(given.job, given.folder)
+        return
+    if given.grouped:
+        print(_of_groups(given.grouped))
         return
     if given.generated:
         print(_generated(given.generated))

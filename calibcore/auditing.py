@@ -32,7 +32,7 @@ from calibcore.fitting import (
     prepare,
 )
 from calibcore.frames import measures_frame
-from calibcore.grouping import Grouping
+from calibcore.grouping import Grouping, groupings_of
 from calibcore.inference import Inference, Plan, infer
 from calibcore.inference.refits import N_DRAWS, refit
 from calibcore.metrics import METRICS, Measure, Options
@@ -67,8 +67,8 @@ class AuditRequest:
         What was fitted.
     options : Options
         Bins of the measures.
-    grouping : Grouping or None
-        Names of the groups that were given.
+    groupings : tuple of Grouping
+        Names of the groups that were given, column by column; () of none.
     seed : int or None
         Of the folds; None where the sets were given.
     """
@@ -77,7 +77,7 @@ class AuditRequest:
     event: Event
     calibrator: Calibrator | None
     options: Options
-    grouping: Grouping | None = None
+    groupings: tuple[Grouping, ...] = ()
     seed: int | None = None
 
 
@@ -133,8 +133,8 @@ class AuditResult:
         ('too high', [('b', 0.9)])
         """
         rows = None if self.request is None else self.request.split.test
-        grouping = None if self.request is None else self.request.grouping
-        return verdict_of(self.test, rows, grouping)
+        groupings = () if self.request is None else self.request.groupings
+        return verdict_of(self.test, rows, groupings)
 
     @property
     def design_effect(self) -> float:
@@ -385,7 +385,8 @@ def audit(  # noqa: PLR0913 - each has a default that serves
         A score map and pooled scores change the event's score alone; a vector map changes all
         probabilities, of which the event is taken again. None leaves everything as it is.
     groups : array_like, optional
-        Group of each row, for calibrators that know groups.
+        Group of each row, for calibrators that know groups: numbers or names, shape (n_samples,);
+        or several columns of them, shape (n_samples, n_columns), or a data frame.
     sample_weight : array_like or RowWeights, optional
         Of the rows: see `calibcore.weights`. Frequency weights repeat rows; an array is of sampling
         weights, by which all is weighted.
@@ -427,7 +428,7 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     >>> round(result.test.compare("ks_error").before, 3)
     0.1
     """
-    grouping = None if groups is None else Grouping.of(groups)
+    groupings = () if groups is None else groupings_of(groups)
     design = {"sample_weight": sample_weight, "clusters": clusters}
     split = _split_of(data, {"outcomes": outcomes, "groups": groups, **design}, seed)
     event, shift = _event_of(event, split.test), None
@@ -442,7 +443,7 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     )
     own_seed = None if isinstance(data, Split) else seed
     options = Options(n_bins=n_bins)
-    request = AuditRequest(split, event, calibrator, options, grouping, own_seed)
+    request = AuditRequest(split, event, calibrator, options, groupings, own_seed)
     return replace(result, fitted=_after(shift, fitted), request=request, prior_shift=shift)
 
 

@@ -5,7 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+import numpy as np
+
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.counted import CountedScores, weighted
 from calibcore.data import EventScores, LogitSet
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Interval, SideRows
@@ -178,7 +181,7 @@ def row_losses(measure: Measure, side: SideRows) -> Floats | None:
     accuracy. ``side``: the rows and what was predicted of them.
 
     Lower is better, so of what is better higher the negative. None of other measures, and of all
-    classes where these have no probabilities; shape (n_samples,).
+    classes where these have no probabilities; shape (n_samples,), of a summary (n_cells,).
     """
     if isinstance(measure, RowMeasure):
         if side.probabilities is None or side.labels is None:
@@ -186,8 +189,30 @@ def row_losses(measure: Measure, side: SideRows) -> Floats | None:
         seen = measure.rows(side.probabilities, side.labels).seen
         return -seen if measure.better == "higher" else seen
     if isinstance(measure, EventMeasure) and measure.rows is not None:
-        return measure.rows(side.event)
+        return measure.rows(weighted(side.event)[0])
     return None
+
+
+def mean_loss(losses: Floats, rows: LogitSet | EventScores | None = None) -> tuple[float, float]:
+    """Return the mean of `row_losses`, or of their differences, and its standard error.
+
+    ``rows``: whose weights and clusters count, or of which each loss is of many.
+
+    Examples
+    --------
+    >>> mean, error = mean_loss(np.array([0.0, 1.0, 1.0, 0.0]))
+    >>> mean, round(error, 4)
+    (0.5, 0.2887)
+    """
+    if isinstance(rows, CountedScores):
+        times, n_rows = rows.times.values, rows.n_samples
+        middle = float(times @ losses) / n_rows
+        variance = float(times @ np.square(losses - middle)) / max(n_rows - 1, 1)
+        return middle, math.sqrt(variance / n_rows)
+    weights = None if rows is None else rows.weights
+    shares = None if weights is None else shares_of(weights.values)
+    error = mean_error(losses, shares, None if rows is None else rows.clusters)
+    return row_mean(losses, weights), error
 
 
 def lead(
@@ -196,7 +221,7 @@ def lead(
     """Return the 95% interval of one mean loss minus another, of the same rows out of fold.
 
     ``first``, ``second``: `row_losses` of two calibrators that were cross-validated on the same
-    folds; shape (n_samples,). ``n_folds``: at least 2. ``rows``: whose weights and clusters count.
+    folds; shape (n_samples,). ``n_folds``: at least 2. ``rows``: as of `mean_loss`.
 
     Below 0 where the first is clearly better.
 
@@ -209,11 +234,8 @@ def lead(
     ----------
     Nadeau and Bengio, *Machine Learning* 2003.
     """
-    off, weights = first - second, None if rows is None else rows.weights
-    shares = None if weights is None else shares_of(weights.values)
-    error = mean_error(off, shares, None if rows is None else rows.clusters)
+    middle, error = mean_loss(first - second, rows)
     spread = error * math.sqrt(1 + n_folds / (n_folds - 1))
-    middle = row_mean(off, weights)
     return Interval(middle - _Z * spread, middle + _Z * spread)
 
 
@@ -250,7 +272,7 @@ def advise(
     ``losses``: `row_losses` of each calibrator, by key; shape (n_samples,). ``improves``: whether
     the calibrator with this key is clearly better than uncalibrated scores; asked of no more than
     it takes, the simplest first. ``simplest``: keys, the simplest calibrator first; others come
-    last. ``n_folds``: at least 2. ``rows``: whose weights and clusters count.
+    last. ``n_folds``: at least 2. ``rows``: as of `mean_loss`.
 
     None where there is no calibrator.
 
@@ -261,9 +283,8 @@ def advise(
     """
     if not losses:
         return None
-    weights = None if rows is None else rows.weights
     endless = {key: bool((each >= _ENDLESS).any()) for key, each in losses.items()}
-    best = min(losses, key=lambda key: (endless[key], row_mean(losses[key], weights)))
+    best = min(losses, key=lambda key: (endless[key], mean_loss(losses[key], rows)[0]))
     others = (key for key in losses if key != best and endless[key] == endless[best])
     level = [key for key in others if lead(losses[best], losses[key], n_folds, rows).high >= 0]
     order = {key: place for place, key in enumerate(simplest)}

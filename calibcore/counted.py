@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calibcore.data import EventScores, with_groups
 from calibcore.errors import CalibrationInputError
@@ -64,6 +64,11 @@ class CountedScores(EventScores):
     def n_cells(self) -> int:
         """Number of cells."""
         return self.times.values.size
+
+    @property
+    def n_hits(self) -> int:
+        """Number of rows with the event."""
+        return int(self.times.values[self.cells.hits == 1].sum())
 
     @cached_property
     def counted(self) -> Tally:
@@ -148,14 +153,37 @@ def counted_scores(counted: Tally, group: int | None = None) -> CountedScores:
     return CountedScores(cells, times[some], counted)
 
 
-def joined(parts: list[CountedScores]) -> CountedScores:
-    """Return the rows of several as one, in order of score and outcome."""
+def joined(parts: list[CountedScores], counted: Tally | None = None) -> CountedScores:
+    """Return the rows of several as one, in order of score and outcome.
+
+    ``counted``: all of them by score, where that is known.
+    """
     columns = [np.concatenate([getattr(one.cells, name) for one in parts])
                for name in ("scores", "hits", "groups")]  # fmt: skip
     order = np.lexsort(columns[::-1])
     scores, hits, groups = (column[order] for column in columns)
     times = np.concatenate([one.times.values for one in parts])[order]
-    return CountedScores(with_groups(EventScores(scores, hits), groups), times)
+    return CountedScores(with_groups(EventScores(scores, hits), groups), times, counted)
+
+
+def score_quantiles(event: EventScores, shares: ArrayLike) -> Floats:
+    """Return the scores below which these shares of the rows lie, as `numpy.quantile` does.
+
+    Examples
+    --------
+    >>> rows = counted_scores(tally([0.6, 0.2, 0.6], [1, 0, 1]))
+    >>> score_quantiles(rows, [0.0, 0.25, 0.5]).round(3).tolist()
+    [0.2, 0.4, 0.6]
+    """
+    if not isinstance(event, CountedScores):
+        return np.asarray(np.quantile(event.scores, np.asarray(shares, dtype=np.float64)))
+    counted, places = event.counted, np.asarray(shares) * (event.n_samples - 1)
+    ends, below = np.cumsum(counted.counts), np.floor(places)
+    low, high = (
+        counted.scores[np.searchsorted(ends, np.minimum(at, event.n_samples - 1), side="right")]
+        for at in (below, below + 1)
+    )
+    return np.asarray(low + (places - below) * (high - low))
 
 
 def weighted(event: EventScores) -> tuple[EventScores, RowWeights | None]:

@@ -8,8 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.blocks import row_blocks
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
-from calibcore.calibrators.by_group import FittedByGroup
+from calibcore.calibrators.base import (
+    FittedGroupMap,
+    FittedScoreMap,
+    FittedVectorMap,
+    Progress,
+)
 from calibcore.calibrators.lifts import (
     FittedOneVsRest,
     FittedPerRank,
@@ -18,11 +22,13 @@ from calibcore.calibrators.lifts import (
 )
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.calibrators.temperature import TEMPERATURE_BOUNDS
+from calibcore.counted import weighted
 from calibcore.cumulative import ks_of
 from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR
 from calibcore.fitting import fold_maps
+from calibcore.grouping import UNKNOWN
 from calibcore.inference.draws import tally_of
 from calibcore.metrics import PROBABILITY_FLOOR, ece, event_nll, ks_error
 from calibcore.probabilities import below_largest, log_probabilities
@@ -285,23 +291,29 @@ def score_curve(fitted: FittedScoreMap) -> ScoreCurve:
     return ScoreCurve(score, fitted.predict(score))
 
 
-def group_curves(fitted: FittedByGroup) -> tuple[ScoreCurve, ...]:
+def group_curves(fitted: FittedGroupMap) -> dict[tuple[int, int], ScoreCurve]:
     """Evaluate the map of every group on the places of the map of all.
 
-    Returns one curve for each of ``fitted.groups``, in their order.
+    Returns one curve for each group of ``fitted.groups_used``, by the place of its column and its
+    number; of several columns, that of rows whose groups in the others are not known.
 
     Examples
     --------
     >>> from calibcore.calibrators import ByGroup, PlattScaling
     >>> scores, hits = [0.3, 0.7] * 20, [0, 1, 1, 0] * 10
     >>> fitted = ByGroup(PlattScaling()).fit(scores, hits, [1] * 20 + [4] * 20)
-    >>> of_4 = group_curves(fitted)[1]
+    >>> of_4 = group_curves(fitted)[0, 4]
     >>> bool((of_4.calibrated == fitted.predict(of_4.score, [4] * of_4.score.size)).all())
     True
     """
-    score = score_curve(fitted).score
-    of_each = (fitted.predict(score, np.full(score.size, group)) for group in fitted.groups)
-    return tuple(ScoreCurve(score, calibrated) for calibrated in of_each)
+    score, curves = score_curve(fitted).score, {}
+    for column, groups in fitted.groups_used.items():
+        for group in groups.tolist():
+            known = np.full((score.size, fitted.n_groupings), UNKNOWN)
+            known[:, column] = group
+            calibrated = fitted.predict(score, known if known.shape[1] > 1 else known[:, 0])
+            curves[column, group] = ScoreCurve(score, calibrated)
+    return curves
 
 
 def _around_jumps(fitted: FittedScoreMap) -> Floats:
@@ -377,17 +389,21 @@ def movement(before: EventScores, after: EventScores) -> Movement:
         raise CalibrationInputError(
             "after", f"{after.n_samples:,} rows", f"the {before.n_samples:,} rows of before"
         )
-    shift = after.scores - before.scores
+    (was, weights), (now, _) = weighted(before), weighted(after)
+    shift = now.scores - was.scores
     distance = np.abs(shift)
     farthest = int(distance.argmax())
+    times = np.ones(shift.size)
+    if was is not before and weights is not None:
+        times = weights.values
     return Movement(
-        n_samples=shift.size,
-        n_lowered=int(np.count_nonzero(shift < -_FALL)),
-        n_raised=int(np.count_nonzero(shift > _FALL)),
-        mean_shift=row_mean(shift, before.weights),
-        mean_distance=row_mean(distance, before.weights),
-        score=float(before.scores[farthest]),
-        calibrated=float(after.scores[farthest]),
+        n_samples=before.n_samples,
+        n_lowered=int(times[shift < -_FALL].sum()),
+        n_raised=int(times[shift > _FALL].sum()),
+        mean_shift=row_mean(shift, weights),
+        mean_distance=row_mean(distance, weights),
+        score=float(was.scores[farthest]),
+        calibrated=float(now.scores[farthest]),
     )
 
 

@@ -47,8 +47,8 @@ class LogitSet:
     ----------
     values_kind : {"logits", "probabilities"}
         Which of its two tables the set was given; the other is made when it is asked for.
-    groups : ndarray of int64, shape (n_samples,), or None
-        Group of each row, where `with_groups` has told it.
+    groups : ndarray of int64, shape (n_samples,) or (n_samples, n_columns), or None
+        Group of each row, or its group in each of several columns, where `with_groups` told it.
     weights : RowWeights or None
         Sampling weights of the rows, where `with_design` has told them.
     clusters : ndarray of int64, shape (n_samples,), or None
@@ -175,8 +175,8 @@ class EventScores:
 
     Attributes
     ----------
-    groups : ndarray of int64, shape (n_samples,), or None
-        Group of each row, where `with_groups` has told it.
+    groups : ndarray of int64, shape (n_samples,) or (n_samples, n_columns), or None
+        Group of each row, or its group in each of several columns, where `with_groups` told it.
     weights : RowWeights or None
         Sampling weights of the rows, where `with_design` has told them.
     clusters : ndarray of int64, shape (n_samples,), or None
@@ -220,6 +220,11 @@ class EventScores:
         """Number of rows of which something is kept each: all, unless equal ones are counted."""
         return self.n_samples
 
+    @property
+    def n_hits(self) -> int:
+        """Number of rows with the event."""
+        return int(self.hits.sum())
+
     def rows(self, chosen: ArrayLike) -> "EventScores":
         """Keep the chosen rows, given as indices or as a mask."""
         index = _row_index(chosen, self.n_samples)
@@ -232,14 +237,15 @@ Rows = TypeVar("Rows", LogitSet, EventScores, LogitSet | EventScores)
 
 
 def with_groups(rows: Rows, groups: ArrayLike) -> Rows:
-    """Tell of each row the group that it belongs to.
+    """Tell of each row the group that it belongs to, in one column or in several.
 
     Parameters
     ----------
     rows : LogitSet or EventScores
         Stays as it is.
-    groups : array_like of int, shape (n_samples,)
-        Any whole numbers; the same ones for the same groups in all sets.
+    groups : array_like of int, shape (n_samples,) or (n_samples, n_columns)
+        Any whole numbers; the same ones for the same groups in all sets. In several columns, each
+        row is in a group of every one.
 
     Returns
     -------
@@ -256,7 +262,7 @@ def with_groups(rows: Rows, groups: ArrayLike) -> Rows:
     >>> with_groups(EventScores([0.9, 0.6], [1, 0]), [3, 7]).rows([1]).groups.tolist()
     [7]
     """
-    checked = validation.groups(groups, n_rows=rows.n_samples)
+    checked = validation.group_columns(groups, n_rows=rows.n_samples)
     duplicate = copy(rows)
     object.__setattr__(duplicate, "groups", checked)
     return duplicate

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.counted import CountedScores, weighted
 from calibcore.data import EventScores, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.draws import tally_of
@@ -204,7 +205,7 @@ def at_cutoff(event: EventScores, cutoff: float) -> AtCutoff:
     >>> counts.called, counts.right, counts.missed, counts.in_vain, counts.left_alone
     (3, 2, 0, 1, 1)
     """
-    everybody = np.zeros(event.n_samples, dtype=np.int64)
+    everybody = np.zeros(event.n_cells, dtype=np.int64)
     (of_all,) = at_cutoff_by_group(event, cutoff, everybody, n_groups=1)
     if of_all is None:
         raise AssertionError("a set without rows")
@@ -221,7 +222,7 @@ def at_cutoff_by_group(
     event, cutoff
         As for `at_cutoff`.
     places : array_like of int, shape (n_samples,)
-        Group of each row, from 0.
+        Group of each row, from 0; of rows of a summary, of each cell.
     n_groups : int
         Number of groups.
 
@@ -244,15 +245,19 @@ def at_cutoff_by_group(
     """
     cutoff = float(_cutoffs(cutoff))
     where = validation.real_array(places, "places")
-    if where.shape != (event.n_samples,) or where.dtype.kind not in "iu":
-        wanted = f"a whole number for each of {event.n_samples:,} rows"
+    if where.shape != (event.n_cells,) or where.dtype.kind not in "iu":
+        wanted = f"a whole number for each of {event.n_cells:,} rows"
         raise CalibrationInputError("places", f"shape {where.shape}, {where.dtype}", wanted)
     if not 0 <= where.min() <= where.max() < n_groups:
         raise CalibrationInputError("places", "other numbers", f"from 0 to {n_groups - 1}")
-    called = event.scores >= cutoff
-    kind = 2 * called + (event.hits > 0)  # left alone, missed, in vain, right
-    sums = np.bincount(4 * where + kind, weights_in(event), minlength=4 * n_groups)
-    has_design = is_designed(event)
+    counted, has_design = isinstance(event, CountedScores), is_designed(event)
+    rows, times = weighted(event)
+    called = rows.scores >= cutoff
+    kind = 2 * called + (rows.hits > 0)  # left alone, missed, in vain, right
+    weights = times.values if times is not None and counted else weights_in(event)
+    sums = np.bincount(4 * where + kind, weights, minlength=4 * n_groups)
+    if counted:
+        sums = sums.astype(np.int64)
     return [
         AtCutoff(
             cutoff,

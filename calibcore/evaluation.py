@@ -17,6 +17,7 @@ from calibcore.calibrators.base import (
 from calibcore.counted import weighted
 from calibcore.cumulative import CumulativeCurves, curves_of
 from calibcore.data import EventScores, LogitSet, like
+from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR, past_half
 from calibcore.fitting import (
     Prepared,
@@ -37,11 +38,13 @@ from calibcore.metrics import (
 )
 from calibcore.reliability import (
     BinnedReliability,
+    CalibrationBelt,
     CorpReliability,
     FrequencyCurve,
     NullBand,
     SmoothReliability,
     SplineNullBand,
+    belt_of,
     binned_of,
     corp_of,
     null_band,
@@ -202,6 +205,11 @@ class Side:
     def smooth(self) -> SmoothReliability:
         """Reliability diagram: smoothed curve with its band."""
         return self.counted.once(smooth_of)
+
+    @cached_property
+    def belt(self) -> CalibrationBelt | None:
+        """Reliability diagram: calibration belt; None where no curve fits best."""
+        return self.counted.once(_belt_of)
 
 
 @result_class
@@ -395,6 +403,13 @@ for _kind in {type(measure) for measure in METRICS}:
 
 def _auroc_of(counted: Tally) -> inference.Interval:
     return rank_interval(counted, 0.95)
+
+
+def _belt_of(counted: Tally) -> CalibrationBelt | None:
+    try:
+        return belt_of(counted)
+    except CalibrationInputError:  # too few rows, or an outcome that a score separates
+        return None
 
 
 def _frequency_of(_: Tally, event: EventScores) -> FrequencyCurve:

@@ -21,7 +21,6 @@ from calibcore.calibrators.base import (
 from calibcore.calibrators.lifts import PooledScores
 from calibcore.calibrators.linear.maps import FullLinearMap
 from calibcore.calibrators.method import Calibrator
-from calibcore.calibrators.multicalibration import Multicalibration
 from calibcore.counted import CountedScores, weighted
 from calibcore.data import EventScores, LogitSet, like
 from calibcore.errors import CalibrationInputError
@@ -84,8 +83,7 @@ def _fitted(
     progress: Progress | None,
     near: FittedScoreMap | FittedVectorMap | None,
 ) -> FittedScoreMap | FittedVectorMap:
-    # Rows have one group each: several columns need Multicalibration's own fit.
-    if isinstance(calibrator, type | Multicalibration) or not hasattr(calibrator, "fit"):
+    if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
         raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
     event, weights = weighted(calibration.event)
     weighed = weights_named(weights)
@@ -143,7 +141,7 @@ class FoldedScoreMap(FittedGroupMap):
         """Calibrate the scores of the very rows that were dealt, in their order."""
         checked = validation.scores(scores)
         _check_rows(checked.size, self.fold)
-        known = None if groups is None else validation.groups(groups, n_rows=checked.size)
+        known = None if groups is None else validation.group_columns(groups, n_rows=checked.size)
         result = np.empty(checked.shape)
         for number, fitted in enumerate(self.maps):
             mine = np.flatnonzero(self.fold == number)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
+from calibcore.counted import CountedScores, weighted
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.draws import group_starts
@@ -18,6 +19,9 @@ LEAST_ROWS = 30
 
 _MOST_VALUES = 32
 """Scores of events, and of other rows, that are kept in a simulation; neighbours are joined."""
+
+_MOST_URN = 1_000_000_000
+"""Rows below which NumPy takes some of them without putting any back."""
 
 
 @result_class
@@ -72,6 +76,7 @@ def compare_groups(  # noqa: PLR0913 - options with defaults
         The batches.
     groupings : sequence of pairs of array_like of int
         The subgroup of each row of the reference, and of the new batch, from 0; below 0 of none.
+        Of rows of a summary, of each cell.
     least : float, default 0
         The smallest change that matters.
     level : float, default 0.05
@@ -96,7 +101,8 @@ def compare_groups(  # noqa: PLR0913 - options with defaults
     is no change. The p-value of a subgroup is the share of draws in which any subgroup of its
     grouping changes as much, in units of its spread, times the number of groupings. Scores beyond
     32 of the events, and of other rows, are joined with their neighbours. Of weighted rows and of
-    clusters, units are dealt: rows with their weights, or whole clusters.
+    clusters, units are dealt: rows with their weights, or whole clusters. Of 10^9 rows and more a
+    part is dealt, and its changes made as small as those of all.
 
     Examples
     --------
@@ -111,8 +117,8 @@ def compare_groups(  # noqa: PLR0913 - options with defaults
     for k, pair in enumerate(groupings):
         places = [np.asarray(one, dtype=np.int64) for one in pair]
         for one, event in zip(places, (reference, new), strict=True):
-            if one.shape != (event.n_samples,):
-                wanted = f"one for each of {event.n_samples:,} rows"
+            if one.shape != (event.n_cells,):
+                wanted = f"one for each of {event.n_cells:,} rows"
                 raise CalibrationInputError("groupings", f"shape {one.shape}", wanted)
         rows += _of_grouping(k, (reference, new), places, (least, n_draws), rng)
     table = np.array(rows, dtype=np.float64).reshape(-1, 7).T
@@ -137,13 +143,13 @@ def _of_grouping(
     rows, largest = [], np.zeros(n_draws)
     for place in shared[shared >= 0]:
         old, fresh = (
-            event.rows(np.flatnonzero(one == place))
+            _some(event, np.flatnonzero(one == place))
             for event, one in zip(batches, places, strict=True)
         )
         n_old, n_new = old.n_samples, fresh.n_samples
         if min(n_old, n_new) < LEAST_ROWS:
             continue
-        gaps = [row_mean(one.scores - one.hits, one.weights) for one in (old, fresh)]
+        gaps = [_gap(one) for one in (old, fresh)]
         changes = _dealt(old, fresh, n_draws, rng)
         spread = max(float(changes.std()), 1e-12)
         far = max(abs(gaps[1] - gaps[0]) - least, 0.0) / spread
@@ -155,23 +161,49 @@ def _of_grouping(
     ]
 
 
+def _some(event: EventScores, chosen: NDArray[np.intp]) -> EventScores:
+    return event.part(chosen) if isinstance(event, CountedScores) else event.rows(chosen)
+
+
+def _gap(event: EventScores) -> float:
+    rows, weights = weighted(event)
+    return row_mean(rows.scores - rows.hits, weights)
+
+
 def _dealt(old: EventScores, new: EventScores, n_draws: int, rng: np.random.Generator) -> Floats:
     """Return by how much the mean gap changes where rows are dealt at random; shape (n_draws,)."""
     if any(one.weights is not None or one.clusters is not None for one in (old, new)):
         return _dealt_units(old, new, n_draws, rng)
     values, counts = [], []
     for kind in (0, 1):
-        scores = np.concatenate([one.scores[one.hits == kind] for one in (old, new)])
+        scores, times = (
+            np.concatenate(of)
+            for of in zip(*(_of_kind(one, kind) for one in (old, new)), strict=True)
+        )
         if not scores.size:
             continue
-        different, rows = np.unique(scores, return_counts=True)
-        starts = group_starts(different, rows.astype(np.float64), _MOST_VALUES)
+        different, place = np.unique(scores, return_inverse=True)
+        rows = np.bincount(place, times).astype(np.float64)
+        starts = group_starts(different, rows, _MOST_VALUES)
         counts.append(np.add.reduceat(rows, starts))
         values.append(np.add.reduceat(different * rows, starts) / counts[-1] - kind)
     value, count = np.concatenate(values), np.concatenate(counts)
-    drawn = rng.multivariate_hypergeometric(count, new.n_samples, n_draws, method="marginals")
+    n_old, n_new = old.n_samples, new.n_samples
+    fewer = 1 + (n_old + n_new) // _MOST_URN
+    dealt = np.rint(count / fewer).astype(np.int64)
+    n_dealt = round(dealt.sum() * n_new / (n_old + n_new))
+    drawn = rng.multivariate_hypergeometric(dealt, n_dealt, n_draws, method="marginals")
     sums = drawn @ value
-    return np.asarray(sums / new.n_samples - (count @ value - sums) / old.n_samples)
+    changes = sums / n_dealt - (dealt @ value - sums) / (dealt.sum() - n_dealt)
+    return np.asarray(changes / np.sqrt(fewer))
+
+
+def _of_kind(event: EventScores, kind: int) -> tuple[Floats, Floats]:
+    """Return the scores of rows of one outcome, and how many rows each is."""
+    rows, weights = weighted(event)
+    chosen = rows.hits == kind
+    times = np.ones(rows.n_samples) if weights is None else weights.values
+    return rows.scores[chosen], times[chosen]
 
 
 def _dealt_units(

@@ -83,6 +83,45 @@ class Grouping:
         return np.array(places, dtype=np.int64)[place]
 
 
+def groupings_of(values: object) -> tuple[Grouping, ...]:
+    """Name the groups of rows in one column, or in each column of a table.
+
+    ``values``: as for `Grouping.of`; or several columns, shape (n_samples, n_columns).
+
+    Examples
+    --------
+    >>> [one.names for one in groupings_of([["B", 1], ["A", 2], ["B", 2]])]
+    [('A', 'B'), ('1', '2')]
+    """
+    return tuple(Grouping.of(column) for column in _columns(values))
+
+
+def numbers_of(groupings: Sequence[Grouping], values: object) -> Labels:
+    """Return the group of each row in each column: shape (n_samples,), or of several a table.
+
+    ``groupings``: of the columns. ``values``: the columns, in this order; those of a data frame go
+    by their names, whatever others it has.
+
+    Raises
+    ------
+    CalibrationInputError
+        Another number of columns.
+
+    Examples
+    --------
+    >>> known = Grouping(("A", "B"), "ward"), Grouping(("up to 39", "40 and more"), "age", (40.0,))
+    >>> numbers_of(known, [["B", 51], ["C", 12]]).tolist()
+    [[1, 1], [-1, 0]]
+    """
+    columns = _columns(values, [one.column for one in groupings])
+    if len(columns) != len(groupings):
+        names = ", ".join(one.column for one in groupings if one.column)
+        wanted = f"{len(groupings)}{f': {names}' if names else ''}"
+        raise CalibrationInputError("groups", f"{len(columns)} columns", wanted)
+    numbers = [one.numbers(column) for one, column in zip(groupings, columns, strict=True)]
+    return numbers[0] if len(numbers) == 1 else np.stack(numbers, axis=1)
+
+
 def number(text: str) -> float | None:
     """Return the finite number that a text is, if it is one.
 
@@ -96,6 +135,18 @@ def number(text: str) -> float | None:
     except ValueError:
         return None
     return value if np.isfinite(value) else None
+
+
+def _columns(values: object, names: Sequence[str] = ()) -> list[Any]:
+    """Return one column, or the columns of a table; of a data frame those that are named."""
+    frame: Any = values
+    if hasattr(frame, "columns") and hasattr(frame, "to_numpy"):
+        there = [str(name) for name in frame.columns]
+        chosen = names if names and {*names} <= {*there} else there
+        return [frame[frame.columns[there.index(name)]] for name in chosen]
+    array = validation.array_of(values, "groups")
+    several = array.ndim == 2 and array.shape[1] > 1
+    return [*array.T] if several else [values]
 
 
 def _column(values: object) -> NDArray[Any]:

@@ -12,6 +12,9 @@ from calibcore.validation import Floats, Logits
 PROBABILITY_FLOOR = float(np.finfo(np.float64).tiny)
 """A probability below this, 2.2e-308, counts as this in a logarithm: 708.4 nats, not infinity."""
 
+SMALLEST_SCORE = 2.0**-52
+"""Nearest that a score comes to 0 or 1 before its logarithm is taken."""
+
 LOG2_E = 1 / math.log(2)
 """Powers of 2 take less time than those of e."""
 
@@ -139,3 +142,15 @@ def log_probabilities(probabilities: ArrayLike) -> Floats:
     """
     with np.errstate(divide="ignore"):
         return np.log(validation.probabilities(probabilities))
+
+
+def log_odds(scores: Floats) -> Floats:
+    """Return log(s / (1 - s)), with scores held `SMALLEST_SCORE` from 0 and 1."""
+    inside = np.clip(scores, SMALLEST_SCORE, 1 - SMALLEST_SCORE)
+    return np.asarray(np.log(inside) - np.log1p(-inside))
+
+
+def sigmoid(odds: Floats) -> Floats:
+    """Turn log-odds into probabilities, without overflow."""
+    tail = np.exp(-np.abs(odds))
+    return np.asarray(np.where(odds >= 0, 1.0, tail) / (1 + tail))

@@ -18,7 +18,13 @@ from calibcore.reliability import binomial_interval
 from calibcore.results import result_class
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Hits, Labels
-from calibcore.weights import RowDesign, SampleWeight, design_of, sampling_weights
+from calibcore.weights import (
+    RowDesign,
+    SampleWeight,
+    design_of,
+    frequency_weights,
+    sampling_weights,
+)
 
 LEAST_ROWS = 30
 """A slice with fewer rows is shown, but not evaluated."""
@@ -198,11 +204,11 @@ def screen_slices(  # noqa: PLR0913 - each has a default that serves
     ([-0.1, 0.9, nan], [False, True, False])
     """
     checked_scores, checked_hits = validation.scores_and_hits(scores, hits)
-    design = design_of(sample_weight, clusters, checked_scores.size)
+    design = design_of(sample_weight, clusters, checked_scores.size, 0)
     checked_scores, checked_hits = design.of(checked_scores), design.of(checked_hits)
     least = validation.whole_number(least, "least", least=0)
     members = _members(design.of(places), checked_scores.size, n_slices)
-    rows = np.array([chosen.size for chosen in members])
+    rows = _rows_in(members, design).astype(np.int64)
     enough = rows >= max(least, 1)
     if design.clusters is not None:
         enough &= clusters_in(design.of(places), design.clusters, n_slices) >= LEAST_CLUSTERS
@@ -230,6 +236,8 @@ def _tally_of(
 ) -> Tally:
     """Count some of the rows by score, with what they stand for."""
     weights = None if design.weights is None else sampling_weights(design.weights[chosen])
+    if design.times is not None:
+        weights = frequency_weights(design.times[chosen])
     clusters = None
     if design.clusters is not None and by_unit:
         clusters = np.unique(design.clusters[chosen], return_inverse=True)[1]
@@ -272,14 +280,20 @@ def slice_shares(
     flagged = validation.real_array(flags, "flags")
     if flagged.ndim != 1 or not np.isin(flagged, (0, 1)).all():
         raise CalibrationInputError("flags", "other values than 0 and 1", "0 or 1 for each row")
-    design = design_of(sample_weight, clusters, flagged.size)
+    design = design_of(sample_weight, clusters, flagged.size, 0)
     flagged = design.of(flagged)
     return _shares_of(flagged, _members(design.of(places), flagged.size, n_slices), design)
 
 
 def _shares_of(flagged: NDArray[Any], members: list[Places], design: RowDesign) -> SliceShares:
-    rows = np.array([chosen.size for chosen in members], dtype=np.float64)
-    flagged_rows = np.array([flagged[chosen].sum() for chosen in members], dtype=np.float64)
+    rows, times = _rows_in(members, design), design.times
+    flagged_rows = np.array(
+        [
+            flagged[chosen].sum() if times is None else times[chosen] @ flagged[chosen]
+            for chosen in members
+        ],
+        dtype=np.float64,
+    )
     if design.tells:
         alike = np.zeros(flagged.size)
         for k, chosen in enumerate(members):
@@ -290,6 +304,13 @@ def _shares_of(flagged: NDArray[Any], members: list[Places], design: RowDesign) 
     low, high = binomial_interval(flagged_rows, rows)
     with np.errstate(invalid="ignore"):  # a slice without rows has no share: 0 / 0 is NaN
         return SliceShares(flagged_rows / rows, low, high)
+
+
+def _rows_in(members: list[Places], design: RowDesign) -> Floats:
+    """Count the rows of each slice."""
+    times = design.times
+    sizes = [chosen.size if times is None else times[chosen].sum() for chosen in members]
+    return np.array(sizes, dtype=np.float64)
 
 
 def _members(places: ArrayLike, n_samples: int, n_slices: int) -> list[Places]:

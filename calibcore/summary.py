@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from calibcore.probabilities import PROBABILITY_FLOOR
 from calibcore.results import result_class
 from calibcore.splits import Split
 from calibcore.tally import Tally, tally
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Labels
 from calibcore.verdict import mean_gap_of
 from calibcore.weights import SampleWeight, weights_of
 
@@ -38,8 +39,16 @@ N_CELLS = 1 << 18
 PER_UNIT = 1 << 12
 """Cells per unit of log-odds, which they cover from -32 to 32; the outermost hold all beyond."""
 
+MOST_GROUPS = 100
+"""Groups of a `GroupedSummary`; of several columns, their combinations."""
+
 _FEW = 1 << 53
 """Rows up to which float64 counts exactly."""
+
+_POOLED = 2 * MOST_SCORES
+"""Blocks of scores of batches that are counted before they are added up."""
+
+Names = tuple[str, ...]
 
 
 @result_class
@@ -165,6 +174,8 @@ class Summary:
         seen = counts > 0
         if not seen.any():
             raise CalibrationInputError("rows", "none at any score", "at least 1 row")
+        if float(counts.sum(dtype=np.float64)) > _FEW:
+            raise CalibrationInputError("rows", f"more than {_FEW:,}", "as many as can be counted")
         distinct, *sums = _added(checked[seen], counts[seen], hits[seen])
         return _fitted(cls(distinct, sums[0], sums[1]))
 
@@ -184,9 +195,19 @@ class Summary:
         return int(self.rows.sum())
 
     @property
+    def n_events(self) -> int:
+        """Number of rows with the event."""
+        return int(self.events.sum())
+
+    @property
     def is_exact(self) -> bool:
         """Whether every distinct score is counted by itself."""
         return self.cells is None
+
+    @property
+    def whole(self) -> "Summary":
+        """Itself; of a `GroupedSummary` all of its rows."""
+        return self
 
     @property
     def counted(self) -> Tally:
@@ -270,6 +291,16 @@ class Summary:
         """
         given = self if calibration is None else Split(calibration.event_scores, self.event_scores)
         result = audit(given, event=OneClass(1), calibrator=calibrator, n_bins=n_bins, seed=seed)
+        return self.better_known(result)
+
+    def better_known(self, result: AuditResult) -> AuditResult:
+        """Return an audit of these very rows with what a grid knows better than its scores tell.
+
+        Parameters
+        ----------
+        result : AuditResult
+            Of `event_scores`; as it is where each distinct score is counted by itself.
+        """
         if self.cells is None:
             return result
         known = Comparisons(_BetterKnown(result.test, self._exact))
@@ -301,6 +332,188 @@ class _BetterKnown:
         before = self.exact.get(row.measure.key, row.before)
         same = self.result.after is self.result.before
         return replace(row, before=before, after=before if same else row.after)
+
+
+@result_class
+class GroupedSummary:
+    """How many rows there are at each score, and with the event, in each group of some columns.
+
+    Grouped summaries of parts of the rows add up like summaries. Where their columns differ, the
+    sum has the groups of those that both have; with a summary without groups it has none.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        What the rows are grouped by.
+    names : tuple of tuple of str
+        Of each group its value in each column, "" where that is missing; all different, in
+        alphabetical order. Of several columns, a group is a combination of values.
+    parts : tuple of Summary
+        The rows of each group.
+
+    Notes
+    -----
+    While the distinct scores of all groups together are `MOST_SCORES` at most, each is counted by
+    itself; beyond that, all groups are on the grid.
+
+    Examples
+    --------
+    >>> rows = GroupedSummary.of([0.2, 0.6, 0.6], [0, 1, 1], {"ward": ["b", "a", "b"]})
+    >>> {name: part.n_samples for name, part in rows.by("ward").items()}
+    {'a': 1, 'b': 2}
+    >>> (rows + rows).whole.events.tolist()
+    [0, 4]
+    """
+
+    columns: Names
+    names: tuple[Names, ...]
+    parts: tuple[Summary, ...]
+
+    @classmethod
+    def of(
+        cls, scores: ArrayLike, outcomes: ArrayLike, groups: Mapping[str, ArrayLike]
+    ) -> "GroupedSummary":
+        """Count rows by score and group.
+
+        Parameters
+        ----------
+        scores, outcomes
+            As for `Summary.of`.
+        groups : mapping of str to array_like, shape (n_samples,)
+            Numbers or names by which rows are grouped, by the column; as for
+            `calibcore.grouping.Grouping`.
+
+        Raises
+        ------
+        CalibrationInputError
+            As `Summary.of`; no column; more than `MOST_GROUPS` groups.
+        """
+        counts = BatchCounts(tuple(groups))
+        known = [Grouping.of(values) for values in groups.values()]
+        places = (one.numbers(values) for one, values in zip(known, groups.values(), strict=True))
+        coded = [(place, one.names) for place, one in zip(places, known, strict=True)]
+        counts.add(scores, outcomes, coded)
+        summary = counts.summary
+        if not isinstance(summary, GroupedSummary):
+            raise CalibrationInputError("groups", "none", "a column of groups")
+        return summary
+
+    @classmethod
+    def of_parts(cls, columns: Sequence[str], parts: Mapping[Names, Summary]) -> "GroupedSummary":
+        """Take groups that are counted already.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            What they are by, at least one; all different.
+        parts : mapping of tuple of str to Summary
+            The rows of each group, by its value in each column; no row is in two.
+
+        Raises
+        ------
+        CalibrationInputError
+            No group, more than `MOST_GROUPS`, or one without a value for each column.
+        """
+        check_groups(columns, len(parts))
+        if any(len(name) != len(columns) for name in parts):
+            raise CalibrationInputError("groups", "other names", "a value of each column")
+        names = tuple(sorted(parts))
+        summaries = [parts[name] for name in names]
+        fine = sum(one.scores.size for one in summaries) <= MOST_SCORES
+        if not (fine and all(one.is_exact for one in summaries)):
+            summaries = [on_grid(one) for one in summaries]
+        return cls(tuple(columns), names, tuple(summaries))
+
+    def __add__(self, other: "AnySummary") -> "AnySummary":
+        """Summarise the rows of both, in the groups that both know."""
+        if not isinstance(other, Summary | GroupedSummary):
+            return NotImplemented
+        both = [name for name in self.columns if name in getattr(other, "columns", ())]
+        if not both or isinstance(other, Summary):
+            return self.whole + other.whole
+        parts = self._by(both)
+        for name, part in other._by(both).items():
+            parts[name] = parts[name] + part if name in parts else part
+        return GroupedSummary.of_parts(both, parts)
+
+    __radd__ = __add__
+
+    @cached_property
+    def whole(self) -> Summary:
+        """All rows."""
+        return reduce(add, self.parts)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return sum(part.n_samples for part in self.parts)
+
+    @property
+    def n_events(self) -> int:
+        """Number of rows with the event."""
+        return sum(part.n_events for part in self.parts)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every distinct score is counted by itself."""
+        return all(part.is_exact for part in self.parts) and self.whole.is_exact
+
+    def by(self, column: str) -> dict[str, Summary]:
+        """Return the rows of each group of one column, by its name; as `audit_groups` takes them.
+
+        Raises
+        ------
+        CalibrationInputError
+            No such column.
+        """
+        if column not in self.columns:
+            wanted = f"one of {', '.join(self.columns)}"
+            raise CalibrationInputError("column", repr(column), wanted)
+        return {name: part for (name,), part in sorted(self._by([column]).items())}
+
+    def _by(self, columns: Sequence[str]) -> dict[Names, Summary]:
+        places = [self.columns.index(column) for column in columns]
+        parts: dict[Names, Summary] = {}
+        for names, part in zip(self.names, self.parts, strict=True):
+            own = tuple(names[place] for place in places)
+            parts[own] = parts[own] + part if own in parts else part
+        return parts
+
+    @cached_property
+    def event_scores(self) -> CountedScores:
+        """The rows, whose ``groups`` are places among ``names``.
+
+        On the grid, the score of a cell is that of all groups together.
+        """
+        parts = [counted_scores(self._counted(part), k) for k, part in enumerate(self.parts)]
+        return joined(parts, self.whole.counted)
+
+    def _counted(self, part: Summary) -> Tally:
+        whole, cells = self.whole, part.cells
+        if cells is None or whole.cells is None:
+            return part.counted
+        scores = whole.scores[np.searchsorted(whole.cells.place, cells.place)]
+        return replace(part.counted, scores=scores)
+
+
+AnySummary = Summary | GroupedSummary
+
+
+def check_groups(columns: Sequence[str], n_groups: int) -> None:
+    """Refuse columns that are none, or with more groups than are counted.
+
+    Raises
+    ------
+    CalibrationInputError
+        See above.
+    """
+    if not columns or len({*columns}) < len(columns):
+        raise CalibrationInputError("groups", "no column, or one twice", "different columns")
+    if not 0 < n_groups <= MOST_GROUPS:
+        named = " and ".join(columns)
+        actual = f"more than {MOST_GROUPS} groups of {named}" if n_groups else "none"
+        wanted = f"at most {MOST_GROUPS} of all columns together: fewer values, or fewer columns"
+        raise CalibrationInputError("groups", actual, wanted)
 
 
 def audit_groups(
@@ -340,7 +553,9 @@ def audit_groups(
     grouping = Grouping(tuple(groups))
     rows = joined([counted_scores(one.counted, k) for k, one in enumerate(groups.values())])
     result = audit(rows, event=OneClass(1), calibrator=calibrator, n_bins=n_bins, seed=seed)
-    return replace(result, request=result.request and replace(result.request, grouping=grouping))
+    return replace(
+        result, request=result.request and replace(result.request, groupings=(grouping,))
+    )
 
 
 @result_class
@@ -493,6 +708,100 @@ class GridCounts:
         place = np.flatnonzero(self._sums[0])
         rows, events, *totals = self._sums[:, place]
         return _of_cells(Cells(place, *totals), rows.astype(np.int64), events.astype(np.int64))
+
+
+class BatchCounts:
+    """Counts batches of rows, whatever their number, by groups where they have some.
+
+    Distinct scores are counted one by one while they are few, then in the cells of the grid.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        What rows are grouped by; () for not at all.
+
+    Examples
+    --------
+    >>> counts = BatchCounts(["ward"])
+    >>> for scores, outcomes, wards in (([0.2, 0.6], [0, 1], [0, 1]), ([0.6], [1], [1])):
+    ...     counts.add(scores, outcomes, [(np.array(wards), ("a", "b"))])
+    >>> [part.n_samples for part in counts.summary.parts]
+    [1, 2]
+    """
+
+    def __init__(self, columns: Sequence[str] = ()) -> None:
+        self.columns = tuple(columns)
+        self._parts: dict[Names, list[Summary]] = {}
+        self._grids: dict[Names, GridCounts] | None = None
+
+    def add(
+        self,
+        scores: ArrayLike,
+        outcomes: ArrayLike,
+        groups: Sequence[tuple[Labels, Sequence[str]]] = (),
+    ) -> None:
+        """Count rows; ``groups``: of each column the place of each row among names."""
+        given, hits = validation.scores_and_hits(scores, outcomes)
+        for names, rows in rows_of_groups(groups, given.size, self.columns):
+            own = given[rows], hits[rows]
+            if self._grids is None:
+                self._parts.setdefault(names, []).append(Summary.of(*own))
+            else:
+                self._grids.setdefault(names, GridCounts()).add(*own)
+        known = self._parts if self._grids is None else self._grids
+        if self.columns:
+            check_groups(self.columns, len(known))
+        if self._grids is None and _size(self._parts) > _POOLED:
+            self._parts = {names: [reduce(add, some)] for names, some in self._parts.items()}
+            if _size(self._parts) > MOST_SCORES or not all(
+                some[0].is_exact for some in self._parts.values()
+            ):  # from now on no score needs to be sorted
+                self._grids = {names: GridCounts(some[0]) for names, some in self._parts.items()}
+
+    @property
+    def summary(self) -> AnySummary:
+        """All rows that were added, one at least."""
+        if self._grids is not None:
+            parts = {names: grid.summary for names, grid in self._grids.items()}
+        else:
+            parts = {names: reduce(add, some) for names, some in self._parts.items()}
+        return GroupedSummary.of_parts(self.columns, parts) if self.columns else parts[()]
+
+
+def _size(parts: Mapping[Names, Sequence[Summary]]) -> int:
+    return sum(one.scores.size for some in parts.values() for one in some)
+
+
+def rows_of_groups(
+    groups: Sequence[tuple[Labels, Sequence[str]]], n_rows: int, columns: Sequence[str]
+) -> list[tuple[Names, slice | NDArray[np.intp]]]:
+    """Return each group that has rows by its names, and these rows; all of them without columns.
+
+    ``groups``: as for `BatchCounts.add`. ``n_rows``: how many there are. ``columns``: of groups.
+
+    Raises
+    ------
+    CalibrationInputError
+        Not a group of each row in each column; more groups than are counted.
+
+    Examples
+    --------
+    >>> rows_of_groups([(np.array([0, 1, 0]), ("eu", "us"))], 3, ["region"])
+    [(('eu',), array([0, 2])), (('us',), array([1]))]
+    """
+    if len(groups) != len(columns) or any(len(place) != n_rows for place, _ in groups):
+        raise CalibrationInputError("groups", "other columns", "a group of each row in each column")
+    if not groups:
+        return [((), slice(None))]
+    every: list[Names] = [()]
+    of_row = np.zeros(n_rows, dtype=np.int64)
+    for place, names in groups:
+        different, of_row = np.unique(of_row * len(names) + place, return_inverse=True)
+        check_groups(columns, different.size)
+        pairs = (divmod(number, len(names)) for number in different.tolist())
+        every = [(*every[before], names[own]) for before, own in pairs]
+    order, ends = np.argsort(of_row, kind="stable"), np.cumsum(np.bincount(of_row))
+    return [*zip(every, np.split(order, ends[:-1]), strict=True)]
 
 
 def _places(scores: Floats, log_odds: Floats) -> Whole:

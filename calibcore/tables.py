@@ -11,7 +11,7 @@ from calibcore import validation
 from calibcore.counted import Countable
 from calibcore.data import EventScores, LogitSet, Rows, with_design, with_groups
 from calibcore.errors import CalibrationInputError
-from calibcore.grouping import Grouping
+from calibcore.grouping import groupings_of, numbers_of
 from calibcore.validation import Labels
 from calibcore.weights import SampleWeight
 
@@ -39,7 +39,8 @@ def rows_of(
     shape (n_samples, n_classes). The columns of a data frame name the classes. ``outcomes``: of one
     event whether it happened: booleans, or 0 and 1. Of classes the true one: names of columns, or
     numbers from 0 where no column has a number for a name. None where ``data`` are rows already.
-    ``groups``: group of each row: numbers or names; for calibrators that know groups.
+    ``groups``: group of each row, numbers or names, in one column or in several; for calibrators
+    that know groups.
     ``sample_weight``, ``clusters``: as in `calibcore.data.with_design`.
 
     Raises
@@ -86,7 +87,7 @@ def _with_columns(
 ) -> Rows:
     """Tell of rows their groups, weights and clusters, of those that there are."""
     if groups is not None:
-        rows = with_groups(rows, Grouping.of(groups).numbers(groups))
+        rows = with_groups(rows, numbers_of(groupings_of(groups), groups))
     if weights is None and clusters is None:
         return rows
     return with_design(rows, sample_weight=weights, clusters=clusters)

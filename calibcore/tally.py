@@ -190,7 +190,8 @@ def whole_numbers(values: Floats) -> NDArray[np.int32] | None:
     >>> whole_numbers(np.array([1.0, 2.0])), whole_numbers(np.array([0.5]))
     (array([1, 2], dtype=int32), None)
     """
-    whole = values.astype(np.int32)
+    with np.errstate(invalid="ignore"):  # of more than 2^31 rows the comparison tells
+        whole = values.astype(np.int32)
     return whole if np.array_equal(whole, values) else None
 
 

@@ -328,6 +328,23 @@ def groups(values: ArrayLike, *, n_rows: int) -> Labels:
     return array.astype(np.int64, copy=False)
 
 
+def group_columns(values: ArrayLike, *, n_rows: int) -> Labels:
+    """Check the group of each row in one column or in several: whole numbers, of any size.
+
+    Shape (n_rows,) of one column, (n_rows, n_columns) of several.
+    """
+    array = real_array(values, "groups")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 2:
+        return groups(array, n_rows=n_rows)
+    if len(array) != n_rows or not array.shape[1] or array.dtype.kind not in "biu":
+        actual = f"an array of type {array.dtype} and shape {array.shape}"
+        wanted = f"{n_rows:,} rows of whole numbers, a column for each grouping"
+        raise CalibrationInputError("groups", actual, wanted)
+    return array.astype(np.int64, copy=False)
+
+
 def whole_number(value: int, field: str, *, least: int, most: int | None = None) -> int:
     """Check a count such as the number of bins."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):

@@ -1,5 +1,6 @@
 """What an evaluation comes to: facts, which pages and reports put into words."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -170,8 +171,8 @@ class GroupVerdict:
 
     Attributes
     ----------
-    name : str
-        Of the group.
+    name, column : str
+        Of the group, and of its column; "" where that has no name.
     rows : int
         How many it has.
     gap, low, high : float
@@ -183,6 +184,7 @@ class GroupVerdict:
     """
 
     name: str
+    column: str
     rows: int
     gap: float
     low: float
@@ -212,7 +214,7 @@ class Verdict:
 
 
 def verdict_of(
-    result: SetResult, rows: LogitSet | EventScores | None, grouping: Grouping | None
+    result: SetResult, rows: LogitSet | EventScores | None, groupings: Sequence[Grouping]
 ) -> Verdict:
     """Say what an evaluation comes to.
 
@@ -222,36 +224,41 @@ def verdict_of(
         Of these rows.
     rows : LogitSet, EventScores or None
         The set, whose groups are tested where it has some.
-    grouping : Grouping or None
-        Names of its groups.
+    groupings : sequence of Grouping
+        Names of its groups, column by column.
     """
     same = result.after is result.before
     before = side_verdict(result.before)
     after = None if same else side_verdict(result.after, result.before)
     known = rows if rows is None or isinstance(rows, LogitSet) else weighted(rows)[0]
-    if known is None or known.groups is None or grouping is None:
+    if known is None or known.groups is None or not groupings:
         return Verdict(before, after)
-    places = np.where(known.groups < 0, len(grouping.names), known.groups)
+    columns = known.groups.reshape(known.groups.shape[0], -1).T
+    places = [
+        np.where(column < 0, len(grouping.names), column)
+        for grouping, column in zip(groupings, columns, strict=True)
+    ]
 
     def tested(side: Side) -> GroupGaps:
         event, weights = weighted(side.event)
         return group_gaps(
-            event.scores, event.hits, [places], sample_weight=weights, clusters=event.clusters
+            event.scores, event.hits, places, sample_weight=weights, clusters=event.clusters
         )
 
     gaps = tested(result.before)
-    of_groups = _groups(gaps, grouping)
+    of_groups = _groups(gaps, groupings)
     if same:
         return Verdict(before, after, of_groups)
-    return Verdict(before, after, of_groups, _groups(tested(result.after).since(gaps), grouping))
+    return Verdict(before, after, of_groups, _groups(tested(result.after).since(gaps), groupings))
 
 
-def _groups(gaps: GroupGaps, grouping: Grouping) -> tuple[GroupVerdict, ...]:
+def _groups(gaps: GroupGaps, groupings: Sequence[Grouping]) -> tuple[GroupVerdict, ...]:
     off = np.flatnonzero(gaps.off(DETECTION_LEVEL))
     own = gaps.own(DETECTION_LEVEL)
     return tuple(
         GroupVerdict(
-            grouping.names[int(gaps.place[k])],
+            groupings[gaps.grouping[k]].names[int(gaps.place[k])],
+            groupings[gaps.grouping[k]].column,
             int(gaps.rows[k]),
             float(gaps.gap[k]),
             float(gaps.low[k]),
@@ -260,5 +267,5 @@ def _groups(gaps: GroupGaps, grouping: Grouping) -> tuple[GroupVerdict, ...]:
             bool(own[k]),
         )
         for k in off[np.argsort(-np.abs(gaps.gap[off]), kind="stable")].tolist()
-        if gaps.place[k] < len(grouping.names)
+        if gaps.place[k] < len(groupings[gaps.grouping[k]].names)
     )

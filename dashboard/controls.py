@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,6 +12,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from calibcore.calibrators import Choice, Method, Switch, WholeNumber
 from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard import folder
 from dashboard.compute.cache import forget
 from dashboard.compute.files import SourceFile
 from dashboard.compute.learn import source_of
@@ -26,7 +28,7 @@ from dashboard.settings import (
     Settings,
     first_class,
 )
-from dashboard.texts import choosing
+from dashboard.texts import choosing, summaries
 from dashboard.texts import opening as imports
 from dashboard.texts.glossary import CHOICES, OPTIONS
 from dashboard.texts.methods import method_name
@@ -59,14 +61,17 @@ class Source:
     """A sample's file, or the uploaded ones; empty while nothing is uploaded."""
     sample: Sample | None = None
     """The sample, where it is one."""
+    folder: Path | None = None
+    """Where the files are of the server's folder of summaries, this."""
 
 
 def choose_source() -> Source:
     """Let the user pick a sample or bring files."""
     laboratory = _laboratory_model()
-    kinds = {"sample": "Example", "file": "Your file"} | (
-        {"laboratory": "Laboratory"} if laboratory else {}
-    )
+    within = folder.root()
+    kinds = {"sample": "Example", "file": "Your file"}
+    kinds |= {"folder": summaries.FOLDER} if within else {}
+    kinds |= {"laboratory": "Laboratory"} if laboratory else {}
     kind = address.choose(
         st.segmented_control,
         "Data",
@@ -79,6 +84,8 @@ def choose_source() -> Source:
     if kind == "laboratory" and laboratory is not None:
         file, model = laboratory
         return Source((file,), model)
+    if kind == "folder" and within is not None:
+        return _choose_summaries(within)
     return _choose_sample() if kind == "sample" else _upload_files()
 
 
@@ -87,6 +94,28 @@ def _laboratory_model() -> tuple[SourceFile, Sample] | None:
     with st.container(key="in_address_model"):
         code = st.text_input("Model", key="model", **address.IN_ADDRESS, autocomplete="off")
     return source_of(code) if code else None
+
+
+def _choose_summaries(within: Path) -> Source:
+    """Let the user pick summaries of the server's folder, of those that it lists."""
+    names = {_word_of(one.name): one.name for one in folder.listed(within)}
+    chosen = address.choose_several(
+        summaries.SUMMARIES, names, key="summaries", default=(), help=summaries.HELP,
+        placeholder=summaries.CHOOSE,
+    )  # fmt: skip
+    files = (folder.source(within, names[word]) for word in sorted(chosen, key=names.__getitem__))
+    return Source(tuple(files), folder=within)
+
+
+def _word_of(name: str) -> str:
+    """Write a name as an address has it, in which commas stand between names.
+
+    Examples
+    --------
+    >>> _word_of("day,1.parquet")
+    'day%2C1.parquet'
+    """
+    return name.replace("%", "%25").replace(",", "%2C")
 
 
 def _choose_sample() -> Source:
@@ -130,6 +159,12 @@ def _forget() -> None:
     forget()
     if (context := get_script_run_ctx()) is not None:
         context.uploaded_file_mgr.remove_session_files(context.session_id)
+
+
+def brought() -> tuple[SourceFile, ...]:
+    """Return the files that were uploaded last."""
+    files: tuple[SourceFile, ...] = st.session_state.get(BROUGHT, ())
+    return files
 
 
 def remove_file(source: SourceFile) -> None:
@@ -246,6 +281,9 @@ def choose_settings(upload: Upload, place: DeltaGenerator, *, expert: bool) -> S
 
 
 def _choose_event(upload: Upload) -> ChosenEvent:
+    if upload.summary is not None:
+        st.markdown("Event: the outcome is 1, which is all that a summary counts.")
+        return OneClass(1)
     if upload.class_names is None:
         st.markdown("Event: the top prediction, which is all that this file holds.")
         return TopR(1)

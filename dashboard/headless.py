@@ -10,6 +10,7 @@ from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import Progress
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.summary import AnySummary
 from dashboard.compute.fits import run_audit
 from dashboard.compute.periods import split_by_date
 from dashboard.compute.split import evaluated_split, groupings, methods_for, split_of
@@ -19,7 +20,9 @@ from dashboard.readers.limits import MAX_UPLOAD, check_size
 from dashboard.readers.records import Options, RawSet
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, ChosenEvent, Settings, first_class
+from dashboard.settings import NO_METHOD, ChosenEvent, Settings, first_class, method_by_key
+from dashboard.summaries import upload_of
+from dashboard.summary_file import are_summaries, parse_summary
 
 PIPED = Path("-")
 """Stands for what is piped in."""
@@ -35,12 +38,24 @@ def read_paths(paths: Sequence[Path], options: Options) -> Upload:
     FileError
         As `dashboard.readers.understand`; a file that is not there.
     """
+    if are_summaries(paths):
+        return _of_summaries(paths)
     files = []
     for path in paths:
         data = _bytes_of(path)
         digest, name = hashlib.sha256(data).hexdigest(), _name_of(path, data)
         files.append(Parsed(name, digest, parse_apart(name, data, header=options.header)))
     return split_by_date(understand(files, options))
+
+
+def _of_summaries(paths: Sequence[Path]) -> Upload:
+    """Read summaries in this process: hundreds of them, such as days, take a moment."""
+    summaries: dict[str, AnySummary] = {}
+    for path in paths:
+        called = (path.name, *(f"{path.name} ({k})" for k in range(2, len(paths) + 1)))
+        name = next(one for one in called if one not in summaries)
+        summaries[name] = parse_summary(path.read_bytes(), path.name)
+    return upload_of(summaries, digest_of_paths(paths))
 
 
 def digest_of_paths(paths: Sequence[Path]) -> str:
@@ -99,8 +114,8 @@ def is_rank(text: str) -> bool:
 def event_of(upload: Upload, text: str | None) -> ChosenEvent:
     """Return the event that a text names; without one, that on which the pages open.
 
-    ``upload``: the data. ``text``: ``top-1``, ``top-2``, ``within-2`` and so on; or the name of a
-    class.
+    ``upload``: the data; a summary has one event, which its outcomes are. ``text``: ``top-1``,
+    ``top-2``, ``within-2`` and so on; or the name of a class.
 
     Raises
     ------
@@ -108,6 +123,8 @@ def event_of(upload: Upload, text: str | None) -> ChosenEvent:
         Neither a rank nor a class of the data.
     """
     names = upload.class_names
+    if upload.summary is not None:
+        return OneClass(1)
     if text is None:
         opens_on_class = names is not None and opening_event(upload) == "class"
         return OneClass(first_class(len(names))) if names and opens_on_class else TopR(1)
@@ -150,7 +167,7 @@ def scene_of(  # noqa: PLR0913 - each has a default that serves
         known = method in {one.key for one in CATALOGUE}
         text = f"{method}, which these data do not allow" if known else repr(method)
         raise CalibrationInputError("calibrator", text, f"one of {', '.join(offered)}")
-    needs_group = method != NO_METHOD and offered[method].knows_groups
+    needs_group = method != NO_METHOD and offered[method].asks_column
     _check_group(group, groupings(upload), method if not needs_group else None)
     chosen = () if method == NO_METHOD else offered[method].options
     options = tuple((option.name, option.default) for option in chosen)
@@ -177,8 +194,11 @@ def _check_group(group: str | None, columns: Sequence[str], without: str | None)
         wanted = f"one of {', '.join(columns)}" if columns else "data with a column of groups"
         raise CalibrationInputError("group", "none" if group is None else repr(group), wanted)
     if without is not None:
-        beside = "no calibrator" if without == NO_METHOD else f"{without}, which knows no groups"
-        keys = " or ".join(one.key for one in CATALOGUE if one.knows_groups)
+        beside = "no calibrator"
+        if without != NO_METHOD:
+            takes = "takes all columns" if method_by_key(without).all_columns else "knows no groups"
+            beside = f"{without}, which {takes}"
+        keys = " or ".join(one.key for one in CATALOGUE if one.asks_column)
         raise CalibrationInputError(
             "group", f"{group!r} beside {beside}", f"a calibrator by group: {keys}"
         )

@@ -29,6 +29,7 @@ USUAL = (
     "beta",
     "histogram",
     "by_group",
+    "multicalibration",
 )
 """Calibrators that are compared unless others are chosen, as far as they fit the file; all are
 quick."""

@@ -90,7 +90,7 @@ def _summary(batch: pa.RecordBatch, names: dict[str, str]) -> Summary:
 
 
 def _read(row: Any) -> Summary | list[str]:
-    return row.refusal or parse_summary(bytes(row.part), "a part")
+    return row.refusal or parse_summary(bytes(row.part), "a part").whole
 
 
 def _both(one: Any, other: Any) -> Any:

@@ -37,7 +37,7 @@ def prepare(page: str, *, first: bool) -> Scene | None:
         st.title("Fractile", anchor=False)
         source = controls.choose_source()
     if not source.files:
-        import_step.show_empty()
+        import_step.show_empty(source.folder)
         return None
     with st.sidebar:
         of_the_file = st.container(gap="small")

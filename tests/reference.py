@@ -495,3 +495,17 @@ def best_temperature(logits: Table, labels: Sequence[int]) -> float:
         else:
             high = middle
     return 2 / (low + high)
+
+
+# Rows counted by score and group ---------------------------------------------------------------
+
+
+def counted_by_group(
+    scores: Numbers, hits: Sequence[int], groups: Sequence[tuple[str, ...]]
+) -> dict[tuple[str, ...], dict[float, tuple[int, int]]]:
+    """Of each group, how many rows have each score, and with the event: a row after the other."""
+    counted: dict[tuple[str, ...], dict[float, tuple[int, int]]] = {}
+    for score, hit, group in zip(scores, hits, groups, strict=True):
+        rows, events = counted.setdefault(group, {}).get(score, (0, 0))
+        counted[group][score] = (rows + 1, events + hit)
+    return counted

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.calibrators.descriptions import Description, Recipe
 from calibcore.errors import CalibrationInputError
-from calibcore.validation import Floats
+from calibcore.validation import Floats, Labels
 from calibcore.weights import RowWeights, SampleWeight, repeats, shares_of, weights_of
 
 _ROUNDING = 1e-9
@@ -185,7 +185,17 @@ class FittedScoreMap(Fitted, ABC):
 
 
 class FittedGroupMap(FittedScoreMap):
-    """A fitted map of a score that can make use of the group that a row belongs to."""
+    """A fitted map of a score that can make use of the groups that a row belongs to."""
+
+    @property
+    def n_groupings(self) -> int:
+        """Grouping columns of the fit."""
+        return 1
+
+    @property
+    def groups_used(self) -> Mapping[int, Labels]:
+        """Groups of the fit, rising, by the place of their column: of those that change a score."""
+        return {}
 
     @abstractmethod
     def predict(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
@@ -195,8 +205,8 @@ class FittedGroupMap(FittedScoreMap):
         ----------
         scores : array_like of float, shape (n_samples,)
             Predicted probability of the event (y_prob), in [0, 1].
-        groups : array_like of int, shape (n_samples,), optional
-            Group of each row, numbered as in the fit.
+        groups : array_like of int, shape (n_samples,) or (n_samples, n_columns), optional
+            Group of each row in each column, numbered as in the fit.
         """
 
 
@@ -255,7 +265,7 @@ class ScoreMap(ABC):
 
 
 class GroupMap(ScoreMap):
-    """A score map that also learns from the group that each row belongs to."""
+    """A score map that also learns from the groups that each row belongs to."""
 
     @abstractmethod
     def fit(
@@ -266,7 +276,7 @@ class GroupMap(ScoreMap):
         *,
         sample_weight: SampleWeight = None,
     ) -> FittedGroupMap:
-        """Fit as `ScoreMap.fit`, with the group of each row as a whole number."""
+        """Fit as `ScoreMap.fit`, with the group of each row as a whole number, in each column."""
 
 
 class VectorMap(ABC):

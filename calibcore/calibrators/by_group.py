@@ -1,6 +1,7 @@
 """One map for all rows, and for each group of them a shift and a slope of its own."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -31,11 +32,10 @@ from calibcore.calibrators.score_maps.platt import (
     SIGMOID,
     SMALLEST_SPAN,
     PlattScaling,
-    log_odds,
-    sigmoid,
 )
 from calibcore.calibrators.score_maps.spline import SplineCalibration
 from calibcore.errors import CalibrationInputError
+from calibcore.probabilities import log_odds, sigmoid
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
 from calibcore.weights import SampleWeight, weights_named
@@ -86,6 +86,10 @@ class FittedByGroup(FittedGroupMap):
         """Which groups differ from the map of all rows: shape (n_groups,)."""
         return np.asarray((self.shift != 0) | (self.slope != 1))
 
+    @property
+    def groups_used(self) -> Mapping[int, Labels]:
+        return {0: self.groups} if self.differs.any() else {}
+
     def predict(self, scores: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         of_all = self.score_map.predict(scores)
         if groups is None:
@@ -98,7 +102,7 @@ class FittedByGroup(FittedGroupMap):
         return result
 
     def recipe(self) -> Recipe | None:
-        """Return the map of all rows, then what the group at each row's ``place`` adds to it."""
+        """Return the map of all rows, then what the group at each row's place adds to it."""
         inner = self.score_map.recipe()
         if inner is None or not self.differs.any():
             return inner
@@ -107,6 +111,7 @@ class FittedByGroup(FittedGroupMap):
         added = {"shift": np.append(self.shift, 0.0), "slopes": np.append(self.slope, 1.0)}
         return numbers | added, [
             *lines,
+            "(place,) = places",
             "of_all = x = y",
             *ODDS,
             "y = SHIFT[place] + SLOPES[place] * (low + high)",
@@ -124,7 +129,8 @@ class ByGroup(GroupMap):
 
     A model can be calibrated overall and wrong in every hospital or ward. A map for each group
     alone would follow chance where a group is small; so groups share one map, and their own shift
-    and slope are pulled towards none (partial pooling). The group must be known for new rows.
+    and slope are pulled towards none (partial pooling). The group must be known for new rows. Of
+    several columns at once, `Multicalibration` takes the groups.
 
     Parameters
     ----------

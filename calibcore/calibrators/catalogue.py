@@ -21,6 +21,7 @@ from calibcore.calibrators.linear.maps import (
     VECTOR,
 )
 from calibcore.calibrators.method import Choice, Cost, Fits, Method, Switch
+from calibcore.calibrators.multicalibration import MULTICALIBRATION
 from calibcore.calibrators.score_maps.bbq import BAYESIAN_BINNING, BBQ
 from calibcore.calibrators.score_maps.beta import BETA
 from calibcore.calibrators.score_maps.centred import CENTRED_ISOTONIC
@@ -226,6 +227,7 @@ CATALOGUE: tuple[Method, ...] = (
     ONE_VS_REST_BBQ,
     VENN_ABERS,
     BY_GROUP,
+    MULTICALIBRATION,
 )
 """Every method, in the order in which they are offered: a map of the event and its forms for all
 classes beside each other."""
@@ -243,6 +245,7 @@ SIMPLEST_FIRST = (
     "venn_abers",
     "bbq",
     "by_group",
+    "multicalibration",
     "temperature_isotonic",
     "pooled_isotonic",
     "structured_vector",

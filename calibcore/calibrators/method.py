@@ -189,6 +189,8 @@ class Method:
         Of some words that can be chosen, where it is another.
     knows_groups : bool
         It needs to know the group of each row, and without is the map of all rows.
+    all_columns : bool
+        It takes the groups of every column at once; else those of one.
     weighs : bool
         It has a form for rows with sampling weights.
     """
@@ -207,7 +209,13 @@ class Method:
     options: tuple[Option, ...] = ()
     costs: Mapping[str, Cost] = field(default_factory=dict)
     knows_groups: bool = False
+    all_columns: bool = False
     weighs: bool = True
+
+    @property
+    def asks_column(self) -> bool:
+        """Whether one column of groups has to be chosen for it."""
+        return self.knows_groups and not self.all_columns
 
     def make(self, **chosen: int | str | bool) -> Calibrator:
         """Make the calibrator with the chosen options, and the default of every other."""

@@ -13,13 +13,18 @@ from numpy.typing import NDArray
 
 from calibcore import validation
 from calibcore.auditing import AuditResult
-from calibcore.calibrators.base import Fitted, FittedScoreMap, FittedVectorMap, from_json
-from calibcore.calibrators.by_group import FittedByGroup
+from calibcore.calibrators.base import (
+    Fitted,
+    FittedGroupMap,
+    FittedScoreMap,
+    FittedVectorMap,
+    from_json,
+)
 from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR, WithinTopR
-from calibcore.grouping import Grouping
+from calibcore.grouping import UNKNOWN, Grouping, numbers_of
 from calibcore.tables import are_probabilities, class_names_of, refuse_percentages
 from calibcore.validation import Floats, Labels
 
@@ -118,8 +123,9 @@ class CalibratorFile:
         Measures of the evaluation, by key, before and after.
     made_by : str
         Version of Fractile.
-    groups : Grouping or None
-        The groups that a calibrator by group was fitted for, and the column that tells them.
+    groups : tuple of Grouping
+        The groups that a calibrator by group was fitted for, column by column, and the columns that
+        tell them; () where it needs none, or none are named.
     accuracy : float
         By how much the map may differ from the one that was evaluated, as a share; 0 of most. A
         spline of very many points is `calibcore.export.calibrator_file.thinned`.
@@ -157,7 +163,7 @@ class CalibratorFile:
     figures: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     made_by: str = ""
     accuracy: float = 0.0
-    groups: Grouping | None = None
+    groups: tuple[Grouping, ...] = ()
     percent_column: str = ""
     column: str = ""
     date: str = ""
@@ -188,7 +194,7 @@ class CalibratorFile:
             raise CalibrationInputError("result", "no fitted calibrator", "an audit of one")
         file = cls.about(request.split.calibration, fitted, request.event, result, data=data)
         file = replace(file, model=model)
-        return replace(file, groups=request.grouping) if file.needs_groups else file
+        return replace(file, groups=request.groupings) if file.needs_groups else file
 
     @classmethod
     def about(
@@ -223,7 +229,7 @@ class CalibratorFile:
         content: dict[str, object] = {"format": FORMAT}
         content |= {f.name: getattr(self, f.name) for f in fields(self)}
         content["event"] = None if self.event is None else _event_written(self.event)
-        content["groups"] = None if self.groups is None else asdict(self.groups)
+        content["groups"] = [asdict(one) for one in self.groups]
         content["figures"] = {
             key: [_finite(value) for value in sides] for key, sides in self.figures.items()
         }
@@ -259,21 +265,27 @@ class CalibratorFile:
         values = {name: value for name, value in content.items() if name in known}
         fitted = from_json(json.dumps(values.pop("fitted", None)))
         file = cls(fitted, **{name: _read(name, value) for name, value in values.items()})
-        if file.groups is not None and isinstance(fitted, FittedByGroup):
-            named = len(file.groups.names)
-            if not np.isin(fitted.groups, np.arange(named)).all():
-                wanted = "one for every fitted group"
-                raise CalibrationInputError("groups", f"{named} names", wanted)
+        if file.groups:
+            _check_names(file.groups, file.groups_used)
         if "checksum" in content and content["checksum"] != _checksum(content):
             actual = "another than that of the contents"
             raise CalibrationInputError("checksum", actual, "the file as it was written")
         return file
 
     @property
+    def groups_used(self) -> Mapping[int, Labels]:
+        """Groups of the fit, by the place of their column: of those that new rows have to tell."""
+        return self.fitted.groups_used if isinstance(self.fitted, FittedGroupMap) else {}
+
+    @property
     def needs_groups(self) -> bool:
         """Whether groups differ in the calibrator, so that new rows have to tell theirs."""
-        fitted = self.fitted
-        return isinstance(fitted, FittedByGroup) and fitted.differs.any().item()
+        return bool(self.groups_used)
+
+    @property
+    def columns(self) -> tuple[Grouping, ...]:
+        """The columns that new rows have to tell, in the order in which `apply` takes them."""
+        return tuple(self.groups[column] for column in self.groups_used if self.groups)
 
     def apply(self, table: object, groups: object | None = None) -> Floats:
         """Calibrate new rows, if they are what the calibrator takes.
@@ -284,10 +296,10 @@ class CalibratorFile:
             Scores, shape (n_samples,), or a row of all classes each, shape (n_samples, n_classes);
             of these an event's score is found first. Columns of a data frame have to be the
             classes, in their order.
-        groups : array_like, column of a data frame or tensor, shape (n_samples,), optional
-            Of a calibrator by group, each row's value in the column that it was fitted by; where
-            the file names no groups, their numbers in the fit. Rows of groups that were not fitted
-            get the map of all rows: see `unfitted`.
+        groups : array_like or data frame, shape (n_samples,) or (n_samples, n_columns), optional
+            Of a calibrator by group, each row's value in the columns that it needs, see `columns`;
+            where the file names no groups, their numbers in the fit. A group that was not fitted
+            adds nothing to the map of all rows: see `unfitted`.
 
         Returns
         -------
@@ -307,7 +319,7 @@ class CalibratorFile:
         if not isinstance(self.fitted, FittedScoreMap):
             raise CalibrationInputError("calibrator", type(self.fitted).__name__, "a map of rows")
         scores = self._scores(values)
-        if isinstance(self.fitted, FittedByGroup):
+        if isinstance(self.fitted, FittedGroupMap):
             return self.fitted.predict(scores, known)
         return self.fitted.predict(scores)
 
@@ -322,33 +334,47 @@ class CalibratorFile:
         return self._scores(self._values(table))
 
     def unfitted(self, groups: object) -> NDArray[np.bool_]:
-        """Mark the rows whose group was not fitted, which `apply` gives the map of all rows.
+        """Mark the rows with a group that was not fitted, which adds nothing in `apply`.
 
         Parameters
         ----------
-        groups : array_like, column of a data frame or tensor, shape (n_samples,)
+        groups : array_like or data frame, shape (n_samples,) or (n_samples, n_columns)
             As for `apply`.
         """
         known = self._group_numbers(groups)
-        if known is None or not isinstance(self.fitted, FittedByGroup):
+        if known is None:
             return np.zeros(0, dtype=np.bool_)
-        return np.isin(known, self.fitted.groups, invert=True)
+        pairs = self.groups_used.items()
+        missing = [np.isin(_column(known, k), fitted, invert=True) for k, fitted in pairs]
+        return np.asarray(np.any(missing, axis=0))
 
     def _group_numbers(self, groups: object | None) -> Labels | None:
-        """Return the number that each row's group had in the fit."""
+        """Return the number that each row's group had in the fit, in each column of it."""
         if groups is None:
             if not self.needs_groups:
                 return None
-            column = self.groups.column if self.groups is not None else ""
-            of = f"column {column!r} of each row" if column else "the group of each row"
-            raise CalibrationInputError("groups", "none", of)
+            names = [repr(one.column) for one in self.columns if one.column]
+            columns = f"column{'s' * (len(names) > 1)} {', '.join(names)} of each row"
+            raise CalibrationInputError("groups", "none", columns if names else _EACH)
         if not self.needs_groups:
             wanted = f"none, as {type(self.fitted).__name__} knows none"
             raise CalibrationInputError("groups", "some", wanted)
-        if self.groups is not None:
-            return self.groups.numbers(groups)
-        values = validation.array_of(groups, "groups")
-        return validation.groups(values, n_rows=values.size)
+        if self.groups:
+            numbers = numbers_of(self.columns, groups)
+        else:
+            values = validation.array_of(groups, "groups")
+            numbers = validation.group_columns(values, n_rows=len(np.atleast_1d(values)))
+        return self._in_places(numbers.reshape(len(numbers), -1))
+
+    def _in_places(self, numbers: Labels) -> Labels:
+        """Put the columns that are needed where the fit had them; of others no group is known."""
+        used, n_used = [*self.groups_used], numbers.shape[1]
+        if n_used != len(used):
+            raise CalibrationInputError("groups", f"{n_used} columns", f"{len(used)}")
+        n_columns = self.fitted.n_groupings if isinstance(self.fitted, FittedGroupMap) else 1
+        whole = np.full((len(numbers), n_columns), UNKNOWN, dtype=np.int64)
+        whole[:, used] = numbers
+        return whole[:, 0] if n_columns == 1 else whole
 
     def _values(self, table: object) -> NDArray[Any]:
         """Return a table as an array, if its columns are the classes."""
@@ -453,10 +479,33 @@ def _event_read(value: Any) -> Event | None:
     raise CalibrationInputError("event", f"{value!r:.40}", "a rank, or a class")
 
 
-def _groups_read(value: Any) -> Grouping | None:
+_EACH = "the group of each row"
+
+
+def _column(numbers: Labels, place: int) -> Labels:
+    return numbers if numbers.ndim == 1 else numbers[:, place]
+
+
+def _check_names(groups: tuple[Grouping, ...], used: Mapping[int, Labels]) -> None:
+    """Raise if a group of the fit has no name."""
+    if max(used, default=-1) >= len(groups):
+        actual, wanted = f"{len(groups)} columns", "those of the fit"
+        raise CalibrationInputError("groups", actual, wanted)
+    for column, fitted in used.items():
+        n_names = len(groups[column].names)
+        if not np.isin(fitted, np.arange(n_names)).all():
+            wanted = "one for every fitted group"
+            raise CalibrationInputError("groups", f"{n_names} names", wanted)
+
+
+def _groups_read(value: Any) -> tuple[Grouping, ...]:
+    """Read the groups of every column; files of one column had no list around it."""
+    columns = value if isinstance(value, list) else [] if value is None else [value]
+    return tuple(map(_grouping_read, columns))
+
+
+def _grouping_read(value: Any) -> Grouping:
     match value:
-        case None:
-            return None
         case {"names": list(names), "column": str(column)}:
             cuts = value.get("cuts")
             numbers = cuts if isinstance(cuts, list) else []

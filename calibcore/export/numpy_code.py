@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.linear.fitted import FittedLinear
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
@@ -35,7 +34,7 @@ def numpy_code(file: CalibratorFile) -> str:
     Equal to `CalibratorFile.apply` to 1e-12. Classes with a probability of 0 are taken by all but
     the linear calibrators, whose code refuses them. Of classes that a pooled map leaves equal to
     the last digit, any may be the largest. Groups are given as they are named: numbers where all
-    names are numbers, else texts.
+    names are numbers, else texts; of several columns, a row of them for each score.
     """
     recipe = file.fitted.recipe()
     if recipe is None:
@@ -72,18 +71,38 @@ def numpy_code(file: CalibratorFile) -> str:
 
 
 def _of_groups(file: CalibratorFile) -> tuple[list[str], list[str]]:
-    """Return constants, and the lines that find the place of each row's group in the fit."""
-    fitted = file.fitted.groups.tolist() if isinstance(file.fitted, FittedByGroup) else []
-    grouping = file.groups or Grouping(())
-    names = {k: grouping.names[k] if file.groups else str(k) for k in fitted}
+    """Return constants, and the lines that find the places of each row's groups in the fit."""
+    used, several = file.groups_used, len(file.groups_used) > 1
+    columns = file.columns or (None,) * len(used)
+    names = [grouping.column if grouping else "" for grouping in columns]
+    constants = [f"COLUMNS = {names!r}" if several else f"COLUMN = {names[0]!r}"]
+    lines = ["places = []"]
+    if several:
+        lines += [
+            "groups = np.asarray(groups, dtype=object)",
+            "if groups.shape != (len(x), len(COLUMNS)):",
+            '    raise ValueError("expected a group of every column for each score")',
+        ]
+    for k, (grouping, fitted) in enumerate(zip(columns, used.values(), strict=True)):
+        column = f"groups[:, {k}]" if several else "groups"
+        more, found = _of_column(grouping, fitted.tolist(), column, str(k + 1) if several else "")
+        constants, lines = constants + more, lines + found
+    return constants, lines
+
+
+def _of_column(
+    grouping: Grouping | None, fitted: list[int], column: str, mark: str
+) -> tuple[list[str], list[str]]:
+    """Return constants and lines of one column; ``mark`` is put after the names of constants."""
+    names = {k: grouping.names[k] if grouping else str(k) for k in fitted}
     numbers = {k: number(name) for k, name in names.items()}
-    as_numbers = "g = np.asarray(groups, dtype=float)"
-    constants = [f"COLUMN = {grouping.column!r}"]
+    as_numbers = f"g = np.asarray({column}, dtype=float)"
+    constants = []
     known: dict[Any, int] = {}
-    if grouping.cuts is not None:
+    if grouping is not None and grouping.cuts is not None:
         known = {k if name else None: place for place, (k, name) in enumerate(names.items())}
-        constants.append(f"CUTS = {list(grouping.cuts)!r}")
-        ranges = 'np.searchsorted(CUTS, g, side="right")'
+        constants.append(f"CUTS{mark} = {list(grouping.cuts)!r}")
+        ranges = f'np.searchsorted(CUTS{mark}, g, side="right")'
         key_lines = [as_numbers, f"keys = np.where(np.isnan(g), None, {ranges})"]
     elif all(numbers[k] is not None or not name for k, name in names.items()):
         known = {numbers[k]: place for place, k in enumerate(names)}
@@ -91,11 +110,11 @@ def _of_groups(file: CalibratorFile) -> tuple[list[str], list[str]]:
     else:
         known = {name: place for place, name in enumerate(names.values())}
         blank = '"" if one is None or one != one else str(one)'
-        key_lines = [f"keys = [{blank} for one in np.asarray(groups).tolist()]"]
-    return [*constants, f"GROUPS = {known!r}"], [
+        key_lines = [f"keys = [{blank} for one in np.asarray({column}).tolist()]"]
+    return [*constants, f"GROUPS{mark} = {known!r}"], [
         *key_lines,
-        "place = np.array([GROUPS.get(key, -1) for key in keys], dtype=int)",
-        "if len(place) != len(x):",
+        f"places.append(np.array([GROUPS{mark}.get(key, -1) for key in keys], dtype=int))",
+        "if len(places[-1]) != len(x):",
         '    raise ValueError("expected a group for each score")',
     ]
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_helper
 
-from calibcore.calibrators.base import Fitted, FittedScoreMap
-from calibcore.calibrators.by_group import FittedByGroup
+from calibcore.calibrators.base import Fitted, FittedGroupMap, FittedScoreMap
 from calibcore.calibrators.ensembles.beta import (
     DEEPEST,
     OVERFLOWING,
@@ -33,18 +32,19 @@ from calibcore.calibrators.score_maps.centred import FittedCentred
 from calibcore.calibrators.score_maps.histogram import FittedHistogram
 from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
 from calibcore.calibrators.score_maps.offset import FittedOffset, FittedScoreChain
-from calibcore.calibrators.score_maps.platt import SMALLEST_SCORE, FittedPlatt
+from calibcore.calibrators.score_maps.platt import FittedPlatt
 from calibcore.calibrators.score_maps.quadratic import FittedQuadratic
 from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
 from calibcore.calibrators.temperature import FittedTemperature
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
+from calibcore.probabilities import SMALLEST_SCORE
 
 OPSET, IR = 17, 9
 """Versions that runtimes of the last years read."""
 
-_NOT_DRAWN = FittedGaussianProcess, FittedByGroup
+_NOT_DRAWN = FittedGaussianProcess, FittedGroupMap
 
 _CLASSES = 1
 """Axis of the classes."""
@@ -56,7 +56,7 @@ def onnx_model(file: CalibratorFile, *, single: bool = False) -> ModelProto:
     Parameters
     ----------
     file : CalibratorFile
-        Of any calibrator of the catalogue but the Gaussian process and the one by group.
+        Of any calibrator of the catalogue but the Gaussian process and those of groups.
     single : bool, default False
         Whether input and output are of type float, as networks give and take it, and not double.
 

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from calibcore import validation
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.calibrators.by_group import FittedByGroup
-from calibcore.calibrators.score_maps.platt import log_odds, sigmoid
 from calibcore.errors import CalibrationInputError
+from calibcore.probabilities import log_odds, sigmoid
 from calibcore.results import result_class
 from calibcore.validation import Floats
 

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
-from calibcore.counted import CountedScores
+from calibcore.counted import CountedScores, weighted
 from calibcore.data import EventScores
 from calibcore.metrics.measure import EventMeasure
 from calibcore.ordering import tie_ends, tie_starts
 from calibcore.results import result_class
 from calibcore.tally import Tally, spared_nats, tally
 from calibcore.validation import Floats, Hits, Labels
+from calibcore.weights import RowWeights
 
 MOST_GROUPS = 1 << 10
 """Distinct scores kept in a simulation; neighbouring ones are joined where there are more."""
@@ -142,6 +143,40 @@ def tally_of(event: EventScores) -> Tally:
         event.clusters,
         prior=event.prior,
     )
+
+
+_MOST_CELLS = 1 << 13
+"""Cells of counted rows that are drawn one by one; neighbours are drawn together beyond."""
+
+
+def neighbours_joined(
+    event: EventScores, most: int = _MOST_CELLS
+) -> tuple[EventScores, RowWeights | None, NDArray[np.intp]]:
+    """Return rows with weights, as `calibcore.counted.weighted` does, of fewer scores.
+
+    Of rows of a summary with more than ``most`` scores, neighbours of one outcome and group are one
+    cell with their mean score. Third, the place of one of its rows in the event.
+
+    Examples
+    --------
+    >>> from calibcore.counted import counted_scores
+    >>> scores = np.linspace(0, 1, 101)
+    >>> rows, weights, _ = neighbours_joined(counted_scores(tally(scores, [0] * 101)), most=10)
+    >>> rows.n_samples < 11, weights.values.sum().item(), (weights.values @ rows.scores).round(9)
+    (True, 101.0, np.float64(50.5))
+    """
+    rows, weights = weighted(event)
+    if not isinstance(event, CountedScores) or weights is None or event.counted.scores.size <= most:
+        return rows, weights, np.arange(rows.n_samples)
+    counted = event.counted
+    firsts = counted.scores[group_starts(counted.scores, counted.counts, most)]
+    number = 2 * (np.searchsorted(firsts, rows.scores, side="right") - 1) + rows.hits
+    if rows.groups is not None:
+        number = number * (int(rows.groups.max()) + 1) + rows.groups
+    _, place, own = np.unique(number, return_index=True, return_inverse=True)
+    times = np.bincount(own, weights.values).astype(np.float64)
+    scores = np.clip(np.bincount(own, weights.values * rows.scores) / times, 0, 1)
+    return EventScores(scores, rows.hits[place]), RowWeights(times, "frequency"), place
 
 
 @result_class
@@ -359,10 +394,6 @@ class OrderedRows:
             sorted_counts = np.add.reduceat(sorted_counts, self.starts, axis=1)
             hits = np.add.reduceat(hits, self.starts, axis=1)
         return Tally(self.scores, sorted_counts, hits, self.order.size, spared)
-
-
-_MOST_CELLS = 1 << 13
-"""Cells of counted rows that are drawn one by one; neighbours are drawn together beyond."""
 
 
 @result_class

@@ -202,6 +202,11 @@ class GroupGaps:
         """Mean score minus observed frequency: above 0 where scores are too high."""
         return self.mean_score - self.frequency
 
+    @property
+    def mean_size(self) -> float:
+        """Mean size of the mean gap, groups weighted by their rows; NaN without groups."""
+        return float(np.average(np.abs(self.gap), weights=self.rows)) if self.n_groups else math.nan
+
     def off(self, level: float = 0.05) -> NDArray[np.bool_]:
         """Return which groups are off; with this probability any is, if the scores are true.
 
@@ -549,11 +554,28 @@ def _normal(
     scale = np.sqrt(spread)
     drawn = rng.normal(size=(scale.size, n_draws))
     if covariance is not None:
-        unit = np.where(scale > 0, scale, 1.0)
-        alike = covariance / np.outer(unit, unit)
+        some = scale > 0  # of others rounding alone is left, and of very many rows that is much
+        unit = np.where(some, scale, 1.0)
+        alike = np.where(np.outer(some, some), covariance / np.outer(unit, unit), 0.0)
         alike[np.diag_indices_from(alike)] = 1 + 1e-6  # groups of one grouping add up to the whole
-        drawn = np.linalg.cholesky(alike) @ drawn
+        drawn = _root_of(alike) @ drawn
     return np.asarray(scale[:, np.newaxis] * drawn)
+
+
+def _root_of(alike: Floats) -> Floats:
+    """Return a root of a matrix of correlations, also where rounding takes some beyond 1.
+
+    Examples
+    --------
+    >>> root = _root_of(np.array([[1.0, -1.02], [-1.01, 1.0]]))
+    >>> (root @ root.T).round(2).tolist()
+    [[1.01, -1.01], [-1.01, 1.01]]
+    """
+    try:
+        return np.asarray(np.linalg.cholesky(alike), dtype=np.float64)
+    except np.linalg.LinAlgError:  # what is fitted takes nearly all of few different scores
+        values, vectors = np.linalg.eigh((alike + alike.T) / 2)
+        return np.asarray(vectors * np.sqrt(np.maximum(values, 0)))
 
 
 def _lean(sums: Sums, true: Floats) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.calibrators.base import Progress, part_of
-from calibcore.counted import CountedScores, weighted
+from calibcore.counted import CountedScores, counted_scores, weighted
 from calibcore.cumulative import curves_of
 from calibcore.data import EventScores
 from calibcore.inference import findings
@@ -294,6 +294,8 @@ def infer(
     """
     whole_plan = plan or Plan()
     plan = whole_plan if before.event.weights is None else whole_plan.of_weighted_rows()
+    if after is before and isinstance(before.event, CountedScores):
+        before = after = SideRows(counted_scores(before.event.counted))  # of which groups are none
     sides = (before,) if after is before else (before, after)
     report = part_of(progress)
     of_rows = [_row_values(before, side, side.labels, plan) for side in sides]

@@ -124,7 +124,7 @@ def refit(  # noqa: PLR0913 - what was fitted, on what, and how closely to look
     n_rows = min(n_all, most or n_all)
     if isinstance(prepared.event, CountedScores):
         cell = prepared.event.taken(rng, n_rows)
-        taken = prepared.event.cells.rows(cell)
+        taken, part = prepared.event.cells.rows(cell), None if part is None else part[cell]
         prepared, fold = Prepared(taken, taken), fold[cell]
     if n_rows < prepared.event.n_samples:
         some = _some_rows(rng, prepared.event.clusters, n_all, n_rows)

@@ -1,6 +1,7 @@
-"""How often an event happens at each score: five estimates of the curve, and their bands."""
+"""How often an event happens at each score: six estimates of the curve, and their bands."""
 
 from calibcore.reliability.bands import Band, NullBand, SplineNullBand, null_band, spline_null_band
+from calibcore.reliability.belt import CalibrationBelt, belt_of, calibration_belt
 from calibcore.reliability.bins import (
     BinnedReliability,
     Interval,
@@ -22,6 +23,7 @@ from calibcore.reliability.spline import (
 __all__ = [
     "Band",
     "BinnedReliability",
+    "CalibrationBelt",
     "CorpReliability",
     "FitTo",
     "FrequencyCurve",
@@ -30,9 +32,11 @@ __all__ = [
     "SmoothReliability",
     "SplineFit",
     "SplineNullBand",
+    "belt_of",
     "binned_of",
     "binned_reliability",
     "binomial_interval",
+    "calibration_belt",
     "classwise_reliability",
     "corp_of",
     "corp_reliability",

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.calibrators.score_maps.platt import log_odds, sigmoid
 from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
+from calibcore.probabilities import log_odds, sigmoid
 from calibcore.results import result_class
 from calibcore.synthetic.truth import Truth
 from calibcore.validation import Floats, Labels

@@ -10,26 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.markup import escape
 
+from calibcore.counted import CountedScores
 from calibcore.data import LogitSet
 from calibcore.drift import COMPARED, BatchComparison, Rule, compare_batches, compare_pairs
 from calibcore.errors import CalibrationInputError
 from calibcore.group_drift import compare_groups
 from calibcore.grouping import Grouping
 from calibcore.inference.draws import tally_of
-from calibcore.tally import Tally
 from dashboard.cli import check_words as words
 from dashboard.cli.check_files import Subgroups, json_of, junit_of, record_of
 from dashboard.cli.output import Lines, write_file
 from dashboard.cli.pairing import Batch, Matched, match
-from dashboard.cli.summaries import are_summaries, heading
+from dashboard.cli.summaries import heading
 from dashboard.cli.terminal import OWN_OPTIONS, options_of
 from dashboard.compute.files import row_numbers
 from dashboard.compute.split import groupings, slicing_of
 from dashboard.headless import digest_of_paths, event_of, read_paths, scene_of
-from dashboard.readers.records import Role, SliceColumn
+from dashboard.readers import Upload
+from dashboard.readers.records import DEFAULTS, Role, SliceColumn
 from dashboard.report.reference import Reference, read_reference, reference_of
 from dashboard.scene import Scene
-from dashboard.summary_file import is_summary, read_summaries
+from dashboard.summary_file import are_summaries, is_summary
 from dashboard.texts.numbers import plain
 from dashboard.texts.subgroups import BLANK
 from dashboard.texts.subject import subject
@@ -58,7 +59,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
     name, new = _new(audited, given)
     comparison, how = _compared(audited, rows, new, given)
     groups = None
-    if isinstance(rows, Batch) and isinstance(new, Batch):
+    if isinstance(rows, Batch) and _know_alike(rows, new):
         groups = _subgroups(rows, new, comparison.rule)
     console = Lines()
     console.print(escape(name), style="bold", soft_wrap=True)
@@ -88,27 +89,42 @@ def check_files(given: Mapping[str, Any]) -> bool:
     )
 
 
-def _new(audited: Reference, given: Mapping[str, Any]) -> tuple[str, Batch | Tally]:
-    """Return what the new batch is called, and its rows; of summaries, these counted."""
+def _new(audited: Reference, given: Mapping[str, Any]) -> tuple[str, Batch]:
+    """Return what the new batch is called, and its rows."""
     if are_summaries(given["files"]):
         return _summed(given["files"])
     scene = _scene_like(audited, given["files"], _as_audited(given, audited.reading))
     return plain(subject(scene)), _batch(scene)
 
 
-def _summed(files: Sequence[Path]) -> tuple[str, Tally]:
-    summary = read_summaries(files)
-    return plain(heading(files, summary)), summary.counted
+def _summed(files: Sequence[Path]) -> tuple[str, Batch]:
+    """Return what summaries are called together, and their rows."""
+    upload = read_paths(files, DEFAULTS)
+    if upload.summary is None:
+        raise AssertionError(files)
+    return heading(files, upload.summary), _counted(upload)
+
+
+def _counted(upload: Upload) -> Batch:
+    """Return the rows of summaries, which nothing names."""
+    rows, none = upload.rows, np.empty(0, dtype=np.int64)
+    if not isinstance(rows, CountedScores):
+        raise TypeError(rows)
+    groups, of_groups = rows.cells.groups, upload.columns["rows"]
+    columns, groupings = dict[str, NDArray[Any]](), dict[str, Grouping]()
+    for name, column in of_groups.items() if groups is not None else ():
+        columns[name] = _cells(column.rows(np.asarray(groups)))
+        groupings[name] = Grouping(column.categories or (), name)
+    return Batch(upload.name, rows, {}, frozenset(), none, none, None, columns, groupings)
 
 
 def _compared(
-    audited: Reference, rows: Batch | str, new: Batch | Tally, given: Mapping[str, Any]
+    audited: Reference, rows: Batch | str, new: Batch, given: Mapping[str, Any]
 ) -> tuple[BatchComparison, str]:
     """Return the comparison, and a sentence on whether it is of pairs, and why."""
     size, rule = given["change"], _rule(given)
-    if isinstance(new, Tally):
-        compared = compare_batches(audited.counted, new, size=size, rule=rule)
-        return compared, words.two_samples(words.SUMMARY)
+    if new.is_counted or (isinstance(rows, Batch) and rows.is_counted):
+        rows = words.SUMMARY
     if isinstance(rows, Batch):
         pairs = match(rows, new)
         if isinstance(pairs, Matched):
@@ -119,6 +135,12 @@ def _compared(
     counted = tally_of(new.event)
     compared = compare_batches(audited.counted, counted, size=size, rule=rule)
     return compared, words.two_samples(rows)
+
+
+def _know_alike(rows: Batch, new: Batch) -> bool:
+    """Return whether subgroups are compared: of a summary, where both know some."""
+    counted = rows.is_counted or new.is_counted
+    return not counted or any(name in new.columns for name in rows.groupings)
 
 
 def _subgroups(rows: Batch, new: Batch, rule: Rule) -> Subgroups:
@@ -178,8 +200,8 @@ def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
         audited = _read(path)
         return audited, _rows_of(audited, given)
     if is_summary(path):
-        name, counted = _summed([path])
-        return Reference(name, {}, counted), words.SUMMARY
+        name, batch = _summed([path])
+        return Reference(name, {}, tally_of(batch.event)), batch
     if given["audited"]:
         raise CalibrationInputError("audited", str(given["audited"][0]), "a report after --against")
     scene = _scene([path], given)
@@ -266,6 +288,8 @@ def _scene(
 
 def _batch(scene: Scene) -> Batch:
     """Return the rows that a scene evaluates."""
+    if scene.upload.summary is not None:
+        return _counted(scene.upload)
     upload, rows, event = scene.upload, scene.rows, scene.evaluated.before.event
     role: Role = "rows" if upload.rows is not None else "test"
     return Batch(

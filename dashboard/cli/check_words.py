@@ -19,7 +19,7 @@ SUBGROUP_HEAD = "Subgroup", "Rows", "Audited", "Now", "Change", "Adjusted p"
 def subgroups(groups: Subgroups | None) -> str:
     """Return whether the mean gap of a subgroup changed, or why none was compared."""
     if groups is None:
-        return "Subgroups: not compared, which needs the audited rows."
+        return "Subgroups: not compared, which needs the audited rows, or summaries by groups."
     n_groups = len(groups.names)
     if not n_groups:
         return "Subgroups: none to compare."

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from glob import glob, has_magic
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,8 @@ def named_files(
 ) -> tuple[Path, ...]:
     """Return the files that are named: those of a folder, or of a pattern that is no file itself.
 
-    Both in the order of their names; a folder without those within it, hidden or of other kinds.
+    Both in the order of their names; a folder without those within it, hidden or of other kinds,
+    but with its partitions, such as region=eu.
     """
     del ctx, param
     paths: list[Path] = []
@@ -142,10 +143,10 @@ def _files_of(path: Path) -> list[Path]:
     if path.is_dir():
         from dashboard.readers.formats import FORMATS  # noqa: PLC0415 - takes a while
 
-        return sorted(
-            one for one in path.iterdir() if one.is_file() and one.suffix.lower() in FORMATS
-            and not one.name.startswith(".")
-        )  # fmt: skip
+        within = [one for one in path.iterdir() if not one.name.startswith(".")]
+        files = [one for one in within if one.is_file() and one.suffix.lower() in FORMATS]
+        parts = (_files_of(one) for one in within if one.is_dir() and "=" in one.name)
+        return sorted([*files, *chain.from_iterable(parts)])
     if has_magic(str(path)) and not path.exists():
         matching = map(Path, glob(str(path), recursive=True))  # noqa: PTH207 - may be absolute
         return sorted(one for one in matching if one.is_file())

@@ -46,6 +46,7 @@ _EXAMPLES = {
     "serve": (
         "\b\nExamples:\n"
         "  fractile serve --memory 4GB\n"
+        "  fractile serve --summaries /srv/summaries\n"
         "  fractile serve -- --server.port 9000 --server.headless true\n"
     ),
     "class": (
@@ -110,7 +111,8 @@ _EXAMPLES = {
         "\b\n"
         "Examples:\n"
         "  fractile summarise 'logs/*.parquet' --score p --outcome y -o week.parquet\n"
-        "  fractile audit week.parquet\n"
+        "  fractile summarise logs --score p --outcome y --by region --by device -o week.parquet\n"
+        "  fractile audit week.parquet --report report.html\n"
         "  fractile audit 'days/*.parquet' --fail-if \"ks_error>3%\"\n"
     ),
     "calibrate": (
@@ -156,13 +158,22 @@ def _check_memory(_: click.Context, __: click.Parameter, size: str | None) -> st
     callback=_check_memory,
     help="Most for files and results, such as 4GB; a quarter of the machine's by default.",
 )
+@click.option(
+    "--summaries",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path, resolve_path=True),
+    help="A folder of summaries that every visitor may open; of no other folder anything.",
+)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
-def serve(memory: str | None, options: tuple[str, ...]) -> None:
+def serve(memory: str | None, summaries: Path | None, options: tuple[str, ...]) -> None:
     """Open the dashboard; OPTIONS after -- are Streamlit's."""
     from dashboard.compute.memory import MEMORY  # noqa: PLC0415 - for this command alone
+    from dashboard.folder import SUMMARIES  # noqa: PLC0415 - the same
 
     if memory is not None:
         os.environ[MEMORY] = memory
+    if summaries is not None:
+        os.environ[SUMMARIES] = str(summaries)
     _serve(options)
 
 
@@ -365,14 +376,9 @@ def audit(
     any measure, and subgroup.gap, the largest mean gap of a subgroup that chance does not explain.
     A limit may be a percentage.
     """
-    from dashboard.cli.summaries import are_summaries, audit_summaries  # noqa: PLC0415 - the same
     from dashboard.cli.terminal import audit_files  # noqa: PLC0415 - takes a second
 
-    def work() -> bool:
-        of_kind = audit_summaries if are_summaries(given["files"]) else audit_files
-        return of_kind(given, fail_if, full=full)
-
-    holds = _done(work)
+    holds = _done(lambda: audit_files(given, fail_if, full=full))
     sys.exit(HOLDS if holds else 0)
 
 
@@ -517,6 +523,13 @@ def series(files: tuple[Path, ...], resamples: int) -> None:
 @click.option(
     "--outcome", metavar="COLUMN", required=True, help="Whether it happened: 0, 1 or booleans."
 )
+@click.option(
+    "--by",
+    metavar="COLUMN",
+    multiple=True,
+    help="Count by its groups too: a column, or a part of the paths such as region=eu. Repeatable;"
+    " at most 100 groups of all columns together.",
+)
 @click.option("--out", "-o", required=True, type=Written(".parquet"), help="File to write.")
 @click.option(
     "--scheduler",
@@ -529,16 +542,22 @@ def series(files: tuple[Path, ...], resamples: int) -> None:
     help="Of a Spark cluster that counts, such as local[2] or spark://10.0.0.5:7077; likewise.",
 )
 def summarise(
-    files: tuple[Path, ...], score: str, outcome: str, out: Path, **where: str | None
+    files: tuple[Path, ...],
+    score: str,
+    outcome: str,
+    by: tuple[str, ...],
+    out: Path,
+    **where: str | None,
 ) -> None:
     """Count the rows of Parquet FILES by score, and keep the counts as a small file.
 
     Files of any size are read a batch at a time. fractile audit takes the result, and adds several
-    up, such as a file for each day.
+    up, such as a file for each day. With --by its verdict names the worst subgroups, and fractile
+    check compares them.
     """
     from dashboard.cli.summaries import summarise_files  # noqa: PLC0415 - takes a second
 
-    click.echo(_done(lambda: summarise_files(files, (score, outcome), out, **where)))
+    click.echo(_done(lambda: summarise_files(files, (score, outcome), out, by=by, **where)))
 
 
 @main.command(cls=WithKeys, epilog=_EXAMPLES["fit"])

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.counted import CountedScores
 from calibcore.data import EventScores
 from calibcore.grouping import Grouping
 
@@ -43,9 +44,14 @@ class Batch:
     class_names: tuple[str, ...] | None
     """Of the classes."""
     columns: Mapping[str, NDArray[Any]]
-    """By the column, texts or numbers by which rows can be grouped; shape (n_samples,)."""
+    """By the column, texts or numbers by which rows can be grouped; shape (n_cells,)."""
     groupings: Mapping[str, Grouping]
     """How the values of some of these are grouped, in this file and in others."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its rows are those of a summary."""
+        return isinstance(self.event, CountedScores)
 
 
 @dataclass(frozen=True, eq=False)

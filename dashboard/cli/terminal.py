@@ -31,6 +31,7 @@ from dashboard.readers.refusal import Question
 from dashboard.report import ReportRequest, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
+from dashboard.summary_file import are_summaries
 from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, n_unfitted, rows_for
 from dashboard.take_home.files import calibrator_file
 from dashboard.take_home.words import unfitted
@@ -49,6 +50,27 @@ from dashboard.views.overview.document import details_of, measures_of, measures_
 _FILES_ARE = {"rows": "parts", "sets": "sets", "without": "models"}
 _TOGETHER = {"parts": ("rows",), "sets": ("sets",), "models": ("models",)}
 _FIRST: dict[str | None, Literal["auto", 0, 1]] = {None: "auto", "0": 0, "1": 1}
+
+
+_SERVES = (
+    "files", "resamples", "calibrator", "bins", "seed", "report", "brief", "json", "title",
+    "purpose", "model", "author", "cutoff", "costs",
+)  # fmt: skip
+"""Options of an audit that a summary allows."""
+
+
+def _refuse_rows(given: Mapping[str, Any]) -> None:
+    """Refuse what needs the rows of an audit of summaries.
+
+    Raises
+    ------
+    CalibrationInputError
+        An option for rows.
+    """
+    option = next((name for name, value in given.items() if value and name not in _SERVES), None)
+    if option is not None:
+        wanted = "none with a summary, which counts rows by score and does not keep them"
+        raise CalibrationInputError(option.replace("_", "-"), "an option for rows", wanted)
 
 
 def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool) -> bool:
@@ -76,8 +98,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
         def tell(share: float) -> None:
             progress.update(task, completed=share)
 
-        files: Sequence[Path] = given["files"]
-        upload = read_paths(files, options_of(given))
+        upload = _read_audited(given)
         event = event_of(upload, given["event"])
         stage("Fitting")
         scene = scene_of(
@@ -104,11 +125,20 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     return bool(holding)
 
 
+def _read_audited(given: Mapping[str, Any]) -> Upload:
+    files: Sequence[Path] = given["files"]
+    if are_summaries(files):
+        _refuse_rows(given)
+    return read_paths(files, options_of(given))
+
+
 def _print_notes(console: Lines, scene: Scene) -> None:
     notes = [escape(plain(text)) for text in _decisions(scene)]
     notes += [NOT_SEPARATION] if isinstance(scene.settings.event, OneClass) else []
     notes += [in_the_nll(scene.evaluated, calibrated=scene.settings.method != NO_METHOD)]
     notes += [f"Warning: {escape(warning)}" for warning in scene.result.warnings]
+    if scene.upload.summary is not None:
+        notes += [f"Not available: {escape(text)}" for text in scene.upload.missing]
     for note in filter(None, notes):
         console.print(note, soft_wrap=True)
 
@@ -187,10 +217,13 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
     except (OSError, UnicodeDecodeError) as error:
         raise CalibrationInputError("with", str(calibrator), "a calibrator file") from error
     files: Sequence[Path] = reading["files"]
+    if are_summaries(files):
+        raise CalibrationInputError("files", "summaries, which keep no row", "rows to calibrate")
     upload = rows_for(file, options_of(reading), lambda options: read_paths(files, options))
     frame = calibrated_rows(upload, file)
     write_out(out, frame_bytes(frame, out.suffix.lower()), "out")
-    return "\n".join([f"{out}: {len(frame):,} rows", *unfitted(n_unfitted(upload, file))])
+    lost = unfitted(n_unfitted(upload, file), len(file.columns))
+    return "\n".join([f"{out}: {len(frame):,} rows", *lost])
 
 
 OWN_OPTIONS = ("outcome", "score", "weight", "count", "cluster")
@@ -226,9 +259,11 @@ def figures_of(scene: Scene) -> dict[str, float | None]:
     numbers: dict[str, float | None] = {
         row.measure.key: row.after for row in scene.evaluated.comparisons
     }
-    side = find_groups(scene).after
-    worst = side.worst()
+    groups = find_groups(scene)
+    side, worst = groups.after, groups.after.worst()
     numbers[SUBGROUP] = 0.0 if worst is None else float(np.abs(side.gap[worst]))
+    if scene.upload.summary is not None and not groups.slicings:
+        numbers[SUBGROUP] = None
     return numbers
 
 

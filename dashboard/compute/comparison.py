@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from calibcore.calibrators import Switch
 from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
 from calibcore.calibrators.catalogue import SIMPLEST_FIRST
@@ -16,6 +14,7 @@ from calibcore.comparison import (
     Standing,
     advise,
     lead,
+    mean_loss,
     moves_mean_away,
     penalty,
     pick,
@@ -81,8 +80,11 @@ def settings_of(scene: Scene, key: str) -> Settings:
 
 
 def group_of(scene: Scene, key: str) -> str | None:
-    """Return the column by which a method is told groups: the one chosen, or the most telling."""
-    if key == NO_METHOD or not method_by_key(key).knows_groups:
+    """Return the column by which a method is told groups: the one chosen, or the most telling.
+
+    None of one that takes those of all columns.
+    """
+    if key == NO_METHOD or not method_by_key(key).asks_column:
         return None
     offered, telling = groupings(scene.upload), most_telling(scene)
     return scene.settings.group or (telling if telling in offered else offered[0])
@@ -371,8 +373,11 @@ def advice_of(
 
     def improves(key: str) -> bool:
         one_by_one = not is_designed(rows)
-        if without is not None and one_by_one and _surely_no_better(losses[key] - without):
-            return False
+        if without is not None and one_by_one:
+            # Losses that fall too little for intervals of the change to be worth their time.
+            change, error = mean_loss(losses[key] - without, rows)
+            if change + error >= 0:
+                return False
         least = replace(scene, n_resamples=max(scene.n_resamples, LEAST_RESAMPLES))
         closer = contest_closer(least, by_key[key], dealt, "crossed", measure)
         if closer.fits != "unknown":
@@ -383,11 +388,6 @@ def advice_of(
     order = {key: place for place, key in enumerate(SIMPLEST_FIRST)}
     simplest = sorted(losses, key=lambda key: order.get(method_of(key), len(order)))
     return advise(losses, improves, simplest, dealt.n_folds, rows)
-
-
-def _surely_no_better(change: Floats) -> bool:
-    """Return whether losses fall too little for intervals of the change to be worth their time."""
-    return float(change.mean() + change.std() / np.sqrt(change.size)) >= 0
 
 
 def moves_mean(one: Contestant, measure: Measure) -> bool:

@@ -26,6 +26,7 @@ from dashboard.scene import Scene
 from dashboard.settings import CLASS_BINS
 from dashboard.texts.events import EventWords
 from dashboard.texts.reliability import (
+    belt_caption,
     bins_caption,
     isotonic_caption,
     of_event,
@@ -39,6 +40,7 @@ CAPTIONS: dict[Diagram, Callable[..., str]] = {
     "plot": plot_caption,
     "isotonic": isotonic_caption,
     "smoothed": smoothed_caption,
+    "belt": belt_caption,
 }
 
 

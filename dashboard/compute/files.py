@@ -24,6 +24,7 @@ from dashboard.readers.together import ways_of
 from dashboard.readers.upload import Rows
 from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
+from dashboard.summaries import added_up
 from dashboard.texts.opening import READING, RIGHT, WRONG, reading_apart, set_sentence
 
 MOST_FILES = 8
@@ -78,7 +79,7 @@ def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Up
 
     def make() -> Upload:
         files = [Parsed(one.name, one.digest, _content(one, options)) for one in sources]
-        return split_by_date(understand(files, options))
+        return added_up(files) or split_by_date(understand(files, options))
 
     key = tuple((source.name, source.digest) for source in sources), options
     return _outcome_once("uploads", key, make, most=MOST_READINGS)

@@ -191,7 +191,9 @@ def _jobs(upload: Upload, wanted: Sequence[Settings], fold: Folds) -> list[FitJo
                 calibrator,
                 prepare(rows, settings.event),
                 fold,
-                cost.seconds(rows.n_samples, n_classes, seconds_per_logit()),
+                cost.seconds(
+                    prepare(rows, settings.event).event.n_cells, n_classes, seconds_per_logit()
+                ),
                 _keeper_of(whole[1]),
                 keeper(*folds),
                 once(*whole, lambda: None) if is_known(*whole) else None,
@@ -245,6 +247,8 @@ def run_audit(upload: Upload, settings: Settings, progress: Progress) -> AuditRe
             crossed = crossed.part(chosen)
         event = settings.event
         result = audit_fitted(fitted, split, event=event, in_folds=in_folds, crossed=crossed)
+        if upload.summary is not None and settings.only is None:
+            result = upload.summary.whole.better_known(result)
         moved = restated_split(upload, settings)
         return result if moved is None else replace(result, prior_shift=moved[1])
 

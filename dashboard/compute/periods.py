@@ -217,7 +217,7 @@ def splits_by_date(upload: Upload) -> list[tuple[str, str]]:
 
 def _splits(upload: Upload) -> Iterator[tuple[str, str]]:
     sets = list(upload.sets.items())
-    if not sets:
+    if not sets or upload.summary is not None:
         return
     outcomes = np.concatenate([_outcomes(rows) for _, rows in sets])
     for by in next(iter(upload.columns.values()), {}):

@@ -139,7 +139,7 @@ def fit_side_by_side(jobs: list[FitJob], report: Report) -> int:
 
 
 def _n_bytes(rows: LogitSet | EventScores) -> int:
-    return rows.scores.nbytes if isinstance(rows, EventScores) else rows.given.nbytes
+    return 8 * rows.n_cells if isinstance(rows, EventScores) else rows.given.nbytes
 
 
 def pool() -> Executor:

@@ -1,6 +1,6 @@
 """Subgroups of the rows: by class, by score, by further columns of the file; and a filter."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calibcore.binning import equal_ranges, round_ranges
 from calibcore.calibrators import CATALOGUE, Method
 from calibcore.calibrators.base import FittedVectorMap
+from calibcore.counted import CountedScores
 from calibcore.data import EventScores, LogitSet, with_groups
 from calibcore.events import OneClass, TopR
 from calibcore.fitting import prepare
@@ -25,7 +26,7 @@ from dashboard.compute.periods import in_time
 from dashboard.readers import SliceColumn, Upload
 from dashboard.readers.recognition.groups import FEW_VALUES, NUMBER_RANGES
 from dashboard.scene import Part, Scene
-from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice
+from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice, method_by_key
 from dashboard.texts.subgroups import (
     BLANK,
     COLUMN,
@@ -58,7 +59,7 @@ class Slicing:
     shown: tuple[str, ...]
     """What each subgroup holds, as it is written; text of the file, to be escaped."""
     places: Mapping[SetChoice, Places]
-    """Subgroup of each row; shape (n_samples,)."""
+    """Subgroup of each row, of a summary of each of its cells; shape (n_cells,)."""
     fair: bool = True
     """Whether the subgroups were made without the true class, so that perfectly calibrated scores
     are calibrated in each.
@@ -80,7 +81,9 @@ class Slicing:
 
 
 def ways(upload: Upload) -> list[str]:
-    """Return what rows can be grouped by, the columns of the file first."""
+    """Return what rows can be grouped by, the columns of the file first; a summary has no more."""
+    if upload.summary is not None:
+        return [*_columns(upload)]
     classes = [PREDICTED, TRUE] if upload.class_names is not None else []
     return [*_columns(upload), *classes, *SCORES]
 
@@ -131,9 +134,13 @@ def _by(upload: Upload, settings: Settings, by: str) -> Slicing:
             for name, rows in zip(SETS, (split.calibration, split.test), strict=True)
         }
         return Slicing(by, names, names, classes, fair=by == PREDICTED)
+    name = _columns(upload)[by]
+    if isinstance(split.calibration, CountedScores) and isinstance(split.test, CountedScores):
+        of_groups = upload.columns["rows"][name]
+        sets = [rows.cells for rows in (split.calibration, split.test)]
+        return _by_column(by, [of_groups.rows(np.asarray(cells.groups)) for cells in sets])
     share, seed = settings.calibration_share, settings.seed
     columns = upload.split_columns(calibration_share=share, seed=seed)
-    name = _columns(upload)[by]
     return _by_column(by, [columns[one][name] for one in SETS])
 
 
@@ -193,6 +200,8 @@ _ROWS_A_GROUP = 20
 
 def groupings(upload: Upload) -> list[str]:
     """Return the columns of the file by which a calibrator can be told groups."""
+    if upload.summary is not None:
+        return []
     sets = list(upload.sets.items())
     n_rows = min((rows.n_samples for _, rows in sets), default=0)
 
@@ -221,6 +230,28 @@ def _tells_groups(column: SliceColumn, n_rows: int) -> bool:
     return different.size > 1 and not numbered and n_rows >= 2 * _ROWS_A_GROUP
 
 
+def slicings_for(upload: Upload, settings: Settings) -> tuple[Slicing, ...]:
+    """Return how rows are grouped for the chosen calibrator: by the chosen column, or by all."""
+    if settings.method != NO_METHOD and method_by_key(settings.method).all_columns:
+        columns = groupings(upload)
+    else:
+        columns = [] if settings.group is None else [settings.group]
+    return tuple(slicing_of(upload, settings, by) for by in columns)
+
+
+def names_of_groups(scene: Scene) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return what each column is called that the calibrator was given, and its groups.
+
+    Text of the file, or of an audit in Python.
+    """
+    slicings, request = slicings_for(scene.upload, scene.settings), scene.result.request
+    if slicings or request is None:
+        return tuple((one.by, one.shown) for one in slicings)
+    return tuple(
+        (one.column, tuple(name or BLANK for name in one.names)) for one in request.groupings
+    )
+
+
 def methods_for(upload: Upload) -> list[Method]:
     """Return the methods that fit the data."""
     known = bool(groupings(upload))
@@ -245,11 +276,16 @@ def whole_split(upload: Upload, settings: Settings) -> AnySplit:
     if moved is not None:
         return moved[0]
     plain = plain_split(upload, settings)
-    if settings.group is None:
+    slicings = slicings_for(upload, settings)
+    if not slicings:
         return plain
-    slicing = slicing_of(upload, settings, settings.group)
-    key = key_of(upload, replace(_split_alone(settings), group=settings.group))
-    return once("grouped splits", key, lambda: grouped(plain, slicing.places))
+    key = key_of(upload, _split_alone(settings)), tuple(one.by for one in slicings)
+    return once("grouped splits", key, lambda: grouped(plain, _side_by_side(slicings)))
+
+
+def _side_by_side(slicings: Sequence[Slicing]) -> dict[SetChoice, Places]:
+    """Return the group of each row of both sets, in each column."""
+    return {name: np.stack([one.places[name] for one in slicings], axis=1) for name in SETS}
 
 
 def restated_split(
@@ -266,7 +302,7 @@ def restated_split(
 
 
 def grouped(split: AnySplit, places: Mapping[SetChoice, Places]) -> AnySplit:
-    """Tell of every row of both sets the group it belongs to."""
+    """Tell of every row of both sets the groups it belongs to."""
     fit, evaluated = (places[name] for name in SETS)
     sets = with_groups(split.calibration, fit), with_groups(split.test, evaluated)
     return Split(*sets, split.same_data, split.fold)
@@ -302,7 +338,9 @@ def part_of(upload: Upload, settings: Settings, chosen: SetChoice) -> Part | Non
     slicing = slicing_of(upload, settings, settings.only.by)
     first, last = (slicing.shown[place] for place in _ends(slicing, settings.only))
     shown = first if first == last else f"{first} \u2013 {last}"
-    return Part(slice_name(slicing.by, shown), int(mask.sum()), mask.size)
+    whole = whole_split(upload, settings)
+    rows = whole.test if chosen == "test" else whole.calibration
+    return Part(slice_name(slicing.by, shown), _kept(rows, mask).n_samples, rows.n_samples)
 
 
 def evaluated_split(upload: Upload, settings: Settings) -> AnySplit:
@@ -317,8 +355,12 @@ def evaluated_split(upload: Upload, settings: Settings) -> AnySplit:
 
 def _cut(whole: AnySplit, slicing: Slicing, only: Slice) -> AnySplit:
     fitted, evaluated = (_rows_of(slicing, only, chosen) for chosen in SETS)
-    calibration, test = whole.calibration.rows(fitted), whole.test.rows(evaluated)
+    calibration, test = _kept(whole.calibration, fitted), _kept(whole.test, evaluated)
     return Split(calibration, test, whole.same_data)
+
+
+def _kept(rows: Rows, mask: Mask) -> Rows:
+    return rows.part(mask) if isinstance(rows, CountedScores) else rows.rows(mask)
 
 
 def split_of(upload: Upload, settings: Settings) -> AnySplit:

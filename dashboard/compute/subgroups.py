@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.counted import weighted
 from calibcore.data import EventScores, LogitSet, is_designed
 from calibcore.events import OneClass, TopR
 from calibcore.inference import Drift, GroupGaps, drift_test, group_gaps
+from calibcore.inference.draws import neighbours_joined
 from calibcore.subgroups import SliceScreen, SliceShares, joint_screen, screen_slices, slice_shares
 from calibcore.validation import Labels
 from calibcore.verdict import DETECTION_LEVEL
@@ -54,9 +56,13 @@ def _find(scene: Scene) -> GroupResults:
     places = [of_evaluated(scene, one.places[scene.chosen]) for one in slicings]
 
     def tested(event: EventScores) -> GroupGaps:
-        weights, clusters = event.weights, event.clusters
+        rows, weights, some = neighbours_joined(event)
         return group_gaps(
-            event.scores, event.hits, places, sample_weight=weights, clusters=clusters
+            rows.scores,
+            rows.hits,
+            [of[some] for of in places],
+            sample_weight=weights,
+            clusters=rows.clusters,
         )
 
     evaluated = scene.evaluated
@@ -90,6 +96,7 @@ def most_telling(scene: Scene) -> str:
     """Return what to group rows by first: as the worst subgroup is, else as the likeliest is.
 
     One that has a fault of its own comes before others: a predicted class often has that of scores.
+    Empty where there is none, as of a summary without groups.
     """
     groups, offered = find_groups(scene), ways(scene.upload)
     side = groups.after if groups.before.worst() is None else groups.before
@@ -98,7 +105,14 @@ def most_telling(scene: Scene) -> str:
             return groups.name(side, int(np.argmax(np.where(chosen, np.abs(side.gap), -1.0))))[0]
     if side.n_groups:
         return groups.name(side, int(np.argmin(side.adjusted)))[0]
-    return next((by for by in offered if not looks_like_ids(scene, by)), offered[0])
+    return next((by for by in offered if not looks_like_ids(scene, by)), "".join(offered[:1]))
+
+
+def worst_grouping(scene: Scene) -> str:
+    """Return the grouping of the worst subgroup after calibration, which the Overview names."""
+    groups = find_groups(scene)
+    worst = groups.after.worst()
+    return most_telling(scene) if worst is None else groups.name(groups.after, worst)[0]
 
 
 # What the page shows -------------------------------------------------------------------------
@@ -134,9 +148,10 @@ def _find_slices(scene: Scene, by: str) -> SubgroupResults:
     def screened(
         event: EventScores, gaps: GroupGaps, before: SliceScreen | None = None
     ) -> SliceScreen:
+        rows, weights, some = neighbours_joined(event)
         alone = screen_slices(
-            event.scores, event.hits, places, n_slices=n_slices, evaluate=slicing.fair,
-            sample_weight=event.weights, clusters=event.clusters,
+            rows.scores, rows.hits, places[some], n_slices=n_slices, evaluate=slicing.fair,
+            sample_weight=weights, clusters=rows.clusters,
         )  # fmt: skip
         if before is not None:
             alone = alone.since(before)
@@ -202,7 +217,10 @@ def _find_drift(scene: Scene) -> list[DriftResults]:
     def tested(event: EventScores, slicing: Slicing) -> Drift | None:
         periods = of_evaluated(scene, slicing.places[scene.chosen])
         n_periods = len(slicing.names) - (slicing.names[-1] == BLANK)
-        test = drift_test(event.scores, event.hits, periods, n_periods=n_periods)
+        rows, weights = weighted(event)
+        test = drift_test(
+            rows.scores, rows.hits, periods, n_periods=n_periods, sample_weight=weights
+        )
         return test and replace(test, p_value=min(test.p_value * len(dated), 1.0))
 
     results = []

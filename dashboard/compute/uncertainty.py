@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from calibcore.calibrators.base import FittedVectorMap, Progress, ScoreMap, part_of
+from calibcore.counted import CountedScores
 from calibcore.data import EventScores, is_designed
 from calibcore.evaluation import sides_of
 from calibcore.events import TopR
@@ -51,7 +52,10 @@ class Screening:
 def closer_look(scene: Scene, listed: tuple[Measure, ...], progress: Progress) -> Inference:
     """Find the uncertainty of listed measures on one set, once for each plan."""
     evaluated = scene.evaluated
-    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // evaluated.n_samples)
+    # Of counted rows neighbours are drawn together, so that their number is no matter.
+    counted = isinstance(evaluated.before.event, CountedScores)
+    n_drawn = 1 if counted else evaluated.n_samples
+    affordable = max(LEAST_RESAMPLES, MOST_DRAWN // n_drawn)
     n_resamples = min(scene.n_resamples, affordable)
     plan = Plan(listed, Options(scene.settings.n_bins), n_resamples)
     sides = scene.rows, evaluated, scene.calibrated_by

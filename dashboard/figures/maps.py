@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 
+from calibcore.counted import score_quantiles
 from calibcore.curves import ClassMoves, ScoreCurve
 from calibcore.data import EventScores
 from calibcore.evaluation import Side
@@ -270,7 +271,7 @@ def _add_histogram(figure: go.Figure, side: Side, palette: Palette) -> None:
 
 def _farthest(curves: Sequence[NamedCurve], side: Side) -> float:
     """Return the largest distance from unchanged among usual scores and bins."""
-    places = np.quantile(side.event.scores, np.linspace(0.005, 0.995, 100))
+    places = score_quantiles(side.event, np.linspace(0.005, 0.995, 100))
     moved = [np.interp(places, one.curve.score, one.curve.calibrated) - places for one in curves]
     usual = _usual(side)
     ends = [side.binned.lower - side.bins.mean_score, side.binned.upper - side.bins.mean_score]

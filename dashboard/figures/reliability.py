@@ -7,7 +7,13 @@ from plotly import graph_objects as go
 
 from calibcore.binning import BinTable
 from calibcore.evaluation import Side
-from calibcore.reliability import Band, BinnedReliability, CorpReliability, SmoothReliability
+from calibcore.reliability import (
+    Band,
+    BinnedReliability,
+    CalibrationBelt,
+    CorpReliability,
+    SmoothReliability,
+)
 from calibcore.validation import Floats
 from dashboard.figures.bands import DrawnBand, add_band
 from dashboard.figures.drawing import Drawing
@@ -106,6 +112,29 @@ def add_smoothed(figure: Sketch, reliability: SmoothReliability, palette: Palett
     )
 
 
+def add_belt(figure: Sketch, belt: CalibrationBelt, palette: Palette) -> None:
+    """Add the curve with its belts: the narrow one filled, the wide one as an outline."""
+    for place, (colour, outlined) in enumerate(((palette.gap, False), (palette.frequency, True))):
+        name = f"{100 * belt.levels[place]:.0f}% belt"
+        band = DrawnBand(belt.score, belt.lower[place], belt.upper[place], name, name)
+        add_band(figure, band, colour, outlined=outlined)
+    figure.add_scatter(
+        x=belt.score.astype(np.float32),
+        y=belt.frequency.astype(np.float32),
+        mode="lines",
+        name="observed frequency",
+        line={"color": palette.frequency, "width": 2.5},
+        hovertemplate="score %{x:.1%}<br>fitted frequency %{y:.1%}<extra></extra>",
+    )
+    narrow, wide = (f"{100 * level:.0f}% belt" for level in belt.levels)
+    name_above(
+        figure,
+        ("\u2501", FREQUENCY, palette.frequency),
+        ("\u25a0", narrow, palette.frequency),
+        ("\u2508", wide, palette.frequency),
+    )
+
+
 def _region(band: Band, name: str, words: str) -> DrawnBand:
     text = f"{100 * band.level:.0f}% {words},<br>at each score on its own"
     return DrawnBand(band.score, band.lower, band.upper, name, text)
@@ -130,7 +159,7 @@ def name_above(figure: Sketch, *names: tuple[str, str, str]) -> None:
     )
 
 
-Diagram = Literal["bins", "plot", "isotonic", "smoothed"]
+Diagram = Literal["bins", "plot", "isotonic", "smoothed", "belt"]
 
 MOST_CAPS = 30
 """Bins whose intervals are drawn with caps, at most."""
@@ -146,6 +175,7 @@ TITLES: dict[Diagram, str] = {
     "plot": "Reliability plot",
     "isotonic": "Reliability diagram, isotonic (CORP)",
     "smoothed": "Reliability diagram, smoothed",
+    "belt": "Reliability diagram, calibration belt",
 }
 
 
@@ -176,6 +206,8 @@ def reliability_diagram(
         add_isotonic(figure, side.corp, palette)
     if diagram == "smoothed":
         add_smoothed(figure, side.smooth, palette)
+    if diagram == "belt" and side.belt is not None:
+        add_belt(figure, side.belt, palette)
     _add_shares(figure, side.binned, palette)
     most = max(float(_shares(s.bins).max()) for s in (side, beside))
     _add_means(figure, side, most, palette)

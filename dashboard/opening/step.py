@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from calibcore.errors import CalibrationInputError
-from dashboard import controls
+from dashboard import controls, folder
 from dashboard.compute import files
 from dashboard.compute.cache import once
 from dashboard.compute.files import SourceFile, parsed
+from dashboard.document.blocks import Table as ShownTable
+from dashboard.document.blocks import plain_rows
 from dashboard.opening import choices, roles
 from dashboard.readers import FileError, Options, Upload
 from dashboard.readers.preview import preview_of
@@ -23,20 +26,25 @@ from dashboard.samples import Sample
 from dashboard.take_home import page as take_home
 from dashboard.texts import opening as templates
 from dashboard.texts import opening as words
+from dashboard.texts import summaries
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.opening import columns_read
 from dashboard.texts.verdict import LABELS_ALONE, REFUSED
 from dashboard.widgets import panel
+from dashboard.widgets.blocks import write
 
 _VISIT = "import_visit"
 """Files and page that were shown last."""
 
 
-def show_empty() -> None:
-    """Show what to upload while no file is there."""
+def show_empty(within: Path | None = None) -> None:
+    """Show what to upload while no file is there, or which summaries a folder has to choose."""
     files.prepare()
     choices.current()
     panel.await_choice()
+    if within is not None:
+        _show_folder(within)
+        return
     st.header(words.BRING, anchor=False)
     with st.container(key="phone_panel"):
         st.markdown(words.PANEL_ON_PHONES)
@@ -59,6 +67,18 @@ def show_empty() -> None:
         tab.code(code, language=None, wrap_lines=True)
     with st.expander(templates.ACCEPTED):
         st.markdown(f"{templates.ways_to_bring()}\n\n{templates.most()}")
+
+
+def _show_folder(within: Path) -> None:
+    """Show which summaries are in the server's folder."""
+    st.header(summaries.CHOOSE, anchor=False)
+    listed = folder.listed(within)
+    st.markdown(summaries.HOW if listed else summaries.NONE_THERE)
+    rows = (
+        (visible(one.name, 60), f"{one.rows:,}", summaries.dated(one.changed)) for one in listed
+    )
+    if listed:
+        write(ShownTable("folder", summaries.HEAD, plain_rows(rows), look="measures"))
 
 
 def show_sample(upload: Upload, sample: Sample) -> None:
@@ -89,10 +109,14 @@ def import_files(sources: Sequence[SourceFile], *, page: str, headed: bool) -> U
             options, others = files.fitting(sources, options)
             dropped = choices.keep(options, others)
         outcome = _read(sources, options)
+    if isinstance(outcome, Upload) and outcome.summary is not None:
+        with st.expander(_line(outcome, headed=headed), key="about_summary"):
+            _show_reading(outcome, checks=())
+        return outcome
     above = st.container()
     with above:
         upload = _show_top(outcome, sources)
-        if upload is None and len(sources) > 1:
+        if upload is None and len(sources) > 1 and sources[0] in controls.brought():
             _offer_removal(sources)
     visit = _visit(sources, page, needed=upload is None)
     label = words.HOW_READ if upload is None else _line(upload, headed=headed)

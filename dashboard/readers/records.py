@@ -158,6 +158,7 @@ class Table(Sentences):
     cut: NDArray[np.int64] | None = None
     named: bool = True  # by the file; else they are called "column 1", "column 2", ...
     shown: tuple[tuple[str, ...], ...] = ()  # at most ten first rows, cells as the file has them
+    summary: str = ""  # what a summary tells of itself, as JSON; "" of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,6 +308,9 @@ def by_number(text: str) -> tuple[bool, bool, list[tuple[float, str]]]:
 
 # What a format hands over: bare arrays by set, before anything is taken for anything ----------
 
+
+SUMMARY = "summary"
+"""Format of what `fractile summarise` writes, and the key of what its file tells of itself."""
 
 Array = NDArray[Any]
 Role = Literal["calibration", "test", "rows"]

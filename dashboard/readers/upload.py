@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from calibcore.counted import CountedScores, dealt
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.splits import AnySplit, Split, calibration_rows, cross_split, split_rows
+from calibcore.summary import AnySummary
 from dashboard.readers.preview import perhaps_labels, preview_of_arrays
 from dashboard.readers.recognition.choose import NO_OUTCOME, NO_SCORE
 from dashboard.readers.recognition.groups import ids_of
@@ -49,10 +51,13 @@ class Upload(Sentences):
     proposals: tuple[Proposal, ...] = ()  # what columns may say that changes figures
     # Row of the file's sets that each row is, where those of a number of rows are repeated.
     copies: Mapping[Role, NDArray[np.intp]] = field(default_factory=dict, repr=False)
-    # Further columns of each set by name, the same names and categories in both.
+    # Further columns of each set by name, the same names and categories in both. Of a summary each
+    # has a value for each group of the rows.
     columns: Mapping[str, Mapping[str, SliceColumn]] = field(default_factory=dict, repr=False)
     contents: Contents = field(default_factory=lambda: Contents({}), repr=False)
     options: Options = field(default_factory=Options, repr=False)
+    summary: AnySummary | None = None  # of the rows, where files are summaries
+    summaries: Mapping[str, AnySummary] = field(default_factory=dict, repr=False)  # by their names
 
     @property
     def sets(self) -> Mapping[str, Rows]:
@@ -116,6 +121,9 @@ class Upload(Sentences):
         try:
             if self.calibration is not None and self.test is not None:
                 return Split(self.calibration, self.test)
+            if isinstance(self.rows, CountedScores):
+                cells, fold = dealt(self.rows, n_folds=min(N_FOLDS, self.rows.n_samples), seed=seed)
+                return Split(cells, cells, fold=fold)
             if self.rows is not None and calibration_share is not None:
                 return split_rows(self.rows, calibration_share=calibration_share, seed=seed)
             if self.rows is not None:

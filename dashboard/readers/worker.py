@@ -174,6 +174,8 @@ def _check_table(table: Table) -> None:
     """Raise if a column that is kept, or the rows that were passed over, are not of its length."""
     if type(table.n_rows) is not int or type(table.first_row) is not int or table.n_rows < 0:
         raise TypeError(table.n_rows)
+    if type(table.summary) is not str:
+        raise TypeError(table.summary)
     if any(len(c.values) != table.n_rows for c in table.columns if not c.unread):
         raise ValueError(table.n_rows)
     if table.among is not None and np.count_nonzero(table.among) != table.n_rows:

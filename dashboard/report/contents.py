@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from calibcore.calibrators import FittedByGroup, FittedMulticalibration
 from calibcore.calibrators.base import Progress
 from calibcore.data import EventScores, LogitSet, is_designed
 from calibcore.events import OneClass, TopR
+from calibcore.grouping import Grouping
 from calibcore.inference import Inference
 from dashboard.compute.comparison import (
     QUICK_SECONDS,
@@ -23,9 +25,10 @@ from dashboard.compute.comparison import (
     usual,
 )
 from dashboard.compute.files import set_sentences
-from dashboard.compute.split import slicing_of
+from dashboard.compute.split import names_of_groups
 from dashboard.compute.subgroups import find_drift, find_groups, find_slices
 from dashboard.compute.uncertainty import closer_look
+from dashboard.compute.verdict import groups_of
 from dashboard.document.blocks import (
     Block,
     Cell,
@@ -41,10 +44,12 @@ from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
 from dashboard.report.reference import reference_of
 from dashboard.scene import Scene
+from dashboard.settings import ChosenEvent
 from dashboard.take_home import files as take_home
 from dashboard.texts import opening as imports
 from dashboard.texts import report as words
 from dashboard.texts.design import NO_DRIFT, design_line
+from dashboard.texts.fitted_groups import listed
 from dashboard.texts.limits import power_sentence
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
@@ -256,7 +261,7 @@ def _rows(scene: Scene) -> Table:
     counted: dict[str, list[Cell]] = {say_rows("All rows"): []}
     for _, rows in sets:
         counted[say_rows("All rows")].append(_count(rows.n_samples, rows.n_samples))
-        for name, count in _classes(rows):
+        for name, count in _classes(rows, scene.settings.event):
             counted.setdefault(name, []).append(_count(count, rows.n_samples))
     heads = ("Class", *(say_rows(name).capitalize() for name, _ in sets))
     table = tuple(Row(name, name, tuple(cells)) for name, cells in counted.items())
@@ -267,11 +272,12 @@ def _count(count: int, of: int) -> Cell:
     return Cell(f"{count:,}" if count == of else words.share(count, of), value=float(count))
 
 
-def _classes(rows: LogitSet | EventScores) -> list[tuple[str, int]]:
-    """Count the rows of each class, or of predictions that were right and wrong."""
+def _classes(rows: LogitSet | EventScores, event: ChosenEvent) -> list[tuple[str, int]]:
+    """Count the rows of each class, or those with the event and without."""
     if isinstance(rows, EventScores):
-        n_hits = int(np.sum(rows.hits))
-        return [("Correct", n_hits), ("Not correct", rows.n_samples - n_hits)]
+        of_one = isinstance(event, OneClass)
+        named, other = ("With the event", "Without") if of_one else ("Correct", "Not correct")
+        return [(named, rows.n_hits), (other, rows.n_samples - rows.n_hits)]
     names = rows.class_names
     counts = np.bincount(rows.labels, minlength=len(names)).tolist()
     counted = list(zip(names, counts, strict=True))
@@ -318,6 +324,8 @@ def _subgroups(scene: Scene) -> Iterator[Block]:
         notes = [*(line for line in note.lines if line not in noted), cut]
         yield from (worst, table, lines(note.key, notes))
         noted.update(note.lines)
+    if slicings[1:]:
+        yield lines("over all", [say_rows(groups_of(scene).over_all())])
     if not slicings:
         yield lines("none", [words.NO_GROUPS])
 
@@ -337,25 +345,31 @@ def _calibrator(scene: Scene) -> tuple[Section, ...]:
     file = take_home.calibrator_file(scene)
     if scene.result.fitted is None:
         return ()
-    content = json.loads(scene.result.fitted.to_json())
-    if scene.settings.group is not None:
-        known = slicing_of(scene.upload, scene.settings, scene.settings.group).shown
-        content["groups"] = [known[int(k)] for k in content["groups"]]
+    content, fitted = json.loads(scene.result.fitted.to_json()), scene.result.fitted
+    names, corrections = names_of_groups(scene), []
+    if isinstance(fitted, FittedMulticalibration):
+        content = {"gain": content["gain"]}  # the others are numbers of groups and of cells
+        shown = listed(fitted, names)
+        corrections = [(f"{row[0]}, {row[1]}", row[2]) for row in shown.rows] if shown else []
+    elif isinstance(fitted, FittedByGroup) and names:
+        content["groups"] = [names[0][1][int(k)] for k in content["groups"]]
     facts = [("Calibrator", method_name(scene.settings.method))]
     if file is not None:
         facts.append(("Takes", file.takes))
-    if file is not None and file.groups is not None:
-        column, names = file.groups.column, [name or BLANK for name in file.groups.names]
-        facts.append(
-            (f"Groups of {column}" if column else "Groups", words.and_more(names, MOST_NAMES))
-        )
+        facts += map(_names_of_groups, file.columns)
     facts.append(("Fitted on", rows_of(scene.split.calibration.n_samples)))
     blocks: list[Block | None] = [
-        _pairs("calibrator", [*facts, *_parameters(content)]),
+        _pairs("calibrator", [*facts, *_parameters(content), *corrections]),
         lines("fit", list(scene.result.warnings)),
-        lines("groups", [KNOWN_GROUPS] if scene.settings.group is not None else []),
+        lines("groups", [KNOWN_GROUPS] if names else []),
     ]
     return (section(scene, words.CALIBRATOR, "calibrator", *blocks),)
+
+
+def _names_of_groups(grouping: Grouping) -> tuple[str, str]:
+    names = [name or BLANK for name in grouping.names]
+    head = f"Groups of {grouping.column}" if grouping.column else "Groups"
+    return head, words.and_more(names, MOST_NAMES)
 
 
 def _parameters(content: Mapping[str, Any], under: str = "") -> list[tuple[str, str]]:
@@ -413,8 +427,8 @@ def _rerun(scene: Scene, request: ReportRequest) -> Section:
         split_at=upload.options.split_at,
     )
     given = scene.result.request
-    if given is not None and given.grouping is not None:
-        chosen |= {words.GROUPS: words.grouped(given.grouping)}
+    if given is not None and given.groupings:
+        chosen |= {words.GROUPS: "; ".join(map(words.grouped, given.groupings))}
     parts = {"Python": platform.python_version()}
     parts |= {name: version(name) for name in ("numpy", "scipy")}
     versions = ", ".join(f"{name} {number}" for name, number in parts.items())

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from itertools import product
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibcore.auditing import AuditRequest, AuditResult
 from calibcore.calibrators import CATALOGUE, Calibrator
 from calibcore.calibrators.base import Progress
+from calibcore.counted import CountedScores
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
@@ -122,12 +125,17 @@ def _values(key: str, name: str, calibrator: Calibrator) -> Sequence[OptionValue
     return (own,) if isinstance(allowed, range) and type(own) is int else allowed or (False, True)
 
 
+def _arrays(rows: LogitSet | EventScores) -> Sequence[NDArray[Any]]:
+    if isinstance(rows, LogitSet):
+        return rows.logits, rows.labels
+    if isinstance(rows, CountedScores):
+        return rows.cells.scores, rows.cells.hits, rows.times.values
+    return rows.scores, rows.hits
+
+
 def _digest(request: AuditRequest) -> str:
     digest = hashlib.sha256()
     for rows in (request.split.calibration, request.split.test):
-        parts = (
-            (rows.logits, rows.labels) if isinstance(rows, LogitSet) else (rows.scores, rows.hits)
-        )
-        for part in parts:
+        for part in _arrays(rows):
             digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

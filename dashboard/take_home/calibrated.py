@@ -18,7 +18,8 @@ from calibcore.validation import Floats
 from dashboard.compute.files import row_names, row_numbers
 from dashboard.readers import Upload
 from dashboard.readers.formats.heading import unnamed
-from dashboard.readers.meaning.scale import HUNDREDTHS, SHARES
+from dashboard.readers.meaning.scale import SHARES
+from dashboard.readers.recognition.refused import HUNDREDTHS
 from dashboard.readers.records import ColumnRole, Options, RawSet, Role, SliceColumn
 from dashboard.readers.refusal import FileError, Question, quoted
 from dashboard.tables import harmless
@@ -41,7 +42,7 @@ def calibrated_rows(upload: Upload, file: CalibratorFile) -> DataFrame:
     Raises
     ------
     CalibrationInputError
-        Whatever `CalibratorFile.apply` refuses; a file without scores of its own, or without the
+        Whatever `CalibratorFile.apply` refuses; a file without scores of its own, or without a
         column that tells the groups of a calibrator by group.
     """
     parts = _parts(upload, file)
@@ -67,7 +68,7 @@ def calibrated_rows(upload: Upload, file: CalibratorFile) -> DataFrame:
 def rows_for(file: CalibratorFile, options: Options, read: Callable[[Options], Upload]) -> Upload:
     """Read new rows for a calibrator, from the columns that it was fitted on.
 
-    ``file``: the calibrator. The column of one by group is a group, whatever it looks like.
+    ``file``: the calibrator. The columns of one by group are groups, whatever they look like.
     ``options``: how the user wants the rows read, which comes first. ``read``: reads them.
 
     Raises
@@ -78,9 +79,7 @@ def rows_for(file: CalibratorFile, options: Options, read: Callable[[Options], U
         A column of the calibrator that is not there, unless the rows have a score of each class.
     """
     needed: list[tuple[str, ColumnRole, str]] = []
-    if file.groups is not None and file.groups.column:
-        wanted = "the groups that the calibrator was fitted by"
-        needed.append((file.groups.column, "group", wanted))
+    needed += [(one.column, "group", _FITTED_BY) for one in file.columns if one.column]
     if file.column and "score" not in dict(options.roles).values():
         wanted = "the scores that the calibrator was fitted on, or --score with another column"
         needed.append((file.column, "score", wanted))
@@ -139,7 +138,7 @@ class _Part(NamedTuple):
     columns: dict[str, NDArray[Any]]
     of_file: dict[str, NDArray[Any]]
     table: Any
-    groups: NDArray[Any] | None
+    groups: DataFrame | None
 
 
 def _parts(upload: Upload, file: CalibratorFile) -> list[_Part]:
@@ -161,7 +160,7 @@ def _of_piece(piece: RawSet, upload: Upload, file: CalibratorFile) -> _Part:
     named = table.ndim == 2 and piece.class_names is not None and not _counted(piece, file)
     given = DataFrame(table, columns=list(piece.class_names or ())) if named else table
     groups = _groups(file, {column.name: column for column in piece.columns})
-    return _Part(rows, _of_file(upload, "rows", file, groups), given, groups)
+    return _Part(rows, _of_file(upload, "rows", groups), given, groups)
 
 
 def _counted(piece: RawSet, file: CalibratorFile) -> bool:
@@ -189,30 +188,33 @@ def _of_sets(upload: Upload, file: CalibratorFile) -> list[_Part]:
             else rows.scores
         )
         groups = _groups(file, upload.columns.get(name, {}))
-        parts.append(_Part(columns, _of_file(upload, name, file, groups), table, groups))
+        parts.append(_Part(columns, _of_file(upload, name, groups), table, groups))
     return parts
 
 
-def _of_file(
-    upload: Upload, role: Role, file: CalibratorFile, groups: NDArray[Any] | None
-) -> dict[str, NDArray[Any]]:
-    """Return row IDs, and the group by which a row is calibrated."""
+def _of_file(upload: Upload, role: Role, groups: DataFrame | None) -> dict[str, NDArray[Any]]:
+    """Return row IDs, and the groups by which a row is calibrated."""
     names = row_names(upload).get(role, {})
-    return names if groups is None or file.groups is None else {**names, file.groups.column: groups}
+    more = {} if groups is None else {str(name): groups[name].to_numpy() for name in groups}
+    return {**names, **more}
 
 
-def _groups(file: CalibratorFile, columns: Mapping[str, SliceColumn]) -> NDArray[Any] | None:
-    """Return the values of the column that a calibrator by group was fitted by."""
+_FITTED_BY = "the groups that the calibrator was fitted by"
+
+
+def _groups(file: CalibratorFile, columns: Mapping[str, SliceColumn]) -> DataFrame | None:
+    """Return the values of the columns that a calibrator by group was fitted by."""
     if not file.needs_groups:
         return None
-    name = "" if file.groups is None else file.groups.column
-    if not name:
+    if not file.columns or not all(one.column for one in file.columns):
         raise CalibrationInputError("calibrator", "groups of no named column", "one fitted by one")
-    if name not in columns:
-        wanted = "the groups that the calibrator was fitted by"
-        raise CalibrationInputError(f"column {quoted(name)}", "not in the file", wanted)
-    values, texts = columns[name].values, columns[name].categories  # noqa: PD011 - no data frame
-    return values if texts is None else np.array(texts, dtype=object)[values]
+    values: dict[str, NDArray[Any]] = {}
+    for name in (one.column for one in file.columns):
+        if name not in columns:
+            raise CalibrationInputError(f"column {quoted(name)}", "not in the file", _FITTED_BY)
+        own, texts = columns[name].values, columns[name].categories  # noqa: PD011 - no data frame
+        values[name] = own if texts is None else np.array(texts, dtype=object)[own]
+    return DataFrame(values)
 
 
 FORMATS = (".csv", ".parquet", ".npz")

@@ -8,19 +8,20 @@ import numpy as np
 
 from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap
 from calibcore.calibrators.score_maps.offset import FittedScoreChain
+from calibcore.counted import weighted
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
 from calibcore.validation import Floats
 from dashboard.compute.files import plain_split, row_numbers
-from dashboard.compute.split import slicing_of
+from dashboard.compute.split import slicings_for
 from dashboard.readers import Options, Upload
 from dashboard.readers.records import RawSet
 from dashboard.scene import Scene
 from dashboard.take_home import words
 from dashboard.take_home.calibrated import calibrated_rows, frame_bytes, percents, rows_for
-from dashboard.take_home.workbook import workbook_of
+from dashboard.take_home.workbook import has_table, workbook_of
 from dashboard.texts.methods import method_name
 from dashboard.texts.subgroups import BLANK
 
@@ -45,9 +46,10 @@ def calibrator_file(scene: Scene) -> CalibratorFile | None:
     file = replace(file, column=column, percent_column=in_percent)
     if not file.needs_groups:
         return file
-    if settings.group is None:  # of an audit in Python
-        return replace(file, groups=None if result.request is None else result.request.grouping)
-    return replace(file, groups=slicing_of(scene.upload, settings, settings.group).grouping)
+    slicings = slicings_for(scene.upload, settings)
+    if not slicings:  # of an audit in Python
+        return replace(file, groups=() if result.request is None else result.request.groupings)
+    return replace(file, groups=tuple(one.grouping for one in slicings if one.grouping))
 
 
 def _score_column(upload: Upload) -> str:
@@ -103,19 +105,20 @@ def workbook(scene: Scene, file: CalibratorFile) -> bytes:
 def score_table(
     scene: Scene, file: CalibratorFile
 ) -> tuple[list[str], list[list[str | float]]] | None:
-    """Return scores on a fine grid with what they become, and heads; None of a map of classes.
+    """Return scores on a fine grid with what they become, and heads; None of one without a table.
 
-    A calibrator by group has a further column for each group. The last one marks scores below and
-    above all that were fitted on. Of a file in percent, all are in percent.
+    Such are maps of classes, and of the groups of several columns. A calibrator by group has a
+    further column for each group. The last one marks scores below and above all that were fitted
+    on. Of a file in percent, all are in percent.
     """
     fitted = file.fitted
-    if not isinstance(fitted, FittedScoreMap):
+    if not isinstance(fitted, FittedScoreMap) or not has_table(file):
         return None
     heads, columns = [*words.SCORE_HEAD], [_GRID, fitted.predict(_GRID)]
-    if file.groups is not None and isinstance(fitted, FittedGroupMap):
-        heads += [name or BLANK for name in file.groups.names]
-        places = range(len(file.groups.names))
-        columns += [fitted.predict(_GRID, np.full(_GRID.size, k)) for k in places]
+    if file.groups and isinstance(fitted, FittedGroupMap):
+        names = file.groups[0].names
+        heads += [name or BLANK for name in names]
+        columns += [fitted.predict(_GRID, np.full(_GRID.size, k)) for k in range(len(names))]
     if scene.upload.in_percent:
         heads, columns = [*map(words.in_percent, heads)], [*map(percents, columns)]
     known = _fitted_scores(scene)
@@ -129,7 +132,7 @@ def _fitted_scores(scene: Scene) -> Floats:
     """Return the scores that the calibrator was fitted on."""
     rows = scene.split.calibration
     if isinstance(rows, EventScores):
-        return rows.scores
+        return weighted(rows)[0].scores
     return scene.settings.event.outcomes(rows.probabilities, rows.labels).scores
 
 

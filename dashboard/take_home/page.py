@@ -45,7 +45,10 @@ def offer_saved(upload: Upload, read: Callable[[Options], Upload]) -> None:
         except CalibrationInputError as error:
             st.error(refusal(error), title=words.NOT_APPLIED, icon=":material/block:")
             return
-        sentences = [words.applied(files.n_rows(rows), file.n_rows), *words.unfitted(lost)]
+        sentences = [
+            words.applied(files.n_rows(rows), file.n_rows),
+            *words.unfitted(lost, len(file.columns)),
+        ]
         st.markdown(say_rows(" ".join(sentences)))
         _offer_rows(rows, file)
 
@@ -89,8 +92,10 @@ def show(scene: Scene) -> None:
                 offer_table(
                     lambda: csv_of(*table), label=words.SCORES, name=file_name("score table")
                 )
-        _offer_rows(scene.upload, file)
+        if scene.upload.summary is None:
+            _offer_rows(scene.upload, file)
         how = say_rows(words.HOW)
-        if file.groups is not None:
-            how = f"{how} {say_rows(words.by_group(file.groups.column))}"
+        if file.columns:
+            names = [one.column for one in file.columns]
+            how = f"{how} {say_rows(words.by_group(names, table=table is not None))}"
         st.markdown(f":small[{how}]")

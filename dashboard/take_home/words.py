@@ -1,5 +1,7 @@
 """Words of the downloads of a calibrator."""
 
+from collections.abc import Sequence
+
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.rows import rows_of
@@ -58,27 +60,42 @@ def in_percent(name: str) -> str:
     return f"{name} (%)"
 
 
-def unfitted(n_rows: int) -> list[str]:
-    """Return how many rows got the map of all rows.
+def unfitted(n_rows: int, n_columns: int = 1) -> list[str]:
+    """Return how many rows have a group that was not fitted, and what they got.
+
+    ``n_columns``: that tell groups.
 
     Examples
     --------
     >>> unfitted(0), unfitted(2)
     ([], ['2 rows are of groups that were not fitted: they got the map of all rows.'])
+    >>> unfitted(1, 3)
+    ['1 row is of a group that was not fitted: it got no correction for that column.']
     """
     if not n_rows:
         return []
     are = "is of a group that was" if n_rows == 1 else "are of groups that were"
     got = "it" if n_rows == 1 else "they"
-    return [f"{rows_of(n_rows)} {are} not fitted: {got} got the map of all rows."]
+    what = "the map of all rows" if n_columns < 2 else "no correction for that column"
+    return [f"{rows_of(n_rows)} {are} not fitted: {got} got {what}."]
 
 
-def by_group(column: str) -> str:
-    """Return what new rows need, for Markdown."""
-    return (
-        f"New rows need the column {escape_markdown(column)}; those of a group that was not fitted"
-        " get the map of all rows."
-    )
+def by_group(columns: Sequence[str], *, table: bool) -> str:
+    """Return what new rows need, for Markdown; ``table``: whether a table of scores tells it."""
+    *first, last = map(escape_markdown, columns)
+    names = f"columns {', '.join(first)} and {last}" if first else f"column {last}"
+    if table:
+        return (
+            f"New rows need the {names}; those of a group that was not fitted get the map of all"
+            " rows."
+        )
+    return f"New rows need the {names}; a group that was not fitted gets no correction. {NO_TABLE}"
+
+
+NO_TABLE = (
+    "There is no spreadsheet, score table or ONNX model of corrections by group and range of"
+    " scores."
+)
 
 
 def fitted_on(method: str, n_rows: int) -> str:

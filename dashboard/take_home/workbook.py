@@ -8,10 +8,10 @@ import numpy as np
 
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.calibrators.by_group import FittedByGroup
-from calibcore.calibrators.score_maps.platt import log_odds, sigmoid
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.score_table import TABLE_ACCURACY, ScoreTable, score_table
+from calibcore.probabilities import log_odds, sigmoid
 from dashboard.take_home.words import in_percent
 
 N_ROWS = 1000
@@ -79,13 +79,16 @@ def workbook_of(file: CalibratorFile, name: str, event: str, *, in_percent: bool
     Raises
     ------
     CalibrationInputError
-        A calibrator of all classes.
+        A calibrator of all classes, or of the groups of several columns.
     """
     from xlsxwriter import Workbook  # noqa: PLC0415 - only for who asks for it
 
     fitted = file.fitted
     if not isinstance(fitted, FittedScoreMap):
         wanted = "one of scores, such as platt or spline"
+        raise CalibrationInputError("calibrator", type(fitted).__name__, wanted)
+    if not has_table(file):
+        wanted = "one of scores or by_group; corrections by group and range are JSON or NumPy code"
         raise CalibrationInputError("calibrator", type(fitted).__name__, wanted)
     table = score_table(fitted, TABLE_ACCURACY - file.accuracy)
     written, unit = io.BytesIO(), 100 if in_percent else 1
@@ -112,6 +115,11 @@ def workbook_of(file: CalibratorFile, name: str, event: str, *, in_percent: bool
         chosen = _HEAD + len(lines_beside), len(columns) + 2
         _filled(book, sheet, columns, unit, chosen)
     return written.getvalue()
+
+
+def has_table(file: CalibratorFile) -> bool:
+    """Return whether a table of scores can tell a calibrator: not one by group and range."""
+    return isinstance(file.fitted, FittedByGroup) or not file.needs_groups
 
 
 def _text_format(book: Any, **more: Any) -> Any:
@@ -182,7 +190,7 @@ def _of_groups(
     """Write the sheet of groups, and return the columns that calibrate by them."""
     pairs = zip(fitted.shift.tolist(), fitted.slope.tolist(), strict=True)
     added = dict(zip(fitted.groups.tolist(), pairs, strict=True))
-    grouping, like_all = file.groups, (0.0, 1.0)
+    grouping, like_all = file.groups[0] if file.groups else None, (0.0, 1.0)
     if grouping is None or grouping.cuts is None:
         names = {k: str(k) if grouping is None else grouping.names[k] for k in added}
         lines = [[names[k], *pair] for k, pair in added.items()]

@@ -30,6 +30,7 @@ from dashboard.texts.numbers import (
     written,
 )
 from dashboard.texts.rows import rows, rows_of
+from dashboard.texts.subgroups import columns_named
 from dashboard.texts.verdict import mean_moved
 
 PAST_HALF = "Scores across 50%"
@@ -142,9 +143,9 @@ def ended(times: int, *, alone: bool) -> str:
     )
 
 
-def grouped_by(key: str, column: str) -> str:
-    """Return by which column a calibrator groups the rows."""
-    return f"{method_name(key)}: groups of the column {escape_markdown(column)}."
+def grouped_by(key: str, columns: Sequence[str]) -> str:
+    """Return by which columns a calibrator groups the rows."""
+    return f"{method_name(key)}: {columns_named(columns)}"
 
 
 def refusal(key: str, reason: str) -> str:
@@ -375,7 +376,7 @@ def on_test(
             shown = f"{value}{whose}, {how} uncalibrated{f' ({before})' if gain < 0 else ''}"
     text = f"{f'Same {rows()} as the fit' if same_data else TEST}: {shown}."
     if value == best:
-        return f"{text} No other{_KEEPING if keeping else ''} is better there."
+        return f"{text} No other{_KEEPING if keeping else ''} is clearly better there."
     if picks.on_test.key == NO_METHOD:
         which = f"calibrator{_KEEPING if keeping else ''}"
         return f"{text} No {which} improves on uncalibrated scores there."
@@ -419,7 +420,8 @@ def dots_caption(
         tried = [one for one in contestants if one.key != NO_METHOD]
         sides = sides_shown(contestants)
         crossed, *test = (sum(_gain(one, measure, side) > 0 for one in tried) for side in sides)
-        text = f"Better than uncalibrated: {crossed} of {len(tried)} in cross-validation"
+        text = "Better than uncalibrated, to the digits shown:"
+        text += f" {crossed} of {len(tried)} in cross-validation"
         text += f", {test[0]} on the test set." if test else "."
     return f"{text} Error bars: 95% CI of the change." if intervals else text
 

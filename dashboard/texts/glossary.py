@@ -31,6 +31,9 @@ GLOSSARY = {
     "by_group": "One map for all rows and, for each group of a column, a shift and a slope in"
     " log-odds. Both are pulled towards none, most where a group has few rows and where groups are"
     " alike (partial pooling).",
+    "multicalibration": "Corrections of the groups of all columns at once: a shift in log-odds of"
+    " one group, or of one range of its scores, at a time, as long as rows left out of the fit"
+    " confirm it.",
     "fractile": "Share of the rows with this score or a lower one (percentile of rows).",
 }
 
@@ -58,6 +61,7 @@ TERMS = {
     "test_set": "Test set",
     "decision": "Predicted class",
     "by_group": "Calibration by group",
+    "multicalibration": "Multicalibration",
 }
 """What terms of the glossary are called where they are listed."""
 

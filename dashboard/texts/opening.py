@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from calibcore.counted import CountedScores
 from calibcore.data import EventScores, LogitSet
 from dashboard.readers import FORMATS, Upload
 from dashboard.readers.limits import MAX_UPLOAD
@@ -162,6 +163,9 @@ def summary(upload: Upload, columns: Sequence[str], *, n_checks: int) -> str:
     kind = {"scores": "confidence scores", None: ""}.get(
         upload.values_kind, str(upload.values_kind)
     )
+    if upload.summary is not None:
+        by = f"counted by {', '.join(('score', *upload.columns['rows']))}"
+        return f"{_rows(upload)} \u00b7 {escape_markdown(by)}"
     parts = (
         _rows(upload),
         *(map(escape_markdown, columns) if columns else _classes(upload)),
@@ -213,7 +217,9 @@ def set_sentence(name: str, rows: LogitSet | EventScores) -> str:
     """Describe what one set holds."""
     called = {"calibration": "Calibration set", "test": "Test set", "rows": "All rows"}[name]
     if isinstance(rows, EventScores):
-        return f"{called}: {rows.n_samples:,} rows, {_share(float(np.mean(rows.hits)))} correct."
+        share = _share(rows.n_hits / rows.n_samples)
+        what = "with the event" if isinstance(rows, CountedScores) else "correct"
+        return f"{called}: {rows.n_samples:,} rows, {share} {what}."
     right = float(np.mean(rows.logits.argmax(axis=1) == rows.labels))
     names = [visible(rows.class_names[k], 20) for k in np.unique(rows.labels)]
     labels = ", ".join(names[:4]) + (f" and {len(names) - 4:,} more" if len(names) > 4 else "")
@@ -249,9 +255,10 @@ def split_name(split_at: tuple[str, ...]) -> str:
 
 def split_here(upload: Upload) -> str:
     """Describe how a file of one set is evaluated unless a split is chosen."""
+    instead = "" if upload.summary is not None else ", or a split instead,"
     return (
         f"All rows are evaluated, after calibration by {N_FOLDS}-fold cross-validation"
-        f" ({_each_kind(upload)}). The seed, or a split instead, is chosen under Settings."
+        f" ({_each_kind(upload)}). The seed{instead} is chosen under Settings."
     )
 
 
@@ -267,6 +274,8 @@ def split_help(upload: Upload) -> str:
 
 def _each_kind(upload: Upload) -> str:
     """Return the kinds of rows that a split keeps in proportion."""
+    if upload.summary is not None:
+        return "stratified by outcome"
     return "stratified by correctness" if upload.class_names is None else "stratified by class"
 
 
@@ -436,6 +445,8 @@ def as_read(upload: Upload) -> tuple[str, ...]:
 
     Markdown.
     """
+    if upload.summary is not None:
+        return upload.notes
     line = "Read: " + summary(upload, columns_read(upload), n_checks=0)
     if upload.repairs:
         line = " ".join((f"{line}.", *upload.repairs))
@@ -571,6 +582,11 @@ _WAYS = (
         "PyTorch tensors",
         '`torch.save({"logits": ..., "labels": ...}, "mine.pt")`, or the same as safetensors',
         "pt pth safetensors",
+    ),
+    (
+        "summaries of more rows than memory holds",
+        "what `fractile summarise` writes; several are added up",
+        "",
     ),
     (
         "pickles",

@@ -12,7 +12,16 @@ from calibcore.reliability.smooth import LEAST_BANDWIDTH
 from dashboard.texts.badges import HELP
 from dashboard.texts.events import EventWords
 from dashboard.texts.limits import FEWEST_BINS, SWEEP_NOTE
-from dashboard.texts.numbers import ci, detected_points, detected_pp, measured, percent, span
+from dashboard.texts.numbers import (
+    ci,
+    detected_points,
+    detected_pp,
+    listing,
+    measured,
+    p_words,
+    percent,
+    span,
+)
 from dashboard.texts.rows import rows_of, says_rows
 
 DIAGRAM_LABEL = "Reliability diagram as"
@@ -22,7 +31,9 @@ DIAGRAM_HELP = (
     "**Plot**: the same bins as points, larger with more rows.\n\n"
     "**Isotonic (CORP)**: the best increasing step function, without bins. Outside the grey band,"
     " chance is an unlikely explanation.\n\n"
-    "**Smoothed**: averages over nearby rows. The width of the average is the smooth ECE."
+    "**Smoothed**: averages over nearby rows. The width of the average is the smooth ECE.\n\n"
+    "**Belt** (GiViTI calibration belt): a polynomial in the log-odds, with its 80% and 95% belts."
+    " Where a belt leaves the diagonal, the calibration test rejects at that level."
 )
 SWEEP_HELP = f"{SWEEP_NOTE} The number of bins is set under **Settings**."
 
@@ -185,3 +196,34 @@ def _wander(sweep: BinSweep) -> float:
     shown = sweep.n_bins >= FEWEST_BINS
     both = np.concatenate([sweep.equal_width[shown], sweep.equal_mass[shown]])
     return float(both.max() - both.min())
+
+
+_BELT_LEVEL = 0.95
+
+NO_BELT = (
+    "No belt: it needs 10 rows of each outcome at least, and scores that do not separate them"
+    " completely."
+)
+
+
+@says_rows
+def belt_caption(side: Side, *, expert: bool = False) -> str:
+    """Return what the calibration belt shows: where it leaves the diagonal."""
+    belt, n_samples = side.belt, side.event.n_samples
+    if belt is None:
+        return NO_BELT
+    ranges: dict[bool, list[str]] = {True: [], False: []}
+    for low, high, above in belt.departures(_BELT_LEVEL):
+        ranges[above].append(span(percent(low, n_samples), percent(high, n_samples)))
+    sides = {True: "above the diagonal (scores too low)", False: "below it (scores too high)"}
+    if not ranges[True]:
+        sides[False] = "below the diagonal (scores too high)"
+    texts = [f"{sides[above]} at {listing(found)}" for above, found in ranges.items() if found]
+    text = ", ".join(texts) if texts else "holds the diagonal at all scores"
+    text = f"The 95% belt is {text}." if texts else f"The 95% belt {text}."
+    if not expert:
+        return text
+    return (
+        f"{text} Degree {belt.degree} by forward selection from 1; likelihood-ratio test of the"
+        f" diagonal: {p_words(belt.p_value)}, which counts the selection."
+    )

@@ -88,6 +88,7 @@ PARAMETERS = {
     "score_map": "map of all rows",
     "knot_values": "values at knots",
     "penalty": "penalty that draws groups to all rows",
+    "gain": "fall of the log loss of rows left out, in nats",
 }
 """Names of parameters that are not words."""
 
@@ -235,7 +236,7 @@ def command(
     if settings != usual or not default or options != known or not files:
         return ""
     given: dict[str, str | None] = {
-        "event": event,
+        "event": event if upload.summary is None else None,
         "calibrator": settings.method if settings.method != NO_METHOD else None,
         "group": settings.group,
         "values": options.values if options.values != "auto" else None,
@@ -272,7 +273,7 @@ def in_python(audit: AuditAsked) -> str:
     rows, n_bins = "split" if audit.seed is None else "data, outcomes", audit.options.n_bins
     options = f"event={audit.event!r}, calibrator={audit.calibrator!r}, n_bins={n_bins}"
     seed = "" if audit.seed is None else f", seed={audit.seed}"
-    groups = "" if audit.grouping is None else ", groups=groups"
+    groups = ", groups=groups" if audit.groupings else ""
     return f"In Python: calibcore.audit({rows}, {options}{seed}{groups})"
 
 

@@ -25,7 +25,7 @@ def data_subject(scene: Scene) -> str:
     data = scene.sample.title if scene.sample else scene.upload.name
     event = scene.event_words.plain
     if isinstance(scene.settings.event, OneClass):
-        hits, n_rows = int(scene.evaluated.before.event.hits.sum()), scene.evaluated.n_samples
+        hits, n_rows = scene.evaluated.before.event.n_hits, scene.evaluated.n_samples
         rate = percent(scene.evaluated.before.counted.hits.sum() / n_rows, n_rows)
         weighted = " weighted" if scene.rows.weights is not None else ""
         event = f"{event}: {hits:,} of {n_rows:,} ({rate}{weighted})"

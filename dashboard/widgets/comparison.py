@@ -54,7 +54,7 @@ def offer(scene: Scene, method: str, *, key: str) -> None:
         words.use(method),
         key=key,
         type="tertiary",
-        icon=":material/check:",
+        icon=":material/arrow_forward:",
         on_click=_use,
         args=(method, group_of(scene, method)),
     )

@@ -27,6 +27,7 @@ DIAGRAMS: dict[Diagram, str] = {
     "plot": "Plot",
     "isotonic": "Isotonic (CORP)",
     "smoothed": "Smoothed",
+    "belt": "Belt",
 }
 
 

@@ -31,7 +31,12 @@ def _split_by_date() -> None:
 
 
 def choose_share(upload: Upload) -> float | None:
-    """Let the user cross-validate a single set, or split it; None for the former."""
+    """Let the user cross-validate a single set, or split it; None for the former.
+
+    A summary is cross-validated.
+    """
+    if upload.summary is not None:
+        return None
     kind = address.choose_button(
         imports.EVALUATION,
         imports.EVALUATIONS,

@@ -109,10 +109,16 @@ _KEY = "group"
 
 
 def choose_group(upload: Upload, settings: Settings) -> str | None:
-    """Let the user choose the column that names groups; None where no calibrator needs one."""
+    """Let the user choose the column that names groups; None where no calibrator needs one.
+
+    Of one that takes all columns, these are named.
+    """
     if settings.method == NO_METHOD or not method_by_key(settings.method).knows_groups:
         return None
     offered = groupings(upload)
+    if not method_by_key(settings.method).asks_column:
+        st.markdown(f":small[:material/warning: {words.all_known(offered)}]")
+        return None
     if st.session_state.get(_KEY) not in offered:
         st.session_state.pop(_KEY, None)
     chosen = st.selectbox(

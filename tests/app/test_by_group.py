@@ -60,7 +60,7 @@ def test_columns_that_name_groups_are_offered_and_ids_are_not(hospital: Hospital
     assert "ward" in offered
     assert not {"id", "number", "site"} & set(offered)
     assert set(offered) <= set(ways(upload))
-    assert [method.key for method in methods_for(upload)][-1] == "by_group"
+    assert [method.key for method in methods_for(upload)][-2:] == ["by_group", "multicalibration"]
 
 
 def test_months_do_not_come_again_so_they_are_no_groups_and_the_telling_column_comes_first(

@@ -346,7 +346,7 @@ def test_rows_are_calibrated_by_the_groups_of_their_column(
     assert list(found) == ["row", "case_no", "ward", "score (%)", "calibrated (%)"]
     assert found["ward"].tolist() == np.where(groups == 99, "Oncology", hospital.ward).tolist()
     content = json.loads(kept.read_text(encoding="utf-8"))
-    assert content["groups"] == {"column": "ward", "names": names.tolist(), "cuts": None}
+    assert content["groups"] == [{"column": "ward", "names": names.tolist(), "cuts": None}]
 
 
 def test_a_column_that_looks_like_something_else_is_the_groups_all_the_same(
@@ -371,7 +371,7 @@ def test_ranges_of_a_number_are_kept_too(hospital: Discharges, tmp_path: Path) -
     assert run("fit", old, *asked, "--out", kept).exit_code == 0
     assert run("calibrate", old, "--with", kept, "--out", out).exit_code == 0
     content = json.loads(kept.read_text(encoding="utf-8"))
-    cuts, shift = content["groups"]["cuts"], np.array(content["fitted"]["shift"])
+    cuts, shift = content["groups"][0]["cuts"], np.array(content["fitted"]["shift"])
     assert cuts == [3, 4, 5, 7]
     stay = pd.read_csv(old, sep=";")["length_of_stay"].to_numpy()
     place = (stay[:, np.newaxis] >= np.array(cuts)).sum(axis=1)

@@ -2,6 +2,7 @@
 
 import asyncio
 import http.client
+import os
 import re
 import sys
 import tempfile
@@ -27,6 +28,7 @@ from dashboard import server
 from dashboard.cli.main import main
 from dashboard.compute import cache
 from dashboard.compute.cache import once
+from dashboard.folder import SUMMARIES
 from dashboard.logs import LEVEL
 from dashboard.readers.limits import MAX_UPLOAD
 from dashboard.server import HEADERS, HEALTH
@@ -239,3 +241,16 @@ def test_a_fit_is_logged_by_name_rows_and_time(caplog: pytest.LogCaptureFixture)
     assert len(rows) == len(found)
     assert rows.count(100) == 1
     assert sum(100 - count for count in rows) == 100  # each row is left out once
+
+
+def test_the_folder_of_summaries_is_told_to_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setenv(SUMMARIES, "")  # to be as before afterwards
+    monkeypatch.setattr("dashboard.cli.main._serve", lambda _: told.append(os.environ[SUMMARIES]))
+    (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
+    assert CliRunner().invoke(main, ["serve", "--summaries", str(tmp_path / "link")]).exit_code == 0
+    assert told == [str(tmp_path.resolve())]
+    missing = CliRunner().invoke(main, ["serve", "--summaries", str(tmp_path / "none")])
+    assert (missing.exit_code, "does not exist" in missing.output) == (2, True)

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from calibcore import CalibrationInputError, audit
-from calibcore.summary import N_CELLS, Summary, on_grid
+from calibcore import CalibrationInputError, audit, counted, summary
+from calibcore.summary import N_CELLS, GroupedSummary, Summary, on_grid
 from dashboard import summary_file
 from dashboard.cli.main import main
 from dashboard.summary_file import parse_summary, write_summary
@@ -58,7 +58,7 @@ def test_shards_become_a_summary_that_says_what_the_rows_say(folder: Path) -> No
     assert "6,000 rows in 6,000 distinct scores" in done.stdout
     rows = audit(*drawn())
     found = parse_summary((folder / "week.parquet").read_bytes(), "week.parquet")
-    assert found.audit().to_json() == Summary.of(*drawn()).audit().to_json()
+    assert found.whole.audit().to_json() == Summary.of(*drawn()).audit().to_json()
     printed = run("audit", folder / "week.parquet")
     assert printed.exit_code == 0
     hits = int(drawn()[1].sum())
@@ -74,16 +74,17 @@ def test_shards_become_a_summary_that_says_what_the_rows_say(folder: Path) -> No
         ends = interval.interval.low, interval.interval.high
         low, high = (percent(end, N) for end in ends)
         assert f"({low.removesuffix('%')}\u2013{high.removesuffix('%')})" in line
-    assert "Subgroups need the rows" in printed.stdout
+    assert "Not available: Subgroups: this summary has none." in printed.stdout
     bare = run("audit", folder / "week.parquet", "--resamples", "0").stdout
-    assert next(one for one in bare.splitlines() if one.startswith("KS error ")).endswith("% ")
+    line = next(one for one in bare.splitlines() if one.startswith("KS error "))
+    assert line.split()[2:] == [percent(rows.test.compare("ks_error").before or 0.0, N), "\u2013"]
 
 
 def test_few_distinct_scores_are_pooled_on_the_way(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = summarised(folder).stdout
-    monkeypatch.setattr(summary_file, "_POOLED", 500)
+    monkeypatch.setattr(summary, "_POOLED", 500)
     monkeypatch.setattr(summary_file, "_BATCH", 100)
     assert summarised(folder, out="again.parquet").stdout == whole.replace("week", "again")
     week, again = ((folder / f"{name}.parquet").read_bytes() for name in ("week", "again"))
@@ -96,7 +97,8 @@ def test_days_add_up_to_a_week(folder: Path) -> None:
         summarised(folder, f"logs/{k}.parquet", f"day{k}.parquet")
     days, week = run("audit", folder / "day*.parquet"), run("audit", folder / "week.parquet")
     assert days.exit_code == 0
-    assert days.stdout.splitlines()[1:] == week.stdout.splitlines()[1:]
+    assert days.stdout.splitlines()[2:] == week.stdout.splitlines()[2:]
+    assert "from 3 summaries: 6,000 rows" in days.stdout
 
 
 def test_a_calibrator_is_fitted_in_folds(folder: Path) -> None:
@@ -183,19 +185,18 @@ def test_a_grid_is_kept_and_says_what_it_costs(tmp_path: Path) -> None:
     path = tmp_path / "grid.parquet"
     path.write_bytes(write_summary(grid))
     again = parse_summary(path.read_bytes(), path.name)
-    assert again.audit().to_json() == grid.audit().to_json()
-    assert again.error_bounds == grid.error_bounds
+    assert again.whole.audit().to_json() == grid.audit().to_json()
+    assert again.whole.error_bounds == grid.error_bounds
     printed = run("audit", path, "--all")
-    assert (printed.exit_code, "the KS error of the rows is up to" in printed.stdout) == (0, True)
+    assert (printed.exit_code, "KS error of the rows is up to" in printed.stdout) == (0, True)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--calibrator", "temperature"), "calibrator: one that needs the logits of all classes"),
+        (("--calibrator", "temperature"), "calibrator: temperature, which these data do not allow"),
         (("--weight", "w"), "weight: an option for rows."),
-        (("--json", "audit.json"), "json: an option for rows."),
-        (("--fail-if", "subgroup.gap>1%"), "condition: subgroup.gap."),
+        (("--fail-if", "subgroup.gap>1%"), "condition: subgroup.gap, which these data leave undef"),
     ],
 )
 def test_what_needs_the_rows_is_refused(
@@ -302,3 +303,170 @@ def test_files_that_cannot_be_counted_are_refused(folder: Path) -> None:
                    folder / "a.parquet")  # fmt: skip
     found = run("summarise", folder / "a.parquet", "--score", "p", *columns)
     assert (found.exit_code, "no row in any" in found.stderr) == (2, True)
+
+
+# Groups ---------------------------------------------------------------------------------------
+
+
+REGIONS, DEVICES = ("eu", "us"), ("phone", "tablet", "")
+
+
+def partitioned(folder: Path, days: int = 1, n: int = 14_000) -> pd.DataFrame:
+    """Write a folder a day with a part for each region, and return all rows of the last day."""
+    rng, rows = np.random.default_rng(3), list[pd.DataFrame]()
+    for day in range(days):
+        rows = []
+        for region in REGIONS:
+            scores = rng.random(n).round(3)
+            device = rng.choice(DEVICES, n)
+            off = (device == "phone") & (region == "eu") & (day == days - 1)
+            hits = rng.random(n) < np.where(off, 0.8, 1.0) * scores
+            part = folder / f"day{day}" / f"region={region}"
+            part.mkdir(parents=True)
+            table = {"p": scores, "y": hits, "device": pa.array([one or None for one in device])}
+            pq.write_table(pa.table(table), part / "part.parquet", row_group_size=5000)
+            own = {"score": scores, "outcome": hits.astype(int), "region": region, "device": device}
+            rows.append(pd.DataFrame(own))
+    return pd.concat(rows)
+
+
+def by_groups(folder: Path, out: str) -> Result:
+    by = "--by", "region", "--by", "device"
+    return run("summarise", folder, "--score", "p", "--outcome", "y", *by, "-o", folder / out)
+
+
+def sentences(text: str) -> list[str]:
+    starts = ("Worst", "Miscalibrated in", "\u25b2", "Mean gap", "KS error ", "AUROC")
+    return [" ".join(one.split()) for one in text.splitlines() if one.startswith(starts)]
+
+
+def test_subgroups_of_a_summary_are_named_as_those_of_its_rows(tmp_path: Path) -> None:
+    rows = partitioned(tmp_path)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    done = by_groups(tmp_path / "day0", "groups.parquet")
+    assert done.stdout.strip().endswith("6 groups of region and device"), done.stderr
+    path = tmp_path / "day0" / "groups.parquet"
+    found = run("audit", path, "--resamples", "0")
+    wanted = run("audit", tmp_path / "rows.csv", "--resamples", "0")
+    assert sentences(found.stdout) == sentences(wanted.stdout)
+    assert "Worst subgroup: device = phone" in found.stdout
+    assert "Not available: Other groups than those of region, device." in found.stdout
+    assert run("audit", path, "--resamples", "0", "--fail-if", "subgroup.gap>1%").exit_code == 1
+    assert run("audit", path, "--resamples", "0", "--fail-if", "subgroup.gap>50%").exit_code == 0
+    both = run("audit", path, tmp_path / "day0" / "groups.parquet", "--resamples", "0")
+    assert "from 2 summaries: 56,000 rows" in both.stdout
+
+
+def test_check_names_the_subgroup_of_summaries_that_changed(tmp_path: Path) -> None:
+    last = partitioned(tmp_path, days=2)
+    last.to_csv(tmp_path / "last.csv", index=False)
+    for day in range(2):
+        by_groups(tmp_path / f"day{day}", "sum.parquet")
+    old, new = (tmp_path / f"day{day}" / "sum.parquet" for day in range(2))
+    found = run("check", new, "--against", old, "--json", tmp_path / "check.json")
+    assert found.exit_code == 1
+    assert "Subgroups: the mean gap changed in" in found.stdout
+    record = json.loads((tmp_path / "check.json").read_text())
+    changed = {(one["by"], one["subgroup"]) for one in record["subgroups"] if one["changed"]}
+    assert changed == {("region", "eu"), ("device", "phone")}
+    of_rows = run("check", tmp_path / "last.csv", "--against", old)
+    assert "Subgroups: the mean gap changed in 2 of 5." in of_rows.stdout
+    same = run("check", old, "--against", old)
+    assert (same.exit_code, "Subgroups: no change" in same.stdout) == (0, True)
+
+
+def test_a_report_of_a_summary_needs_no_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    partitioned(tmp_path)
+    by_groups(tmp_path / "day0", "groups.parquet")
+    monkeypatch.setattr(counted, "_MOST_ROWS", 0)  # so that whatever asks for rows is refused
+    monkeypatch.chdir(tmp_path / "day0")
+    made = run("audit", "groups.parquet", "--report", "r.html", "--json", "r.json",
+               "--calibrator", "platt", "--resamples", "20")  # fmt: skip
+    assert (made.exit_code, made.stderr) == (0, "")
+    report = json.loads(Path("r.json").read_text())
+    assert [one["key"] for one in report["sections"]] == [
+        "summary", "data", "graphs", "measures", "subgroups", "decisions", "calibrator", "contest",
+        "limits", "rerun",
+    ]  # fmt: skip
+    said = " ".join(
+        line
+        for part in report["sections"]
+        for block in part["blocks"]
+        if block["kind"] == "text"
+        for line in block["lines"]
+    )
+    for sentence in (
+        "Worst by device after calibration: device = phone", "SKCE",
+        "Single rows, such as those behind a bin", "Other groups than those of region, device.",
+        "fractile audit groups.parquet --calibrator platt --resamples 20",
+    ):  # fmt: skip
+        assert sentence in said, sentence
+    assert "<svg" in Path("r.html").read_text()
+    against = run("check", "groups.parquet", "--against", "r.json", "--audited", "groups.parquet")
+    assert against.exit_code == 0
+    assert "Subgroups: no change" in against.stdout
+
+
+def test_a_calibrator_is_kept_from_a_summary(folder: Path) -> None:
+    summarised(folder)
+    out = folder / "calibrator.json"
+    made = run("fit", folder / "week.parquet", "--calibrator", "platt", "--out", out)
+    assert (made.exit_code, "fitted on 6,000 rows" in made.stdout) == (0, True)
+    refused = run("calibrate", folder / "week.parquet", "--with", out, "--out", folder / "out.csv")
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--by", "nothing"), "by: no column 'nothing' in part.parquet"),
+        (("--by", "p"), "by: more than 100 groups of p of part.parquet, rows from 1 on"),
+        (("--by", "device", "--by", "device"), "by: no column, or one twice"),
+        (("--by", "device", "--master", "local[2]"), "by: groups on a cluster"),
+    ],
+)
+def test_groups_that_cannot_be_counted_are_refused(
+    options: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    partitioned(tmp_path, n=400)
+    columns = "--score", "p", "--outcome", "y", "-o", tmp_path / "out.parquet"
+    found = run("summarise", tmp_path / "day0", *columns, *options)
+    assert (found.exit_code, len(found.stderr.splitlines())) == (2, 1)
+    assert said.lower() in found.stderr.lower()
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"by": ["region"]}, "a score twice"),
+        ({"by": ["region", "device", "hour"]}, "'by hour'"),
+        ({"by": ["region", "device"], "rows": 1}, "other numbers of rows"),
+        ({"by": "region"}, "a damaged summary"),
+        ({"by": 7}, "a damaged summary"),
+    ],
+)
+def test_damaged_groups_are_refused(told: dict[str, object], said: str) -> None:
+    given = {"region": ["eu", "us", "us"], "device": ["a", "a", "b"]}
+    data = write_summary(GroupedSummary.of([0.2, 0.6, 0.6], [0, 1, 1], given))
+    table = pq.read_table(pa.BufferReader(data))
+    sink = pa.BufferOutputStream()
+    facts = {"version": 1, "rows": 3} | told
+    pq.write_table(table.replace_schema_metadata({"fractile.summary": json.dumps(facts)}), sink)
+    with pytest.raises(CalibrationInputError, match="a damaged summary") as caught:
+        parse_summary(bytes(sink.getvalue()), "week.parquet")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["none", "platt"])
+def test_as_many_rows_as_can_be_counted_are_reported(tmp_path: Path, method: str) -> None:
+    parts: dict[tuple[str, ...], Summary] = {
+        ("a",): Summary.of_counts([0.2, 0.5, 0.7], [2**51] * 3, [2**49, 2**50, 2**51]),
+        ("b",): Summary.of_counts([0.2], [2**51], [5]),
+    }
+    path = tmp_path / "many.parquet"
+    path.write_bytes(write_summary(GroupedSummary.of_parts(["group"], parts)))
+    made = run("audit", path, "--calibrator", method, "--report", tmp_path / "r.html")
+    assert (made.exit_code, made.stderr) == (0, "")
+    assert "Worst subgroup" in made.stdout

@@ -202,7 +202,7 @@ def test_groups_by_ranges_are_found_by_their_numbers(*, blank: bool) -> None:
     ages = Grouping(names, "age", (40.0, 60.0))
     rows = with_groups(EventScores(scores, hits), ages.numbers(age))
     plain = CalibratorFile.of(audit(Split(rows, rows), calibrator=ByGroup(HistogramBinning())))
-    kept = replace(plain, groups=ages)
+    kept = replace(plain, groups=(ages,))
     book, asked = opened(kept), [39.9, 40.0, 59.0, 60.0, 99.0, ""]
     assert isinstance(book.value("B5"), float)
     for row, typed in enumerate(asked, start=5):

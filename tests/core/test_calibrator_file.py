@@ -19,6 +19,7 @@ from calibcore import CalibrationInputError, EventScores, LogitSet, OneClass, To
 from calibcore.calibrators import (
     CATALOGUE,
     ByGroup,
+    FittedMulticalibration,
     FittedScoreMap,
     FittedVectorMap,
     PlattScaling,
@@ -321,7 +322,7 @@ def test_nothing_fitted_is_said() -> None:
 
 def test_groups_are_kept_by_name_and_column() -> None:
     kept = usual("by_group")
-    assert kept.groups == Grouping(("", "cardiology", "surgery"), "ward")
+    assert kept.groups == kept.columns == (Grouping(("", "cardiology", "surgery"), "ward"),)
     new = rows_of(60, 2).probabilities.max(axis=1)
     found = kept.apply(new, wards_of(60))
     assert_array_equal(kept.unfitted(wards_of(60)), wards_of(60) == "oncology")
@@ -339,7 +340,7 @@ def test_groups_are_kept_by_name_and_column() -> None:
     [
         ("by_group", None, "groups: none. Expected column 'ward' of each row."),
         ("by_group", ["surgery"], "Expected a whole number for each of 60 rows."),
-        ("by_group", [["surgery", "surgery"]], "groups: an array of shape (1, 2). Expected one"),
+        ("by_group", [["surgery", "surgery"]], "groups: 2 columns. Expected 1: ward."),
         ("platt", ["surgery"] * 60, "groups: some. Expected none, as FittedPlatt knows none."),
     ],
 )
@@ -354,7 +355,7 @@ def test_groups_without_names_are_the_numbers_of_the_fit() -> None:
     told = with_groups(rows, np.where(wards_of(240) == "surgery", 7, -3))
     split = Split(told, told)
     kept = again(CalibratorFile.of(audit(split, calibrator=ByGroup(PlattScaling()))))
-    assert kept.groups is None
+    assert kept.groups == ()
     assert isinstance(kept.fitted, FittedByGroup)
     scores = np.array([0.5, 0.5, 0.5])
     assert_array_equal(kept.apply(scores, [-3, 7, 1]), kept.fitted.predict(scores, [-3, 7, 1]))
@@ -369,10 +370,81 @@ def test_a_calibrator_by_group_that_was_told_none_takes_none() -> None:
     assert_array_equal(kept.apply([0.3]), kept.fitted.score_map.predict([0.3]))
 
 
+def test_groups_in_the_file_of_before_several_columns_are_read() -> None:
+    content = json.loads(usual("by_group").to_json())
+    del content["checksum"]
+    alone = json.dumps(content | {"groups": content["groups"][0]})
+    assert CalibratorFile.from_json(alone).groups == usual("by_group").groups
+    none = json.dumps(json.loads(usual("platt").to_json()) | {"groups": None})
+    with pytest.raises(CalibrationInputError, match="checksum"):
+        CalibratorFile.from_json(none)
+
+
+# Groups of several columns ------------------------------------------------------------------
+
+
+def several(n_rows: int = 2_000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Off in two of three columns, one of which has blanks."""
+    rng = np.random.default_rng(seed)
+    place, sex = rng.integers(3, size=n_rows), rng.integers(2, size=n_rows)
+    frame = pd.DataFrame({
+        "sex": sex, "ward": np.array(["surgery", "", "oncology"])[place], "bed": place * 10 + sex,
+    })  # fmt: skip
+    scores = np.round(rng.uniform(0.05, 0.95, n_rows), 3)
+    odds = np.log(scores / (1 - scores)) + np.array([1.0, -1.0, 0.0])[place] * np.where(sex, 1, 0.4)
+    return frame, scores, (rng.random(n_rows) < 1 / (1 + np.exp(-odds))).astype(int)
+
+
+def test_several_columns_are_kept_and_only_those_that_are_used_are_needed() -> None:
+    frame, scores, hits = several()
+    kept = again(
+        CalibratorFile.of(audit(scores, hits, calibrator="multicalibration", groups=frame))
+    )
+    assert [one.column for one in kept.groups] == ["sex", "ward", "bed"]
+    assert isinstance(kept.fitted, FittedMulticalibration)
+    needed = [one.column for one in kept.columns]
+    assert needed == [
+        kept.groups[k].column for k in sorted({*kept.fitted.grouping.tolist()} - {-1})
+    ]
+    assert 0 < len(needed) < 3
+    place = np.stack([one.numbers(frame[one.column]) for one in kept.groups], axis=1)
+    wanted = kept.fitted.predict(scores, place)
+    assert not np.array_equal(wanted, scores)
+    backwards = frame[[*needed, "bed"][::-1]].loc[:, lambda one: ~one.columns.duplicated()]
+    for groups in (frame, frame[needed], frame[needed].to_numpy(dtype=object), backwards):
+        assert_array_equal(kept.apply(scores, groups), wanted)
+    assert not kept.unfitted(frame).any()
+    foreign = frame.assign(**{needed[0]: "another"})
+    assert kept.unfitted(foreign).all()
+    of_all = CalibratorFile(kept.fitted).fitted
+    assert isinstance(of_all, FittedMulticalibration)
+    assert_array_equal(of_all.predict(scores), of_all.predict(scores, np.full((2_000, 3), -1)))
+
+
+def test_what_is_missing_of_several_columns_is_named() -> None:
+    frame, scores, hits = several()
+    scores = np.where(frame["sex"], scores, scores**2)
+    kept = CalibratorFile.of(audit(scores, hits, calibrator="multicalibration", groups=frame))
+    names = [one.column for one in kept.columns]
+    assert len(names) > 1
+    with pytest.raises(CalibrationInputError) as refused:
+        kept.apply(scores)
+    assert str(refused.value) == (
+        f"groups: none. Expected columns {', '.join(map(repr, names))} of each row."
+    )
+    with pytest.raises(CalibrationInputError) as refused:
+        kept.apply(scores, frame[names[0]])
+    assert f"1 columns. Expected {len(names)}: {', '.join(names)}" in str(refused.value)
+    content = json.loads(kept.to_json()) | {"groups": json.loads(kept.to_json())["groups"][:1]}
+    with pytest.raises(CalibrationInputError, match=r"^groups: 1 columns"):
+        CalibratorFile.from_json(json.dumps(content))
+
+
 @pytest.mark.parametrize(
     "groups",
     [
         "ward",
+        ["ward"],
         {"column": "ward", "names": ["", "", "surgery"]},
         {"column": "ward", "names": ["a", "b"]},
         {"column": 1, "names": ["a", "b", "c"]},
@@ -431,6 +503,7 @@ def test_splines_within_other_maps_are_thinned_too() -> None:
 HOLD_SCORES = {
     "spline", "one_vs_rest_spline", "per_rank", "isotonic", "centred_isotonic",
     "one_vs_rest_isotonic", "pooled_isotonic", "bbq", "one_vs_rest_bbq", "venn_abers",
+    "multicalibration",
 }  # fmt: skip
 """What docs/python.md says; isotonic after a temperature holds scores that no row has."""
 

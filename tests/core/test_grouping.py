@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from calibcore import CalibrationInputError
-from calibcore.grouping import UNKNOWN, Grouping
+from calibcore import CalibrationInputError, EventScores
+from calibcore.data import with_groups
+from calibcore.grouping import UNKNOWN, Grouping, groupings_of, numbers_of
 
 
 @pytest.mark.parametrize(
@@ -73,3 +74,42 @@ def test_what_is_no_column_is_refused(values: Any) -> None:
     with pytest.raises(CalibrationInputError) as refused:
         Grouping.of(values)
     assert refused.value.field == "groups"
+
+
+# Several columns ----------------------------------------------------------------------------
+
+
+def test_columns_of_a_frame_go_by_name_and_of_a_table_by_place() -> None:
+    frame = pd.DataFrame({"ward": ["B", "A", "B"], "bed": [7, 7, 9], "risk": [0.1, 0.2, 0.3]})
+    known = groupings_of(frame[["ward", "bed"]])
+    assert [one.column for one in known] == ["ward", "bed"]
+    wanted = [[1, 0], [0, 0], [1, 1]]
+    assert numbers_of(known, frame[["bed", "risk", "ward"]]).tolist() == wanted
+    assert numbers_of(known, frame[["ward", "bed"]].to_numpy(dtype=object)).tolist() == wanted
+    assert numbers_of(known[:1], frame["ward"]).tolist() == [1, 0, 1]
+    assert numbers_of(known[:1], frame).tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("values", [["A", "B"], [["A", 1, 2]], pd.DataFrame({"ward": ["A"]})])
+def test_another_number_of_columns_is_refused(values: Any) -> None:
+    known = Grouping(("A",), "ward"), Grouping(("1",), "bed")
+    with pytest.raises(CalibrationInputError, match=r"columns\. Expected 2: ward, bed"):
+        numbers_of(known, values)
+
+
+def test_rows_keep_the_groups_of_every_column() -> None:
+    rows = with_groups(EventScores([0.1, 0.2, 0.3], [0, 1, 0]), [[4, -1], [5, 2], [4, 2]])
+    part = rows.rows([2, 0]).groups
+    assert part is not None
+    assert part.tolist() == [[4, 2], [4, -1]]
+    one = with_groups(rows, [[4], [5], [4]]).groups
+    assert one is not None
+    assert one.tolist() == [4, 5, 4]
+
+
+@pytest.mark.parametrize(
+    "groups", [[[1, 2]] * 2, [[1.5, 2.0]] * 3, [[[1]], [[2]], [[3]]], np.empty((3, 0), int), [1, 2]]
+)
+def test_groups_that_are_not_of_the_rows_are_refused(groups: Any) -> None:
+    with pytest.raises(CalibrationInputError, match=r"^groups: "):
+        with_groups(EventScores([0.1, 0.2, 0.3], [0, 1, 0]), groups)

@@ -177,7 +177,7 @@ def test_groups_by_ranges_and_by_numbers_of_the_fit_are_those_of_the_file() -> N
     hits = rng.random(400) < np.clip(scores + 0.004 * (age - 50), 0, 1)
     rows = with_groups(EventScores(scores, hits), ages.numbers(age))
     plain = CalibratorFile.of(audit(Split(rows, rows), calibrator=ByGroup(PlattScaling())))
-    kept = replace(plain, groups=ages)
+    kept = replace(plain, groups=(ages,))
     new = np.array([39.9, 40, 60, 88, np.nan, -5])
     found = code_of(kept)(scores[:6], new)
     assert_allclose(found, kept.apply(scores[:6], new), rtol=0, atol=1e-12)
@@ -185,6 +185,33 @@ def test_groups_by_ranges_and_by_numbers_of_the_fit_are_those_of_the_file() -> N
     assert kept.unfitted(new).tolist() == [False] * 4 + [True, False]
     with pytest.raises(ValueError, match="a group for each score"):
         code_of(kept)(scores[:6], new[:5])
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_groups_of_several_columns_are_those_of_the_file(*, named: bool) -> None:
+    rng = np.random.default_rng(5)
+    n, wards = 3_000, np.array(["A", "", "it's"])
+    place, age = rng.integers(3, size=n), rng.integers(18, 90, n)
+    scores = rng.uniform(0.02, 0.98, n)
+    odds = np.log(scores / (1 - scores)) + np.array([1.0, -1.0, 0.0])[place] + (age > 60) - 0.5
+    hits = rng.random(n) < 1 / (1 + np.exp(-odds))
+    ages = Grouping(("below 40", "40 to 60", "60 and more"), "age", (40.0, 60.0))
+    groupings = (Grouping(("", "A", "it's"), "ward"), ages)
+    columns = np.stack([groupings[0].numbers(wards[place]), ages.numbers(age)], axis=1)
+    rows = with_groups(EventScores(scores, hits), columns)
+    kept = CalibratorFile.of(audit(Split(rows, rows), calibrator="multicalibration"))
+    assert len(kept.groups_used) == 2
+    new: list[list[Any]] = [["A", 39.9], [None, 40], ["it's", 88], ["", np.nan], ["B", 60]]
+    if named:
+        kept = replace(kept, groups=groupings)
+    else:
+        new = [[1, 0], [0, 1], [2, 2], [0, 9], [7, 2]]
+    for score in (0.01, 0.3, 0.5, 0.97):
+        given = np.full(5, score), np.array(new, dtype=object if named else int)
+        assert_allclose(code_of(kept)(*given), kept.apply(*given), rtol=0, atol=1e-12)
+    assert kept.unfitted(given[1]).tolist() == [False, False, False, True, True]
+    with pytest.raises(ValueError, match="a group of every column for each score"):
+        code_of(kept)([0.5], ["A"])
 
 
 # What is refused ----------------------------------------------------------------------------

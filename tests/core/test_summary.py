@@ -18,17 +18,31 @@ from calibcore.calibrators import CATALOGUE, IsotonicCalibration, PlattScaling
 from calibcore.calibrators.base import FittedScoreMap
 from calibcore.comparison import advise, row_losses
 from calibcore.counted import CountedScores
-from calibcore.decisions import at_cutoff, decision_curve
+from calibcore.curves import movement
+from calibcore.decisions import at_cutoff, at_cutoff_by_group, decision_curve
 from calibcore.drift import compare_batches
 from calibcore.events import OneClass
-from calibcore.inference import SideRows, draws, drift_test
+from calibcore.group_drift import compare_groups
+from calibcore.inference import SideRows, draws, drift_test, group_gaps
 from calibcore.inference.power import smallest_gap_shown
 from calibcore.metrics import METRICS, EventMeasure
 from calibcore.reliability import bands
 from calibcore.splits import Split
-from calibcore.summary import N_CELLS, GridCounts, Summary, audit_groups, in_time, on_grid
+from calibcore.subgroups import screen_slices
+from calibcore.summary import (
+    MOST_GROUPS,
+    N_CELLS,
+    BatchCounts,
+    GridCounts,
+    GroupedSummary,
+    Summary,
+    audit_groups,
+    in_time,
+    on_grid,
+)
 from calibcore.tally import tally
 from calibcore.weights import frequency_weights
+from tests.reference import counted_by_group
 from tests.reference import ks_error as slow_ks_error
 
 KEYS = [one.key for one in METRICS if isinstance(one, EventMeasure)]
@@ -371,7 +385,7 @@ def test_decisions_and_contests_take_a_summary() -> None:
         for key, made in makers.items():
             crossed = audit(Split(one, one, fold=dealt), event=OneClass(1), calibrator=made)
             losses[key] = row_losses(loss, SideRows(crossed.test.after.event))
-        advice.append(advise(losses, lambda _: True, list(makers), 5))  # type: ignore[arg-type]
+        advice.append(advise(losses, lambda _: True, list(makers), 5, one))  # type: ignore[arg-type]
     assert advice[0] == advice[1]
 
 
@@ -507,6 +521,12 @@ def test_what_is_no_score_or_outcome_in_duckdb_is_refused(
     assert str(caught.value).startswith(said)
 
 
+def test_more_rows_than_can_be_counted_are_refused() -> None:
+    assert Summary.of_counts([0.2, 0.3], [2**52, 2**52], [0, 1]).n_samples == 2**53
+    with pytest.raises(CalibrationInputError, match="rows: more than"):
+        Summary.of_counts([0.2, 0.3], [2**53, 2], [0, 1])
+
+
 def test_what_is_no_summary_is_not_added() -> None:
     with pytest.raises(TypeError):
         Summary.of([0.2], [0]) + 1  # type: ignore[operator]
@@ -519,3 +539,184 @@ def test_summaries_and_their_audits_are_copied() -> None:
     held = summary.audit()
     assert pickle.loads(pickle.dumps(held)).to_json() == held.to_json()  # noqa: S301 - own
     assert "rows of a summary(100)" in repr(held.test.before.event)
+
+
+# Groups ---------------------------------------------------------------------------------------
+
+
+def grouped(n: int, seed: int = 0, digits: int | None = 2) -> tuple[np.ndarray, ...]:
+    """Scores, outcomes, and two columns of groups; the scores are too high in one group."""
+    scores, hits = drawn(n, seed, digits)
+    rng = np.random.default_rng(seed + 100)
+    regions, devices = rng.choice(["eu", "us", "asia"], n, p=[0.5, 0.3, 0.2]), rng.choice([3, 7], n)
+    hits = np.where((regions == "us") & (rng.random(n) < 0.2), 0, hits)
+    return scores, hits, regions, devices
+
+
+def counts_of(summary: GroupedSummary) -> dict[tuple[str, ...], dict[float, tuple[int, int]]]:
+    return {
+        name: {
+            score: (rows, events)
+            for score, rows, events in zip(
+                part.scores.tolist(), part.rows.tolist(), part.events.tolist(), strict=True
+            )
+        }
+        for name, part in zip(summary.names, summary.parts, strict=True)
+    }
+
+
+def test_groups_are_counted_as_row_by_row_whatever_the_batches() -> None:
+    scores, hits, regions, devices = grouped(2000)
+    names = [(region, str(device)) for region, device in zip(regions, devices, strict=True)]
+    slow = counted_by_group(scores.tolist(), hits.tolist(), names)
+    by = {"region": regions, "device": devices}
+    assert counts_of(GroupedSummary.of(scores, hits, by)) == slow
+    parts = [
+        GroupedSummary.of(scores[k::5], hits[k::5], {key: of[k::5] for key, of in by.items()})
+        for k in range(5)
+    ]
+    for order in ([0, 1, 2, 3, 4], [3, 1, 4, 0, 2]):
+        summed = reduce(add, [parts[k] for k in order])
+        assert isinstance(summed, GroupedSummary)
+        assert counts_of(summed) == slow
+        assert summed.whole.rows.tolist() == Summary.of(scores, hits).rows.tolist()
+    alone = summed.by("device")
+    assert [alone[name].n_samples for name in ("3", "7")] == [(devices == k).sum() for k in (3, 7)]
+
+
+def test_many_scores_of_groups_go_to_the_grid_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_SCORES", 700)
+    monkeypatch.setattr(module, "_POOLED", 900)
+    scores, hits, regions, devices = grouped(3000, digits=None)
+    counts = BatchCounts(["region", "device"])
+    for k in range(12):
+        places = [np.unique(of[k::12], return_inverse=True)[1] for of in (regions, devices)]
+        coded = [(places[0], ("asia", "eu", "us")), (places[1], ("3", "7"))]
+        counts.add(scores[k::12], hits[k::12], coded)
+    summary = counts.summary
+    assert isinstance(summary, GroupedSummary)
+    assert not any(part.is_exact for part in summary.parts)
+    own = {name: (regions == name[0]) & (devices == int(name[1])) for name in summary.names}
+    for name, part in zip(summary.names, summary.parts, strict=True):
+        wanted = on_grid(Summary.of(scores[own[name]], hits[own[name]]))
+        assert part.rows.tolist() == wanted.rows.tolist()
+        assert part.events.tolist() == wanted.events.tolist()
+        np.testing.assert_allclose(part.scores, wanted.scores, rtol=1e-12)
+    whole = on_grid(Summary.of(scores, hits))
+    assert summary.whole.rows.tolist() == whole.rows.tolist()
+    rows = summary.event_scores
+    assert rows.counted.scores.tolist() == np.unique(rows.cells.scores).tolist()
+    again = tally(rows.cells.scores, rows.cells.hits, sample_weight=rows.times)
+    assert again.counts.tolist() == rows.counted.counts.tolist()
+    assert summary.event_scores.n_hits == hits.sum()
+
+
+def test_sums_have_the_groups_that_both_know() -> None:
+    scores, hits, regions, devices = grouped(600)
+    both = GroupedSummary.of(scores, hits, {"region": regions, "device": devices})
+    alone = GroupedSummary.of(scores, hits, {"device": devices, "hour": devices})
+    plain = Summary.of(scores, hits)
+    for summed in (both + alone, alone + both):
+        assert isinstance(summed, GroupedSummary)
+        assert summed.columns == ("device",)
+        assert summed.n_samples == 1200
+    for summed in (both + plain, plain + both, both + GroupedSummary.of([0.5], [1], {"x": ["a"]})):
+        assert isinstance(summed, Summary)
+        assert summed.n_samples > 600
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"k": range(MOST_GROUPS + 1)}, "more than 100 groups of k"),
+        ({"k": np.arange(101) % 11, "m": np.arange(101) % 10}, "more than 100 groups of k and m"),
+        ({}, "none"),
+    ],
+)
+def test_too_many_groups_are_refused_and_none(columns: dict[str, object], said: str) -> None:
+    given = {name: np.asarray(values) for name, values in columns.items()}
+    with pytest.raises(CalibrationInputError, match=said):
+        GroupedSummary.of(np.full(101, 0.5), np.arange(101) % 2, given)
+
+
+def test_subgroups_of_a_grouped_summary_are_tested_as_those_of_rows() -> None:
+    scores, hits, regions, devices = grouped(30_000)
+    summary = GroupedSummary.of(scores, hits, {"region": regions, "device": devices})
+    cells = summary.event_scores.cells
+    assert cells.groups is not None
+    names = np.array(summary.names)[cells.groups]
+    mine = group_gaps(
+        cells.scores,
+        cells.hits,
+        [np.unique(names[:, k], return_inverse=True)[1] for k in (0, 1)],
+        sample_weight=summary.event_scores.times,
+    )
+    its = group_gaps(
+        scores, hits, [np.unique(of, return_inverse=True)[1] for of in (regions, devices)]
+    )
+    for field in ("rows", "mean_score", "frequency", "low", "high", "adjusted", "beyond"):
+        np.testing.assert_allclose(getattr(mine, field), getattr(its, field), rtol=1e-9, atol=1e-9)
+    assert its.off().any()
+
+
+def test_screens_changes_and_movements_of_counted_rows_are_those_of_the_rows() -> None:
+    old, new = grouped(4000, seed=1), grouped(3000, seed=2)
+    cells, rows, places = [], [], []
+    for scores, hits, regions, _ in (old, new):
+        one = GroupedSummary.of(scores, hits, {"region": regions})
+        cells.append(one.event_scores)
+        rows.append(EventScores(scores, hits))
+        assert cells[-1].cells.groups is not None
+        places.append((cells[-1].cells.groups, np.unique(regions, return_inverse=True)[1]))
+    mine, its = (
+        compare_groups(events[0], events[1], [(places[0][k], places[1][k])], n_draws=200)
+        for k, events in ((0, cells), (1, rows))
+    )
+    for field in ("rows_reference", "rows_new", "reference", "new", "adjusted"):
+        np.testing.assert_allclose(getattr(mine, field), getattr(its, field), rtol=1e-9)
+    screens = [
+        screen_slices(one.scores, one.hits, of, n_slices=3, sample_weight=times)
+        for one, of, times in (
+            (cells[0].cells, places[0][0], cells[0].times),
+            (rows[0], places[0][1], None),
+        )
+    ]
+    for field in ("rows", "mean_score", "ks_error", "p_value", "adjusted", "gap_low"):
+        np.testing.assert_allclose(
+            getattr(screens[0], field), getattr(screens[1], field), rtol=1e-9, atol=1e-12
+        )
+    moved = [
+        movement(cells[0], cells[0].moved(np.sqrt(cells[0].cells.scores))),
+        movement(rows[0], EventScores(np.sqrt(rows[0].scores), rows[0].hits)),
+    ]
+    assert (moved[0].n_raised, moved[0].n_samples) == (moved[1].n_raised, 4000)
+    assert moved[0].mean_shift == pytest.approx(moved[1].mean_shift)
+    calls = [
+        at_cutoff_by_group(*pair, n_groups=3)
+        for pair in ((cells[0], 0.3, places[0][0]), (rows[0], 0.3, places[0][1]))
+    ]
+    assert repr(calls[0]) == repr(calls[1])
+
+
+def test_changes_in_very_many_rows_are_dealt_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores, hits, regions, _ = grouped(40_000)
+    summary = GroupedSummary.of(scores, hits, {"region": regions}).event_scores
+    assert summary.cells.groups is not None
+    whole = group_drift_dealt(summary)
+    monkeypatch.setattr(import_module("calibcore.group_drift"), "_MOST_URN", 9000)
+    assert group_drift_dealt(summary).std() == pytest.approx(whole.std(), rel=0.15)
+
+
+def group_drift_dealt(event: CountedScores) -> np.ndarray:
+    rng, dealt = np.random.default_rng(0), import_module("calibcore.group_drift")
+    return np.asarray(dealt._dealt(event, event, 500, rng))  # noqa: SLF001 - how far it spreads
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    scores=st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.9, 1.0]), min_size=1, max_size=20),
+    share=st.floats(0, 1),
+)
+def test_quantiles_of_counted_scores(scores: list[float], share: float) -> None:
+    mine = counted.score_quantiles(Summary.of(scores, [0] * len(scores)).event_scores, share)
+    assert float(mine) == pytest.approx(float(np.quantile(scores, share)), abs=1e-12)

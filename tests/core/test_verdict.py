@@ -167,6 +167,6 @@ def test_the_first_group_counts_and_rows_without_one_are_none() -> None:
     codes = np.repeat([0, 1, -1], 400)
     rows = with_groups(EventScores(scores, hits), codes)
     side = audit(EventScores(scores, hits)).test
-    found = verdict_of(side, rows, Grouping(("north", "south")))
+    found = verdict_of(side, rows, [Grouping(("north", "south"))])
     assert [(one.name, one.rows) for one in found.groups] == [("north", 400)]
     assert found.groups[0].gap == pytest.approx(0.3)

@@ -96,7 +96,7 @@ def page(result: AuditResult, palette: Palette = LIGHT) -> dict[str, Figure]:
 def curves(result: AuditResult, palette: Palette = LIGHT) -> dict[str, Figure]:
     """Reliability diagrams that are drawn only when they are chosen, by name."""
     before, after = result.test.before, result.test.after
-    ways: tuple[Diagram, ...] = ("isotonic", "smoothed")
+    ways: tuple[Diagram, ...] = ("isotonic", "smoothed", "belt")
     return {
         f"{name}_{way}": reliability_diagram(side, beside, palette, way)
         for name, side, beside in (("before", before, after), ("after", after, before))

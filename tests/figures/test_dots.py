@@ -356,7 +356,7 @@ def test_a_lead_among_those_that_keep_predicted_classes_says_so() -> None:
         assert told is None or words.better_still(picks, others) == told
     kept = picks_of([NOTHING, GOOD], "event_nll")
     said = words.on_test(kept, [NOTHING, GOOD], same_data=False, keeping=True)
-    assert said.endswith(" No other that keeps predicted classes is better there.")
+    assert said.endswith(" No other that keeps predicted classes is clearly better there.")
     bad = picks_of([NOTHING, BAD], "event_nll")
     said = words.conclusion(bad, 5, expert=False, keeping=True)
     assert said.startswith("No calibrator that keeps predicted classes improves on uncalibrated")
@@ -365,21 +365,21 @@ def test_a_lead_among_those_that_keep_predicted_classes_says_so() -> None:
 def test_the_same_choice_and_no_calibrator_at_all_are_said() -> None:
     shown = [NOTHING, GOOD]
     said = words.on_test(picks_of(shown, "event_nll"), shown, same_data=False)
-    assert said == "Test set: 0.450 (uncalibrated 0.600). No other is better there."
+    assert said == "Test set: 0.450 (uncalibrated 0.600). No other is clearly better there."
     shown = [NOTHING, BAD]
     nothing = picks_of(shown, "event_nll")
     assert words.conclusion(nothing, 5, expert=False) == (
         f"No calibrator improves on uncalibrated scores in cross-validation: {NLL} 0.500."
     )
     said = words.on_test(nothing, shown, same_data=False)
-    assert said == "Test set: uncalibrated 0.600. No other is better there."
+    assert said == "Test set: uncalibrated 0.600. No other is clearly better there."
 
 
 def test_a_lead_that_cannot_be_read_off_is_not_called_one() -> None:
     close = made("isotonic", (0.5, 0.4), (0.6, 0.4499))
     shown = [GOOD, close]
     said = words.on_test(picks_of(shown, "event_nll"), shown, same_data=False)
-    assert said.endswith("No other is better there.")
+    assert said.endswith("No other is clearly better there.")
     level = made("temperature", (0.5, 0.4999), (0.6, 0.7))
     shown = [NOTHING, level]
     found = picks_of(shown, "event_nll")
@@ -387,7 +387,7 @@ def test_a_lead_that_cannot_be_read_off_is_not_called_one() -> None:
         f"No calibrator improves on uncalibrated scores in cross-validation: {NLL} 0.500."
     )
     said = words.on_test(found, shown, same_data=False)
-    assert said == "Test set: uncalibrated 0.600. No other is better there."
+    assert said == "Test set: uncalibrated 0.600. No other is clearly better there."
     unlucky = made("temperature", (0.5, 0.3), (0.6, 0.7))
     shown = [NOTHING, unlucky]
     said = words.on_test(picks_of(shown, "event_nll"), shown, same_data=False)
@@ -429,7 +429,8 @@ def test_the_caption_counts_those_that_are_better_as_written() -> None:
     level = made("beta", (0.5, 0.4999), (0.6, 0.59))
     shown = [NOTHING, LUCKY, GOOD, BAD, level]
     said = words.dots_caption(measure, shown, ranks=True, intervals=False)
-    assert said == "Better than uncalibrated: 2 of 4 in cross-validation, 3 on the test set."
+    better = "Better than uncalibrated, to the digits shown:"
+    assert said == f"{better} 2 of 4 in cross-validation, 3 on the test set."
     with_bars = words.dots_caption(measure, shown, ranks=True, intervals=True)
     assert with_bars == f"{said} Error bars: 95% CI of the change."
 

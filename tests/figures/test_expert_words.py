@@ -34,6 +34,7 @@ from dashboard.texts.glossary import GLOSSARY, HOW_TO_READ, TERMS
 from dashboard.texts.measures import MARKS, measure_rows
 from dashboard.texts.numbers import escape_markdown, measured_change, p_words, pp
 from dashboard.texts.reliability import (
+    belt_caption,
     bins_caption,
     isotonic_caption,
     plot_caption,
@@ -80,6 +81,7 @@ CAPTIONS: dict[str, Callable[..., str]] = {
     "plot": plot_caption,
     "isotonic": isotonic_caption,
     "smoothed": smoothed_caption,
+    "belt": belt_caption,
 }
 
 
@@ -96,7 +98,8 @@ def test_plain_words_hold_no_terms_of_art(side: Side) -> None:
     plain, expert = warnings_of(side, expert=False), warnings_of(side, expert=True)
     for name, text in plain.items():
         assert not JARGON.search(text), text
-        assert expert[name] != text or (name == "cursor" and side.frequency is None)
+        none = {"cursor": side.frequency, "belt": side.belt}.get(name, side) is None
+        assert expert[name] != text or none
     assert sum(bool(JARGON.search(text)) for text in expert.values()) >= 6
 
 

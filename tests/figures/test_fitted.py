@@ -8,6 +8,7 @@ from calibcore.calibrators.base import Fitted
 from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.ensembles.temperature import FittedEnsembleTemperature
 from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.multicalibration import FittedMulticalibration
 from calibcore.calibrators.score_maps.beta import FittedBeta
 from calibcore.calibrators.score_maps.histogram import FittedHistogram
 from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
@@ -16,6 +17,7 @@ from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.calibrators.temperature import FittedTemperature
 from dashboard.figures import LIGHT
 from dashboard.figures.maps import weights_map
+from dashboard.texts import fitted_groups
 from dashboard.views.maps import words
 
 NAMES = ("cat", "<b>dog</b>", "owl")
@@ -105,7 +107,35 @@ def test_groups_have_their_shift_and_slope_by_name() -> None:
         slope=np.array([1.0, 0.75]),
         penalty=1.0,
     )
-    listed = words.groups(fitted, ("north", "south", "west"))
+    listed = fitted_groups.listed(fitted, [("side", ("north", "south", "west"))])
     assert listed is not None
     assert list(listed.rows) == [("north", "0.5", "1"), ("west", "\u2248 0", "0.75")]
-    assert words.groups(FittedPlatt(1.0, 0.0), ()) is None
+    assert "times the slope" in fitted_groups.how(fitted)
+    assert fitted_groups.listed(FittedPlatt(1.0, 0.0), ()) is None
+    assert not fitted_groups.how(FittedPlatt(1.0, 0.0))
+
+
+def test_corrections_of_several_columns_are_listed_by_name() -> None:
+    fitted = FittedMulticalibration(
+        known_grouping=np.array([0, 0, 1]),
+        known_group=np.array([0, 1, 4]),
+        edges=np.array([0.2, 0.555]),
+        grouping=np.array([0, -1, 1]),
+        group=np.array([1, 0, 4]),
+        bin=np.array([-1, 2, 1]),
+        shift=np.array([0.625, -0.5, 0.25]),
+        gain=12.34,
+    )
+    names = [("ward", ("A", "B")), ("age", ("", "", "", "", "60 and more"))]
+    listed = fitted_groups.listed(fitted, names)
+    assert listed is not None
+    assert list(listed.rows) == [
+        ("ward = B", "all", "+0.625"),
+        ("all rows", "55.5% and more", "\u22120.5"),
+        ("age = 60 and more", "20\u201355.5%", "+0.25"),
+    ]
+    assert "gets the sum" in fitted_groups.how(fitted)
+    assert fitted.describe().sentence == (
+        "3 corrections were confirmed by rows left out of the fit, whose log loss fell by 12.3 nats"
+        " in all."
+    )

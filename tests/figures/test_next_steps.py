@@ -325,7 +325,7 @@ def test_the_worst_subgroup_is_named_before_and_after() -> None:
     first, second = worst_lines(groups(0.125, 0.0))
     assert re.fullmatch(
         r"\*\*Worst subgroup before:\*\* ward \\= A, scores too high by 12.5 percentage points"
-        r" \(95% CI \d\.\d\u2013\d\d\.\d\)",
+        r" \(95% CI \d\.\d\u2013\d\d\.\d\)\.",
         first,
     )
     assert second == "**Worst subgroup after:** no mean gap detected. Adjusted for 2 subgroups."

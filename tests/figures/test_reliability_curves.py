@@ -9,6 +9,7 @@ from calibcore.auditing import AuditResult
 from calibcore.evaluation import Side
 from dashboard.figures import DARK, LIGHT, Diagram, Palette, reliability_diagram
 from dashboard.figures.reliability import PALE_BELOW
+from dashboard.texts.reliability import NO_BELT, belt_caption
 from tests.figures.conftest import Keep
 from tests.figures.made import Figure, Floats, blocks, curves, outline, result_of, side_of, trace
 
@@ -162,9 +163,9 @@ def test_bands_are_behind_and_bars_below(result: AuditResult, diagram: Diagram) 
 
 def test_each_way_has_a_title_of_its_own(result: AuditResult) -> None:
     side = result.test.before
-    ways: tuple[Diagram, ...] = ("bins", "plot", *CURVES)
+    ways: tuple[Diagram, ...] = ("bins", "plot", *CURVES, "belt")
     titles = {reliability_diagram(side, side, LIGHT, way).layout.title.text for way in ways}
-    assert len(titles) == 4
+    assert len(titles) == 5
     assert all(title.startswith("Reliability ") for title in titles)
 
 
@@ -203,3 +204,35 @@ def test_the_names_stand_above_what_is_drawn(result: AuditResult, diagram: Diagr
     notes = reliability_diagram(side, side, LIGHT, diagram).layout.annotations
     (label,) = [note for note in notes if "Observed frequency" in note.text]
     assert (label.xref, label.yref, label.y, label.yanchor) == ("paper", "paper", 1, "bottom")
+
+
+def test_the_belt_is_drawn_as_it_is(result: AuditResult) -> None:
+    for _, side, beside in sides(result):
+        figure, belt = reliability_diagram(side, beside, LIGHT, "belt"), side.belt
+        assert belt is not None
+        line = trace(figure, "observed frequency")
+        assert line.x.tolist() == belt.score.astype(float32).tolist()
+        assert line.y.tolist() == belt.frequency.astype(float32).tolist()
+        for place, name in enumerate(("80% belt", "95% belt")):
+            drawn = whole(figure, name)
+            wanted = np.stack([belt.score, belt.lower[place], belt.upper[place]])
+            assert np.array_equal(drawn, wanted.astype(float32))
+
+
+def test_rows_without_a_belt_have_none() -> None:
+    side = side_of([0.2] * 20 + [0.7] * 20, [0] * 20 + [1] * 20)
+    figure = reliability_diagram(side, side, LIGHT, "belt")
+    assert "80% belt" not in names(figure)
+    assert belt_caption(side) == NO_BELT
+
+
+def test_the_caption_says_where_the_belt_leaves_the_diagonal() -> None:
+    side = side_of([0.1] * 400 + [0.5] * 400 + [0.9] * 400, [1, 0, 0, 0, 0] * 80 + [0, 1] * 200
+                   + [1, 1, 1, 1, 0] * 80)  # fmt: skip
+    assert belt_caption(side) == (
+        "The 95% belt is above the diagonal (scores too low) at 10.0\u201337.6%, below it (scores"
+        " too high) at 62.4\u201390.0%."
+    )
+    assert "Degree 1 by forward selection from 1" in belt_caption(side, expert=True)
+    true = side_of([0.1] * 100 + [0.5] * 100, ([1] + [0] * 9) * 10 + [0, 1] * 50)
+    assert belt_caption(true) == "The 95% belt holds the diagonal at all scores."

@@ -224,7 +224,7 @@ def mean_notes(figure: Figure) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("diagram", ["bins", "plot", "isotonic", "smoothed"])
+@pytest.mark.parametrize("diagram", ["bins", "plot", "isotonic", "smoothed", "belt"])
 def test_the_means_stand_over_the_histogram(result: AuditResult, diagram: Any) -> None:
     for _, side, beside in sides(result):
         figure = reliability_diagram(side, beside, LIGHT, diagram)

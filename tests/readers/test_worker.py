@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import psutil
@@ -18,12 +19,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from benchmarks.any_files import seeds
+from calibcore.summary import GroupedSummary
 from dashboard.readers import parse
 from dashboard.readers import worker as process
 from dashboard.readers.limits import Limits, limits_for, system_bounds_memory
 from dashboard.readers.records import Arrays, Column, Odd, Parsed, Table, Texts
 from dashboard.readers.refusal import FileError
 from dashboard.readers.worker import parse_apart, read_parsed, write_parsed, write_refusal
+from dashboard.summaries import summary_of_table
+from dashboard.summary_file import write_summary
 
 CSV = b"cat,dog,label\n2.5,-1,cat\n0.5,1,dog\n"
 HEAD = "import sys; out = sys.stdout.buffer; "
@@ -165,6 +169,7 @@ THREE = np.array([0.5, 1.0, 2.0])
 UNFIT: dict[str, Parsed] = {
     "fewer rows": Table((Column("p", THREE),), 4),
     "no whole number of rows": Table((Column("p", THREE),), 3.0),  # type: ignore[arg-type]
+    "no text of a summary": Table((Column("p", THREE),), 3, summary=3),  # type: ignore[arg-type]
     "fewer rows among those of the file": Table((Column("p", THREE),), 3, 1, np.zeros(4, bool)),
     "an odd cell below the last row": Table(
         (Column("p", THREE, odd=Odd(np.array([3]), np.zeros(1, "i4"), ("",))),), 3
@@ -342,3 +347,18 @@ def test_what_becomes_objects_may_take_more_memory_than_text(ending: str) -> Non
     assert limits_for(ending, 4 * 10**7).memory > 2 * limits_for(".csv", 4 * 10**7).memory
     assert limits_for(ending, 10**9) == limits_for(".csv", 10**9)
     assert isinstance(system_bounds_memory(), bool)
+
+
+def test_a_summary_comes_through_the_process_as_it_was_written() -> None:
+    groups = {"ward": ["b", "a", "b"]}
+    summary = GroupedSummary.of([0.2, 0.6, 0.6], [0, 1, 1], groups)
+    data = write_summary(summary)
+    body = parse_apart("week.parquet", data)
+    assert isinstance(body, Table)
+    again = summary_of_table(body, "week.parquet")
+    assert isinstance(again, GroupedSummary)
+    assert again.names == summary.names
+    assert [part.rows.tolist() for part in again.parts] == [[1], [1, 1]]
+    damaged = replace(body, columns=body.columns[1:])
+    with pytest.raises(FileError, match="a damaged summary"):
+        summary_of_table(damaged, "week.parquet")

@@ -21,18 +21,16 @@ from calibcore.calibrators.score_maps.platt import (
     ODDS,
     PARTED,
     SIGMOID,
-    SMALLEST_SCORE,
     SMALLEST_SPAN,
     constant_score,
     is_constant,
     is_separable,
-    log_odds,
     logit,
     minimise_nll,
     only_one_class,
-    sigmoid,
     smoothed,
 )
+from calibcore.probabilities import SMALLEST_SCORE, log_odds, sigmoid
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 from calibcore.weights import EventRows, SampleWeight, event_rows

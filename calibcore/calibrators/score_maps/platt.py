@@ -13,6 +13,7 @@ from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
 from calibcore.calibrators.method import Cost, Fits, Method, Switch
+from calibcore.probabilities import SMALLEST_SCORE, log_odds, sigmoid
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
 from calibcore.weights import SampleWeight, event_rows
@@ -183,9 +184,6 @@ def _solved(matrix: Floats, right: Floats) -> Floats:
 # Platt scaling: a logistic curve in the log-odds of the score ---------------------------------
 
 
-SMALLEST_SCORE = 2.0**-52
-"""Nearest that a score comes to 0 or 1 before its logarithm is taken."""
-
 SMALLEST_SPAN = 1e-6
 """Log-odds that differ by less than this share of the largest, or of 1, count as equal."""
 
@@ -343,21 +341,9 @@ def one_target(hits: Hits, weights: Floats | None = None) -> str:
     return f"Every calibration row is {row}, so every score becomes {chance:.4g}."
 
 
-def log_odds(scores: Floats) -> Floats:
-    """Return log(s / (1 - s)), with scores held `SMALLEST_SCORE` from 0 and 1."""
-    inside = np.clip(scores, SMALLEST_SCORE, 1 - SMALLEST_SCORE)
-    return np.asarray(np.log(inside) - np.log1p(-inside))
-
-
 def logit(chance: float) -> float:
     """Return the log-odds of one probability strictly inside (0, 1)."""
     return math.log(chance) - math.log1p(-chance)
-
-
-def sigmoid(odds: Floats) -> Floats:
-    """Turn log-odds into probabilities, without overflow."""
-    tail = np.exp(-np.abs(odds))
-    return np.asarray(np.where(odds >= 0, 1.0, tail) / (1 + tail))
 
 
 def is_constant(odds: Floats) -> bool:

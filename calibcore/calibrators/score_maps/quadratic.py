@@ -15,13 +15,12 @@ from calibcore.calibrators.score_maps.platt import (
     SIGMOID,
     constant_score,
     is_constant,
-    log_odds,
     logit,
     minimise_nll,
     one_target,
-    sigmoid,
     smoothed,
 )
+from calibcore.probabilities import log_odds, sigmoid
 from calibcore.results import result_class
 from calibcore.validation import Floats
 from calibcore.weights import SampleWeight, event_rows

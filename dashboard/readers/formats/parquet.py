@@ -24,7 +24,7 @@ from dashboard.readers.formats.cells import (
 )
 from dashboard.readers.formats.heading import is_number
 from dashboard.readers.limits import MAX_COLUMNS, check_rows
-from dashboard.readers.records import Column, Odd, Table, by_number, unread
+from dashboard.readers.records import SUMMARY, Column, Odd, Table, by_number, unread
 from dashboard.readers.refusal import FileError, quoted, visible
 
 NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
@@ -43,6 +43,8 @@ _SCORE_KEYS = (
 _MAX_CLASSES, _MAX_RANKS = 4096, 100
 _TOO_MANY = "lists of too many classes"
 _N_SHOWN, _ITEMS_SHOWN, _CELL_SHOWN = 10, 4, 60
+_LONGEST = 100_000
+"""Bytes that a summary may tell of itself."""
 
 
 def table_of(columns: Iterable[Column], n_rows: int, notes: tuple[str, ...] = ()) -> Table:
@@ -462,7 +464,9 @@ def _table(data: bytes) -> Table:
         return column
 
     kinds = {field.name: field.type for field in schema}
-    return table_of(columns_of_fields(kinds, load), meta.num_rows)
+    table = table_of(columns_of_fields(kinds, load), meta.num_rows)
+    text = (schema.metadata or {}).get(f"fractile.{SUMMARY}".encode(), b"")
+    return replace(table, summary=text[:_LONGEST].decode("utf-8", "replace"))
 
 
 def _texts(meta: pq.FileMetaData, schema: pa.Schema) -> list[str]:

@@ -265,8 +265,10 @@ def _by_number(
     numbers = _numbers_of(class_names_of(next(iter(sets.values())), options) or ())
     own = _numbers_of(next(iter(sets.values())).class_names or ())
     numbers = numbers if own is None else own
-    if numbers is None or options.first_label != "auto" or not flat:
+    if options.first_label != "auto" or not flat:
         return {}
+    if numbers is None:
+        return _first_or_not(flat, sets)
     readings = [
         {role: np.searchsorted(ordered, values, sorter=order) for role, values in flat.items()}
         for shift in (0, 1, -1)
@@ -286,6 +288,16 @@ def _by_number(
         if _agreement(as_places, sets) > _agreement(best, sets):
             return {}
     return best
+
+
+def _first_or_not(flat: Mapping[Role, Array], sets: Mapping[Role, RawSet]) -> dict[Role, Array]:
+    """Take 1 for the first of two classes 1 and 2, and 0 for the second, if the scores say so."""
+    named = all(raw.class_names == ("1", "2") for raw in sets.values())
+    if not named or not all(np.isin(values, (0, 1)).all() for values in flat.values()):
+        return {}
+    as_places = {role: values.astype(np.intp) for role, values in flat.items()}
+    turned = {role: 1 - places for role, places in as_places.items()}
+    return turned if _agreement(turned, sets) > _agreement(as_places, sets) else {}
 
 
 def _numbers_of(names: Sequence[str]) -> Array | None:

@@ -12,6 +12,7 @@ from calibcore.blocks import row_blocks, row_totals
 from calibcore.validation import SUM_TOLERANCE, Floats
 from dashboard.readers.meaning.measured import ROUNDING, Measured, measure, outside, together
 from dashboard.readers.recognition import vocabulary as terms
+from dashboard.readers.recognition.refused import HUNDREDTHS
 from dashboard.readers.recognition.vocabulary import begins, is_called_odds, words_of
 from dashboard.readers.records import SET_NAMES, Array, Options, RawEvent, RawSet, Role
 from dashboard.readers.refusal import Answer, FileError, Question, quoted
@@ -31,6 +32,9 @@ _SOME = 0.05
 
 _HIGHEST_MARK = 20
 """Up to it the highest of whole numbers may be that of a scale of marks, not a percentage."""
+
+_HIGHEST_RATING = 10
+"""Up to it the highest of scores may be that of a rating, of which none is 100%."""
 
 _MOST_MARGIN = 0.35
 """How far the sum of 1 / odds of a row is from 1 at most, by what a bookmaker earns."""
@@ -134,7 +138,6 @@ def _refuse_unlike(apart: Mapping[Role, Measured], options: Options) -> None:
 
 _NO_LOGITS = ("probabilities", "percentages")
 _LOGITS = Answer("Logits", "Softmax makes them probabilities.", {"values": "logits"})
-HUNDREDTHS = Answer("Percentages", "They are divided by 100.", {"values": "percentages"})
 SHARES = Answer("Probabilities", "They stay as they are.", {"values": "probabilities"})
 _MOVED = replace(SHARES, why="Those outside are moved to 0 or 1, as of a regression.")
 
@@ -339,7 +342,8 @@ def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
         if _marks(rows):
             _ask("scores", text, HUNDREDTHS, _LOGITS, need=_OF_MARKS, doubted=True)
         _ask_of_shares(rows)
-        _ask("scores", text, HUNDREDTHS, _LOGITS)
+        other = _is_measure(heading) or rows.high <= _HIGHEST_RATING
+        _ask("scores", text, HUNDREDTHS, _LOGITS, doubted=other)
     raise FileError(
         "scores", text, "a probability, a percentage or a logit of the event: points are none"
     )

@@ -17,6 +17,7 @@ from dashboard.readers.recognition.groups import further_role
 from dashboard.readers.recognition.proposals import proposals_of
 from dashboard.readers.recognition.questions import (
     ask,
+    ask_of_statuses,
     ask_of_unusable,
     is_second_pair,
     is_second_score,
@@ -57,6 +58,7 @@ def recognise(table: Table, options: Options) -> Reading:
     refused.ask_of_families(best, fitting, features, options)
     unusable = ask_of_unusable(best, features, given, options)
     ask(best, fitting, features, options)
+    ask_of_statuses(best, features, options)
     further: dict[int, str] = {}
     for h in ranked:
         if is_second_pair(best, h):
@@ -77,6 +79,9 @@ def _given(features: Sequence[Feature], options: Options) -> dict[int, ColumnRol
         if name not in places:
             raise FileError("roles", f"no column {quoted(name)}", "the heading of a column")
         given[places[name]] = role
+        if role == "outcome" and features[places[name]].is_date:
+            text, wanted = "dates, set to outcome", "1 where it happened and 0 where it did not"
+            raise FileError(f"column {quoted(name)}", text, wanted)
         if role in _ONE_A_ROW and features[places[name]].kind == "list":
             raise FileError(f"column {quoted(name)}", f"lists, set to {role}", "one value per row")
     if sum(role == "score" for role in given.values()) > 1:

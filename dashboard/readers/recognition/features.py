@@ -19,6 +19,7 @@ from dashboard.readers.recognition.vocabulary import (
     folded,
     key_of,
     missing_among,
+    one_yes,
     words_of,
 )
 from dashboard.readers.records import Column, Table
@@ -95,17 +96,19 @@ class Feature:
     def kinds(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         """The different values as the file writes them, and the place of each row's, -1 for none.
 
-        Texts that differ by accents, capitals or blanks are one kind, written as the first is.
+        Texts that differ by accents, capitals or blanks are one kind, written as the first is, and
+        so are those that say yes, and those that say no, where a column says it in several ways.
         """
         values = self.column.values
         if self.kind == "text":
             places: dict[str, int] = {}
             names: list[str] = []
-            for text, own in zip(self.texts, self.column.texts or (), strict=True):
+            keys = one_yes(self.texts)
+            for text, own in zip(keys, self.column.texts or (), strict=True):
                 if text and text not in places:
                     places[text] = len(places)
                     names.append(own.strip())
-            looked_up = np.array([places.get(text, -1) for text in self.texts] or [-1])
+            looked_up = np.array([places.get(text, -1) for text in keys] or [-1])
             return tuple(names), looked_up[values]
         if values.dtype.kind == "b":
             return ("false", "true"), values.astype(np.int64)

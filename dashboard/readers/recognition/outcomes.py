@@ -7,11 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.recognition.groups import in_use
-from dashboard.readers.recognition.vocabulary import NO, YES, folded
+from dashboard.readers.recognition.vocabulary import (
+    EVENT_STEMS,
+    NO,
+    QUIET_STEMS,
+    YES,
+    begins,
+    folded,
+    one_yes,
+    words_of,
+)
 from dashboard.readers.records import Array, Column, is_whole, texts_of
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
 _MOST_ANSWERS = 6
+OR = " or "
+"""Between the values of which each is the event."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +53,7 @@ def outcome_of_event(
     ([1, 0, 0], ('alive', 'died'))
     """
     codes, texts = in_use(*texts_of(column))
-    keys = [folded(text) for text in texts]
+    keys = one_yes([folded(text) for text in texts])
     values = {*keys}
     several = 2 < len(values) <= min(_MOST_ANSWERS, len(codes) / 2)
     open_event = column.texts is None and several and "-1" not in values
@@ -51,18 +62,19 @@ def outcome_of_event(
         return Outcome(_whole(column.values))
     if event is None:
         event = _by_words(texts) or _ask(column, codes, texts, none)
-    key = _as_number(event) if column.texts is None else folded(event)
+    wanted = _values_of(event, values, as_text=column.texts is not None)
+    key = wanted[0]
     known = {folded(name): name for name in classes}
     if len(values) == 1 and len(known) == 2 and values | {key} <= {*known}:
         (other,) = {*known} - {key}
         return Outcome(np.array([key in values] * len(codes), np.uint8), (known[other], known[key]))
-    if key not in values:
+    if not values.issuperset(wanted):
         listed = ", ".join(quoted(text, 20) for text in texts[:4])
         raise FileError("event", f"{quoted(event)}, which is not in column {quoted(column.name)}",
                         f"one of {listed}")  # fmt: skip
-    is_event = np.array([own == key for own in keys])
-    others = list(dict.fromkeys(own for own in keys if own != key))
-    first = texts[keys.index(key)]
+    is_event = np.array([own in wanted for own in keys])
+    others = list(dict.fromkeys(own for own in keys if own not in wanted))
+    first = OR.join(texts[keys.index(own)] for own in wanted)
     other = f"not {first}" if len(others) != 1 else texts[keys.index(others[0])]
     repairs = _spelled(codes, texts, keys)
     if len(others) > 1:
@@ -81,6 +93,13 @@ def right_or_wrong(column: Column) -> NDArray[np.bool_]:
         return np.asarray(column.values == 1)
     right = np.array([folded(text) in YES for text in column.texts], dtype=np.bool_)
     return np.asarray(right[column.values])
+
+
+def _values_of(event: str, values: set[str], *, as_text: bool) -> list[str]:
+    """Return the value that is the event, or those of which each is, joined by " or "."""
+    form = folded if as_text else _as_number
+    parts = [event] if form(event) in values else event.split(OR)
+    return [one_yes([*sorted(values), form(part)])[-1] for part in parts]
 
 
 def _as_number(event: str) -> str:
@@ -102,10 +121,11 @@ def _whole(values: Array) -> Array:
 
 def _by_words(texts: Sequence[str]) -> str | None:
     """Return the value that says yes where all others say no."""
-    yes = [text for text in texts if folded(text) in YES]
-    no = [text for text in texts if folded(text) in NO]
-    one_yes = len({folded(text) for text in yes}) == 1
-    return yes[0] if one_yes and no and len(yes) + len(no) == len(texts) else None
+    keys = one_yes([folded(text) for text in texts])
+    yes = [text for text, key in zip(texts, keys, strict=True) if key in YES]
+    kinds = {key for key in keys if key in YES}
+    others_say_no = {*keys} - kinds and {*keys} - kinds <= NO
+    return yes[0] if len(kinds) == 1 and others_say_no else None
 
 
 def _ask(column: Column, codes: Array, texts: Sequence[str], none: tuple[Answer, ...]) -> str:
@@ -118,9 +138,21 @@ def _ask(column: Column, codes: Array, texts: Sequence[str], none: tuple[Answer,
         for k in order.tolist()[:_MOST_ANSWERS]
     )
     listed = ", ".join(quoted(text, 20) for text in texts[:_MOST_ANSWERS])
+    happened = [text for text in texts if speaks_of_event(text)]
+    if 1 < len(happened) < len(texts):
+        count = int(sum(counts[texts.index(text)] for text in happened))
+        together = f"In {count:,} of {len(codes):,} rows; all others count alike."
+        own = OR.join(happened)
+        answers = (Answer(plain(own, 80), together, {"event": own}), *answers)
     ordered = (*answers, *none) if column.texts else (*none, *answers)
     raise Question(f"column {quoted(column.name)}", f"the values {listed}",
                    "Which value does the score predict?", ordered)  # fmt: skip
+
+
+def speaks_of_event(text: str) -> bool:
+    """Return whether a cell is of what happened, not of its absence."""
+    words = words_of(text)
+    return begins(words, EVENT_STEMS) and not begins(words, QUIET_STEMS)
 
 
 def _spelled(codes: Array, texts: Sequence[str], keys: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,14 @@ from calibcore.probabilities import softmax
 from dashboard.readers.recognition.columns import Hypothesis, Scores, claims_score, sums_to
 from dashboard.readers.recognition.features import Feature, says_event, says_the_same, table_of
 from dashboard.readers.recognition.groups import names_rows
-from dashboard.readers.recognition.vocabulary import GROUP_STEMS, begins, is_called_odds
+from dashboard.readers.recognition.outcomes import speaks_of_event
+from dashboard.readers.recognition.vocabulary import (
+    GROUP_STEMS,
+    QUIET_STEMS,
+    begins,
+    is_called_odds,
+    words_of,
+)
 from dashboard.readers.records import ColumnRole, Options
 from dashboard.readers.refusal import Answer, Question, quoted
 
@@ -34,10 +41,13 @@ _NO_OUTCOME = frozenset(
 
 _RELATED = _AS_OUTCOME | {"rises with the score", "largest at the outcome", "named by the cells"}
 
+_SOMETHING_ELSE = -1.0
+"""Evidence against an outcome, below which a name of an outcome counts for nothing."""
+
 _WEAK = 3.0
 """Evidence of a relation with the score, below which an outcome without a name is asked about."""
 
-_MOST_ANSWERS, _MOST_SCORES = 5, 12
+_MOST_ANSWERS, _MOST_SCORES, _MOST_STATUSES = 5, 12, 12
 
 _ROUNDED = 0.0051
 """So far a share may be from the same in whole percent."""
@@ -129,7 +139,10 @@ def ask(
         )
     ]  # fmt: skip
     if rivals:
-        order = sorted([best, *rivals], key=lambda h: (_foretells(h), not h.is_whole))
+        order = sorted(
+            [best, *rivals],
+            key=lambda h: (_foretells(h), not h.is_whole, -claims_outcome(h)),
+        )
         raise _which_outcome(order, features, options)
 
 
@@ -210,6 +223,26 @@ _IF_NOT = (
 )
 
 
+def ask_of_statuses(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
+    """Ask whether a column of several words, of which some are of an event, is the outcome."""
+    if best.scores is None or best.outcome or best.correct is not None:
+        return
+    given = {name for name, _ in options.roles}
+    for f in (one for one in features if one.kind == "text" and one.name not in given):
+        kinds = f.folded_kinds if 2 < f.n_kinds <= _MOST_STATUSES else frozenset()
+        events = {kind for kind in kinds if speaks_of_event(kind)}
+        if events and any(begins(words_of(kind), QUIET_STEMS) for kind in kinds - events):
+            yes, no = (
+                _change([(f.place, role)], features, options) for role in ("outcome", "group")
+            )
+            text = f"{f.n_kinds} values, such as {quoted(f.kinds[0][0], 20)}"
+            raise Question(
+                f"column {quoted(f.name)}", text, "Does it say what happened?",
+                (Answer("Yes, it is the outcome", "Which of them are the event comes next.", yes),
+                 Answer("No", "The outcomes are in another file.", no)),
+            )  # fmt: skip
+
+
 def _ask_of_score(best: Hypothesis, features: Sequence[Feature], options: Options) -> None:
     """Ask whether a number that nothing calls a score, and that foretells nothing, is one."""
     if best.one is None or not best.is_whole:
@@ -254,7 +287,20 @@ def _is_second_outcome(best: Hypothesis, other: Hypothesis, features: Sequence[F
     if weak and "two values" in other.evidence:
         return not _NO_OUTCOME & other.evidence.keys()
     fits = not {"cut from the score", "not two values"} & other.evidence.keys()
-    return fits and other.rises > max(0.9 * best.rises, 1.0)
+    alone = _by_words(best)[0] and not _by_words(other)[0]
+    least = 0.0 if claims_outcome(other) >= claims_outcome(best) and not alone else 0.9
+    return fits and other.rises > max(least * best.rises, 1.0)
+
+
+def claims_outcome(hypothesis: Hypothesis) -> int:
+    """Return how surely a heading is of an outcome, from -1 to 2.
+
+    Nothing else tells: a score rises with what it is made of too, and often more.
+    """
+    evidence = hypothesis.evidence
+    if any(evidence.get(name, 0.0) < _SOMETHING_ELSE for name in _NO_OUTCOME):
+        return -1
+    return 2 if "called the outcome" in evidence else int(bool(_AS_OUTCOME & evidence.keys()))
 
 
 def _foretells(hypothesis: Hypothesis) -> bool:

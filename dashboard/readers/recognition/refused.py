@@ -22,6 +22,7 @@ from dashboard.readers.recognition.columns import (
 )
 from dashboard.readers.recognition.events import names_event
 from dashboard.readers.recognition.features import Feature, feature_of, main_kinds, spread, table_of
+from dashboard.readers.recognition.outcomes import OR
 from dashboard.readers.recognition.questions import say_the_same, which_scores
 from dashboard.readers.recognition.vocabulary import begins, folded, missing_among, words_of
 from dashboard.readers.records import (
@@ -42,12 +43,17 @@ _MATTER = _OF_NUMBERS | {"outcome", "prediction", "correct", "ranked class", "se
 _FEW_OUTSIDE = 0.05
 """Share of rows below which scores outside their range are faults of single cells."""
 
+_MANY_ABOVE = 0.1
+"""Share of rows above 1 from which an outcome of 0, 1, 2, ... is a count."""
+
 _NEEDLESS = frozenset({"prediction", "set", "class"})
 _MARKS = _MOST_STRAYS = 0.5
 _FEW_OF_TEXTS = 0.2
 _CODES = [*map(float, terms.NEITHER_NUMBERS)]
 _LAST = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\Z", re.ASCII)
 _NEAR = 1e-6
+_ABOVE = "outside 0 to 1"
+HUNDREDTHS = Answer("Percentages", "They are divided by 100.", {"values": "percentages"})
 _COLUMNS, _REASONS, _SAMPLE = 3, 3, 2_000
 
 
@@ -61,6 +67,8 @@ class _Fault:
     reasons: Counter[str]
     none_is: str = ""
     event: str = ""
+    more: str = ""
+    """The event and the numbers above it, of a count."""
 
     def phrase(self) -> str:
         """Return as in ``age 3 (2 blank, 1 "n/a")`` or ``y 1 neither "0" nor "1" ("9")``."""
@@ -94,12 +102,35 @@ def usable_rows(table: Table, reading: Reading, options: Options) -> tuple[Table
         if n_cut and table.cut is not None:
             numbers = ", ".join(f"{row}" for row in table.cut[:3].tolist())
             where += f"; too few or too many in {'row' if n_cut == 1 else 'rows'} {numbers}"
+        likelier = (*_as_percent(faults, table, reading), *_as_count(faults))
         raise Question(
             "rows", f"{n_bad:,} of {n_all:,} with missing or unusable cells: {summary}{where}",
-            "Leave these rows out?", (leave, *_as_other(faults)),
+            "Leave these rows out?", (*likelier, leave, *_as_other(faults)),
         )  # fmt: skip
     repair = f"{n_bad:,} of {n_all:,} rows left out: {summary}."
     return (_chosen(table, ~bad) if bad.any() else table), (repair,)
+
+
+def _as_percent(faults: list[_Fault], table: Table, reading: Reading) -> Iterator[Answer]:
+    """Offer to read scores as percentages where few are above 1, as of an event that is rare."""
+    outcomes = reading.columns_of(table, "outcome")
+    for fault in faults:
+        beyond = fault.role == "score" and {*fault.reasons} == {_ABOVE}
+        if not (beyond and len(outcomes) == 1 and np.min(fault.column.values) >= 0):
+            continue
+        outcome = feature_of(outcomes[0], 0, spread(table.n_rows, _SAMPLE), named=True)
+        names, codes = outcome.kinds
+        if outcome.main and names_event(names, outcome.main):
+            share, mean = np.mean(codes == outcome.main[1]), np.mean(fault.column.values)
+            if np.max(fault.column.values) <= 100 and abs(mean / 100 - share) < abs(mean - share):
+                yield HUNDREDTHS
+
+
+def _as_count(faults: list[_Fault]) -> Iterator[Answer]:
+    """Offer to read a count as whether there was one or more."""
+    for fault in faults:
+        if fault.more:
+            yield Answer("1 or more", "All rows above 0 have the event.", {"event": fault.more})
 
 
 def _as_other(faults: list[_Fault]) -> Iterator[Answer]:
@@ -166,7 +197,7 @@ def _faults(table: Table, reading: Reading, options: Options) -> Iterator[_Fault
         else:
             rows = _numbers(column, role, reasons)
             if role in ("score", "class") and options.values != "logits":
-                rows |= _outside(column, rows, reasons)
+                rows |= _outside(column, rows, reasons, options)
         fault = _Fault(column, role, rows, reasons)
         if role == "outcome" and column.values.ndim == 1 and reading.roles.count(role) == 1:
             fault = _with_strays(fault, table, reading, options)
@@ -197,7 +228,10 @@ def _with_strays(fault: _Fault, table: Table, reading: Reading, options: Options
     for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True):
         text = f"{kind:g}" if column.texts is None else column.texts[kind]
         fault.reasons[quoted(text, 20)] += count
-    return replace(fault, rows=fault.rows | ~fits, none_is=none_is, event=event)
+    counts_up = column.texts is None and event == "1" and kinds.tolist()[:1] == [2]
+    counts_up = counts_up and np.mean(~fits) > _MANY_ABOVE
+    more = OR.join(["1", *(f"{kind:g}" for kind in kinds.tolist())]) if counts_up else ""
+    return replace(fault, rows=fault.rows | ~fits, none_is=none_is, event=event, more=more)
 
 
 def _fit_classes(
@@ -274,13 +308,15 @@ def _numbers(column: Column, role: ColumnRole, reasons: Counter[str]) -> NDArray
     return bad
 
 
-def _outside(column: Column, known: NDArray[np.bool_], reasons: Counter[str]) -> NDArray[np.bool_]:
+def _outside(
+    column: Column, known: NDArray[np.bool_], reasons: Counter[str], options: Options
+) -> NDArray[np.bool_]:
     """Mark the few values outside 0 to 1, or 0 to 100, of a column whose others are within."""
     words = {*words_of(column.name)}
     none = np.zeros(len(known), dtype=np.bool_)
     if words & terms.LOGIT_WORDS or column.values.dtype.kind not in "iuf":
         return none
-    percent = column.percents or words & terms.PERCENT_WORDS
+    percent = column.percents or words & terms.PERCENT_WORDS or options.values == "percentages"
     tops = [100.0] if percent and np.max(column.values[~known], initial=0) > 1 else [1.0]
     for top in tops:
         values: NDArray[Any] = column.values

@@ -8,7 +8,7 @@ Dutch and Portuguese. No list need be whole: what columns say together counts fo
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 _LONGEST = 200
@@ -75,7 +75,9 @@ CORRECT_KEYS = _set("""
 """)
 
 # Words of a heading.
-LABEL_WORDS = _set("label labels target targets gt truth truths true actual gold observed real obs")
+LABEL_WORDS = _set("""
+    label labels target targets gt truth truths true actual gold observed real obs outcome outcomes
+""")
 MARK_WORDS = _set("is has issue issues error errors quality mask weight weights noise flag")
 """Words of headings that say something of the labels."""
 VALUE_WORDS = _set("""
@@ -164,7 +166,7 @@ GROUP_STEMS = _stems("""
 """Stems of words for what describes rows but does not happen."""
 
 EVENT_STEMS = _stems("""
-    event evenem success occur readmi default charged churn died dead death deceas mortal fraud
+    event evenem success occur bad readmi default charged churn died dead death deceas mortal fraud
     relaps recid rezidiv convert conversion click purchas bought buy cancel attrit fail pass
     respon rain snow storm flood late delay dropout graduat delinqu arrear bankrupt insolv infect
     infezion infeccion
@@ -270,6 +272,8 @@ NO = _set("""
     negative neg nein falsch non faux falso nao nee negativ negatif negativo
     control absent none normal -1 not nie ne nem nej hayir
 """)
+_SAY_YES = _set("yes y true t 1 1.0 ja j oui o si s sim wahr vrai verdadero vero")
+_SAY_NO = _set("no n false f 0 0.0 nein nee non faux falso nao falsch")
 SEX_VALUES = _set("""
     m f male female man woman w mann frau homme femme hombre mujer h maschio femmina d weiblich
     mannlich maennlich masculin feminin other vrouw v k kvinna kvinde
@@ -389,6 +393,21 @@ def begins(words: Iterable[str], stems: tuple[str, ...]) -> bool:
 @lru_cache
 def _longer(stems: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(one for one in stems if len(one) >= least) for least in (4, _INSIDE))
+
+
+def one_yes(keys: Sequence[str]) -> list[str]:
+    """Return folded texts, where they say yes and no in more than one way each as the first does.
+
+    Examples
+    --------
+    >>> one_yes(["no", "y", "yes", ""]), one_yes(["yes", "no", "perhaps"])
+    (['no', 'y', 'y', ''], ['yes', 'no', 'perhaps'])
+    """
+    said = [key for key in dict.fromkeys(keys) if key]
+    firsts = [next((key for key in said if key in own), "") for own in (_SAY_YES, _SAY_NO)]
+    if len(said) < 3 or not all(firsts) or not {*said} <= _SAY_YES | _SAY_NO:
+        return [*keys]
+    return [firsts[key in _SAY_NO] if key else "" for key in keys]
 
 
 def missing_among(keys: Iterable[str]) -> frozenset[str]:

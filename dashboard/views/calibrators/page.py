@@ -16,11 +16,12 @@ from dashboard.compute.comparison import (
     contest_closer,
     contest_sides,
     estimate_contest,
-    group_of,
     run_contest,
     seconds_of,
+    settings_of,
 )
 from dashboard.compute.processes import MOST_RESTARTS
+from dashboard.compute.split import slicings_for
 from dashboard.document.blocks import Cell, Row, Table
 from dashboard.figures.comparison import dot_plot
 from dashboard.readers.upload import N_FOLDS
@@ -236,9 +237,9 @@ def _show_contest(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
     bar = st.empty()
     _show_refused(shown.contest)
     for one in shown.contestants:
-        column = group_of(scene, one.key)
-        if column is not None:
-            st.markdown(f":small[{words.grouped_by(one.key, column)}]")
+        columns = [way.by for way in slicings_for(scene.upload, settings_of(scene, one.key))]
+        if columns:
+            st.markdown(f":small[{words.grouped_by(one.key, columns)}]")
     _show_table(scene, shown)
     _show_diagrams(scene, shown)
     show_link("models", words.TABLE_LINK, models_view="table")

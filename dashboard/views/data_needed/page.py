@@ -12,6 +12,7 @@ from dashboard.texts.glossary import SHORT_NAMES
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.rows import say_rows
+from dashboard.texts.summaries import NEEDS_ROWS
 from dashboard.views.data_needed import results, words
 from dashboard.widgets import address, headline
 from dashboard.widgets import comparison as contest_conclusion
@@ -26,6 +27,9 @@ ASK_FROM = 4.0
 def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
+    if scene.upload.summary is not None:
+        st.info(NEEDS_ROWS, icon=":material/info:")
+        return
     place = st.container()
     keys = _choose_methods(scene)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

@@ -4,15 +4,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from calibcore.counted import weighted
 from calibcore.data import EventScores
 from calibcore.decisions import (
     AtCutoff,
     at_cutoff,
     at_cutoff_by_group,
     decision_curve,
-    weights_in,
 )
 from calibcore.events import TopR
+from calibcore.inference.draws import tally_of
 from calibcore.selective import (
     OutOfFoldAccuracy,
     RiskCoverage,
@@ -142,7 +143,8 @@ def _selection_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
 
 def usual_cutoff(event: EventScores) -> int:
     """Return the cut-off, in percent, until one is chosen: how often the event is."""
-    return min(max(round(100 * row_mean(event.hits, event.weights)), 1), 99)
+    rows, weights = weighted(event)
+    return min(max(round(100 * row_mean(rows.hits, weights)), 1), 99)
 
 
 def is_usual(event: EventScores, cutoff: float) -> bool:
@@ -162,11 +164,8 @@ def has_steps(scene: Scene) -> bool:
     if scene.result.crossed is None or scene.chosen != "test":
         return False
 
-    def make() -> bool:
-        before, after = scene.evaluated.before.event, scene.evaluated.after.event
-        return 2 * np.unique(after.scores).size < np.unique(before.scores).size
-
-    return once("steps", (key_of(scene.upload, scene.settings), scene.chosen), make)
+    before, after = scene.evaluated.before.counted, scene.evaluated.after.counted
+    return 2 * after.scores.size < before.scores.size
 
 
 def accuracy_elsewhere(
@@ -229,7 +228,7 @@ def cutoff_lines(
         lines.append(words.cost_sentence(dict(zip(sides, cutoffs, strict=True)), costs))
     own = as_many(sides["Before"], cutoffs[-1].called) if "After" in sides else None
     if own is not None:
-        lines.append(words.as_many_sentence(own, cutoffs[-1]))
+        lines.append(words.as_many_sentence(own, cutoffs[-1], cutoffs[0]))
     return lines
 
 
@@ -237,10 +236,10 @@ def as_many(event: EventScores, called: float) -> AtCutoff | None:
     """Return the cut-off by which other scores of the rows flag as many; None for none flagged."""
     if not called:
         return None
-    weights, order = weights_in(event), np.argsort(-event.scores, kind="stable")
-    flagged = np.cumsum(np.ones(order.size) if weights is None else weights[order])
-    last = min(int(np.searchsorted(flagged, called - 1e-9)), order.size - 1)
-    return at_cutoff(event, float(event.scores[order[last]]))
+    counted = tally_of(event)
+    flagged = np.cumsum(counted.counts[::-1])
+    last = min(int(np.searchsorted(flagged, called - 1e-9)), flagged.size - 1)
+    return at_cutoff(event, float(counted.scores[::-1][last]))
 
 
 def groupings_of(scene: Scene) -> list[str]:

@@ -131,11 +131,11 @@ def cost_sentence(sides: Mapping[str, AtCutoff], costs: tuple[float, float]) -> 
     return f"{text}; {when} save {saved} against flagging {cheaper}."
 
 
-def as_many_sentence(own: AtCutoff, calibrated: AtCutoff) -> str:
+def as_many_sentence(own: AtCutoff, calibrated: AtCutoff, before: AtCutoff) -> str:
     """Return the cut-off in the file's own scores that flags as many, and what that comes to.
 
     ``own``: by the file's own scores, at that cut-off. ``calibrated``: by calibrated ones, at
-    theirs.
+    theirs. ``before``: by the file's own scores, at the cut-off of the calibrated ones.
     """
     right = percent(own.right / own.called, own.called)
     fewer = round(calibrated.missed - own.missed)
@@ -144,7 +144,8 @@ def as_many_sentence(own: AtCutoff, calibrated: AtCutoff) -> str:
         f"This cut-off is of calibrated scores. In the file's own scores (before calibration), a"
         f" cut-off of {100 * own.cutoff:.3g}% flags as many: {rows_of(own.called)}; {right}"
         f" of them have the event, {own.missed:,.0f} of {own.n_events:,.0f} events are missed"
-        f"{beside if fewer else ''}."
+        f"{beside if fewer else ''}. At {100 * calibrated.cutoff:.3g}% they flag"
+        f" {before.called:,.0f} and miss {before.missed:,.0f}."
     )
 
 

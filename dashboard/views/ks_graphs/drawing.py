@@ -104,9 +104,14 @@ def captions_of(scene: Scene) -> tuple[Captions, Captions]:
 
 
 def spline_fit(scene: Scene) -> SplineFit | None:
-    """Set the fitted spline beside what it was fitted to; None where the calibrator is another."""
+    """Set the fitted spline beside what it was fitted to; None where the calibrator is another.
+
+    None also of a summary, whose rows are too many to be drawn.
+    """
     fitted, calibrator = scene.result.fitted, scene.settings.calibrator()
     if not isinstance(fitted, FittedSpline) or not isinstance(calibrator, SplineCalibration):
+        return None
+    if scene.upload.summary is not None:
         return None
     rows = fitted_on(scene)
     key = key_of(scene.upload, replace(scene.settings, only=None))

@@ -2,8 +2,7 @@
 
 import math
 
-import numpy as np
-
+from calibcore.counted import score_quantiles
 from calibcore.evaluation import GRAPH_KNOTS, SetResult, Side
 from calibcore.metrics.remarks import ks_is_mean_gap
 from calibcore.reliability import SplineFit
@@ -175,7 +174,7 @@ def fractile_caption(side: Side, *, expert: bool = False) -> str:
         return say_rows(TOO_FEW)
     # Cut, not rounded: at least half of the rows do score this high.
     steps = 1_000 if side.event.n_samples < 50_000 else 10_000
-    median = math.floor(float(np.median(side.event.scores)) * steps) / steps
+    median = math.floor(float(score_quantiles(side.event, 0.5)) * steps) / steps
     text = f"Half of the rows score {percent(median, side.event.n_samples)} or more."
     return f"{text} Slopes of (a): {GRAPH_KNOTS}-knot least-squares spline." if expert else text
 

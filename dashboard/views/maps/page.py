@@ -10,7 +10,7 @@ from calibcore.curves import KnotSweep, TemperatureSweep
 from calibcore.data import LogitSet
 from calibcore.events import OneClass
 from dashboard.compute.fits import fit_seconds
-from dashboard.compute.split import slicing_of
+from dashboard.compute.split import names_of_groups
 from dashboard.document.blocks import Table, plain_rows
 from dashboard.figures import reliability_diagram
 from dashboard.figures.maps import (
@@ -28,10 +28,12 @@ from dashboard.figures.sweeps import knot_graphs, temperature_graphs
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD, method_by_key
 from dashboard.take_home import page as take_home
+from dashboard.texts import fitted_groups
 from dashboard.texts.glossary import SHORT_NAMES
 from dashboard.texts.methods import method_name
 from dashboard.texts.reliability import bins_caption
 from dashboard.texts.rows import say_rows
+from dashboard.texts.summaries import NO_HAND
 from dashboard.views.maps import results, words
 from dashboard.views.maps.results import AtTemperature
 from dashboard.widgets import address, headline
@@ -63,7 +65,8 @@ def show(scene: Scene) -> None:
         inside = words.INSIDE if own else words.NO_CURVE
         st.markdown(f":small[{inside.format(name=method_name(method))}]")
     if knows_groups:
-        st.markdown(f":small[{words.of_groups(len(curves) - 1, scene.settings.group or '')}]")
+        columns = [by for by, _ in names_of_groups(scene)]
+        st.markdown(f":small[{words.of_groups(len(curves) - 1, columns)}]")
     curve_graph, move_graph = results.draw_maps(scene, curves)
     caption = words.map_caption(scene.settings.n_bins, folds=any(one.folds for one in curves))
     if on_classes:
@@ -78,7 +81,10 @@ def show(scene: Scene) -> None:
     _show_triangle(scene)
     show_fitted(scene)
     take_home.show(scene)
-    show_manual(scene)
+    if scene.upload.summary is None:
+        show_manual(scene)
+    else:
+        st.markdown(NO_HAND)
 
 
 def _curves_of_groups(scene: Scene) -> list[NamedCurve]:
@@ -308,7 +314,7 @@ _TALL = 12
 
 def show_fitted(scene: Scene) -> None:
     """Show the fitted numbers; nothing where there is no calibrator."""
-    fitted, group = scene.result.fitted, scene.settings.group
+    fitted = scene.result.fitted
     if fitted is None:
         return
     with st.expander(words.TITLE):
@@ -316,10 +322,10 @@ def show_fitted(scene: Scene) -> None:
         st.markdown(f":small[{words.fitted_on(scene.split.calibration.n_samples, seconds)}]")
         for place, node in enumerate(words.nodes(fitted)):
             _show_node(scene, node, place)
-        if group is not None:
-            listed = words.groups(fitted, slicing_of(scene.upload, scene.settings, group).shown)
-            st.markdown(words.GROUPS)
-            _show_listed("fitted_groups", listed)
+        names = names_of_groups(scene)
+        if names and (how := fitted_groups.how(fitted)):
+            st.markdown(how)
+            _show_listed("fitted_groups", fitted_groups.listed(fitted, names))
 
 
 def _show_node(scene: Scene, node: words.Node, place: int) -> None:

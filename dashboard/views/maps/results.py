@@ -8,15 +8,15 @@ import numpy as np
 from plotly import graph_objects as go
 
 from calibcore.calibrators import (
-    FittedByGroup,
     FittedSpline,
     FittedTemperature,
     FittedVectorMap,
     SplineCalibration,
     TemperatureScaling,
 )
-from calibcore.calibrators.base import FittedScoreMap, Progress, ScoreMap
+from calibcore.calibrators.base import FittedGroupMap, FittedScoreMap, Progress, ScoreMap
 from calibcore.calibrators.method import Cost
+from calibcore.counted import weighted
 from calibcore.curves import (
     ClassMoves,
     KnotSweep,
@@ -38,7 +38,7 @@ from calibcore.fitting import prepare
 from calibcore.metrics import Options, entropy_is_nll
 from dashboard.compute.cache import is_known, key_of, once
 from dashboard.compute.fits import fitted_on, seconds_per_logit
-from dashboard.compute.split import slicing_of, whole_split
+from dashboard.compute.split import names_of_groups, whole_split
 from dashboard.figures.maps import NamedCurve, map_graph, shift_graph
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
@@ -104,11 +104,10 @@ def curves_of_groups(scene: Scene) -> list[tuple[str, ScoreCurve]]:
 
     How much is the mean distance from the curve of all, over the scores of the set looked at.
     """
-    fitted, group = scene.result.fitted, scene.settings.group
+    fitted, names = scene.result.fitted, names_of_groups(scene)
     of_all = chosen_curve(scene)
-    if not isinstance(fitted, FittedByGroup) or group is None or of_all is None:
+    if not isinstance(fitted, FittedGroupMap) or not names or of_all is None:
         return []
-    names = slicing_of(scene.upload, scene.settings, group).shown
     scores = scene.evaluated.before.event.scores
     usual = np.quantile(scores, np.linspace(0.005, 0.995, 100))
     plain = np.interp(usual, of_all.score, of_all.calibrated)
@@ -116,9 +115,10 @@ def curves_of_groups(scene: Scene) -> list[tuple[str, ScoreCurve]]:
     def distance(curve: ScoreCurve) -> float:
         return float(np.abs(np.interp(usual, curve.score, curve.calibrated) - plain).mean())
 
-    pairs = zip(fitted.groups.tolist(), group_curves(fitted), strict=True)
-    ordered = sorted(pairs, key=lambda one: -distance(one[1]))[:MOST_GROUPS]
-    return [(names[code], curve) for code, curve in ordered]
+    curves = group_curves(fitted)
+    apart = {place: distance(curve) for place, curve in curves.items()}
+    ordered = sorted(filter(apart.get, apart), key=lambda place: -apart[place])[:MOST_GROUPS]
+    return [(names[column][1][group], curves[column, group]) for column, group in ordered]
 
 
 def curve_of(scene: Scene, key: str) -> ScoreCurve | None:
@@ -129,9 +129,9 @@ def curve_of(scene: Scene, key: str) -> ScoreCurve | None:
         score_map = method_by_key(key).make()
         if not isinstance(score_map, ScoreMap):
             return None
-        rows = fitted_on(scene)
+        rows, weights = weighted(fitted_on(scene))
         try:
-            return score_curve(score_map.fit(rows.scores, rows.hits, sample_weight=rows.weights))
+            return score_curve(score_map.fit(rows.scores, rows.hits, sample_weight=weights))
         except CalibrationInputError:
             return None
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import Fitted
 from calibcore.calibrators.by_group import FittedByGroup
-from calibcore.calibrators.descriptions import Description, Listed, rounded
+from calibcore.calibrators.descriptions import Description, Listed
 from calibcore.calibrators.lifts import (
     FittedChain,
     FittedOneVsRest,
@@ -185,10 +185,18 @@ def short_group(name: str) -> str:
     return escape(shortened(name, _SHORT))
 
 
-def of_groups(n_shown: int, by: str) -> str:
+def of_groups(n_shown: int, columns: Sequence[str]) -> str:
     """Return which curves are drawn of a calibrator that knows groups."""
+    if not n_shown:
+        return "All rows: no group has a curve of its own."
     which = f"the {n_shown} groups" if n_shown > 1 else "the group"
-    return f"All rows, and {which} of {escape_markdown(by)} whose curves differ most from it."
+    if len(columns) == 1:
+        of = f" of {escape_markdown(columns[0])}"
+        return f"All rows, and {which}{of} whose curves differ most from it."
+    return (
+        f"All rows, and {which} of all columns whose curves differ most from it, each for rows"
+        " whose other groups change nothing."
+    )
 
 
 CURVES_OF_SCORES = "Calibrators of the event's score"
@@ -337,12 +345,6 @@ WEIGHTS_CAPTION = (
 )
 
 
-GROUPS = (
-    "Each group changes the log-odds of this map: times the slope, plus the shift. No change: slope"
-    " 1, shift 0."
-)
-
-
 class Node(NamedTuple):
     """A part of a fitted calibrator: maps that are shown one at a time."""
 
@@ -387,14 +389,3 @@ def matrix(fitted: Fitted) -> tuple[Floats, Floats] | None:
     if isinstance(fitted, FittedLinear) and fitted.weights.ndim == 2:
         return fitted.weights, fitted.bias
     return None
-
-
-def groups(fitted: Fitted | None, names: Sequence[str]) -> Listed | None:
-    """Return the shift and slope of each group in log-odds, by its name, where there are any."""
-    if not isinstance(fitted, FittedByGroup):
-        return None
-    pairs = zip(fitted.groups.tolist(), fitted.shift, fitted.slope, strict=True)
-    return Listed(
-        ("Group", "Shift", "Slope"),
-        [(names[code], rounded(shift), rounded(slope)) for code, shift, slope in pairs],
-    )

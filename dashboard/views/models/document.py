@@ -1,10 +1,17 @@
-"""The table of models by calibrators, as the page and the command show it."""
+"""The table of models by calibrators, and summaries in time, as the page and the command show."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from calibcore.comparison import can_rank
+from calibcore.inference import Drift
+from calibcore.summary import Period
+from dashboard.document.blocks import Cell, Row, Sentences, Table
 from dashboard.scene import Scene
+from dashboard.texts import summaries
+from dashboard.texts.advice import drift_line
 from dashboard.texts.methods import method_name
+from dashboard.texts.numbers import amount, percent
 from dashboard.views.models import table_words as words
 from dashboard.views.models.as_printed import PaperTable, paper_cells
 from dashboard.views.models.table_results import ModelTable
@@ -54,3 +61,36 @@ def best_line(computed: ModelTable, table: PaperTable) -> str:
         wins.update(best)
         ranked += bool(best)
     return words.best_sentence(list(wins.items()), ranked, computed.request.measure)
+
+
+# Summaries one after another ------------------------------------------------------------------
+
+
+def series_blocks(
+    periods: Sequence[Period], drift: Drift | None, *, expert: bool = False
+) -> tuple[Sentences, Table]:
+    """Return whether summaries drift, and a table with a row each.
+
+    ``periods``, ``drift``: of `calibcore.summary.in_time`. ``expert``: whether p-values are said.
+    """
+    names = [one.name for one in periods]
+    line = summaries.NOT_TESTED
+    if drift is not None:
+        line = drift_line("the files", names, (drift, None), expert=expert)
+    rows = tuple(Row(one.name, one.name, _cells(one)) for one in periods)
+    table = Table("series", summaries.SERIES, rows, look="measures")
+    return Sentences("drift", (line.replace("**", ""),), headline=True), table
+
+
+def _cells(one: Period) -> tuple[Cell, ...]:
+    n_rows = one.n_samples
+    gap, low, high = (
+        amount(value, "share", n_rows, signed=True)
+        for value in (one.mean_gap, one.interval.low, one.interval.high)
+    )
+    return (
+        Cell(gap, f"{low} to {high}", one.mean_gap, one.interval.low, one.interval.high),
+        Cell(percent(one.ks_error, n_rows), value=one.ks_error),
+        Cell(percent(one.hit_rate, n_rows), value=one.hit_rate),
+        Cell(f"{n_rows:,}", value=float(n_rows)),
+    )

@@ -24,7 +24,7 @@ from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.reliability import panel_line
 from dashboard.texts.tiles import commonest_class
-from dashboard.views.models import series, table_words, words
+from dashboard.views.models import series, summaries, table_words, words
 from dashboard.views.models import table as model_table
 from dashboard.views.models.files import read_further
 from dashboard.views.models.results import (
@@ -68,7 +68,10 @@ Named = tuple[str, Upload]
 
 
 def show(scene: Scene) -> None:
-    """Show the page."""
+    """Show the page; of summaries, these one after another."""
+    if scene.upload.summary is not None:
+        summaries.show(scene)
+        return
     view = address.choose(
         st.segmented_control,
         table_words.VIEW,

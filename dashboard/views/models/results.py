@@ -35,6 +35,7 @@ from dashboard.readers.records import DEFAULTS, ColumnRole, Table
 from dashboard.readers.refusal import visible
 from dashboard.samples import Sample, SampleSeries, samples, stored
 from dashboard.scene import Scene
+from dashboard.settings import NO_METHOD
 
 _FITS, _DIFFERENCES = "models", "model differences"
 
@@ -292,7 +293,7 @@ def _split_as_first(scene: Scene, upload: Upload) -> AnySplit:
 
 
 def _split_plainly(scene: Scene, upload: Upload) -> AnySplit:
-    settings = replace(scene.settings, group=None)
+    settings = replace(scene.settings, method=NO_METHOD, options=(), group=None)
     if scene.upload.rows is None or upload.rows is None:
         return whole_split(upload, settings)
     chosen = scene.upload.rows_of(settings.calibration_share, settings.seed)

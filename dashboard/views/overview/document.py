@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Inference, Interval, Uncertainty
-from calibcore.metrics import Measure
+from calibcore.metrics import EventMeasure, Measure
 from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.figures import diagrams_of
 from dashboard.compute.verdict import (
@@ -75,7 +75,10 @@ def details_of(scene: Scene, inference: Inference | None = None) -> tuple[Senten
 def measures_of(scene: Scene, *, full: bool) -> tuple[Measure, ...]:
     """List the measures that tell something of a scene, all or those that matter most."""
     n_classes = None if scene.class_names is None else len(scene.class_names)
-    return listed(full=full, n_classes=n_classes, event=scene.settings.event)
+    every = listed(full=full, n_classes=n_classes, event=scene.settings.event)
+    if scene.upload.summary is None:
+        return every
+    return tuple(one for one in every if isinstance(one, EventMeasure))
 
 
 def measure_notes(

@@ -9,6 +9,7 @@ from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
 from dashboard.texts.limits import BINS_MATTER, sweep_caption
 from dashboard.texts.reliability import SWEEP_HELP, ranges_help, wander_sentence
+from dashboard.texts.summaries import NO_LIST
 from dashboard.texts.verdict import where_off
 from dashboard.views.reliability import classes
 from dashboard.widgets import diagrams, graph, headline, rows_list
@@ -21,12 +22,17 @@ def show(scene: Scene) -> None:
     headline.show_headline(scene, notes=True)
     diagram = diagrams.choose_diagram(scene)
     graph.choose_side_on_phones()
-    diagrams.show_diagrams(scene, diagram, clickable=True)
+    has_rows = scene.upload.summary is None
+    diagrams.show_diagrams(scene, diagram, clickable=has_rows)
     _show_scores(scene)
-    rows_list.show_chosen(scene)
+    if has_rows:
+        rows_list.show_chosen(scene)
+    else:
+        st.markdown(NO_LIST)
     if not is_designed(scene.rows):
         show_bins(scene)
-    classes.show(scene)
+    if has_rows:
+        classes.show(scene)
 
 
 def _show_scores(scene: Scene) -> None:

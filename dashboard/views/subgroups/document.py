@@ -18,7 +18,7 @@ from dashboard.views.subgroups import words
 from dashboard.views.subgroups.words import badge_of, compared
 
 HEAD = ("Mean gap (pp)", "KS error", "Accuracy")
-NOTHING, STILL = "\u2013", "still"
+NOTHING, STILL, NOT_OFF = "\u2013", "still", "\u25cb none"
 
 _KINDS = {"too high": "over", "too low": "under", "both": "both", "none": "none"}
 
@@ -104,7 +104,9 @@ def slice_table(  # noqa: PLR0913 - a table, of what, and how it is worded
         gap, error = side(before, k, briefly=after is not None)
         if after is not None:
             now, its = side(after, k)
-            (was, *_), (then, *p_value) = error.below, its.below
+            (was, *of_was), (then, *p_value) = error.below, its.below
+            if was.kind == "none" != then.kind and before.evaluated[k]:
+                error = replace(error, below=(replace(was, shown=NOT_OFF), *of_was))
             if then.word.startswith(f"{was.word}, "):
                 left = f"{then.shown.partition(' ')[0]} {STILL}{then.word.removeprefix(was.word)}"
                 its = replace(its, below=(replace(then, shown=left), *p_value))

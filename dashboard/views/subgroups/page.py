@@ -14,7 +14,7 @@ from dashboard.compute.subgroups import (
     find_drift,
     find_groups,
     find_slices,
-    most_telling,
+    worst_grouping,
 )
 from dashboard.compute.verdict import groups_of
 from dashboard.document.blocks import Sentences, Table
@@ -23,6 +23,7 @@ from dashboard.figures.subgroups import ROW, score_histogram
 from dashboard.scene import Scene
 from dashboard.texts import listed
 from dashboard.texts.rows import say_rows
+from dashboard.texts.summaries import NO_GROUPS, NO_LIST
 from dashboard.views.subgroups import words
 from dashboard.views.subgroups.document import document, order_of
 from dashboard.widgets import address, rows_list
@@ -53,6 +54,9 @@ _RULES = f"""
 def show(scene: Scene) -> None:
     """Show the page."""
     show_subject(scene)
+    if not ways(scene.upload):
+        st.info(NO_GROUPS, icon=":material/info:")
+        return
     top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = _choose_way(scene)
@@ -70,15 +74,20 @@ def show(scene: Scene) -> None:
         if drift is not None and (step := drift_step_of(scene, drift)) is not None:
             show_step(scene, step, "drift")
         counted = groups_of(scene).counted(after=after_first)
-        if counted and find_groups(scene).slicings[1:]:
-            st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
+        if find_groups(scene).slicings[1:]:
+            if counted:
+                st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
+            st.markdown(say_rows(groups_of(scene).over_all()))
     _show_slices(scene, slices, shown, table, note)
-    _show_rows(scene)
+    if scene.upload.summary is None:
+        _show_rows(scene)
+    else:
+        st.markdown(NO_LIST)
 
 
 def _choose_way(scene: Scene) -> str:
     offered = ways(scene.upload)
-    first = most_telling(scene)
+    first = worst_grouping(scene)
     by = st.selectbox(
         words.BY,
         offered,

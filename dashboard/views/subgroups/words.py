@@ -217,6 +217,8 @@ def worst_caption(shown: Sequence[str], screen: SliceScreen) -> str:
 
 def missing(upload: Upload, by: str) -> list[str]:
     """Return what rows cannot be grouped by, and why."""
+    if upload.summary is not None:
+        return []
     reasons = [NO_CLASSES] if upload.class_names is None else []
     if not any(upload.columns.values()) and by not in {slice_names.PREDICTED, slice_names.TRUE}:
         reasons.append(NO_COLUMNS)

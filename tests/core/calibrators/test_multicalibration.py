@@ -5,6 +5,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from calibcore.calibrators import (
 from calibcore.calibrators.schema import json_schema
 from calibcore.errors import CalibrationInputError
 from calibcore.inference import group_gaps
+from calibcore.weights import frequency_weights
 from tests import reference_multicalibration as slow
 
 Floats = NDArray[np.float64]
@@ -198,11 +200,15 @@ def test_the_json_keeps_the_schema(rng: np.random.Generator) -> None:
     ("field", "wrong", "names"),
     [
         ("grouping", [2] * 4, "grouping"),
-        ("n_groupings", 0, "grouping"),
+        ("known_grouping", [0] * 7, "grouping"),
+        ("known_group", [0, 1, 2, 3, 0, 1, 2, 9], "FittedMulticalibration"),
         ("edges", [0.5, 0.1], "edges"),
         ("shift", [0.1], "FittedMulticalibration"),
         ("gain", -1.0, "gain"),
         ("bin", [0.5] * 4, "bin"),
+        ("bin", [-2, 0, 0, 0], "bin"),
+        ("bin", [0, 0, 0, 5], "bin"),
+        ("known_grouping", [0, 0, 0, 0, 10**12, 10**12, 10**12], "known_grouping"),
     ],
 )
 def test_a_map_that_no_fit_gives_is_refused(
@@ -213,7 +219,7 @@ def test_a_map_that_no_fit_gives_is_refused(
 
 
 @pytest.mark.parametrize(
-    "groups", [None, [0, 1, 2], [[0], [1]], [[0.5], [1], [2]], [["a"], ["b"], ["c"]], [[], [], []]]
+    "groups", [[0, 1], [[0], [1]], [[0.5], [1], [2]], [["a"], ["b"], ["c"]], [[], [], []]]
 )
 def test_groups_that_are_no_table_are_refused(groups: Any) -> None:
     with pytest.raises(CalibrationInputError, match=r"^groups: "):
@@ -234,7 +240,52 @@ def test_options_are_checked(options: dict[str, Any]) -> None:
         Multicalibration(**options)
 
 
-def test_an_audit_which_has_one_group_a_row_refuses_it() -> None:
-    calibrator: Any = Multicalibration()
-    with pytest.raises(CalibrationInputError, match=r"^calibrator: .*Multicalibration"):
-        audit([0.2, 0.4, 0.6, 0.8] * 5, [0, 1, 0, 1] * 5, calibrator=calibrator)
+def test_without_groups_only_corrections_of_all_rows_apply(rng: np.random.Generator) -> None:
+    scores, hits, groups = drawn(rng, 4_000, (1.6, 0.0), (0.9, 0.9, 0.9))
+    fitted = Multicalibration().fit(scores, hits, groups)
+    assert {-1, 0} <= {*fitted.grouping.tolist()}
+    unknown = np.full((scores.size, 2), 99)
+    assert_array_equal(fitted.predict(scores), fitted.predict(scores, unknown))
+    alone = Multicalibration().fit(scores, hits)
+    assert {*alone.grouping.tolist()} == {-1}
+    assert alone.n_groupings == 0
+    assert not alone.groups_used
+    assert (alone.predict(scores) != scores).any()
+
+
+def test_one_column_may_be_a_list_of_its_groups(rng: np.random.Generator) -> None:
+    scores, hits, groups = drawn(rng, 2_000, OPPOSITE[0])
+    fitted = Multicalibration().fit(scores, hits, groups)
+    assert Multicalibration().fit(scores, hits, groups[:, 0]) == fitted
+    assert_array_equal(fitted.predict(scores, groups[:, 0]), fitted.predict(scores, groups))
+
+
+def test_frequency_weights_repeat_rows_and_sampling_weights_are_refused(
+    rng: np.random.Generator,
+) -> None:
+    scores, hits, groups = drawn(rng, 800, *OPPOSITE)
+    times = rng.integers(0, 4, 800)
+    weighted = Multicalibration().fit(scores, hits, groups, sample_weight=frequency_weights(times))
+    again = np.repeat(np.arange(800), times)
+    assert weighted == Multicalibration().fit(scores[again], hits[again], groups[again])
+    with pytest.raises(CalibrationInputError, match="sampling weights for Multicalibration"):
+        Multicalibration().fit(scores, hits, groups, sample_weight=np.linspace(1, 2, 800))
+
+
+def test_an_audit_in_folds_is_that_of_its_folds_and_names_the_groups(
+    rng: np.random.Generator,
+) -> None:
+    scores, hits, groups = drawn(rng, 3_000, *OPPOSITE)
+    frame = pd.DataFrame({"ward": np.array(list("ABCD"))[groups[:, 0]], "age": groups[:, 1]})
+    result = audit(scores, hits, calibrator="multicalibration", groups=frame)
+    assert result.request is not None
+    fold, wanted = result.request.split.fold, np.empty(3_000)
+    assert fold is not None
+    for k in range(5):
+        seen = fold != k
+        fitted = Multicalibration().fit(scores[seen], hits[seen], groups[seen])
+        wanted[~seen] = fitted.predict(scores[~seen], groups[~seen])
+    assert_array_equal(result.test.after.event.scores, wanted)
+    named = {(one.column, one.name) for one in result.verdict.groups}
+    assert {("ward", "A"), ("ward", "B"), ("age", "0"), ("age", "1")} <= named
+    assert not result.verdict.groups_after

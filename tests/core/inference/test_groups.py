@@ -47,6 +47,9 @@ def test_gaps_and_adjusted_p_values_by_redrawing_in_a_loop(rng: np.random.Genera
     for k, rows in enumerate(chosen):
         assert found.rows[k] == rows.sum()
         assert found.gap[k] == pytest.approx(scores[rows].mean() - hits[rows].mean())
+    sizes = [(abs(scores[rows].mean() - hits[rows].mean()), rows.sum()) for rows in chosen]
+    over_all = sum(size * n for size, n in sizes) / sum(n for _, n in sizes)
+    assert found.mean_size == pytest.approx(over_all)
     least = [
         min(slow_p_values(scores, (rng.random(300) < scores).astype(float), chosen))
         for _ in range(400)
@@ -211,3 +214,21 @@ def test_small_groups_and_one_of_all_rows_are_not_tested() -> None:
 def test_refusals(bad: list[float]) -> None:
     with pytest.raises(CalibrationInputError, match="groupings"):
         group_gaps([0.2, 0.4], [0, 1], [bad])
+
+
+@pytest.mark.parametrize("seed", [157, 186])
+def test_few_different_scores_of_many_rows_are_tested(seed: int) -> None:
+    """Their recalibration takes nearly all, and rounding took correlations beyond 1."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.random(int(rng.integers(2, 6))).round(2)
+    scores = rng.choice(kinds, 30_000)
+    hits = rng.random(30_000) < scores
+    shares = rng.random(kinds.size)[np.searchsorted(np.sort(kinds), scores)]
+    groups = (rng.random(30_000) < shares).astype(int)
+    gaps = group_gaps(scores, hits, [groups], n_draws=200)
+    for k in gaps.place:
+        chosen = groups == k
+        gap = scores[chosen].mean() - hits[chosen].mean()
+        assert gaps.gap[k] == pytest.approx(gap, abs=1e-12)
+        assert gaps.low[k] < gap < gaps.high[k]
+    assert ((gaps.adjusted > 0) & (gaps.adjusted <= 1)).all()

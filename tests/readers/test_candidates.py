@@ -1,0 +1,133 @@
+"""Which of several columns is the outcome, and which of several values are the event."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcore.data import LogitSet
+from dashboard.readers import FileError, Upload, read
+from tests.readers.test_one_score import asked, table
+
+_RNG = np.random.default_rng(3)
+N = 2000
+FACTOR = _RNG.random(N) < 0.3
+RISK = (1 / (1 + np.exp(2.5 - 2.5 * FACTOR - _RNG.normal(size=N)))).round(4)
+HAPPENED = (_RNG.random(N) < RISK).astype(int)
+YES = np.where(FACTOR, "Yes", "No")
+
+
+def labels(upload: Upload) -> Any:
+    assert isinstance(upload.rows, LogitSet)
+    return upload.rows.labels
+
+
+@pytest.mark.parametrize(
+    ("factor", "outcome"),
+    [
+        ("diabetes", "CHD"), ("prior_stroke", "mace"), ("fraud_history", "chargeback"),
+        ("product", "CHD"),
+    ],
+)  # fmt: skip
+def test_what_the_score_is_made_of_is_not_taken_for_what_it_predicts(
+    factor: str, outcome: str
+) -> None:
+    """The score rises more with the factor: which is the outcome only a person can say."""
+    question = asked(table(f"{factor},risk,{outcome}", YES, RISK, HAPPENED))
+    assert question.ask == "Which column says what happened?"
+    offered = [answer.label for answer in question.answers]
+    assert {f'"{factor}"', f'"{outcome}"'} <= {*offered}
+    chosen = next(answer for answer in question.answers if answer.label == f'"{outcome}"')
+    upload = read("a.csv", table(f"{factor},risk,{outcome}", YES, RISK, HAPPENED), **chosen.change)
+    np.testing.assert_array_equal(labels(upload), HAPPENED)
+
+
+@pytest.mark.parametrize("outcome", ["outcome_30d", "bad", "is_bad", "bad_flag"])
+def test_a_heading_that_claims_the_outcome_comes_first(outcome: str) -> None:
+    question = asked(table(f"prior_default,risk,{outcome}", YES, RISK, HAPPENED))
+    assert question.answers[0].label == f'"{outcome}"'
+
+
+def test_where_one_heading_alone_claims_the_outcome_nothing_is_asked() -> None:
+    weak = (_RNG.random(N) < 0.3 + 0.2 * FACTOR).astype(int)
+    np.testing.assert_array_equal(
+        labels(read("a.csv", table("smoker,risk,died", weak, RISK, HAPPENED))), HAPPENED
+    )
+
+
+def test_percentages_of_a_rare_event_are_offered_and_obeyed() -> None:
+    percent = np.exp(0.7 * _RNG.normal(size=5 * N) - 1.3).round(3)
+    rare = (_RNG.random(percent.size) < percent / 100).astype(int)
+    assert 0 < np.mean(percent > 1) < 0.05
+    data = table("risk,event", percent, rare)
+    question = asked(data)
+    assert question.answers[0].label == "Percentages"
+    upload = read("a.csv", data, **question.answers[0].change)
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_allclose(upload.rows.probabilities[:, 1], percent / 100)
+
+
+def test_faults_of_single_cells_are_no_percentages() -> None:
+    risk = RISK.copy()
+    risk[:6] = 12, 17, 23, 31, 45, 60
+    labels_ = [answer.label for answer in asked(table("risk,event", risk, HAPPENED)).answers]
+    assert labels_ == ["Leave out 6 rows"]
+
+
+@pytest.mark.parametrize("heading", ["AI score (0-10)", "percentile"])
+def test_a_rating_or_a_percentile_is_first_of_all_no_percentage(heading: str) -> None:
+    top = 10 if "10" in heading else 100
+    question = asked(table(f"{heading},event", (top * RISK).round(2), HAPPENED))
+    assert question.answers[0].label == "None of these"
+
+
+def test_counts_are_read_as_one_or_more() -> None:
+    counts = HAPPENED * _RNG.choice([1, 1, 2, 3], N)
+    question = asked(table("claim_prob,n_claims", RISK, counts))
+    assert question.answers[0].label == "1 or more"
+    upload = read("a.csv", table("claim_prob,n_claims", RISK, counts), **question.answers[0].change)
+    np.testing.assert_array_equal(labels(upload), HAPPENED)
+
+
+STATUS = np.where(
+    HAPPENED == 1,
+    _RNG.choice(["Charged Off", "Default"], N),
+    _RNG.choice(["Current", "Fully Paid"], N),
+)
+
+
+def test_several_values_may_be_the_event() -> None:
+    data = table("pd,loan_status", RISK, STATUS)
+    is_it, *_ = asked(data).answers
+    assert is_it.change == {"roles": (("loan_status", "outcome"),)}
+    likeliest, *_ = asked(data, roles=(("loan_status", "outcome"),)).answers
+    for event in (str(likeliest.change["event"]), "default or charged off"):
+        upload = read("a.csv", data, roles=(("loan_status", "outcome"),), event=event)
+        np.testing.assert_array_equal(labels(upload), HAPPENED)
+    with pytest.raises(FileError, match="Lost"):
+        read("a.csv", data, roles=(("loan_status", "outcome"),), event="Default or Lost")
+
+
+def test_yes_and_no_may_be_said_in_several_ways() -> None:
+    words = np.where(
+        HAPPENED == 1, _RNG.choice(["yes", "Y", "YES"], N), _RNG.choice(["no", "N", "No"], N)
+    )
+    for event in ({}, {"event": "Yes"}, {"event": "y"}):
+        upload = read("a.csv", table("risk,bought", RISK, words), **event)
+        np.testing.assert_array_equal(labels(upload), HAPPENED)
+        assert any(said.startswith("Labels such as") for said in upload.repairs)
+
+
+def test_dates_are_no_outcome() -> None:
+    dates = np.where(HAPPENED == 1, "2024-03-05", "")
+    dates[0] = "2024-04-06"
+    with pytest.raises(FileError, match="dates, set to outcome"):
+        read("a.csv", table("risk,churn_date", RISK, dates), roles=(("churn_date", "outcome"),))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_1_is_the_first_of_two_classes_1_and_2_if_the_scores_say_so(*, turned: bool) -> None:
+    result = HAPPENED if turned else 1 - HAPPENED
+    data = table("p1,p2,result", RISK, (1 - RISK).round(4), result)
+    upload = read("a.csv", data, roles=(("result", "outcome"),))
+    np.testing.assert_array_equal(labels(upload), 1 - HAPPENED)
