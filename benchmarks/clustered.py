@@ -43,6 +43,10 @@ KEYS = (
     "mean_gap",
     "calibration_intercept",
     "auroc",
+    "miscalibration",
+    "discrimination",
+    "nll_miscalibration",
+    "nll_discrimination",
 )
 """Of the measures: each kind of interval, and what takes little time."""
 

@@ -1,5 +1,7 @@
 """Subgroups of the rows, each evaluated by itself: where a model is miscalibrated."""
 
+import math
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -448,3 +450,84 @@ def joint_screen(
     remains[place] = gaps.remains[chosen]
     values |= {"p_value": p_value, "adjusted": adjusted, "remains": remains}
     return JointScreen(**values, low=low, high=high, differs=differs, n_tests=gaps.n_groups)
+
+
+# Groups that follow from the outcome ------------------------------------------------------------
+
+_FEWEST_SETTLED = 20
+"""Rows of a group below which nothing is said of it."""
+
+_NO_CHANCE = 1e-9
+"""Probability of outcomes that are all the same, below which they are no chance."""
+
+_LIKELY = 0.8
+"""Mean probability of an outcome from which on a group may well have no other one."""
+
+
+def settled_group(
+    labels: Labels,
+    places: Places,
+    score_of: Callable[[int], Floats],
+    *,
+    in_time: bool = False,
+) -> int | None:
+    """Find the group of which it is least by chance that all rows have the outcome they have.
+
+    A group that is made of the outcome, such as that of rows with a loss, tells nothing of scores.
+
+    ``labels``: class of each row, from 0; shape (n_samples,). ``places``: group of each row, from
+    0; shape (n_samples,). ``score_of``: of a class, its score in each row, in [0, 1]; shape
+    (n_samples,). ``in_time``: whether groups are periods, one of which may have no outcomes yet.
+
+    None where chance may be why, or no more than what kind of rows a group has: the probability is
+    at least 1e-9, or rows with such scores have that outcome in 80% or more, unless each group of
+    20 rows or more has one outcome, as a final score has.
+
+    Notes
+    -----
+    Probabilities are the isotonic regression of the class on its score in these rows, so that a
+    model that is off everywhere makes no group suspicious; it is above 0 at each row of the class.
+
+    Examples
+    --------
+    >>> labels, loss = np.array([0, 1] * 100), np.array([0, 1] * 50 + [0, 0] * 50)
+    >>> settled_group(labels, loss, lambda k: np.full(200, 0.5))
+    1
+    """
+    sizes = np.bincount(places)
+    many = sizes >= _FEWEST_SETTLED
+    pure = many & _alike(labels, places, sizes.size)
+    decides = np.array_equal(pure, many) and bool(2 * sizes[many].sum() > places.size)
+    if in_time and not decides:
+        return None
+    least, worst = math.log(_NO_CHANCE), None
+    for group in np.flatnonzero(pure).tolist():
+        rows = places == group
+        k = int(labels[np.argmax(rows)])
+        scores = score_of(k)
+        if not decides and scores[rows].mean() >= _LIKELY:
+            continue
+        frequency = _rising(scores, labels == k)[rows]
+        chance = float(np.log(frequency).sum())
+        if (decides or frequency.mean() < _LIKELY) and chance < least:
+            least, worst = chance, group
+    return worst
+
+
+def _alike(labels: Labels, places: Places, n_groups: int) -> NDArray[np.bool_]:
+    """Mark the groups of which all rows have one label."""
+    lowest, highest = np.full(n_groups, labels.max()), np.full(n_groups, labels.min())
+    np.minimum.at(lowest, places, labels)
+    np.maximum.at(highest, places, labels)
+    return np.asarray(lowest == highest)
+
+
+def _rising(scores: Floats, hits: NDArray[np.bool_]) -> Floats:
+    """Return the isotonic regression of hits on the score, at each row."""
+    from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
+        isotonic_regression,
+    )
+
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    rates = np.bincount(place, hits) / counts
+    return np.asarray(isotonic_regression(rates, weights=counts).x[place])

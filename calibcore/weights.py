@@ -25,6 +25,9 @@ Kind = Literal["frequency", "sampling"]
 _CELLS = 1 << 22
 """Numbers drawn at a time."""
 
+_RANGES = 10
+"""Ranges of scores, of equal weight, within which scores count as alike."""
+
 _MOST_ROWS = 200_000_000
 """Rows that frequency weights may stand for where the rows themselves are needed."""
 
@@ -540,6 +543,21 @@ class Design:
         if self.clusters is None or alone == 0:
             return 1.0
         return max(1.0, self.deviation_of(self.gaps) ** 2 / alone)
+
+    @cached_property
+    def effect_by_score(self) -> float:
+        """Design effect of the frequency among rows of alike scores, on average over ten ranges.
+
+        By so much less do the rows tell of frequencies than as many equal ones drawn one by one:
+        Rao and Scott, Annals of Statistics 1984, the first-order correction.
+        """
+        alone = float(self.weights @ np.square(self.scores - self.hits))
+        if alone == 0:
+            return 1.0
+        so_far = np.cumsum(self.weights) - self.weights / 2
+        places = np.floor(so_far * (_RANGES / self.weights.sum()))
+        spread = [self.deviation_of(np.where(places == k, self.gaps, 0.0)) for k in range(_RANGES)]
+        return math.fsum(np.square(spread).tolist()) / alone
 
     @property
     def is_drawn(self) -> bool:

@@ -1,6 +1,6 @@
 """Resamples of the rows, and labels drawn from the scores themselves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from calibcore.blocks import row_blocks
 from calibcore.counted import CountedScores, weighted
 from calibcore.data import EventScores
+from calibcore.metrics.measure import EventMeasure
 from calibcore.ordering import tie_ends, tie_starts
 from calibcore.results import result_class
 from calibcore.tally import Tally, spared_nats, tally
@@ -86,6 +87,48 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
     # Differences of running totals take a third of the time of sums from start to start.
     totals = np.cumsum(rows, axis=1, dtype=np.int32)[:, np.cumsum(counts) - 1]
     return replace(counted, hits=np.diff(totals, axis=1, prepend=0).astype(np.float64))
+
+
+def redrawn_for(
+    rng: np.random.Generator,
+    counted: Tally,
+    frequency: Floats,
+    n_draws: int,
+    measures: Sequence[EventMeasure],
+) -> list[Tally]:
+    """Resample outcomes for each of some measures, as `redrawn`.
+
+    Measures that need ``whole`` outcomes have those of as many equal rows as tell as much.
+    """
+    drawn = redrawn(rng, counted, frequency, n_draws)
+    if counted.design is None or not any(one.whole for one in measures):
+        return [drawn] * len(measures)
+    equal, scores = equal_rows(counted)
+    whole = redrawn(rng.spawn(1)[0], equal, frequency[scores], n_draws)
+    return [whole if one.whole else drawn for one in measures]
+
+
+def equal_rows(counted: Tally) -> tuple[Tally, NDArray[np.bool_]]:
+    """Return equal rows that tell frequencies by score as well as weighted ones or clusters do.
+
+    They are spread over the scores as the weights are, with hits alike. Also which scores some of
+    them have. ``counted``: with a design.
+
+    Examples
+    --------
+    >>> from calibcore.tally import tally
+    >>> rows, _ = equal_rows(tally([0.2, 0.2, 0.6, 0.6], [0, 1, 0, 1], None, [1.0, 1.0, 1.0, 1.0]))
+    >>> rows.counts.tolist(), rows.n_samples
+    ([2.0, 2.0], 4)
+    """
+    if counted.design is None:
+        raise AssertionError
+    n_rows = max(round(counted.n_samples / counted.design.effect_by_score), 1)
+    so_far = np.cumsum(counted.counts) / counted.counts.sum() * n_rows
+    counts = np.diff(np.floor(so_far + 0.5), prepend=0.0)
+    some = counts > 0
+    hits = (counts * counted.hits / counted.counts)[some]
+    return Tally(counted.scores[some], counts[some], hits, n_rows), some
 
 
 def tally_of(event: EventScores) -> Tally:

@@ -27,7 +27,7 @@ from calibcore.inference.draws import (
     grouped,
     known_of_rows,
     other_labels,
-    redrawn,
+    redrawn_for,
     tally_of,
 )
 from calibcore.inference.findings import Inference, Plan, Reference, Uncertainty, reference
@@ -42,7 +42,7 @@ from calibcore.inference.intervals import (
     stretch_of,
     stretched,
 )
-from calibcore.inference.inversion import N_DRAWS, Distance, invert, shifted
+from calibcore.inference.inversion import N_DRAWS, Distance, invert, likely_frequencies, shifted
 from calibcore.metrics.measure import EventMeasure, RowValues
 from calibcore.reliability import spline_frequency
 from calibcore.tally import Tally
@@ -56,6 +56,9 @@ _ONE_DRAW = 1.5
 
 _WRITTEN = 10_000
 """Counted rows up to which each is drawn again, as rows are, so that the draws are the same."""
+
+_FEW_EXPECTED = 20
+"""Hits, or misses, below which resamples of them vary clearly less than their number may."""
 
 _FEW_LIFTED = 5
 """Hits, or misses, from which half of what noise is found to lift is taken off the upper end."""
@@ -99,11 +102,13 @@ def evaluate_event(
         elif measure.interval == "ranks":
             interval = rank_interval(exact, plan.level)
         elif key in lifts and drawn is not None:
-            interval = _lowered(measure, exact, value, drawn, lifts[key], plan.level)
+            interval = _lowered(measure, exact, value, drawn, lifts[key], plan.level, stretch)
         else:
             interval = _interval(measure, value, drawn, estimate, plan.level)
             if estimate is None:
                 interval = stretched(interval, stretch)
+            if measure.interval == "expected":
+                interval = _as_expected(measure, few, interval, plan)
         known = _known(measure, null[key], value, seen.get(key))
         evaluated[key] = Uncertainty(value, interval, known, estimate, drawn, stretch)
     return evaluated
@@ -144,8 +149,14 @@ def _interval(
     return reflected(interval, value) if measure.interval == "reflected" else interval
 
 
-def _lowered(
-    measure: EventMeasure, counted: Tally, value: float, draws: Floats, lift: float, level: float
+def _lowered(  # noqa: PLR0913, PLR0917 - all of one measure
+    measure: EventMeasure,
+    counted: Tally,
+    value: float,
+    draws: Floats,
+    lift: float,
+    level: float,
+    stretch: float,
 ) -> Interval:
     """Return the percentile interval of a part of a proper score, less what noise lifts it.
 
@@ -158,7 +169,7 @@ def _lowered(
     most = float(measure.most(np.array(_likely_shares(counted, level))).max())
     percentile, moved = percentile_interval(draws, level), value - float(draws.mean()) - lift
     high = percentile.high + max(moved, moved * few / (few + _FEW_LIFTED))
-    wide = stretched(Interval(percentile.low + moved, high), stretch_of(few, level))
+    wide = stretched(Interval(percentile.low + moved, high), stretch)
     if math.isnan(wide.low):
         return Interval(0.0, most)
     low, high = np.clip([wide.low, wide.high], 0.0, most).tolist()
@@ -171,6 +182,18 @@ def _likely_shares(counted: Tally, level: float) -> list[float]:
     ends = share_interval(float(counted.hits.sum()) * share, counted.n_samples * share, level)
     shares: list[float] = np.clip([ends.low, 0.5, ends.high], ends.low, ends.high).tolist()
     return shares
+
+
+def _as_expected(measure: EventMeasure, few: Tally, interval: Interval, plan: Plan) -> Interval:
+    """Widen the interval, of few hits or misses, by frequencies that their number leaves likely.
+
+    So it holds the ideal where a test of their number does: resamples of few show too little.
+    """
+    stated = few.design is not None and few.design.prior is not None
+    if fewest(few) >= _FEW_EXPECTED or stated or math.isnan(interval.low):
+        return interval
+    likely = replace(few, hits=few.counts * likely_frequencies(few, plan.level))
+    return interval.with_value(*measure.compute(likely, plan.options).tolist())
 
 
 def _of_shares(measure: EventMeasure, few: Tally, plan: Plan) -> Interval:
@@ -186,11 +209,11 @@ def _lifts(rng: np.random.Generator, few: Tally, frequency: Floats, plan: Plan) 
     if not lifted:
         return {}
     frequency = np.clip(frequency, 0.0, 1.0)
-    drawn = redrawn(rng, few, frequency, N_DRAWS)
+    of_each = redrawn_for(rng, few, frequency, N_DRAWS, lifted)
     true = replace(few, hits=few.counts * frequency)
     return {
         one.key: float(one.compute(drawn, plan.rough).mean() - one.compute(true, plan.options))
-        for one in lifted
+        for one, drawn in zip(lifted, of_each, strict=True)
     }
 
 
@@ -198,8 +221,8 @@ def _null(rng: np.random.Generator, counted: Tally, plan: Plan) -> dict[str, Flo
     """Measure labels drawn from the scores."""
     by_key: dict[str, list[Floats]] = {measure.key: [] for measure in plan.of_events}
     for size in chunks(plan.n_resamples, min(counted.n_samples, 32 * counted.scores.size)):
-        drawn = redrawn(rng, counted, counted.scores, size)
-        for measure in plan.of_events:
+        of_each = redrawn_for(rng, counted, counted.scores, size, plan.of_events)
+        for measure, drawn in zip(plan.of_events, of_each, strict=True):
             value = measure.compute(drawn, plan.rough)
             by_key[measure.key].append(np.broadcast_to(value, (size,)))
     return {key: np.concatenate(parts) for key, parts in by_key.items()}
@@ -249,19 +272,22 @@ def infer(
     Means, ratios and regressions get percentile bootstrap intervals: rows are drawn again with
     replacement, the same rows before and after. That of the slope is reflected about its value,
     that of discrimination is lowered by what noise lifts it. AUROC's is Newcombe's, as resamples of
-    few misses show too little (see `auroc_intervals.rank_interval`); for the same reason
-    changes of both are lengthened. Shares, and uncertainty, which follows from one, have Wilson's
-    interval. A measure that is undefined in more resamples than an interval leaves out has none,
-    and a change from or to infinity is not comparable. Where all rows are hits, or none is,
-    resamples have some that are not, so that scores of 1 are not called better for want of a miss
-    (see `calibcore.inference.draws.draw_rows`). Distances from perfect calibration are biased
-    upwards by noise, and more so in a resample; theirs are found by drawing labels under truths at
-    several distances (see `calibcore.inference.inversion.invert`), and the interval of their change
-    from those of both sides. The calibrator is held fixed: its own fit is not repeated.
+    few misses show too little (see `auroc_intervals.rank_interval`); for the same reason changes of
+    both are lengthened. Shares, and uncertainty, which follows from one, have Wilson's interval. Of
+    fewer than 20 hits or misses, those of the mean gap, the ratio to what is expected and the
+    intercept reach as far as Wilson's does of scores that are all equal. A measure that is
+    undefined in more resamples than an interval leaves out has none, and a change from or to
+    infinity is not comparable. Where all rows are hits, or none is, resamples have some that are
+    not, so that scores of 1 are not called better for want of a miss (see
+    `calibcore.inference.draws.draw_rows`). Distances from perfect calibration are biased upwards by
+    noise, and more so in a resample; theirs are found by drawing labels under truths at several
+    distances (see `calibcore.inference.inversion.invert`), and the interval of their change from
+    those of both sides. The calibrator is held fixed: its own fit is not repeated.
 
     Rows with sampling weights are drawn again with these, clusters as a whole, their intervals
     lengthened as Student's t of so many; distances are compared with gaps that vary as the rows'
-    own do. Class-wise errors and the SKCE of such rows have a value and no interval.
+    own do, the parts of the log loss with labels of as many equal rows as tell as much. Class-wise
+    errors and the SKCE of such rows have a value and no interval.
 
     Every kind of draws has a generator of its own, and both sides the same ones, so that what is
     found of a measure depends neither on the other measures nor on the other side's draws.

@@ -21,9 +21,9 @@ class Interval:
     low: float
     high: float
 
-    def with_value(self, value: float) -> "Interval":
-        """Widen the interval so that it has a value in it."""
-        return Interval(min(self.low, value), max(self.high, value))
+    def with_value(self, *values: float) -> "Interval":
+        """Widen the interval so that it has some values in it."""
+        return Interval(min(self.low, *values), max(self.high, *values))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from calibcore.inference.draws import chunks, redrawn
+from calibcore.inference.draws import chunks, redrawn_for
 from calibcore.inference.intervals import DistanceEstimate, Interval, quantiles
 from calibcore.metrics.measure import EventMeasure, Options
 from calibcore.results import result_class
@@ -75,6 +75,40 @@ def largest_allowed(
         most = float(counts @ frequency) + far * math.sqrt(max(variance, 0.0))
         low, high = (middle, high) if most >= hits else (low, middle)
     return low
+
+
+def likely_frequencies(counted: Tally, level: float) -> Floats:
+    """Return the lowest and the highest frequencies of which the hits seen are not unusual.
+
+    They lie on the way from no hits through the scores to hits alone: scores of which the same
+    share is missing, and scores of whose misses the same share is missing. They are the scores'
+    own on one side exactly where these are just not ruled out.
+
+    ``counted``: with ``counts`` and ``hits`` of shape (n_blocks,). ``level``: of the interval for
+    the number of hits expected.
+
+    Shape (2, n_blocks).
+
+    Examples
+    --------
+    >>> from calibcore.tally import tally
+    >>> low, high = likely_frequencies(tally([0.5] * 54, [1] * 54), 0.95)
+    >>> low.round(4).tolist(), high.round(4).tolist()  # Wilson's interval for 54 of 54
+    ([0.9336], [1.0])
+    """
+    counts, hits, scores = counted.counts, float(counted.hits.sum()), counted.scores
+
+    def frequency(share: float) -> Floats:
+        return np.asarray(2 * share * scores if share < 0.5 else 1 - (2 - 2 * share) * (1 - scores))
+
+    low, high = (
+        largest_allowed(one, counts, seen, level, counted.spreads)
+        for one, seen in (
+            (lambda fall: frequency(1 - fall), hits),
+            (lambda rise: 1 - frequency(rise), float(counts.sum()) - hits),
+        )
+    )
+    return np.array([frequency(1 - low), frequency(high)])
 
 
 # Intervals for distances, which are biased upwards: the truths under which the value is usual ---
@@ -220,8 +254,9 @@ def _drawn_values(
     """Measure labels that are drawn from these frequencies."""
     parts: dict[str, list[Floats]] = {key: [] for key in distances}
     for size in chunks(N_DRAWS, counted.scores.size):
-        drawn = redrawn(rng, counted, frequency, size)
-        for key, one in distances.items():
+        measures = [one.measure for one in distances.values()]
+        of_each = redrawn_for(rng, counted, frequency, size, measures)
+        for (key, one), drawn in zip(distances.items(), of_each, strict=True):
             parts[key].append(one.measure.compute(drawn, one.options))
     return {key: np.concatenate(values) for key, values in parts.items()}
 

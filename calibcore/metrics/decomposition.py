@@ -176,8 +176,9 @@ def uncertainty_nll_of(counted: Tally) -> Floats:
 
 
 def _entropy(share: Floats) -> Floats:
-    """Return -f ln f - (1 - f) ln(1 - f), 0 at both ends."""
-    parts = (one * np.log(np.maximum(one, PROBABILITY_FLOOR)) for one in (share, 1 - share))
+    """Return -f ln f - (1 - f) ln(1 - f), 0 at both ends; what is drawn may leave [0, 1]."""
+    inside = np.clip(share, 0.0, 1.0)
+    parts = (one * np.log(np.maximum(one, PROBABILITY_FLOOR)) for one in (inside, 1 - inside))
     return np.asarray(0.0 - sum(parts))
 
 
@@ -529,6 +530,7 @@ NLL_MISCALIBRATION = EventMeasure(
     ideal=0.0,
     interval="inverted",
     compute=lambda c, _: c.once(corp_nll_of).miscalibration,
+    whole=True,
 )
 
 NLL_DISCRIMINATION = EventMeasure(
@@ -542,6 +544,7 @@ NLL_DISCRIMINATION = EventMeasure(
     better="higher",
     interval="lifted",
     compute=lambda c, _: c.once(corp_nll_of).discrimination,
+    whole=True,
     most=_entropy,
 )
 

@@ -114,7 +114,7 @@ _EXTENTS = {
     "number": (-math.inf, math.inf),
 }  # fmt: skip
 Better = Literal["lower", "higher", "nearer", "neither"]
-Spread = Literal["percentile", "wilson", "reflected", "ranks", "lifted", "inverted"]
+Spread = Literal["percentile", "wilson", "reflected", "ranks", "lifted", "inverted", "expected"]
 
 
 @dataclass(frozen=True)
@@ -212,6 +212,8 @@ class EventMeasure(Measure):
         noise can only lengthen. Lifted: noise raises it otherwise, and by less in a resample; by
         how much is found from drawn labels. Reflected: as much in a resample as in the rows.
         Wilson: it follows from the share of hits alone. Ranks: it is the area under the ROC curve.
+        Expected: it compares the number of hits with that expected, and of few hits its interval
+        agrees with a test of their number.
     truth : callable, optional
         As ``compute``, of a tally whose hits are the expected ones, where that is another function.
     rows : callable, optional
@@ -220,6 +222,9 @@ class EventMeasure(Measure):
         Of one that is lifted: (share of hits) to its largest value.
     law : callable, optional
         Of a test: (value) to its p-value, for values that no draw is as far as.
+    whole : bool, default False
+        Whether drawn outcomes have to be 0 or 1, as logarithms of observed frequencies enter;
+        others may be sums that vary as those of weighted rows do.
     """
 
     compute: Callable[[Tally, Options], Floats]
@@ -228,6 +233,7 @@ class EventMeasure(Measure):
     rows: Callable[[EventScores], Floats] | None = None
     most: Callable[[Floats], Floats] | None = None
     law: Callable[[float], float] | None = None
+    whole: bool = False
 
     @property
     def is_distance(self) -> bool:

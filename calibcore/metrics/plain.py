@@ -320,6 +320,7 @@ MEAN_GAP = EventMeasure(
     better="nearer",
     ideal=0.0,
     short=True,
+    interval="expected",
     compute=lambda c, _: mean_gap_of(c),
     extent=(-1.0, 1.0),
 )
@@ -333,6 +334,7 @@ OBSERVED_EXPECTED_RATIO = EventMeasure(
     unit="number",
     better="nearer",
     ideal=1.0,
+    interval="expected",
     compute=lambda c, _: observed_expected_ratio_of(c),
     extent=(0.0, math.inf),
 )

@@ -506,6 +506,7 @@ CALIBRATION_INTERCEPT = EventMeasure(
     unit="number",
     better="nearer",
     ideal=0.0,
+    interval="expected",
     compute=lambda c, _: calibration_intercept_of(c),
 )
 

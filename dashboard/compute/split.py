@@ -24,6 +24,7 @@ from dashboard.compute.cache import key_of, once
 from dashboard.compute.files import plain_split
 from dashboard.compute.periods import in_time
 from dashboard.readers import SliceColumn, Upload
+from dashboard.readers.recognition.groups import FEW_VALUES, NUMBER_RANGES
 from dashboard.scene import Part, Scene
 from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice, method_by_key
 from dashboard.texts.subgroups import (
@@ -40,12 +41,6 @@ from dashboard.texts.subgroups import (
     shown_range,
     slice_name,
 )
-
-FEW_VALUES = 10
-"""A column of numbers with at most so many different ones is grouped by its values."""
-
-NUMBER_RANGES = 5
-"""Ranges, at most, into which other columns of numbers are cut."""
 
 SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
 

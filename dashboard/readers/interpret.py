@@ -22,7 +22,13 @@ from dashboard.readers.meaning.measured import by_rows, few_decimals
 from dashboard.readers.meaning.repeated import DEPENDENT, of_owners
 from dashboard.readers.meaning.scale import Scale, as_probabilities, scale_of, top_scores
 from dashboard.readers.meaning.spelling import looking_alike, shown_apart
-from dashboard.readers.preview import besides_prediction, shared_columns
+from dashboard.readers.preview import (
+    besides_prediction,
+    known_afterwards,
+    shared_columns,
+    without,
+)
+from dashboard.readers.recognition.groups import GROUPING, grouping_note
 from dashboard.readers.records import (
     SET_NAMES,
     Array,
@@ -78,13 +84,22 @@ def _add(
     each = copied(raw, copies)
     doubts = (*upload.doubts, *doubts_of(sets, each, kind, upload.options))
     columns, left = shared_columns({role: part.columns for role, part in each.items()})
-    tables = {role: rows for role, rows in sets.items() if isinstance(rows, LogitSet)}
-    if tables and any(columns.values()):
-        columns, repeated = besides_prediction(columns, tables)
+    if any(columns.values()):
+        columns, repeated = besides_prediction(columns, sets)
         left += repeated
+    after = known_afterwards(columns, sets, each, upload.options)
+    columns = {
+        role: {name: column for name, column in part.items() if name not in after}
+        for role, part in columns.items()
+    }
+    doubts, notes = (*doubts, *after.values()), upload.notes
+    if after:
+        notes = tuple(note for note in notes if not note.startswith(GROUPING))
+        notes += (*grouping_note([*next(iter(columns.values()))]),)
     return replace(
         upload,
-        notes=(*upload.notes, *design_sentences(sets, raw)),
+        contents=without(upload.contents, [*after]),
+        notes=(*notes, *design_sentences(sets, raw)),
         proposals=(*upload.contents.proposals, *of_owners(raw, doubts, upload.options)),
         copies=copies,
         calibration=sets.get("calibration"),

@@ -1,17 +1,28 @@
 """What is shown of a file beside its numbers: first rows, and columns that both sets have."""
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
-from calibcore.data import LogitSet
+from calibcore.binning import round_ranges
+from calibcore.blocks import row_blocks
+from calibcore.data import EventScores, LogitSet
+from calibcore.probabilities import softmax
+from calibcore.subgroups import Places, settled_group
+from calibcore.validation import Floats
+from dashboard.readers.recognition.groups import FEW_VALUES, NAME, NUMBER_RANGES
+from dashboard.readers.recognition.vocabulary import is_owner, words_of
 from dashboard.readers.records import (
     Array,
     ColumnRole,
     ColumnUse,
     Contents,
+    Options,
     Preview,
+    RawEvent,
     RawSet,
     Reading,
     Role,
@@ -20,9 +31,13 @@ from dashboard.readers.records import (
     by_number,
     cell_of,
 )
-from dashboard.readers.refusal import plain, visible
+from dashboard.readers.refusal import percent, plain, visible
 
 _ROWS, _CLASSES, _COLUMNS, _CELL, _LIKELY = 10, 20, 20, 60, 3
+_VALUE = 30
+_PERIOD = re.compile(r"[12]\d{3}(-\S+)?", re.ASCII)
+_IN_COLUMN = re.compile('column "(.*)"', re.DOTALL)
+AFTERWARDS = "known only after the outcome"
 _USES: dict[ColumnRole, ColumnUse] = {
     "outcome": "label", "score": "score", "class": "class", "prediction": "prediction",
     "correct": "hit", "ranked class": "prediction", "ranked score": "score", "id": "left out",
@@ -145,12 +160,16 @@ def shared_columns(
 
 
 def besides_prediction(
-    columns: dict[str, dict[str, SliceColumn]], sets: Mapping[Role, LogitSet]
+    columns: dict[str, dict[str, SliceColumn]], sets: Mapping[Role, LogitSet | EventScores]
 ) -> tuple[dict[str, dict[str, SliceColumn]], tuple[str, ...]]:
     """Leave out columns that repeat the predicted class, or whether it is right; name them."""
-    predicted = np.concatenate([rows.logits.argmax(axis=1) for rows in sets.values()])
-    right = predicted == np.concatenate([rows.labels for rows in sets.values()])
-    repeats = {"whether the predicted class is right": right, "the predicted class": predicted}
+    tables = [rows for rows in sets.values() if isinstance(rows, LogitSet)]
+    right = [rows.hits == 1 for rows in sets.values() if isinstance(rows, EventScores)]
+    predicted = [rows.logits.argmax(axis=1) for rows in tables]
+    right += [best == rows.labels for best, rows in zip(predicted, tables, strict=True)]
+    repeats = {"whether the predicted class is right": np.concatenate(right)}
+    if predicted:
+        repeats["the predicted class"] = np.concatenate(predicted)
     left = {}
     for name in next(iter(columns.values()), {}):
         values = np.concatenate([columns[role][name].values for role in sets])
@@ -161,6 +180,125 @@ def besides_prediction(
         role: {name: column for name, column in part.items() if name not in left}
         for role, part in columns.items()
     }, tuple(left.values())
+
+
+def known_afterwards(
+    columns: Mapping[str, Mapping[str, SliceColumn]],
+    sets: Mapping[Role, LogitSet | EventScores],
+    raw: Mapping[Role, RawSet | RawEvent],
+    options: Options,
+) -> dict[str, str]:
+    """Return the columns that follow from the outcome, and a sentence on each.
+
+    All rows of one of their groups have the same outcome, though rows with such scores seldom have
+    it; or each group has its outcome. What rows belong to, such as a patient, may always have the
+    same one; so may a month of which the outcomes are not known yet, but not every month. A column
+    that the user chose to group by is none of them.
+    """
+    chosen = {visible(name, NAME) for name, role in options.roles if role in ("group", "date")}
+    labels = np.concatenate([_outcomes(rows) for rows in sets.values()])
+
+    def score_of(k: int) -> Floats:
+        return np.concatenate([_probability(rows, k) for rows in sets.values()])
+
+    sentences = {}
+    for name in next(iter(columns.values()), {}):
+        if name in chosen or is_owner(words_of(name)):
+            continue
+        parts = [columns[role][name] for role in sets]
+        values = np.concatenate([part.values for part in parts])
+        places, groups = _groups_of(replace(parts[0], values=values))
+        worst = settled_group(labels, places, score_of, in_time=_is_in_time(parts[0]))
+        if worst is not None:
+            rows = places == worst
+            k = int(labels[np.argmax(rows)])
+            n_classes = getattr(next(iter(sets.values())), "n_classes", 2)
+            mean = float(score_of(1 if n_classes == 2 else k)[rows].mean())
+            said = f"{np.count_nonzero(rows):,} rows with {plain(name, 40)} {groups[worst]}"
+            sentences[name] = _of_group(name, said, k, mean, sets, raw)
+    return sentences
+
+
+def without(contents: Contents, names: Sequence[str]) -> Contents:
+    """Return contents of which some grouping columns are left out."""
+    left = {name for name in contents.uses if visible(name, NAME) in names}
+    uses = {name: "left out" if name in left else use for name, use in contents.uses.items()}
+    preview = contents.preview
+    if preview is not None and preview.roles:
+        marks = [name in names for name in preview.headings]
+        rows = zip(marks, preview.uses, preview.roles, preview.reasons, strict=True)
+        shown = [
+            ("left out", "left out", AFTERWARDS) if mark else tuple(row) for mark, *row in rows
+        ]
+        of_uses, roles, reasons = zip(*shown, strict=True)
+        preview = replace(preview, uses=of_uses, roles=roles, reasons=reasons)
+    return replace(contents, uses=uses, preview=preview)
+
+
+def _is_in_time(column: SliceColumn) -> bool:
+    """Return whether a column holds months or years."""
+    texts = [text for text in column.categories or () if text]
+    return bool(texts) and all(map(_PERIOD.fullmatch, texts))
+
+
+def _probability(rows: LogitSet | EventScores, k: int) -> Floats:
+    if isinstance(rows, EventScores):
+        return rows.scores if k else 1 - rows.scores
+    scores = np.empty(rows.n_samples)
+    for block in row_blocks(*rows.given.shape):
+        given = rows.given[block]
+        scores[block] = (softmax(given) if rows.values_kind == "logits" else given)[:, k]
+    return scores
+
+
+def _groups_of(column: SliceColumn) -> tuple[Places, list[str]]:
+    """Return the group of each row as Subgroups has them, and how rows of each are described."""
+    values = column.values
+    if column.categories is not None:
+        texts = [f"= {plain(text, _VALUE)}" if text else "left blank" for text in column.categories]
+        return values.astype(np.intp), texts
+    numbers = values.astype(np.float64)
+    different = np.unique(numbers[~np.isnan(numbers)])
+    if different.size <= FEW_VALUES:
+        names = [f"= {value:.6g}" for value in different.tolist()]
+        return np.searchsorted(different, numbers), [*names, "left blank"]
+    ranges = round_ranges(numbers, NUMBER_RANGES)
+    last = ranges.cuts.size
+    names = []
+    for k in range(last + 1):
+        own = numbers[ranges.places == k]
+        low, high = f"{own.min():.6g}", f"{own.max():.6g}"
+        names.append(f"of up to {high}" if k == 0 else f"of {low} to {high}")
+        if 0 < k == last:
+            names[k] = f"of {low} and more"
+    return np.where(ranges.places < 0, last + 1, ranges.places), [*names, "left blank"]
+
+
+def _of_group(
+    name: str,
+    members: str,
+    k: int,
+    mean: float,
+    sets: Mapping[Role, LogitSet | EventScores],
+    raw: Mapping[Role, RawSet | RawEvent],
+) -> str:
+    rows, part = next(iter(sets.values())), next(iter(raw.values()))
+    said, of = "are right" if k else "are wrong", ""
+    if isinstance(rows, LogitSet):
+        label = (part.label_name if isinstance(part, RawSet) else None) or ""
+        value, column = plain(rows.class_names[k], 30), _IN_COLUMN.fullmatch(label)
+        said = f"have {column[1]} = {value}" if column else f"are of class {value}"
+        of = " of that class" if rows.n_classes > 2 else ""
+    return (
+        f"All {members} {said}, though their mean score{of} is {percent(mean)}: it seems to be"
+        f" {AFTERWARDS}, so it is not used for subgroups. To use it all the same, set its role to"
+        f" Grouping (--column {plain(name, 40)}=group)."
+    )
+
+
+def _outcomes(rows: LogitSet | EventScores) -> Array:
+    """Return the class of each row; of top predictions, whether they are right."""
+    return (rows.labels if isinstance(rows, LogitSet) else rows.hits).astype(np.int64)
 
 
 def _one_to_one(first: Array, second: Array) -> bool:

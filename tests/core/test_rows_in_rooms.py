@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import binomtest, t
 
 from calibcore import EventScores, LogitSet, audit
@@ -19,7 +20,8 @@ from calibcore.drift import compare_batches, compare_pairs
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass
 from calibcore.group_drift import compare_groups
-from calibcore.inference import group_gaps
+from calibcore.inference import Plan as InferencePlan
+from calibcore.inference import SideRows, Uncertainty, group_gaps, infer
 from calibcore.inference.draws import tally_of
 from calibcore.metrics import METRICS, ece, event_brier, event_nll, nll
 from calibcore.models import check_same_rows, pooled, resplit, table_cell
@@ -41,6 +43,36 @@ AGAIN = repeats(COUNTS)
 PATIENTS = RNG.integers(0, 50, N)
 GROUPS = RNG.integers(0, 4, N)
 AREAS = PATIENTS % 5
+
+
+# Intervals of measures --------------------------------------------------------------------------
+
+PARTS = ("miscalibration", "discrimination", "nll_miscalibration", "nll_discrimination")
+
+
+def _parts_of(event: EventScores) -> dict[str, Uncertainty]:
+    measures = tuple(one for one in METRICS if one.key in PARTS)
+    side = SideRows(event)
+    found = infer(side, side, InferencePlan(measures, n_resamples=200)).findings
+    return {one.key: one.before for one in found if one.before is not None}
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(1500), np.tile([1.0, 1.02], 750)])
+def test_parts_of_equal_weights_are_as_uncertain_as_unweighted(weights: np.ndarray | None) -> None:
+    rng = np.random.default_rng(3)
+    odds = rng.normal(size=1500)
+    event = EventScores(expit(odds + 0.5).round(4), rng.random(1500) < expit(odds))
+    design: dict[str, Any] = {"sample_weight": weights}
+    if weights is None:  # each row a cluster of its own
+        design = {"clusters": np.arange(1500)}
+    plain, designed = _parts_of(event), _parts_of(with_design(event, **design))
+    for key in PARTS:
+        wanted, found = plain[key].interval, designed[key].interval
+        length = wanted.high - wanted.low
+        assert found.low == pytest.approx(wanted.low, abs=0.15 * length), key
+        assert found.high == pytest.approx(wanted.high, abs=0.15 * length), key
+        wanted_p, found_p = (one[key].reference.p_value for one in (plain, designed))
+        assert (found_p < 0.01) == (wanted_p < 0.01), key
 
 
 # Subgroups ------------------------------------------------------------------------------------

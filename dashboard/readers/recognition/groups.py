@@ -88,8 +88,14 @@ def _has_blanks(feature: Feature) -> bool:
 # Further columns of a table: groups, months of dates, and what names the rows -----------------
 
 
+FEW_VALUES = 10
+"""A column of numbers with at most so many different ones is grouped by its values."""
+
+NUMBER_RANGES = 5
+"""Ranges, at most, into which other columns of numbers are cut."""
+
 MAX_COLUMNS, MAX_TEXTS, MAX_LENGTH = 40, 200, 200
-_NAME, _SHOWN, _FEWEST_COUNTED, _LONGEST_ID = 60, 8, 5, 18
+NAME, _SHOWN, _FEWEST_COUNTED, _LONGEST_ID = 60, 8, 5, 18
 _ISO = re.compile(r"([12]\d{3})[-/]?(\d{2})(?:[-/]?\d{2})?(?:[T ].*)?", re.ASCII)
 _DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-]([12]\d{3})(?: .*)?", re.ASCII)
 _SLASHED = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-]([12]\d{3})(?: .*)?", re.ASCII)
@@ -115,7 +121,7 @@ def groups_of(
             left.append((column.name, month))
         else:
             groups.append(month)
-    return tuple(groups), (*_note(groups), *_left(left))
+    return tuple(groups), (*grouping_note([group.name for group in groups]), *_left(left))
 
 
 def _named(column: Column) -> Column:
@@ -138,7 +144,7 @@ def group_of(column: Column) -> SliceColumn | str:
     >>> group_of(Column("ward", np.array([1, 0, 1], np.int32), ("B", "A"))).categories
     ('B', 'A')
     """
-    name, values = visible(column.name, _NAME), column.values
+    name, values = visible(column.name, NAME), column.values
     if column.unread or values.ndim != 1:
         return column.unread or "its cells are lists"
     if column.texts is None:
@@ -227,11 +233,15 @@ def _counts_rows(values: Array) -> bool:
     return values[0] in (0, 1) and np.array_equal(values, np.arange(len(values)) + int(values[0]))
 
 
-def _note(columns: Sequence[SliceColumn]) -> Iterator[str]:
-    if columns:
-        shown = ", ".join(plain(column.name, 40) for column in columns[:_SHOWN])
-        more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
-        yield f"Grouping columns: {shown}{more}."
+GROUPING = "Grouping columns: "
+
+
+def grouping_note(names: Sequence[str]) -> Iterator[str]:
+    """Say by which columns rows can be grouped, if there are any."""
+    if names:
+        shown = ", ".join(plain(name, 40) for name in names[:_SHOWN])
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        yield f"{GROUPING}{shown}{more}."
 
 
 def _left(left: Sequence[tuple[str, str]]) -> Iterator[str]:

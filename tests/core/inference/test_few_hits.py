@@ -32,6 +32,62 @@ def interval_of(key: str, event: EventScores) -> Interval:
     return evaluated.interval
 
 
+# The mean gap, and what else compares the hits with those expected -----------------------------
+
+
+def likely_gaps(scores: Sequence[float], n_hits: int) -> list[float]:
+    """Mean gaps under the frequencies of which so many hits are just not unusual, by roots."""
+
+    def frequencies(place: float) -> list[float]:  # from -1, no hits, by 0, the scores, to 1
+        return [s * (1 + place) if place < 0 else s + place * (1 - s) for s in scores]
+
+    def too_many(place: float, far: float) -> float:
+        f = frequencies(place)
+        return math.fsum(f) + far * math.sqrt(math.fsum(p * (1 - p) for p in f)) - n_hits
+
+    z, n = norm.ppf(0.975), len(scores)
+    low = -1.0 if n_hits == 0 else brentq(too_many, -1, 1, args=(z,))
+    start = -1 + z**2 / 4 / math.fsum(scores)  # beyond where the sum less z deviations falls
+    high = 1.0 if n_hits == n else brentq(too_many, start, 1, args=(-z,))
+    return [math.fsum(scores) / n - math.fsum(frequencies(at)) / n for at in (high, low)]
+
+
+@pytest.mark.parametrize("n_hits", [0, 1, 3, 12])
+def test_the_mean_gap_of_few_hits_reaches_as_far_as_a_test_of_their_number(n_hits: int) -> None:
+    rng = np.random.default_rng(n_hits)
+    scores = expit(rng.normal(-4, 1, 400)).round(4)
+    hits = np.zeros(400, dtype=int)
+    hits[rng.choice(400, n_hits, replace=False)] = 1
+    found = interval_of("mean_gap", EventScores(scores, hits))
+    low, high = likely_gaps(scores.tolist(), n_hits)
+    assert found.low <= low + 1e-9
+    assert found.high >= high - 1e-9
+    assert min(abs(found.low - low), abs(found.high - high)) < 1e-6  # one of them is its end
+    variance = float((scores * (1 - scores)).sum())
+    usual = abs(scores.sum() - n_hits) <= norm.ppf(0.975) * math.sqrt(variance)
+    assert (found.low <= 0 <= found.high) >= usual
+
+
+def test_no_event_at_all_leaves_the_same_gaps_as_frequencies() -> None:
+    event = EventScores(np.full(400, 0.009), np.zeros(400, dtype=int))
+    gap, share = interval_of("mean_gap", event), interval_of("hit_rate", event)
+    assert_allclose([gap.low, gap.high], [0.009 - share.high, 0.009 - share.low], atol=1e-9)
+    ratio = interval_of("observed_expected_ratio", event)
+    assert_allclose([ratio.low, ratio.high], [0, share.high / 0.009], atol=1e-9)
+
+
+def test_the_mean_gap_of_rare_events_is_held() -> None:
+    held = sets = 300
+    for seed in range(sets):
+        rng = np.random.default_rng(seed)
+        odds = rng.normal(-4.5, 1, 300)
+        event = EventScores(expit(odds + 0.3), (rng.random(300) < expit(odds)).astype(int))
+        true = float((expit(odds + 0.3) - expit(odds)).mean())
+        ends = interval_of("mean_gap", event)
+        held -= not ends.low <= true <= ends.high
+    assert held >= 0.93 * sets
+
+
 # AUROC ------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,8 @@
 """Every measure of rows with weights: frequency weights are rows, sampling weights are shares."""
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,9 @@ from calibcore.binning import bin_scores
 from calibcore.cumulative import cumulative_curves
 from calibcore.errors import CalibrationInputError
 from calibcore.metrics import METRICS, ClassMeasure, EventMeasure, Measure, Options
+from calibcore.metrics.decomposition import corp_nll_of
 from calibcore.reliability import binned_reliability
-from calibcore.tally import tally
+from calibcore.tally import Tally, tally
 from calibcore.weights import (
     RowWeights,
     effective_size,
@@ -147,6 +150,18 @@ def test_the_debiased_error_is_right_on_average_with_weights() -> None:
         rate = float(np.average(rng.random(40) < 0.45, weights=weights))
         total += (0.6 - rate) ** 2 - rate * (1 - rate) / (kish - 1)
     assert total / 20_000 == pytest.approx(0.15**2, abs=6e-4)
+
+
+def test_the_log_loss_of_drawn_hits_outside_the_rows_is_that_of_the_best_probabilities() -> None:
+    # 0.3 hits too few at 0.1, 0.2 too many at 0.9; rising already, so each score its own step.
+    drawn = Tally(np.array([0.1, 0.5, 0.9]), np.ones(3), np.array([-0.3, 0.5, 1.2]), 3)
+    parts = corp_nll_of(
+        replace(drawn, design=tally([0.1, 0.5, 0.9], [0, 1, 1], None, [1, 1, 2]).design)
+    )
+    rate = (-0.3 + 0.5 + 1.2) / 3
+    base = -rate * math.log(rate) - (1 - rate) * math.log(1 - rate)
+    # Steps at 0 and 1 cost nothing; that at 1/2 costs ln 2 a row.
+    assert parts.discrimination == pytest.approx(base - math.log(2) / 3, abs=1e-12)
 
 
 def test_curves_and_bins_of_frequency_weights() -> None:
