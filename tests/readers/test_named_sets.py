@@ -114,9 +114,8 @@ def test_rows_that_a_model_was_developed_on_are_left_out(texts: Sequence[str], n
     sets = spread(texts)
     upload = read("a.csv", table(sets, name))
     assert list(upload.sets) == ["rows"]
-    np.testing.assert_array_equal(
-        upload.sets["rows"].logits, LOGITS[[of == texts[1] for of in sets]]
-    )
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.logits, LOGITS[[of == texts[1] for of in sets]])
     assert upload.repairs == (f'{sets.count(texts[0])} training rows left out by column "{name}".',)
 
 
@@ -150,7 +149,8 @@ def test_the_user_may_say_that_a_column_of_two_cells_tells_the_sets(
 def test_the_user_may_leave_out_rows_that_a_flag_calls_training() -> None:
     sets = spread(("0", "1"))
     upload = read("a.csv", table(sets, "is_train"), roles=(("is_train", "set"),))
-    np.testing.assert_array_equal(upload.sets["rows"].logits, LOGITS[[of == "0" for of in sets]])
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.logits, LOGITS[[of == "0" for of in sets]])
 
 
 def test_the_user_may_leave_rows_of_neither_set_out() -> None:
