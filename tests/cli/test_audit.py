@@ -275,8 +275,14 @@ def test_what_two_files_are_is_an_option_where_nothing_says_so(tmp_path: Path) -
 
 def test_models_in_sheets_are_an_option_too(tmp_path: Path) -> None:
     head = ["p", "y"]
-    sheets = [
-        [head, *([p**power, int(k % 3 == 0)] for k, p in enumerate(np.linspace(0.1, 0.9, 90)))]
+    sheets: list[list[list[Any]]] = [
+        [
+            head,
+            *(
+                [float(p) ** power, int(k % 3 == 0)]
+                for k, p in enumerate(np.linspace(0.1, 0.9, 90))
+            ),
+        ]
         for power in (1, 2)
     ]
     book = str(tmp_path / "a.xlsx")

@@ -46,10 +46,10 @@ def recognise(table: Table, options: Options) -> Reading:
     fitting = [h for h in ranked if _fits(h, known)] or [_as_given(given)]
     best = fitting[0]
     if not roles_of(best) or (not given and best.total <= 0):
-        raise FileError(
-            "columns", "no column that can be the outcome, and none that can be a score",
-            "the true class and the score of each row, each in a column",
-        )  # fmt: skip
+        text = "no column that can be the outcome, and none that can be a score"
+        text += next((f"; column {quoted(f.name)} is {f.spelt}" for f in features if f.spelt), "")
+        wanted = "the true class and the score of each row, each in a column"
+        raise FileError("columns", text, wanted)
     best = _of_same_order(best, fitting, features)
     refused.refuse_names(best, features)
     refused.refuse_sums(best, features)

@@ -213,7 +213,9 @@ def _claim_of(f: Feature) -> tuple[str, int, str]:
     """Return what a heading names, how surely, and why the column cannot be so."""
     score, outcome = claims_score(f), f.claims_outcome
     in_words = f.kind == "text" and score > 1 and not begins(f.words, GROUP_STEMS)
-    why = f.unusable or (f"words such as {quoted(f.kinds[0][0], 20)}" if in_words else "")
+    why = f.unusable
+    if in_words and not why:
+        why = f.spelt or f"words such as {quoted(f.kinds[0][0], 20)}"
     return ("score", score, why) if score >= outcome else ("outcome", outcome, why)
 
 
