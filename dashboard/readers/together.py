@@ -16,7 +16,6 @@ from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.recognition.set_names import (
     further_sets,
     is_training,
-    parting_of,
     role_of,
     rows_of_sets,
 )
@@ -568,7 +567,8 @@ def contents_together(parsed: Sequence[tuple[str, Parsed]], options: Options) ->
         return combine_parsed(sheets, options, kind="sheets")
     ((_, whole),) = parsed
     contents = contents_of(whole, options)
-    if not sheets or _tells_sets(whole, options):
+    column = whole.sheets if isinstance(whole, Table) else None
+    if column is None or (rows_of_sets(column) and options.sets == "auto"):
         return contents
     listed = ", ".join(plain(name, 30) for name, _ in sheets[:6])
     more = f" and {len(sheets) - 6} more" if len(sheets) > 6 else ""
@@ -587,14 +587,6 @@ def sheets_of(parsed: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Table]]:
         (name, table_at(rest, np.flatnonzero(column.values == k)))
         for k, name in enumerate(column.texts or ())
     ]
-
-
-def _tells_sets(whole: Parsed, options: Options) -> bool:
-    """Return whether the names of the sheets say which rows are of which set."""
-    column = whole.sheets if isinstance(whole, Table) else None
-    by_user = column is not None and (column.name, "set") in options.roles
-    of_sets = column is not None and rows_of_sets(column, by_user=by_user) is not None
-    return of_sets and options.sets == "auto"
 
 
 def combine_parsed(
@@ -840,7 +832,7 @@ def _are_parts(pairs: Sequence[Sequence[File]]) -> bool:
     one, other = (pair[0] for pair in pairs)
     numbered = DIGITS.sub("0", one.name) == DIGITS.sub("0", other.name)
     columns = [*one.table.columns, *other.table.columns]
-    return numbered or any(parting_of(column) is not None for column in columns)
+    return numbered or any(rows_of_sets(column) is not None for column in columns)
 
 
 def _first_model(files: Sequence[File]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Which set a name speaks of, and the column that says so of each row, or of some."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,77 +85,17 @@ class Parting(Sentences):
         return {role: raw.rows(rows) for role, rows in self.rows.items()}
 
 
-def parting_of(column: Column) -> Parting | None:
+def rows_of_sets(column: Column, *, by_user: bool = False) -> Parting | None:
     """Return how a column names the sets; None where its cells do not name sets.
 
     Rows of a training set are left out, as a calibrator is fitted on rows that the model has not
-    seen. Where only one other set is left, its rows are one set.
+    seen, and those of a further test set. Where one other set is left, its rows are one set.
 
     Examples
     --------
     >>> column = Column("split", np.array([0, 1, 2, 1], np.int32), ("train", "val", "test"))
-    >>> {role: rows.tolist() for role, rows in parting_of(column).rows.items()}
+    >>> {role: rows.tolist() for role, rows in rows_of_sets(column).rows.items()}
     {'calibration': [False, True, False, True], 'test': [False, False, True, False]}
-    """
-    few = _few_texts(column) if column.is_text else None
-    return few and _parted(column.name, *few, _named(column, few[1]))
-
-
-def _named(column: Column, texts: Sequence[str]) -> list[str | None]:
-    """Return which set each cell in use names, beside those of rows that were left out before."""
-    if column.texts is None:
-        return [None for _ in texts]
-    of = dict(zip(column.texts, sets_of(column.texts), strict=True))
-    return [of[text] for text in texts]
-
-
-def _parted(
-    name: str, codes: Array, texts: Sequence[str], named: Sequence[str | None]
-) -> Parting | None:
-    """Return the rows of the sets that the cells of a column name. ``codes``: of each its text."""
-    if None in named or len({*named}) < 2:
-        return None
-    marks = {
-        role: np.array([of == role for of in named], dtype=np.bool_)[codes]
-        for role in ("calibration", "test", "training")
-    }
-    names = {
-        role: " and ".join(
-            plain(t, _SHOWN) for t, of in zip(texts, named, strict=True) if of == role
-        )
-        for role in marks
-    }
-    n_training = int(marks["training"].sum())
-    repairs: tuple[str, ...] = ()
-    if n_training:
-        rows = "training row" if n_training == 1 else "training rows"
-        repairs = (f"{n_training:,} {rows} left out by column {quoted(name)}.",)
-    if not names["calibration"] or not names["test"]:
-        return Parting({"rows": ~marks["training"]}, repairs=repairs)
-    note = (
-        f"Column {quoted(name)}: {names['calibration']} is the calibration set,"
-        f" {names['test']} the test set."
-    )
-    sets: dict[Role, NDArray[np.bool_]] = {
-        "calibration": marks["calibration"],
-        "test": marks["test"],
-    }
-    return Parting(sets, notes=(note,), repairs=repairs)
-
-
-# Rows of each set, also where some are of neither, or of a further set ------------------------
-
-
-def rows_of_sets(column: Column, *, by_user: bool) -> Parting | None:
-    """Return how a column names the sets; None where its cells do not name sets.
-
-    Rows of a further test set beside one that is called so are left out.
-
-    Examples
-    --------
-    >>> column = Column("set", np.array([0, 1, 2], np.int32), ("val", "test", "holdout"))
-    >>> {role: rows.tolist() for role, rows in rows_of_sets(column, by_user=False).rows.items()}
-    {'calibration': [True, False, False], 'test': [False, True, False]}
     """
     few = _few_texts(column) if by_user or column.is_text else None
     if few is None:
@@ -167,20 +107,43 @@ def rows_of_sets(column: Column, *, by_user: bool) -> Parting | None:
         named, doubts = _of_two(column.name, texts, named)
     elif by_user:
         out |= {text for text, of in zip(texts, named, strict=True) if of is None}
-    if not out or not {"calibration", "test"} <= {*named}:
-        parting = _parted(column.name, codes, texts, named)
-        return parting and replace(parting, doubts=doubts)
+    out = out if {"calibration", "test"} <= {*named} else set()
     named = ["training" if t in out else of for t, of in zip(texts, named, strict=True)]
-    parting = _parted(column.name, codes, texts, named)
-    if parting is None:
+    if None in named or len({*named}) < 2:
         return None
-    n_left = len(codes) - sum(int(rows.sum()) for rows in parting.rows.values())
-    listed = ", ".join(
-        plain(t or "blank", 20) for t, of in zip(texts, named, strict=True) if of == "training"
+    marks: dict[Role, NDArray[np.bool_]] = {
+        role: np.array([of == role for of in named], dtype=np.bool_)[codes]
+        for role in ("calibration", "test")
+    }
+    names = {
+        set_: [
+            plain(t or "blank", _SHOWN) for t, of in zip(texts, named, strict=True) if of == set_
+        ]
+        for set_ in (*marks, "training")
+    }
+    used = marks["calibration"] | marks["test"]
+    repairs = (*_left_out(column, len(used) - int(used.sum()), names["training"] if out else []),)
+    if not names["calibration"] or not names["test"]:
+        return Parting({"rows": used}, repairs=repairs, doubts=doubts)
+    note = (
+        f"Column {quoted(column.name)}: {' and '.join(names['calibration'])} is the calibration"
+        f" set, {' and '.join(names['test'])} the test set."
     )
-    rows = "row" if n_left == 1 else "rows"
-    left = f"{n_left:,} {rows} left out by column {quoted(column.name)}: {listed}."
-    return replace(parting, repairs=(left,))
+    return Parting(marks, notes=(note,), repairs=repairs, doubts=doubts)
+
+
+def _left_out(column: Column, n_left: int, listed: Sequence[str]) -> Iterator[str]:
+    if n_left:
+        rows = f"{'' if listed else 'training '}row{'s' * (n_left > 1)}"
+        which = f": {', '.join(listed)}" if listed else ""
+        yield f"{n_left:,} {rows} left out by column {quoted(column.name)}{which}."
+
+
+def _named(column: Column, texts: Sequence[str]) -> list[str | None]:
+    """Return which set each cell in use names, beside those of rows that were left out before."""
+    own = column.texts or ()
+    of = dict(zip(own, sets_of(own), strict=True))
+    return [of.get(text) for text in texts]
 
 
 _OTHER = {"calibration": "test", "test": "calibration", "training": "test"}
