@@ -146,6 +146,18 @@ def test_the_user_may_say_that_a_column_of_two_cells_tells_the_sets(
     assert not read("a.csv", table(sets, name), roles=((name, "group"),)).proposals
 
 
+def test_sets_in_which_the_scores_differ_are_no_outcome() -> None:
+    rng = np.random.default_rng(5)
+    held_out, scores = np.arange(400) % 3 == 0, rng.random(400)
+    bad = (rng.random(400) < scores).astype(int)
+    shown = np.where(held_out, (3 + scores) / 4, scores / 4)
+    rows = zip(np.where(held_out, "validation", "development"), shown, bad, strict=True)
+    lines = ["dataset,pd,bad", *(f"{of},{p:.4f},{y}" for of, p, y in rows)]
+    upload = read("a.csv", "\n".join(lines).encode())
+    assert upload.sets["rows"].n_samples == 134
+    assert 'Outcome: column "bad".' in upload.notes
+
+
 def test_the_user_may_leave_out_rows_that_a_flag_calls_training() -> None:
     sets = spread(("0", "1"))
     upload = read("a.csv", table(sets, "is_train"), roles=(("is_train", "set"),))

@@ -180,12 +180,13 @@ def flag_of(name: str) -> str | None:
 
     Examples
     --------
-    >>> flag_of("is_test"), flag_of("Holdout"), flag_of("in sample"), flag_of("test")
-    ('test', 'test', 'training', None)
+    >>> flag_of("is_test"), flag_of("Holdout"), flag_of("test"), flag_of("is_valid")
+    ('test', 'test', None, None)
     """
     words = {*set_words_of(name)}
     own = words - terms.FLAG_WORDS - terms.BESIDE_SETS
-    if len(own) != 1 or not (words & terms.FLAG_WORDS or own <= terms.SURE_FLAGS):
+    known = terms.FLAGS if words & terms.FLAG_WORDS else terms.SURE_FLAGS
+    if len(own) != 1 or not own <= known:
         return None
     role = "training" if is_training(name) else role_of(name)[0]
     return None if role == "rows" else role

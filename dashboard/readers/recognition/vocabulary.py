@@ -310,7 +310,9 @@ FLAG_WORDS = _set("is in flag ind indicator")
 """Words beside that of a set in the name of a column of yes and no."""
 
 SURE_FLAGS = _set("train holdout heldout oot oos insample")
-"""Sets that the name of such a column may say alone; a test may be one of patients."""
+FLAGS = SURE_FLAGS | _set("training test testing val validation cal calibration")
+"""Sets that the name of such a column may say alone, or beside those words: a test may be one of
+patients."""
 
 FURTHER = _set("""
     tune tuning tst holdout heldout oot oos blind unseen extra other additional second
