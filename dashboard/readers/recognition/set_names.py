@@ -262,12 +262,13 @@ def _may_tell(name: str, doubt: str, parting: Parting, options: Options) -> Prop
 
 def _unclear(column: Column) -> str:
     """Return why a column may tell sets that it is not followed in; "" where it is none."""
-    few = _few_texts(column)
+    flagged = flag_of(column.name)
+    called = terms.SET_COLUMNS.intersection(set_words_of(column.name))
+    few = _few_texts(column) if flagged or called or column.is_text else None
     if few is None:
         return ""
     codes, kinds = few
     named, name = _named(column, kinds), quoted(column.name)
-    flagged = flag_of(column.name)
     if {"calibration", "test"} <= {*named} and None in named:
         n_rows = np.array([of is not None for of in named], dtype=np.bool_)[codes].sum()
         return (
@@ -279,7 +280,6 @@ def _unclear(column: Column) -> str:
             f"Column {name} says which rows are {_OF[flagged]}, but was not followed: all rows"
             " are one set."
         )
-    called = terms.SET_COLUMNS.intersection(set_words_of(column.name))
     if 2 <= len(kinds) <= _FEW and called and (None in named or len({*named}) < 2):
         listed = ", ".join(plain(kind, 20) for kind in kinds)
         return (
