@@ -260,7 +260,7 @@ _READING: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--files-are",
         type=click.Choice(["parts", "sets", "models"]),
-        help="Several files: parts of one table, a calibration and a test set, or models of the"
+        help="Several files, or sheets: parts of one table, two sets, or models of the"
         " same rows. Of sets and models, the first is the calibration set, or the one read.",
     ),
     click.option(

@@ -239,8 +239,9 @@ def options_of(reading: Mapping[str, Any]) -> Options:
         raise CalibrationInputError("column", repr(wrong), "NAME=ROLE")
     roles += [(reading[role], role) for role in OWN_OPTIONS if reading.get(role) is not None]
     event, several = reading["event"], reading["files_are"]
-    if several and len(reading["files"]) == 1:
-        raise CalibrationInputError("files-are", f"{several}, but one file", "several files")
+    if several and [path.suffix.lower() == ".xlsx" for path in reading["files"]] == [False]:
+        wanted = "several files, or a workbook of several sheets"
+        raise CalibrationInputError("files-are", f"{several}, but one file", wanted)
     return Options(
         class_names=class_names_in(reading["class_names"] or ""),
         together=_TOGETHER[several] if several else tuple(reading.get("together", ())),

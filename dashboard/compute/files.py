@@ -20,7 +20,7 @@ from dashboard.readers.formats import FORMATS, ending_of
 from dashboard.readers.records import DEFAULTS, Array, Arrays, Column, RawEvent, RawSet, Role
 from dashboard.readers.records import Parsed as Content
 from dashboard.readers.refusal import PassingError, Question, visible
-from dashboard.readers.together import ways_of
+from dashboard.readers.together import sheets_of, ways_of
 from dashboard.readers.upload import Rows
 from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
@@ -173,14 +173,25 @@ def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[
         return ()
 
 
+def _together(sources: Sequence[SourceFile], options: Options) -> Sequence[tuple[str, Content]]:
+    """Return what several files hold, or several sheets of one, by their names."""
+    parts = parsed(sources, options)
+    pairs = [(one.name, part) for one, part in zip(sources, parts, strict=False)]
+    return sheets_of(pairs) or pairs
+
+
+def names_together(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[str, ...]:
+    """Return how several files, or several sheets of one, are called in ``together``."""
+    return tuple(name for name, _ in _together(sources, options))
+
+
 def ways_together(
     sources: Sequence[SourceFile], options: Options = DEFAULTS
 ) -> tuple[tuple[str, ...], ...]:
-    """Return what several files may be of one another, each a value of ``together``."""
-    parts = parsed(sources, options)
-    if len(parts) < 2:
+    """Return what files, or sheets, may be of one another, each a value of ``together``."""
+    pairs = _together(sources, options)
+    if len(pairs) < 2:
         return ()
-    pairs = [(source.name, one) for source, one in zip(sources, parts, strict=True)]
     key = tuple((source.name, source.digest) for source in sources), options
     return _outcome_once("ways", key, lambda: ways_of(pairs, options), most=MOST_READINGS)
 

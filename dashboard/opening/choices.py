@@ -396,14 +396,14 @@ def _set(field: str, key: str, take: Callable[[Any], Any]) -> None:
 
 def _choose_together(sources: Sequence[SourceFile], options: Options) -> None:
     """Show the choice of what several files are of one another, where that is open."""
-    names = [source.name for source in sources]
+    names = files.names_together(sources, options)
     ways, now = files.ways_together(sources, options), options.together
     if not ways and not now:
         return
     offered = [(), *ways, *([now] if now and now not in ways else [])]
     st.session_state["together"] = now
     st.selectbox(
-        several.LABEL,
+        several.LABEL if len(sources) > 1 else several.OF_SHEETS,
         offered,
         format_func=lambda way: several.way_name(way, names),
         key="together",

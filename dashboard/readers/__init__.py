@@ -14,8 +14,7 @@ from dashboard.readers.formats import FORMATS, ending_of, parse
 from dashboard.readers.interpret import interpret
 from dashboard.readers.records import Arrays, Options, SliceColumn, Table
 from dashboard.readers.refusal import FileError, Question, only_refusals, visible
-from dashboard.readers.sets import contents_of
-from dashboard.readers.together import combine_parsed
+from dashboard.readers.together import contents_together
 from dashboard.readers.upload import Upload
 
 __all__ = [
@@ -64,10 +63,7 @@ def read(name: str, data: bytes, **choices: Any) -> Upload:
 def understand(files: Sequence[Parsed], options: Options) -> Upload:
     """Take what files hold for logits, probabilities or labels, several files together."""
     endings = [ending_of(file.name) for file in files]
-    if len(files) == 1:
-        contents = contents_of(files[0].body, options)
-    else:
-        contents = combine_parsed([(file.name, file.body) for file in files], options)
+    contents = contents_together([(file.name, file.body) for file in files], options)
     try:
         return interpret(
             contents,

@@ -144,6 +144,7 @@ def _tables(upload: Upload, sets: Mapping[Role, RawSet]) -> Upload:
         repairs=(*reading.repairs, *labels.repairs, *_masked(logit_sets, reading)),
         missing=(*_constant(logit_sets),),
         doubts=(
+            *labels.doubts,
             *reading.doubts,
             *_named_otherwise(upload, tables, reading),
             *_impossible(logit_sets, reading, [*tables.values()]),

@@ -114,6 +114,10 @@ class Sentences:
     doubts: tuple[str, ...] = ()  # what may be wrong with data that can be used
 
 
+NOT_READ = "Not read: "
+"""Begins what a note says of sheets that were passed over."""
+
+
 def sentences_of(*parts: "Sentences | Remarks") -> dict[str, Any]:
     """Return what is said of several parts, each sentence once, as fields of another."""
     return {
@@ -159,6 +163,13 @@ class Table(Sentences):
     named: bool = True  # by the file; else they are called "column 1", "column 2", ...
     shown: tuple[tuple[str, ...], ...] = ()  # at most ten first rows, cells as the file has them
     summary: str = ""  # what a summary tells of itself, as JSON; "" of rows
+    sheet: str = ""  # the column that says of each row from which of several sheets it is
+
+    @property
+    def sheets(self) -> Column | None:
+        """The column of the sheet of each row; None of a table that is of one."""
+        own = (c for c in self.columns if c.name == self.sheet and c.texts is not None)
+        return next(own, None) if self.sheet else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -165,8 +165,11 @@ def _sets(table: Table, reading: Reading, options: Options, known: Contents) -> 
     roles.groups += ((column, "group") for column in others)
     remarks.notes += () if parting is None else parting.notes
     remarks.repairs += () if parting is None else parting.repairs
+    remarks.doubts += () if parting is None else parting.doubts
     if parting is None and teller is None:
-        remarks.doubts += unclear_sets([c for c, _ in roles.groups], others, options)
+        doubts, proposals = unclear_sets([c for c, _ in roles.groups], others, options)
+        remarks.doubts += doubts
+        known = replace(known, proposals=(*known.proposals, *proposals))
     raw = _raw_of(roles)
     grouping, group_notes = groups_of(roles.groups)
     raw = replace(raw, columns=(*grouping, *raw.columns))

@@ -1,4 +1,4 @@
-"""Several files: which of them belong together, and their rows under or beside one another."""
+"""Several files, or sheets: which belong together, and their rows under or beside one another."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers import recognition
-from dashboard.readers.formats import first_items
+from dashboard.readers.formats import FORMATS, ending_of, first_items
 from dashboard.readers.recognition.arrays import parts_of, reading_of
 from dashboard.readers.recognition.groups import ids_of
-from dashboard.readers.recognition.set_names import further_sets, is_training, parting_of, role_of
+from dashboard.readers.recognition.set_names import (
+    further_sets,
+    is_training,
+    role_of,
+    rows_of_sets,
+)
 from dashboard.readers.recognition.vocabulary import ID_WORDS, words_of
 from dashboard.readers.records import (
     Array,
@@ -200,13 +205,15 @@ def _of_model(file: File, place: int, rivals: Sequence[list[File]]) -> list[File
     return rivals[place] if shared.count(best) > 1 else rivals[shared.index(best)]
 
 
-def ask_models(models: Sequence[Sequence[File]], *, n_files: int) -> NoReturn:
+def ask_models(models: Sequence[Sequence[File]], *, n_files: int, kind: str) -> NoReturn:
     """Ask which of several models is meant, or of just two files whether they are two sets."""
     names = [" and ".join(quoted(file.source, 30) for file in model) for model in models]
     answers = tuple(
         Answer(
             plain(" + ".join(file.source for file in model), 50),
-            "The page Models compares it with the others.",
+            "The page Models compares it with the others."
+            if kind == "files"
+            else "The page Models compares it with others that are saved as files of their own.",
             {"together": without(model, models)},
         )
         for model in models
@@ -217,7 +224,7 @@ def ask_models(models: Sequence[Sequence[File]], *, n_files: int) -> NoReturn:
         other = Answer("Neither: two sets", why, {"together": ("sets", models[0][0].source)})
         answers = (*answers, other, parts)
     text = f"{len(models)} models of the same rows, in {'; '.join(names[:4])}"
-    raise Question("files", text, "Which model's scores?", answers)
+    raise Question(kind, text, "Which model's scores?", answers)
 
 
 def without(model: Sequence[File], models: Sequence[Sequence[File]]) -> tuple[str, ...]:
@@ -547,8 +554,45 @@ def same_cells(one: Column, other: Column) -> bool:
 # What they hold --------------------------------------------------------------------------------
 
 
-def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
-    """Return what several files together hold."""
+def contents_together(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
+    """Return what one file holds, or several together; models in sheets of one as in files."""
+    sheets = sheets_of(parsed)
+    if len(parsed) > 1:
+        return combine_parsed(parsed, options)
+    way, names = options.together[:1], options.together[1:]
+    if names and not {*names} & {name for name, _ in sheets}:
+        way = ()  # chosen for other files
+    files = [_as_file(name, one, options) for name, one in sheets]
+    if sheets and way != ("rows",) and options.sets == "auto" and (way or models_of(files)):
+        return combine_parsed(sheets, options, kind="sheets")
+    ((_, whole),) = parsed
+    contents = contents_of(whole, options)
+    column = whole.sheets if isinstance(whole, Table) else None
+    if column is None or (rows_of_sets(column) and options.sets == "auto"):
+        return contents
+    listed = ", ".join(plain(name, 30) for name, _ in sheets[:6])
+    more = f" and {len(sheets) - 6} more" if len(sheets) > 6 else ""
+    doubt = f"The rows of {len(sheets)} sheets were put together: {listed}{more}."
+    return replace(contents, doubts=(doubt, *contents.doubts))
+
+
+def sheets_of(parsed: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Table]]:
+    """Return the tables of the sheets that one file put together, by their names."""
+    whole = parsed[0][1] if len(parsed) == 1 else None
+    column = whole.sheets if isinstance(whole, Table) else None
+    if column is None or not isinstance(whole, Table):
+        return []
+    rest = replace(whole, columns=tuple(c for c in whole.columns if c is not column), sheet="")
+    return [
+        (name, table_at(rest, np.flatnonzero(column.values == k)))
+        for k, name in enumerate(column.texts or ())
+    ]
+
+
+def combine_parsed(
+    parsed: Sequence[tuple[str, Parsed]], options: Options, *, kind: str = "files"
+) -> Contents:
+    """Return what several files together hold, or several sheets, as ``kind`` calls them."""
     remarks = Remarks()
     chosen_files = _not_left_out(parsed, options, remarks)
     if len(chosen_files) == 1:
@@ -557,7 +601,7 @@ def combine_parsed(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Co
     way = options.together[:1]
     models = models_of(files) if way in ((), ("without",)) else []
     if models and options.sets == "auto":
-        ask_models(models, n_files=len(files))
+        ask_models(models, n_files=len(files), kind=kind)
     if way == ("models",):
         chosen = replace(options, together=_first_model(files))
         return combine_parsed(parsed, chosen)
@@ -593,7 +637,7 @@ def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tup
 
 def _as_file(name: str, parsed: Parsed, options: Options) -> File:
     """Return a file as one table; a bare array is called as its file."""
-    stem = name.rsplit(".", 1)[0] or name
+    stem = (name.rsplit(".", 1)[0] if ending_of(name) in FORMATS else name) or name
     if isinstance(parsed, Arrays):
         parts = parts_of(parsed, options)
         if len(parts.tables) > 1:
@@ -788,7 +832,7 @@ def _are_parts(pairs: Sequence[Sequence[File]]) -> bool:
     one, other = (pair[0] for pair in pairs)
     numbered = DIGITS.sub("0", one.name) == DIGITS.sub("0", other.name)
     columns = [*one.table.columns, *other.table.columns]
-    return numbered or any(parting_of(column) is not None for column in columns)
+    return numbered or any(rows_of_sets(column) is not None for column in columns)
 
 
 def _first_model(files: Sequence[File]) -> tuple[str, ...]:

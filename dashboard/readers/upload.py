@@ -15,6 +15,7 @@ from dashboard.readers.preview import perhaps_labels, preview_of_arrays
 from dashboard.readers.recognition.choose import NO_OUTCOME, NO_SCORE
 from dashboard.readers.recognition.groups import ids_of
 from dashboard.readers.records import (
+    NOT_READ,
     Array,
     ColumnUse,
     Contents,
@@ -141,7 +142,11 @@ class Upload(Sentences):
         text += why.removeprefix(lacking).rstrip(".")
         unusable = (doubt.rstrip(".") for doubt in self.doubts if "cannot be the" in doubt)
         text = "; ".join((text, *unusable))
-        raise FileError("file", text, f"{wanted} in it, or a file with them beside it")
+        beside = "a file with them beside it"
+        if sheets := next((note for note in self.notes if NOT_READ in note), ""):
+            text = f"{text}; {sheets.rstrip('.')}"
+            beside = "its sheets as files of their own, chosen together"
+        raise FileError("file", text, f"{wanted} in it, or {beside}")
 
     def split_columns(
         self, *, calibration_share: float | None = None, seed: int = 0

@@ -453,10 +453,10 @@ def as_read(upload: Upload) -> tuple[str, ...]:
     return line, *(f"Check: {doubt}" for doubt in upload.doubts)
 
 
-LABEL = "Files are"
+LABEL, OF_SHEETS = "Files are", "Sheets are"
 HELP = (
-    "What several files are of one another: one table, a calibration and a test set, or models of"
-    " the same rows, of which one is read here. The page Models compares models."
+    "What several files, or sheets, are of one another: one table, a calibration and a test set, or"
+    " models of the same rows, of which one is read here. The page Models compares models."
 )
 
 

@@ -198,7 +198,7 @@ def _files(together: Sequence[str], files: Sequence[str]) -> list[str]:
     way, named = together[:1], together[1:]
     others = [file for file in files if file not in named]
     if way == ("without",):
-        return others
+        return others if len(others) < len(files) else []  # sheets have no option
     if len(named) > 1 or (named and len(files) != 2):
         return []
     words = {"rows": "parts", "sets": "sets", "models": "models"}

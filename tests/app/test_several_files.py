@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.texts import opening as several
 from dashboard.texts import opening as words
 from tests.app.pages import bodies, check_page, open_upload, tile
+from tests.readers.test_xlsx import rows_xml, sheet_xml, workbook
 
 N = 240
 
@@ -84,6 +85,27 @@ def test_of_models_of_the_same_rows_one_is_chosen() -> None:
     choice(page).set_value(("without", "boost.csv")).run()
     alone = open_upload(scores_file("forest.csv", seed=1))
     assert tile(page, "KS error") == tile(alone, "KS error")
+
+
+def test_of_models_in_sheets_of_a_workbook_one_is_chosen() -> None:
+    rows: list[list[list[Any]]] = []
+    for seed in (1, 2):
+        head, *lines = scores_file("", seed=seed)[1].decode().splitlines()
+        rows.append([head.split(","), *([*map(float, line.split(","))] for line in lines)])
+    made = workbook(*(sheet_xml(rows_xml(one)) for one in rows), names=("forest", "boost"))
+    page = open_upload(("models.xlsx", made))
+    assert "Which model's scores?" in said(page)
+    (button,) = [one for one in page.button if one.label == "boost"]
+    button.click().run()
+    check_page(page)
+    alone = open_upload(scores_file("boost.csv", seed=2))
+    assert tile(page, "KS error") == tile(alone, "KS error")
+    (select,) = [one for one in page.selectbox if one.label == several.OF_SHEETS]
+    assert select.value == ("without", "forest")
+    assert "Only forest" in select.options
+    select.set_value(("rows",)).run()
+    check_page(page)
+    assert "480 rows" in said(page)
 
 
 def test_one_file_and_its_labels_leave_nothing_to_choose() -> None:

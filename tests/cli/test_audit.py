@@ -27,6 +27,7 @@ from dashboard.texts.numbers import percent, plain
 from tests.app.pages import measure_cells, open_upload
 from tests.app.test_design import DIED, RISK, WEIGHT, WHOSE, N, visits
 from tests.hospital import Discharges
+from tests.readers.test_xlsx import rows_xml, sheet_xml, workbook
 from tests.tickets import tickets
 
 REPORT_SCHEMA = Path(contents.__file__).with_name("report.schema.json")
@@ -270,6 +271,30 @@ def test_what_two_files_are_is_an_option_where_nothing_says_so(tmp_path: Path) -
     assert 'Left out, as chosen: "boost.csv". The page Models compares models.' in first.stdout
     for files, given in ((days, "models"), (days[:1], "parts")):
         assert run(*files, "--files-are", given).exit_code == 2
+
+
+def test_models_in_sheets_are_an_option_too(tmp_path: Path) -> None:
+    head = ["p", "y"]
+    sheets: list[list[list[Any]]] = [
+        [
+            head,
+            *(
+                [float(p) ** power, int(k % 3 == 0)]
+                for k, p in enumerate(np.linspace(0.1, 0.9, 90))
+            ),
+        ]
+        for power in (1, 2)
+    ]
+    book = str(tmp_path / "a.xlsx")
+    made = workbook(*(sheet_xml(rows_xml(one)) for one in sheets), names=("forest", "boost"))
+    Path(book).write_bytes(made)
+    asked = run(book)
+    assert 'sheets: 2 models of the same rows, in "forest"; "boost"' in asked.stderr
+    assert "  --files-are models" in asked.stderr
+    first = run(book, "--files-are", "models", "--resamples", "0")
+    assert "whole set, 90 rows" in first.stdout
+    pooled = run(book, "--files-are", "parts", "--resamples", "0")
+    assert "Check: The rows of 2 sheets were put together: forest, boost." in pooled.stdout
 
 
 def test_the_command_runs_alone_and_says_nothing_but_the_audit(export: str) -> None:

@@ -211,5 +211,5 @@ def test_what_is_called_a_weight_is_proposed_and_groups_nothing_until_answered(n
 
 
 def test_points_are_refused_without_a_question_about_the_event() -> None:
-    with pytest.raises(FileError, match="points are none"):
+    with pytest.raises(FileError, match="logit of the event; convert points"):
         read("a.csv", csv(credit_score=(750 - 200 * P).round(), default=Y))

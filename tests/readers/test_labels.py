@@ -69,7 +69,7 @@ def test_labels_out_of_range_are_asked_about(place: int, wrong: float, message: 
     ("names", "message"),
     [
         (["cat", "dog", "cow", "hen"], '"cow", which no class is called, in 9 rows'),
-        (["ant", "bee", "cow", "doe"], '"ant" and "bee" and 2 others, which no'),
+        (["ant", "ant", "cow", "doe"], '"ant" and "cow" and 1 other, which no'),
         (["CAT", "DOG", "FOX", "HEN"], '"CAT" and "DOG" and 2 others, which no'),
     ],
 )
@@ -78,6 +78,50 @@ def test_labels_that_name_no_class_are_refused(names: list[str], message: str) -
     heads = ["cat", "Cat" if names[0] == "CAT" else "dog", "fox", "hen", "label"]
     with pytest.raises(FileError, match=message):
         read("a.csv", table(heads, *PROBABILITIES.T, np.array(names)[LABELS]))
+
+
+INITIALS = ["H", "A", "D", "V"]
+
+
+def sports(names: list[str], labels: Array = LABELS) -> bytes:
+    heads = ["p_home", "p_away", "p_draw", "p_void", "label"]
+    return table(heads, *PROBABILITIES.T, np.array(names)[labels])
+
+
+def test_labels_that_name_no_class_are_asked_about_in_the_order_that_fits() -> None:
+    with pytest.raises(
+        Question, match="which no class is called; the columns are p_home, p_"
+    ) as of:
+        read("a.csv", sports(INITIALS))
+    first, sorted_names = of.value.answers
+    assert first.change == {"class_names": tuple(INITIALS)}
+    assert f"right in {np.mean(BEST == LABELS):.1%} of" in first.why
+    assert sorted_names.change == {"class_names": ("A", "D", "H", "V")}
+    order = np.argsort(np.argsort(INITIALS))
+    assert f"right in {np.mean(order[LABELS] == BEST):.1%} of" in sorted_names.why
+    upload = read("a.csv", sports(INITIALS), **first.change)
+    assert are(upload).class_names == tuple(INITIALS)
+    assert not any("in this order" in doubt for doubt in upload.doubts)
+
+
+def test_class_names_that_fit_far_better_in_another_order_are_doubted() -> None:
+    given = ("A", "D", "H", "V")
+    upload = read("a.csv", sports(INITIALS), class_names=given)
+    assert isinstance(upload.rows, LogitSet)
+    right = np.mean(upload.rows.labels == BEST), np.mean(BEST == LABELS)
+    expected = (
+        f"The likeliest class is right in {right[0]:.1%} of the rows if the columns are"
+        f" A, D, H, V in this order, as you said, but in {right[1]:.1%} if they are H, A, D, V."
+    )
+    assert expected in upload.doubts
+    # Labels that say nothing fit no order.
+    drawn = np.random.default_rng(3).integers(0, 4, N)
+    random = read("a.csv", sports(INITIALS, drawn), class_names=given)
+    assert not any("in this order" in doubt for doubt in random.doubts)
+    # Names that are only shown are in no order of the labels.
+    names = ["home", "away", "draw", "void"]
+    shown = read("a.csv", sports(names), class_names=tuple(names))
+    assert not any("in this order" in doubt for doubt in shown.doubts)
 
 
 def test_labels_in_other_letters_than_the_classes() -> None:

@@ -47,8 +47,10 @@ def are(upload: Upload, sets: Sequence[str], calibration: set[str], test: set[st
         (("val", "test"), "Subset"), (("validate", "evaluation"), "fold"),
         (("calib set", "eval-data"), "x"), (("Validation", "Holdout"), "kind"),
         (("tune", "out-of-time"), ".set"), (("cal", "blind"), "data_split"),
-        (("Dev", "TEST", "Valid"), "phase"), (("val", "test", "train", "Training"), "place"),
-        (("val", "test", "holdout"), "split"),
+        (("Calib", "TEST", "Valid"), "phase"), (("val", "test", "train", "Training"), "place"),
+        (("val", "test", "holdout"), "split"), (("DEV", "OOT"), "sample"),
+        (("val", "Score", "Fit"), "split"), (("development", "test", "learn"), "x"),
+        (("Dev", "TEST", "Valid", "Train"), "phase"),
     ],
 )  # fmt: skip
 def test_a_column_of_any_name_tells_the_sets_apart(texts: Sequence[str], name: str) -> None:
@@ -74,6 +76,11 @@ def test_a_column_of_any_name_tells_the_sets_apart(texts: Sequence[str], name: s
         (("T", "V"), "partition", "but does not say which is which"),
         (("1", "2", "3"), "split", "but does not say which is which"),
         (("True", "False"), "is_test", "says which rows are the test set"),
+        (("0", "1"), "holdout", "says which rows are the test set"),
+        (("1", "2"), "_PartInd_", "(1, 2) may tell a calibration from a test set"),
+        (("train", "the rest"), "partition", "but does not say which is which"),
+        (("val", "valid"), "dataset", "does not say which rows are calibration or test"),
+        (("1", "0"), "test", ""), (("fit", "unfit"), "sample", "but does not say which"),
         (("yes", "no"), "in_val", "says which rows are the calibration set"),
         (("1", "0"), "is_train", "says which rows are for training"),
         (("val",), "split", ""), (("test", "eval"), "fold", ""), (("here", "test"), "place", ""),
@@ -91,6 +98,71 @@ def test_sets_that_are_not_told_apart_are_doubted(
     assert [doubt in one for one in about] == [True] * bool(doubt)
     kept = read("a.csv", table(sets, name), sets="one")
     assert not [one for one in kept.doubts if f'"{name}"' in one]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("development", "validation"), ("DEV", "VAL"), ("build", "holdout"), ("learn", "test"),
+        ("in-sample", "out-of-sample"), ("INS", "OOS"), ("fit", "eval"), ("Train", "Score"),
+        ("Development cohort", "Validation cohort"), ("estimation", "hold-out"),
+        ("Entwicklung", "Validierung"), ("InSample", "OOT"), ("desarrollo", "prueba"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["set", "x"])
+def test_rows_that_a_model_was_developed_on_are_left_out(texts: Sequence[str], name: str) -> None:
+    sets = spread(texts)
+    upload = read("a.csv", table(sets, name))
+    assert list(upload.sets) == ["rows"]
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.logits, LOGITS[[of == texts[1] for of in sets]])
+    assert upload.repairs == (f'{sets.count(texts[0])} training rows left out by column "{name}".',)
+
+
+@pytest.mark.parametrize(
+    ("texts", "name", "doubted"),
+    [
+        (("0", "1"), "holdout", False), (("0", "1"), "is_test", False),
+        (("no", "yes"), "oot_flag", False), (("1", "2"), "_PartInd_", True),
+        (("True", "False"), "in_val", False), (("the rest", "test"), "split", False),
+        (("A", "B"), "partition", True),
+    ],
+)  # fmt: skip
+def test_the_user_may_say_that_a_column_of_two_cells_tells_the_sets(
+    texts: Sequence[str], name: str, *, doubted: bool
+) -> None:
+    sets = spread(texts)
+    unsure = read("a.csv", table(sets, name))
+    (proposal,) = unsure.proposals
+    assert proposal.doubt in unsure.doubts
+    change = proposal.question.answers[0].change
+    assert change == {"roles": ((name, "set"),)}
+    upload = read("a.csv", table(sets, name), **change)
+    are(upload, sets, {texts[0]}, {texts[1]})
+    said = f'Column "{name}": {texts[0]} is the calibration set, {texts[1]} the test set.'
+    assert said in upload.notes
+    assert said in proposal.question.answers[0].why
+    assert any("Only the order" in doubt for doubt in upload.doubts) == doubted
+    assert not read("a.csv", table(sets, name), roles=((name, "group"),)).proposals
+
+
+def test_sets_in_which_the_scores_differ_are_no_outcome() -> None:
+    rng = np.random.default_rng(5)
+    held_out, scores = np.arange(400) % 3 == 0, rng.random(400)
+    bad = (rng.random(400) < scores).astype(int)
+    shown = np.where(held_out, (3 + scores) / 4, scores / 4)
+    rows = zip(np.where(held_out, "validation", "development"), shown, bad, strict=True)
+    lines = ["dataset,pd,bad", *(f"{of},{p:.4f},{y}" for of, p, y in rows)]
+    upload = read("a.csv", "\n".join(lines).encode())
+    assert upload.sets["rows"].n_samples == 134
+    assert 'Outcome: column "bad".' in upload.notes
+
+
+def test_the_user_may_leave_out_rows_that_a_flag_calls_training() -> None:
+    sets = spread(("0", "1"))
+    upload = read("a.csv", table(sets, "is_train"), roles=(("is_train", "set"),))
+    assert isinstance(upload.rows, LogitSet)
+    np.testing.assert_array_equal(upload.rows.logits, LOGITS[[of == "0" for of in sets]])
 
 
 def test_the_user_may_leave_rows_of_neither_set_out() -> None:

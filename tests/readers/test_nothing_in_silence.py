@@ -77,6 +77,7 @@ Y = [int(k in _ORDER[-EVENTS:]) for k in range(N)]
 
 MARKER = [round(float(z), 3) for z in np.asarray(Y) + _DRAWN.normal(0, 1.2, N)]
 IDS = [f"P-{k:04d}" for k in range(N)]
+SUM, MEAN = round(sum(RISK), 2), round(sum(RISK) / N, 4)
 
 
 def of_words(no: str, yes: str, other: Mapping[int, Any] | None = None) -> list[Any]:
@@ -142,6 +143,12 @@ def _among(
     return _total(name, lambda: make(cells), expect)
 
 
+def _bare(name: str, make: Callable[[Columns], bytes], cells: Columns, *row: Any) -> Case:
+    """Put sums or means below the rows, without a word."""
+    expect = replace(WHOLE, says=(r'"[^"]+", sums or means of the rows above',))
+    return _total(f"bare-{name}", lambda: make(with_row(cells, *row)), expect)
+
+
 TOTALS = (
     _total("total.csv", lambda: csv(LOANS, below="Total,0.43,53\n")),
     _total("grand-total.csv", lambda: csv(LOANS, below="Mean,0.43,0.44\nGrand Total:,51.9,53\n")),
@@ -173,6 +180,13 @@ TOTALS = (
     _among("ortalama.csv", 60, "ORTALAMA", csv, words=True),
     _total("named-mean.csv", lambda: csv({**LOANS, "account": ["Ms Mean", *IDS[1:]]}),
            Expect(rows=N, events=EVENTS, score="PD", never="left out")),
+    _bare("sum.csv", csv, LOANS, "", SUM, 53),
+    _bare("sum.xlsx", lambda cells: xlsx(cells, [], []), LOANS, None, SUM, 53),
+    _bare("mean.json", records, LOANS, None, MEAN, 0.442),
+    _bare("words.csv", csv, WORDED, "", SUM, ""),
+    _bare("ids-too.csv", csv, {**LOANS, "account": range(N)}, N * (N - 1) // 2, SUM, 53),
+    _total("bare-other.csv", lambda: csv(with_row(LOANS, "", MEAN, 0)),
+           Expect(rows=N + 1, events=EVENTS, never="left out")),
     _total("two-cells.csv", lambda: csv(LOANS, below="Total,53\n"),
            Expect(asks=("1 with too few",), rows=N, events=EVENTS)),
 )  # fmt: skip
@@ -396,6 +410,16 @@ UNUSABLE = (
     Case("cannot be used", "words.csv",
          lambda: csv({"died": Y, "probability": ["high", "low", "none"] * 40}),
          Expect(refused='no scores; Column "probability" is words such as "high"')),
+    Case("cannot be used", "limits.csv",
+         lambda: csv({"died": Y, "probability": [p if p > 0.4 else "<0.4" for p in RISK]}),
+         Expect(refused='"probability" is numbers with limits such as "\u20390.4" among them')),
+    Case("cannot be used", "comma.tsv",
+         lambda: csv({"died": Y, "probability": [f"{40 + k % 50},{100 + k}" for k in range(N)]},
+                     "\t"),
+         Expect(refused=r'"40,\d{3}", whose comma may mark decimals or thousands')),
+    Case("cannot be used", "crosses.csv",
+         lambda: csv({"risk": RISK, "died": ["flagged" if k % 3 else "" for k in range(N)]}),
+         Expect(refused='"died" is flagged in 80 rows and blank in 40, so')),
     named("no-outcome.csv", lambda: csv({"risk": RISK, "male": Y, "outcome": BLANK}),
           "outcome", "blank", "male", "outcome"),
     named("constant.csv", lambda: csv({"risk": RISK, "treated": Y, "y_true": [0] * N}),

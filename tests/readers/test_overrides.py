@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibcore.data import LogitSet
-from dashboard.readers import FileError, Upload, read
+from dashboard.readers import FileError, Question, Upload, read
 from tests.readers.files import GOOD, HEADER, LABELS, LOGITS, PROBABILITIES, N, csv_of, npz
 
 OTHER = (LABELS + 1) % 4
@@ -91,8 +91,11 @@ def test_class_names() -> None:
     rows = logit_set(read("a.npz", npz(logits=LOGITS, labels=LABELS), class_names=names))
     assert rows.class_names == names
     data = csv_of(LOGITS, [names[k] for k in LABELS], header=HEADER)
-    with pytest.raises(FileError, match="or your class names"):
+    with pytest.raises(Question, match="which no class is called") as asked:
         read("a.csv", data)
+    assert asked.value.answers[0].change == {"class_names": names}
+    with pytest.raises(FileError, match=r"or your class names \(--class-names\)"):
+        read("a.csv", data.replace(b"doe", b"bee"))
     np.testing.assert_array_equal(logit_set(read("a.csv", data, class_names=names)).labels, LABELS)
 
 

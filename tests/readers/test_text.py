@@ -181,7 +181,7 @@ def test_a_comma_means_the_same_in_all_columns() -> None:
     table = read("a;b\n1,234;0,5\n2,345;0,75\n")
     assert columns(table) == {"a": [1.234, 2.345], "b": [0.5, 0.75]}
     assert table.notes[-1] == "Commas mark decimals in a, b (4 values)."
-    assert columns(read("a;b\n1,234;1\n2,345;2\n"))["a"] == ["1,234", "2,345"]
+    assert columns(read("a\tb\n1,234\t1\n2,345\t2\n"))["a"] == ["1,234", "2,345"]
 
 
 @pytest.mark.parametrize(
@@ -229,6 +229,26 @@ def test_nothing_but_refusals_comes_out(rows: list[list[str]], mark: str) -> Non
         assert all(len(column.values) == table.n_rows for column in table.columns)
         if table.among is not None:
             assert np.count_nonzero(table.among) == table.n_rows
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (("60,963;1", "5,125;0", "129,688;1"), [60.963, 5.125, 129.688]),
+        (("60,963%;1", "5,125%;0", "29,688%;1"), [60.963, 5.125, 29.688]),
+        (("60,963;1.234", "5,125;10.500", "29,688;7.120"), [60.963, 5.125, 29.688]),
+        (("1,160,963;1", "5,125,000;0", "129,688;1"), [1_160_963, 5_125_000, 129_688]),
+    ],
+)
+def test_semicolons_say_that_commas_mark_decimals(cells: list[str], values: list[float]) -> None:
+    table = read_text("\n".join(["Score;Ausfall", *cells]).encode(), None)
+    assert table.columns[0].values.tolist() == values
+
+
+def test_points_elsewhere_contradict_semicolons() -> None:
+    table = read_text(b"amount;risk\n60,963;0.5\n5,125;0.25\n", None)
+    assert table.columns[0].texts == ("60,963", "5,125")
+    assert table.columns[1].values.tolist() == [0.5, 0.25]
 
 
 def test_decimal_commas_far_down(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,9 +82,7 @@ def test_sheets_of_the_same_columns_are_put_together() -> None:
     made = columns(table)
     assert made["risk"] == [0.5, 0.25, 0.75, 0.5]
     assert made["sheet"] == ["val", "val", "val", "test"]
-    assert table.notes == (
-        "Sheets with the same columns were put together: val, test. Not read: i.",
-    )
+    assert table.notes == ("Sheets val, test were read. Not read: i.",)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from calibcore.data import LogitSet
 from dashboard.readers import FileError, Upload, parse, read
 from dashboard.readers.records import Table
+from dashboard.readers.refusal import Question
 from tests.readers.files import HEADER, LABELS, LOGITS, PROBABILITIES, Array, csv_of
 
 TABLE = LOGITS.astype(float)
@@ -155,6 +156,60 @@ def test_two_sheets_named_after_the_sets(names: tuple[str, str]) -> None:
     same(upload.calibration)
     same(upload.test, TABLE[::-1], LABELS[::-1])
     assert any("Not read: notes" in line for line in upload.notes)
+
+
+SCORED: list[list[Any]] = [
+    ["policy", "probability", "lapsed"],
+    *([f"P{k}", (37 * k % 97) / 100, int(k % 3 == 0)] for k in range(60)),
+]
+OTHERS = [SCORED[0], *([name, p * p, lapsed] for name, p, lapsed in SCORED[1:])]
+
+
+def book(**sheets: list[list[Any]]) -> bytes:
+    names = tuple(name.replace("_", " ") for name in sheets)
+    return workbook(*(sheet_xml(rows_xml(rows)) for rows in sheets.values()), names=names)
+
+
+@pytest.mark.parametrize("second", [OTHERS, [OTHERS[0], *OTHERS[:0:-1]]])
+def test_models_in_sheets_are_asked_about_as_models_in_files(second: list[list[Any]]) -> None:
+    made = book(Model_A=SCORED, Model_B=second)
+    with pytest.raises(Question, match='2 models of the same rows, in "Model A"; "Model B"') as of:
+        read("a.xlsx", made)
+    first, other, two_sets, parts = of.value.answers
+    for answer, rows in ((first, SCORED), (other, second)):
+        upload = read("a.xlsx", made, **answer.change)
+        alone = read("a.xlsx", of_rows(rows))
+        assert isinstance(upload.rows, LogitSet)
+        assert isinstance(alone.rows, LogitSet)
+        np.testing.assert_array_equal(upload.rows.logits, alone.rows.logits)
+        np.testing.assert_array_equal(upload.rows.labels, alone.rows.labels)
+        assert any(note.startswith("Left out, as chosen") for note in upload.notes)
+    assert [*read("a.xlsx", made, **two_sets.change).sets] == ["calibration", "test"]
+    pooled = read("a.xlsx", made, **parts.change)
+    assert pooled.sets["rows"].n_samples == 120
+    assert "sheet" in pooled.columns["rows"]
+    chosen = read("a.xlsx", made, together=("models",))
+    assert chosen.sets["rows"].n_samples == 60
+
+
+@pytest.mark.parametrize("together", [(), ("sets", "of another file"), ("without", "another.csv")])
+def test_sheets_of_other_rows_are_put_together_and_doubted(together: tuple[str, ...]) -> None:
+    other = [OTHERS[0], *([f"Q{k}", p, 1 - y] for k, (_, p, y) in enumerate(OTHERS[1:]))]
+    upload = read("a.xlsx", book(**{"2023": SCORED, "2024": other}), together=together)
+    assert upload.sets["rows"].n_samples == 120
+    assert upload.doubts[0] == "The rows of 2 sheets were put together: 2023, 2024."
+    sets = read("a.xlsx", book(Train=SCORED, Test=other))
+    assert sets.sets["rows"].n_samples == 60
+    assert not any("put together" in doubt for doubt in sets.doubts)
+    chosen = read("a.xlsx", book(Train=SCORED, Test=other), sets="one")
+    assert any("put together" in doubt for doubt in chosen.doubts)
+
+
+def test_outcomes_in_a_sheet_that_is_not_read_are_told_of() -> None:
+    scores, outcomes = ([[r[0], r[k]] for r in SCORED] for k in (1, 2))
+    upload = read("a.xlsx", book(Predictions=scores, Outcomes=outcomes))
+    with pytest.raises(FileError, match=r"Not read: Outcomes.* its sheets as files of their own"):
+        upload.split()
 
 
 @pytest.mark.parametrize("kept", [slice(4), slice(4, None)])

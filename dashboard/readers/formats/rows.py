@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ _NUMBERED, _STARRED = (
     re.compile(r"\*?[0-9]*\.?[0-9]+(?:[eE]-?[0-9]+)?"),
 )
 _ONE_WORD = re.compile(_WORDS, re.IGNORECASE)
-_MOST_TOTALS, _MOST_TEXTS, _MOST_ABOUT = 8, 20_000, 200
+_MOST_TOTALS, _MOST_TEXTS, _MOST_ABOUT, _FEWEST = 8, 20_000, 200, 10
 
 
 def without_blank_rows(table: Table) -> Table:
@@ -90,24 +91,30 @@ def without_totals(table: Table) -> Table:
     >>> table = without_totals(Table((ids, Column("y", np.array([0, 1, 113]))), 3))
     >>> table.n_rows, table.repairs
     (2, ('1 row below the data left out: "Total".',))
+
+    A last row without a word is one if its numbers, none of which stands above it, are all sums or
+    means, and one is above all others or a fraction below whole numbers.
     """
-    sheets = [c for c in table.columns[-1:] if c.name.endswith("sheet") and c.texts is not None]
-    ends = [*np.flatnonzero(np.diff(sheets[0].values)).tolist()] if sheets else []
+    sheets = table.sheets
+    ends = [] if sheets is None else np.flatnonzero(np.diff(sheets.values)).tolist()
     texts: dict[int, str] = {}
     for end in (*ends, table.n_rows - 1):
         for row in range(end, max(end - _MOST_TOTALS, 0), -1):
             text = _total_in(table, row, 1 + len(ends))
             if not text:
                 break
-            texts[row] = text
-    texts |= _among(table, texts)
+            texts[row] = quoted(text)
+    texts |= {row: quoted(text) for row, text in _among(table, texts).items()}
+    for start, end in pairwise((-1, *ends, table.n_rows - 1)):
+        numbers = "" if end in texts else _unlabelled(table, end, np.arange(start + 1, end))
+        texts |= {end: f"{quoted(numbers)}, sums or means of the rows above"} if numbers else {}
     if not texts:
         return table
     chosen = np.ones(table.n_rows, dtype=np.bool_)
     chosen[[*texts]] = False
     rest = table_at(table, np.flatnonzero(chosen))
     shown = tuple(cells for row, cells in enumerate(table.shown) if row not in texts)
-    listed = ", ".join(map(quoted, dict.fromkeys(texts[row] for row in sorted(texts))))
+    listed = ", ".join(dict.fromkeys(texts[row] for row in sorted(texts)))
     where = "below" if table.n_rows - min(texts) <= _MOST_TOTALS else "among"
     repair = f"{len(texts)} row{'s' * (len(texts) > 1)} {where} the data left out: {listed}."
     return replace(
@@ -172,10 +179,33 @@ def _sums_up(table: Table, row: int, rows: NDArray[np.intp]) -> bool:
         value, others = float(column.values[row]), column.values[rows].astype(np.float64)
         others = others[np.isfinite(others)]
         if np.isfinite(value) and len(others) and np.ptp(others):
-            slack = 0.51 * 0.1 ** len(f"{value:.6g}".partition(".")[2])
-            wanted = np.array([others.sum(), others.mean()])
-            alike.append(bool((np.abs(wanted - value) <= slack + 1e-5 * np.abs(wanted)).any()))
+            alike.append(_equals(value, others))
     return bool(alike) and all(alike)
+
+
+def _equals(value: float, others: NDArray[np.float64]) -> bool:
+    """Return whether a number is the sum or the mean of others, as rounded."""
+    slack = 0.51 * 0.1 ** len(f"{value:.6g}".partition(".")[2])
+    wanted = np.array([others.sum(), others.mean()])
+    return bool((np.abs(wanted - value) <= slack + 1e-5 * np.abs(wanted)).any())
+
+
+def _unlabelled(table: Table, row: int, rows: NDArray[np.intp]) -> str:
+    """Return the numbers of a row that are all sums or means of the rows above; "" of any other."""
+    numbers = [c for c in table.columns if not c.unread and c.texts is None and c.values.ndim == 1]
+    filled = [c for c in numbers if cell_of(c, row).strip().lower() not in MISSING]
+    words = (c for c in table.columns if c.texts is not None and c is not table.sheets)
+    if len(rows) < _FEWEST or any(cell_of(c, row).lower() not in MISSING for c in words):
+        return ""
+    surely = False
+    for column in filled:
+        value, others = float(column.values[row]), column.values[rows].astype(np.float64)
+        others = others[np.isfinite(others)]
+        if not len(others) or value in others or not _equals(value, others):
+            return ""
+        # Of scores alone, one may be their mean by chance.
+        surely |= value > others.max() or (value % 1 > 0 and not (others % 1).any())
+    return ", ".join(cell_of(column, row) for column in filled) if surely else ""
 
 
 def of_weka(columns: tuple[Column, ...]) -> tuple[Column, ...]:

@@ -21,6 +21,8 @@ _MOST_CUT = 0.2
 _WHOLE = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 _COMMAS = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)?", re.ASCII)
+_POINT = re.compile(r"[+-]?(?:[0-9]{4,}|0?|[0-9]+(?=\.(?![0-9]{3}\s*%?$)))\.[0-9]+\s*%?", re.ASCII)
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
 _SURE = re.compile(r"[+-]?(?:0|[0-9]{4,}|[0-9]+(?=,(?![0-9]{3}$))),[0-9]+", re.ASCII)
 _WITH_COMMAS = pa.string()
 """The type as which a column of numbers with decimal commas is parsed."""
@@ -30,12 +32,13 @@ _NULLS = sorted({spell(word) for word in MISSING for spell in (str, str.upper, s
 _NULLS += ["NaN", "<NA>", "N/a"]
 
 
-def _kind(cells: Sequence[str]) -> pa.DataType:
+def _kind(cells: Sequence[str], *, decimal_comma: bool) -> pa.DataType:
     """Guess the type of a column from its first cells."""
     says = [cell.strip() for cell in cells if cell.strip().lower() not in MISSING]
     if says and all(map(_WHOLE.fullmatch, says)):
         return pa.int64()
-    if all(map(_COMMAS.fullmatch, says)) and any(map(_SURE.fullmatch, says)):
+    sure = _COMMA if decimal_comma else _SURE
+    if all(map(_COMMAS.fullmatch, says)) and any(map(sure.fullmatch, says)):
         return _WITH_COMMAS
     return pa.float64() if all(map(_NUMBER.fullmatch, says)) else _TEXT
 
@@ -75,7 +78,10 @@ class Blocks:
     def read(self, sample: Sequence[Sequence[str]]) -> None:
         """Read all blocks."""
         columns = [[row[c] for row in sample] for c in range(self.width)]
-        self.kinds = [_kind(cells) for cells in columns]
+        # Semicolons part columns where commas part decimals, unless points do.
+        points = any(_POINT.fullmatch(cell.strip()) for row in sample for cell in row)
+        self.decimal_comma = self.delimiter == ";" and not points
+        self.kinds = [_kind(cells, decimal_comma=self.decimal_comma) for cells in columns]
         dtypes = [np.int64 if kind == pa.int64() else np.float64 for kind in self.kinds]
         self.numbers: list[NDArray[Any]] = [
             np.empty(0 if kind is _TEXT else self.most, dtype)
@@ -250,7 +256,7 @@ class Blocks:
             if longest > MAX_CELL:
                 text = f"a cell of {longest:,} bytes, or a quote that is not closed"
                 raise FileError(f"column {quoted(name)}", text, f"at most {MAX_CELL:,}")
-        return column_of_texts(name, cells)
+        return column_of_texts(name, cells, decimal_comma=self.decimal_comma)
 
     def _note_lines(self, span: tuple[int, int], n_rows: int) -> None:
         """Note which lines of a block became rows; line ends in quotes are not counted."""

@@ -18,7 +18,7 @@ from dashboard.readers.formats.cells import column_of_texts
 from dashboard.readers.formats.heading import Heading, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
 from dashboard.readers.limits import MAX_CELL, MAX_SHEETS, TIMES_WORKBOOK, check_rows
-from dashboard.readers.records import Column, Table
+from dashboard.readers.records import NOT_READ, Column, Table
 from dashboard.readers.refusal import FileError, plain, quoted
 
 _OLD = b"\xd0\xcf\x11\xe0"
@@ -38,7 +38,8 @@ def read_workbook(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - 
     """Read the first sheet that holds a table, visible ones first.
 
     Saved values of formulas are used; nothing is computed. Visible sheets with the same names of
-    columns are put below one another, and a column "sheet" says which row is from which.
+    columns are put below one another, and a column "sheet" says which row is from which:
+    `dashboard.readers.together` tells what they are of one another.
     """
     _check(data)
     try:
@@ -129,7 +130,7 @@ def _stacked(sheets: Sequence[_Sheet]) -> Table:
     parts: list[list[Part]] = [[] for _ in names]
     counts = [_gather(sheet, parts) for sheet in sheets]
     columns = [_column(name, cells) for name, cells in zip(names, parts, strict=True)]
-    n_rows, first_row = sum(counts), 1
+    n_rows, first_row, title = sum(counts), 1, ""
     check_rows(n_rows)
     if len(sheets) == 1:
         first_row += sheets[0].heading.start
@@ -141,7 +142,7 @@ def _stacked(sheets: Sequence[_Sheet]) -> Table:
     shown = [row for row in sheets[0].first[heading.start :] if "".join(row).strip()]
     table = without_blank_rows(Table(
         tuple(columns), n_rows, first_row, None, None, heading.named,
-        tuple(tuple(row) for row in shown[:_SHOWN]), repairs=heading.repairs,
+        tuple(tuple(row) for row in shown[:_SHOWN]), sheet=title, repairs=heading.repairs,
     ))  # fmt: skip
     if not table.n_rows:
         raise FileError("file", "a heading and no rows", "at least one row of data")
@@ -206,9 +207,9 @@ def _text(cell: object) -> str:
 def _notes(used: Sequence[str], titles: Sequence[str]) -> tuple[str, ...]:
     """Return which sheets were read and which were not."""
     others = [plain(title, 30) for title in titles if title not in used]
-    left = f" Not read: {', '.join(others[:6])}{' and more' if len(others) > 6 else ''}."
+    left = f" {NOT_READ}{', '.join(others[:6])}{' and more' if len(others) > 6 else ''}."
     named = ", ".join(plain(title, 30) for title in used[:6])
     text = f"Sheet {named} was read." if len(titles) > 1 else ""
     if len(used) > 1:
-        text = f"Sheets with the same columns were put together: {named}."
+        text = f"Sheets {named}{' and more' if len(used) > 6 else ''} were read."
     return (text + (left if others else ""),) if text else ()

@@ -1,7 +1,7 @@
 """True classes as files write them, brought to whole numbers from 0."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _NUMBERED = re.compile(r"(.*[^0-9.,+-])([0-9]{1,6})", re.ASCII | re.DOTALL)
 """A class that is called by a word and its number, such as LABEL_2."""
 
-_SHOWN, _MORE, _CLEAR = 6, 0.1, 2.0
+_SHOWN, _MOST_ASKED, _MORE, _CLEAR = 6, 20, 0.1, 2.0
 """Standard errors by which more labels must be right in one order than in another."""
 
 
@@ -71,6 +71,7 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
             places[role], names = spelled.places, spelled.class_names or names
             lines.append(spelled.note)
             repairs += filter(None, [spelled.repair])
+    doubts = [*_in_another_order(places, sets, options)]
     flat = {
         role: _flat(raw, role, n_classes, repairs)
         for role, raw in sets.items()
@@ -92,6 +93,7 @@ def read_labels(sets: Mapping[Role, RawSet], n_classes: int, options: Options) -
         names,
         notes=tuple(dict.fromkeys(lines)),
         repairs=tuple(dict.fromkeys(repairs)),
+        doubts=tuple(doubts),
     )
 
 
@@ -194,7 +196,75 @@ def _matched(raw: RawSet, role: Role, options: Options) -> _Spelled:
         written = dict(zip(lower, texts, strict=True))
         names_of = (written.get(pair[0], pair[0]), written.get(pair[1], pair[1]))
         return _Spelled(_looked_up({pair[0]: 0, pair[1]: 1}, lower, codes), sentence, names_of)
+    _ask_of_names(raw, role)
     raise _unmatched(raw, role, {name for names in known for name in names})
+
+
+def _ask_of_names(raw: RawSet, role: Role) -> None:
+    """Ask which class each text is, if there are as many as columns and none is called so."""
+    texts, table = raw.label_texts or (), np.asarray(raw.table)
+    names = {folded(name) for name in raw.class_names or ()}
+    if table.ndim != 2 or not 2 <= table.shape[1] == len(texts) <= _MOST_ASKED:
+        return
+    if names & {*map(folded, texts)} or len({*texts}) < len(texts):
+        return
+    codes = {role: np.asarray(raw.labels)}
+    sets, best = {role: raw}, _best_order(codes, {role: raw})
+    sorted_places = np.empty(len(texts), dtype=np.intp)
+    sorted_places[np.argsort(texts)] = np.arange(len(texts))
+    orders = {tuple(order.tolist()): order for order in (best, sorted_places)}
+    answers = []
+    for order in orders.values():
+        own = tuple(texts[k] for k in np.argsort(order))
+        share = _agreement({role: order[codes[role]]}, sets)
+        why = f"In this order the likeliest class is right in {percent(share)} of the rows."
+        answers.append(Answer(_listed(own), why, {"class_names": own}))
+    text = (
+        f"{_listed(texts)}, which no class is called; the columns are {_listed(raw.headings or ())}"
+    )
+    ask = "Which classes are they, in the order of the columns?"
+    raise Question(_place(role, raw), text, ask, tuple(answers))
+
+
+def _best_order(codes: Mapping[Role, Array], sets: Mapping[Role, RawSet]) -> NDArray[np.intp]:
+    """Return of each code the class as which most rows are right, each class once."""
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - few files need it
+
+    n_classes = np.asarray(next(iter(sets.values())).table).shape[1]
+    counts = np.zeros(n_classes**2, dtype=np.int64)
+    for role, labels in codes.items():
+        table = np.asarray(sets[role].table)
+        for rows in row_blocks(*table.shape):
+            pairs = labels[rows].astype(np.intp) * n_classes + table[rows].argmax(axis=1)
+            counts += np.bincount(pairs, minlength=counts.size)
+    by_class = counts.reshape(n_classes, n_classes)
+    return np.asarray(linear_sum_assignment(by_class, maximize=True)[1])
+
+
+def _in_another_order(
+    places: Mapping[Role, Array], sets: Mapping[Role, RawSet], options: Options
+) -> Iterator[str]:
+    """Doubt class names of the user's that fit the labels far better in another order."""
+    names = options.class_names
+    given = {*map(folded, names)}
+    alone = {folded(name) for raw in sets.values() for name in raw.class_names or ()}
+    texts = {folded(text) for raw in sets.values() for text in raw.label_texts or ()}
+    if not texts or not texts <= given or given == alone or len(places) < len(sets):
+        return
+    tables = [np.asarray(raw.table) for raw in sets.values()]
+    if any(table.ndim != 2 or table.shape[1] != len(names) for table in tables):
+        return
+    order = _best_order(places, sets)
+    best = {role: order[values] for role, values in places.items()}
+    now, other = _agreement(places, sets), _agreement(best, sets)
+    error = ((now + other) / sum(map(len, places.values()))) ** 0.5
+    if other - now > _CLEAR * error:
+        own = tuple(names[k] for k in np.argsort(order))
+        yield (
+            f"The likeliest class is right in {percent(now)} of the rows if the columns are"
+            f" {_listed(names)} in this order, as you said, but in {percent(other)} if they are"
+            f" {_listed(own)}."
+        )
 
 
 def _ends(heading: str, text: str) -> bool:
@@ -207,11 +277,12 @@ def _unmatched(raw: RawSet, role: Role, names: set[str]) -> FileError:
     odd = [k for k, text in enumerate(texts) if text not in names] or list(range(len(texts)))
     bad = np.isin(np.asarray(raw.labels), odd)
     listed = " and ".join(quoted(texts[k], 30) for k in odd[:2])
-    more = f" and {len(odd) - 2:,} others" if len(odd) > 2 else ""
+    rest = len(odd) - 2
+    more = f" and {rest:,} other{'s' * (rest > 1)}" if rest > 0 else ""
     return FileError(
         _place(role, raw),
         f"{listed}{more}, which no class is called, {rows_of_file(bad, raw)}",
-        "class numbers, names of the class columns, or your class names",
+        "class numbers, names of the class columns, or your class names (--class-names)",
     )
 
 

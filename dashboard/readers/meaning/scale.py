@@ -344,9 +344,8 @@ def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
         _ask_of_shares(rows)
         other = _is_measure(heading) or rows.high <= _HIGHEST_RATING
         _ask("scores", text, HUNDREDTHS, _LOGITS, doubted=other)
-    raise FileError(
-        "scores", text, "a probability, a percentage or a logit of the event: points are none"
-    )
+    wanted = "a probability, a percentage or a logit of the event; convert points to these first"
+    raise FileError("scores", text, wanted)
 
 
 def _ask_of_shares(rows: Measured) -> None:

@@ -15,7 +15,7 @@ from dashboard.readers.recognition.columns import beyond_luck, lists_classes
 from dashboard.readers.recognition.features import features_of
 from dashboard.readers.recognition.groups import OWNERS
 from dashboard.readers.recognition.proposals import proposals_of
-from dashboard.readers.recognition.set_names import further_sets, parting_of, role_of
+from dashboard.readers.recognition.set_names import further_sets, role_of, rows_of_sets
 from dashboard.readers.recognition.vocabulary import are_weights, is_owner, key_of, words_of
 from dashboard.readers.records import (
     Array,
@@ -401,7 +401,7 @@ class _Named:
 
     def _further(self, k: int) -> ColumnRole:
         key = self.keys[k]
-        if parting_of(self.columns[k]) is not None and "set" not in self.roles.values():
+        if rows_of_sets(self.columns[k]) is not None and "set" not in self.roles.values():
             return "set"
         if are_weights(words_of(self.columns[k].name)):
             return "left out"

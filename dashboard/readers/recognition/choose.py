@@ -41,13 +41,15 @@ def recognise(table: Table, options: Options) -> Reading:
     features = features_of(table)
     given = _given(features, options)
     ranked = sorted(hypotheses(features, given, named=table.named), key=lambda h: -h.total)
-    fitting = [h for h in ranked if _fits(h, given)] or [_as_given(given)]
+    own = (f.place for f in features if table.sheet and f.name == table.sheet)
+    known: dict[int, ColumnRole] = {**dict.fromkeys(own, "group"), **given}  # the file has it not
+    fitting = [h for h in ranked if _fits(h, known)] or [_as_given(given)]
     best = fitting[0]
     if not roles_of(best) or (not given and best.total <= 0):
-        raise FileError(
-            "columns", "no column that can be the outcome, and none that can be a score",
-            "the true class and the score of each row, each in a column",
-        )  # fmt: skip
+        text = "no column that can be the outcome, and none that can be a score"
+        text += next((f"; column {quoted(f.name)} is {f.spelt}" for f in features if f.spelt), "")
+        wanted = "the true class and the score of each row, each in a column"
+        raise FileError("columns", text, wanted)
     best = _of_same_order(best, fitting, features)
     refused.refuse_names(best, features)
     refused.refuse_sums(best, features)

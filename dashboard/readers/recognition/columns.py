@@ -12,12 +12,13 @@ from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.features import MANY, Feature, says_event, table_of
 from dashboard.readers.recognition.outcomes import right_or_wrong
 from dashboard.readers.recognition.ranks import spelt_alike
+from dashboard.readers.recognition.set_names import flag_of
 from dashboard.readers.recognition.vocabulary import (
     LABEL_WORDS,
     PREDICTION_WORDS,
     begins,
     folded,
-    set_of,
+    sets_of,
     spans_of,
     words_of,
 )
@@ -659,7 +660,8 @@ def outcome_alone(feature: Feature, n_columns: int, *, named: bool) -> dict[str,
         "cells say what happened": decided,
         "called something else": max(rest * other, 1.2 * bool(words & terms.PRIOR_WORDS)),
         "cells say the sex": two and kinds <= terms.SEX_VALUES,
-        "cells name sets": bool(kinds) and all(map(set_of, kinds)),
+        "cells name sets": (two and flag_of(feature.name) is not None)
+        or (bool(kinds) and None not in sets_of([*kinds])),
         "called a prediction": predicted and not called,
         "called correct or wrong": is_called_correct(feature),
         "numbers not from 0 or 1": feature.is_number and feature.low not in (0, 1) and not two,

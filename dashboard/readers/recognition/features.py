@@ -23,6 +23,7 @@ from dashboard.readers.recognition.vocabulary import (
     words_of,
 )
 from dashboard.readers.records import Column, Table
+from dashboard.readers.refusal import quoted
 
 MANY = 4_096
 """Of more different values no column says a class."""
@@ -34,7 +35,10 @@ _DATES = re.compile(
     r"|\d{1,2}[-. ][A-Za-z]{3,9}[-. ]\d{2,4}|[A-Za-z]{3,9} \d{1,2}, \d{4}|\d{4}-?[Qq][1-4]",
     re.ASCII,
 )
-_FIRST_TEXTS, _FEW = 200, 4
+_COMMA = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}\s*%?", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)\s*%?", re.ASCII)
+_LIMIT = re.compile(rf"(?:[<>≤≥]=?|~)\s*{_DECIMAL.pattern}", re.ASCII)
+_FIRST_TEXTS, _FEW, _MOST = 200, 4, 0.9
 _MOST_KINDS, _FEW_OTHERS, _HALF, _LEAST_ROWS = 12, 0.2, 0.5, 20
 
 
@@ -159,12 +163,33 @@ class Feature:
     @cached_property
     def unusable(self) -> str:
         """Why it can be neither score nor outcome, as in ``blank in all 240 rows``; or ""."""
-        n_rows = f"in all {len(self.column.values):,} rows"
+        total = len(self.column.values)
+        n_rows = f"in all {total:,} rows"
         if self.n_kinds == 0 and self.kind != "list":
             return self.column.unread or f"blank {n_rows}"
         if self.kind == "text" and all(text[:1] in ("", "=", "#") for text in self.texts):
             return f"a formula without a value {n_rows}"
-        return f"{self.kinds[0][0]} {n_rows}" if self.n_kinds == 1 else ""
+        if self.n_kinds != 1:
+            return ""
+        count = int(self.counts.sum())
+        if count < total:
+            n_rows = f"in {count:,} rows and blank in {total - count:,}"
+        return f"{self.kinds[0][0]} {n_rows}"
+
+    @cached_property
+    def spelt(self) -> str:
+        """Why texts that look like numbers are none; "" of other texts."""
+        texts = [text.strip() for text in self.column.texts or () if text.strip()]
+        texts = texts[:_FIRST_TEXTS] if self.kind == "text" and not self.is_date else []
+        commas = [text for text in texts if _COMMA.fullmatch(text)]
+        if len(commas) > _HALF * len(texts):
+            text = quoted(commas[0], 20)
+            return f"numbers such as {text}, whose comma may mark decimals or thousands"
+        limits = [text for text in texts if _LIMIT.fullmatch(text)]
+        numbers = sum(_DECIMAL.fullmatch(text) is not None for text in texts)
+        if limits and len(limits) + numbers > _MOST * len(texts):
+            return f"numbers with limits such as {' and '.join(map(quoted, limits[:2]))} among them"
+        return ""
 
     @cached_property
     def is_unique(self) -> bool:

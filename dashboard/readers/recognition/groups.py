@@ -12,10 +12,9 @@ from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.features import Feature, may_weigh
 from dashboard.readers.recognition.vocabulary import (
     begins,
-    folded,
     is_no_quantity,
     is_owner,
-    set_of,
+    sets_of,
     words_of,
 )
 from dashboard.readers.records import Array, Column, ColumnRole, SliceColumn
@@ -76,7 +75,7 @@ def says_sets(feature: Feature) -> bool:
     """Return whether all cells name sets, of which there are two or the heading says so."""
     if feature.kind != "text" or not 1 <= feature.n_kinds <= _SETS:
         return False
-    sets = {set_of(folded(kind)) for kind in feature.kinds[0]}
+    sets = {*sets_of(feature.kinds[0])}
     called = bool(terms.SET_COLUMNS.intersection(feature.words))
     return None not in sets and (len(sets) > 1 or called or "training" in sets)
 

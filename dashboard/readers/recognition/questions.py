@@ -213,7 +213,9 @@ def _claim_of(f: Feature) -> tuple[str, int, str]:
     """Return what a heading names, how surely, and why the column cannot be so."""
     score, outcome = claims_score(f), f.claims_outcome
     in_words = f.kind == "text" and score > 1 and not begins(f.words, GROUP_STEMS)
-    why = f.unusable or (f"words such as {quoted(f.kinds[0][0], 20)}" if in_words else "")
+    why = f.unusable
+    if in_words and not why:
+        why = f.spelt or f"words such as {quoted(f.kinds[0][0], 20)}"
     return ("score", score, why) if score >= outcome else ("outcome", outcome, why)
 
 
@@ -286,7 +288,8 @@ def _is_second_outcome(best: Hypothesis, other: Hypothesis, features: Sequence[F
     weak = not _AS_OUTCOME & best.evidence.keys() and best.rises < _WEAK
     if weak and "two values" in other.evidence:
         return not _NO_OUTCOME & other.evidence.keys()
-    fits = not {"cut from the score", "not two values"} & other.evidence.keys()
+    other_kinds = {"cut from the score", "not two values", "cells name sets"}
+    fits = not other_kinds & other.evidence.keys()
     alone = _by_words(best)[0] and not _by_words(other)[0]
     least = 0.0 if claims_outcome(other) >= claims_outcome(best) and not alone else 0.9
     return fits and other.rises > max(least * best.rises, 1.0)

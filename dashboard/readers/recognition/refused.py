@@ -413,7 +413,7 @@ def _no_score(feature: Feature, kinds: frozenset[str]) -> str:
         return "says classes, not how likely they are"
     plain = not feature.is_date and claims_score(feature) < 2  # else it is said anyway
     if texts and plain and feature.n_kinds > _FEW_TEXTS:
-        return f"is text, such as {quoted(texts[0], 20)}"
+        return f"is {feature.spelt or f'text, such as {quoted(texts[0], 20)}'}"
     return ""
 
 

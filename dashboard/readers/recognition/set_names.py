@@ -1,34 +1,37 @@
 """Which set a name speaks of, and the column that says so of each row, or of some."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.groups import in_use
-from dashboard.readers.recognition.vocabulary import set_of, words_of
+from dashboard.readers.recognition.vocabulary import (
+    folded,
+    set_words_of,
+    sets_of,
+    words_of,
+)
 from dashboard.readers.records import (
     Array,
     Column,
     Options,
+    Proposal,
     RawEvent,
     RawSet,
     Reading,
     Role,
     Sentences,
     Table,
+    by_number,
     table_at,
 )
-from dashboard.readers.refusal import plain, quoted
+from dashboard.readers.refusal import Answer, Question, plain, quoted
 
 _SHOWN, _MOST_TEXTS, _FEW = 20, 20, 3
 _OF = {"calibration": "the calibration set", "test": "the test set", "training": "for training"}
-_OTHER = "train"
-"""A text whose rows are in no set."""
 
 
 def role_of(name: str) -> tuple[Role, str]:
@@ -41,7 +44,7 @@ def role_of(name: str) -> tuple[Role, str]:
     >>> role_of("calibration.logits"), role_of("out-of-time probs")
     (('calibration', 'logits'), ('test', 'probs'))
     """
-    words = _words(name)
+    words = set_words_of(name)
     calibration, test = (not known.isdisjoint(words) for known in (terms.CALIBRATION, terms.TEST))
     rest = "_".join(word for word in words if word not in terms.CALIBRATION | terms.TEST)
     if calibration == test:
@@ -51,10 +54,7 @@ def role_of(name: str) -> tuple[Role, str]:
 
 def is_training(name: str) -> bool:
     """Return whether a name speaks of rows that a model was trained on."""
-    return (
-        not terms.TRAINING.isdisjoint(_words(name))
-        or re.search(r"(?<![a-z])in[^a-z]?sample(?![a-z])", name.lower()) is not None
-    )
+    return not terms.TRAINING.isdisjoint(set_words_of(name))
 
 
 def further_sets(names: Iterable[str]) -> set[str]:
@@ -66,20 +66,12 @@ def further_sets(names: Iterable[str]) -> set[str]:
     ({'holdout_y'}, set())
     """
     roles = {name: role for name in names if (role := role_of(name)[0]) != "rows"}
-    usual = {role for name, role in roles.items() if terms.FURTHER.isdisjoint(_words(name))}
+    usual = {role for name, role in roles.items() if terms.FURTHER.isdisjoint(set_words_of(name))}
     return {
         name
         for name, role in roles.items()
-        if role in usual and not terms.FURTHER.isdisjoint(_words(name))
+        if role in usual and not terms.FURTHER.isdisjoint(set_words_of(name))
     }
-
-
-@lru_cache(maxsize=1000)
-def _words(name: str) -> tuple[str, ...]:
-    line = "_".join(words_of(name))
-    for several, one in terms.SEVERAL:
-        line = re.sub(f"(?<![a-z]){several}(?![a-z])", one, line)
-    return tuple(word for word in line.split("_") if word)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,85 +85,111 @@ class Parting(Sentences):
         return {role: raw.rows(rows) for role, rows in self.rows.items()}
 
 
-def parting_of(column: Column) -> Parting | None:
+def rows_of_sets(column: Column, *, by_user: bool = False) -> Parting | None:
     """Return how a column names the sets; None where its cells do not name sets.
 
     Rows of a training set are left out, as a calibrator is fitted on rows that the model has not
-    seen. Where only one other set is left, its rows are one set.
+    seen, and those of a further test set. Where one other set is left, its rows are one set.
 
     Examples
     --------
     >>> column = Column("split", np.array([0, 1, 2, 1], np.int32), ("train", "val", "test"))
-    >>> {role: rows.tolist() for role, rows in parting_of(column).rows.items()}
+    >>> {role: rows.tolist() for role, rows in rows_of_sets(column).rows.items()}
     {'calibration': [False, True, False, True], 'test': [False, False, True, False]}
     """
-    if column.texts is None or column.values.ndim != 1:
+    few = _few_texts(column) if by_user or column.is_text else None
+    if few is None:
         return None
-    codes, texts = in_use(column.values, column.texts)
-    named = [set_of(text) for text in texts]
+    codes, texts = few
+    named, doubts = _named(column, texts), tuple[str, ...]()
+    out = further_sets(texts)
+    if by_user and len(texts) == 2 and None in named and "" not in texts:
+        named, doubts = _of_two(column.name, texts, named)
+    elif by_user:
+        out |= {text for text, of in zip(texts, named, strict=True) if of is None}
+    out = out if {"calibration", "test"} <= {*named} else set()
+    named = ["training" if t in out else of for t, of in zip(texts, named, strict=True)]
     if None in named or len({*named}) < 2:
         return None
-    marks = {
+    marks: dict[Role, NDArray[np.bool_]] = {
         role: np.array([of == role for of in named], dtype=np.bool_)[codes]
-        for role in ("calibration", "test", "training")
+        for role in ("calibration", "test")
     }
     names = {
-        role: " and ".join(
-            plain(t, _SHOWN) for t, of in zip(texts, named, strict=True) if of == role
-        )
-        for role in marks
+        set_: [
+            plain(t or "blank", _SHOWN) for t, of in zip(texts, named, strict=True) if of == set_
+        ]
+        for set_ in (*marks, "training")
     }
-    n_training = int(marks["training"].sum())
-    repairs: tuple[str, ...] = ()
-    if n_training:
-        rows = "training row" if n_training == 1 else "training rows"
-        repairs = (f"{n_training:,} {rows} left out by column {quoted(column.name)}.",)
+    used = marks["calibration"] | marks["test"]
+    repairs = (*_left_out(column, len(used) - int(used.sum()), names["training"] if out else []),)
     if not names["calibration"] or not names["test"]:
-        return Parting({"rows": ~marks["training"]}, repairs=repairs)
+        return Parting({"rows": used}, repairs=repairs, doubts=doubts)
     note = (
-        f"Column {quoted(column.name)}: {names['calibration']} is the calibration set,"
-        f" {names['test']} the test set."
+        f"Column {quoted(column.name)}: {' and '.join(names['calibration'])} is the calibration"
+        f" set, {' and '.join(names['test'])} the test set."
     )
-    sets: dict[Role, NDArray[np.bool_]] = {
-        "calibration": marks["calibration"],
-        "test": marks["test"],
-    }
-    return Parting(sets, notes=(note,), repairs=repairs)
+    return Parting(marks, notes=(note,), repairs=repairs, doubts=doubts)
 
 
-# Rows of each set, also where some are of neither, or of a further set ------------------------
+def _left_out(column: Column, n_left: int, listed: Sequence[str]) -> Iterator[str]:
+    if n_left:
+        rows = f"{'' if listed else 'training '}row{'s' * (n_left > 1)}"
+        which = f": {', '.join(listed)}" if listed else ""
+        yield f"{n_left:,} {rows} left out by column {quoted(column.name)}{which}."
 
 
-def rows_of_sets(column: Column, *, by_user: bool) -> Parting | None:
-    """Return how a column names the sets; None where its cells do not name sets.
+def _named(column: Column, texts: Sequence[str]) -> list[str | None]:
+    """Return which set each cell in use names, beside those of rows that were left out before."""
+    own = column.texts or ()
+    of = dict(zip(own, sets_of(own), strict=True))
+    return [of.get(text) for text in texts]
 
-    Rows of a further test set beside one that is called so are left out.
+
+_OTHER = {"calibration": "test", "test": "calibration", "training": "test"}
+
+
+def _of_two(
+    name: str, texts: Sequence[str], named: Sequence[str | None]
+) -> tuple[list[str | None], tuple[str, ...]]:
+    """Return the sets of two cells by one of them, by the heading, or in order, which is doubted.
 
     Examples
     --------
-    >>> column = Column("set", np.array([0, 1, 2], np.int32), ("val", "test", "holdout"))
-    >>> {role: rows.tolist() for role, rows in rows_of_sets(column, by_user=False).rows.items()}
-    {'calibration': [True, False, False], 'test': [False, True, False]}
+    >>> _of_two("split", ["fold 9", "test"], [None, "test"])
+    (['calibration', 'test'], ())
+    >>> _of_two("holdout", ["0", "1"], [None, None])
+    (['calibration', 'test'], ())
     """
-    if column.texts is None or column.values.ndim != 1:
-        return None
-    codes, texts = in_use(column.values, column.texts)
-    if len(texts) > _MOST_TEXTS:
-        return parting_of(column)
-    out = further_sets(texts) | ({t for t in texts if set_of(t) is None} if by_user else set())
-    if not out or not _both(texts):
-        return parting_of(column)
-    renamed = tuple(_OTHER if text in out else text for text in texts)
-    parting = parting_of(replace(column, values=codes, texts=renamed))
-    if parting is None:
-        return None
-    n_left = len(codes) - sum(int(rows.sum()) for rows in parting.rows.values())
-    listed = ", ".join(
-        plain(t or "blank", 20) for t in texts if t in out or set_of(t) == "training"
+    known, flagged = next(filter(None, named), None), flag_of(name)
+    yes = [folded(text) in terms.YES for text in texts]
+    if known is not None:
+        return [of or _OTHER[known] for of in named], ()
+    if flagged is not None and sum(yes) == 1:
+        return [flagged if its else _OTHER[flagged] for its in yes], ()
+    first, second = sorted(texts, key=by_number)
+    doubt = (
+        f"Only the order of {quoted(first, 20)} and {quoted(second, 20)} in column {quoted(name)}"
+        " says which is the calibration set: the first was taken for it."
     )
-    rows = "row" if n_left == 1 else "rows"
-    left = f"{n_left:,} {rows} left out by column {quoted(column.name)}: {listed}."
-    return replace(parting, repairs=(left,))
+    return ["calibration" if text == first else "test" for text in texts], (doubt,)
+
+
+def flag_of(name: str) -> str | None:
+    """Return of which set a column of yes and no says by its name whether rows are in it.
+
+    Examples
+    --------
+    >>> flag_of("is_test"), flag_of("Holdout"), flag_of("test"), flag_of("is_valid")
+    ('test', 'test', None, None)
+    """
+    words = {*set_words_of(name)}
+    own = words - terms.FLAG_WORDS - terms.BESIDE_SETS
+    known = terms.FLAGS if words & terms.FLAG_WORDS else terms.SURE_FLAGS
+    if len(own) != 1 or not own <= known:
+        return None
+    role = "training" if is_training(name) else role_of(name)[0]
+    return None if role == "rows" else role
 
 
 def set_columns(table: Table, reading: Reading) -> list[Column]:
@@ -211,42 +229,64 @@ def rows_by_set(
 
 def unclear_sets(
     groups: Sequence[Column], of_sets: Sequence[Column], options: Options
-) -> list[str]:
-    """Return a doubt about each grouping column that may name sets but was not followed."""
+) -> tuple[list[str], list[Proposal]]:
+    """Return doubts about grouping columns that may name sets but were not followed.
+
+    And what is proposed of those that are followed once the user says so.
+    """
     doubts: list[str] = []
+    proposals: list[Proposal] = []
     chosen = {name for name, role in options.roles if role == "group"}
     for column in groups if options.sets != "one" else ():
+        name = quoted(column.name)
         if column in of_sets:
-            doubts.append(
-                f"Column {quoted(column.name)} does not say which rows are calibration or test."
-            )
-        if column in of_sets or column.name in chosen:
-            continue
-        texts = _few_texts(column)
-        if texts is None:
-            continue
-        codes, kinds = texts
-        named = np.array([set_of(text) is not None for text in kinds], dtype=np.bool_)
-        name, words = quoted(column.name), {*words_of(column.name)}
-        of = {one for word in words if (one := set_of(word)) is not None}
-        if _both(kinds) and not named.all():
-            doubts.append(
-                f"Column {name} names a calibration and a test set in {named[codes].sum():,} of"
-                f" {len(codes):,} rows, so all rows are one set. Choose Calibration / test as its"
-                " role to leave the others out."
-            )
-        elif 2 <= len(kinds) <= _FEW and words & terms.SET_COLUMNS and not named.any():
-            listed = ", ".join(plain(kind, 20) for kind in kinds)
-            doubts.append(
-                f"Column {name} ({listed}) may tell a calibration from a test set, but does not say"
-                " which is which: all rows are one set. Write val and test into it."
-            )
-        elif len(kinds) == 2 and words & {"is", "in"} and of:
-            doubts.append(
-                f"Column {name} says which rows are {_OF[of.pop()]}, but was not followed: all rows"
-                " are one set. Write val, test or train into it."
-            )
-    return doubts
+            doubts.append(f"Column {name} does not say which rows are calibration or test.")
+        elif column.name not in chosen and (doubt := _unclear(column)):
+            parting = rows_of_sets(column, by_user=True)
+            doubts.append(doubt if parting else f"{doubt} Write val, test or train into it.")
+            if parting is not None:
+                proposals.append(_may_tell(column.name, doubt, parting, options))
+    return doubts, proposals
+
+
+def _may_tell(name: str, doubt: str, parting: Parting, options: Options) -> Proposal:
+    """Propose that a column tells the sets, as it would then be read."""
+    why = " ".join((*parting.notes, *parting.repairs))
+    answers = (
+        Answer("Calibration / test", why, options.with_roles((name, "set"))),
+        Answer("A group", "All rows are one set.", options.with_roles((name, "group"))),
+    )
+    ask = f"Does {quoted(name, 30)} tell a calibration from a test set?"
+    return Proposal(doubt, Question(f"column {quoted(name)}", "may tell two sets", ask, answers))
+
+
+def _unclear(column: Column) -> str:
+    """Return why a column may tell sets that it is not followed in; "" where it is none."""
+    flagged = flag_of(column.name)
+    called = terms.SET_COLUMNS.intersection(set_words_of(column.name))
+    few = _few_texts(column) if flagged or called or column.is_text else None
+    if few is None:
+        return ""
+    codes, kinds = few
+    named, name = _named(column, kinds), quoted(column.name)
+    if {"calibration", "test"} <= {*named} and None in named:
+        n_rows = np.array([of is not None for of in named], dtype=np.bool_)[codes].sum()
+        return (
+            f"Column {name} names a calibration and a test set in {n_rows:,} of {len(codes):,}"
+            " rows, so all rows are one set."
+        )
+    if len(kinds) == 2 and flagged is not None:
+        return (
+            f"Column {name} says which rows are {_OF[flagged]}, but was not followed: all rows"
+            " are one set."
+        )
+    if 2 <= len(kinds) <= _FEW and called and (None in named or len({*named}) < 2):
+        listed = ", ".join(plain(kind, 20) for kind in kinds)
+        return (
+            f"Column {name} ({listed}) may tell a calibration from a test set, but does not say"
+            " which is which: all rows are one set."
+        )
+    return ""
 
 
 def _few_texts(column: Column) -> tuple[Array, tuple[str, ...]] | None:
@@ -256,11 +296,5 @@ def _few_texts(column: Column) -> tuple[Array, tuple[str, ...]] | None:
     if column.texts is not None:
         codes, texts = in_use(column.values, column.texts)
         return (codes, texts) if len(texts) <= _MOST_TEXTS else None
-    if not {*words_of(column.name)} & (terms.SET_COLUMNS | {"is", "in"}):
-        return None
     values, codes = np.unique(column.values, return_inverse=True)
     return (codes, tuple(f"{v:g}" for v in values.tolist())) if len(values) <= _FEW else None
-
-
-def _both(texts: Iterable[str]) -> bool:
-    return {"calibration", "test"} <= {set_of(text) for text in texts}

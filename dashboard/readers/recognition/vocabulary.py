@@ -287,20 +287,40 @@ CALIBRATION = _set(
 TEST = _set(
     "test eval testing evaluation evaluate tst holdout heldout oot oos blind unseen prueba prova"
 )
-TRAINING = _set("train training trn entrenamiento entrainement addestramento trainieren")
+TRAINING = _set("train training trn insample entrenamiento entrainement addestramento trainieren")
+DEVELOPMENT = _set("dev development")
+"""Rows to tune on beside those for training; those for training beside rows to validate on."""
+
+IN_CELLS = {
+    "training": _set("""
+        build learn learning fit fitting ins development modelling modeling estimation
+        entwicklung developpement desarrollo sviluppo apprentissage aprendizaje
+    """),
+    "test": _set("score scoring"),
+}
+"""What says so of rows in a cell, but not in the name of a file or of a column."""
+
 SET_COLUMNS = _set(
     "split set subset partition dataset phase usage role menge stage ensemble sample_type"
     " data_type"
-    " partind fold_type sample"
+    " partind fold_type sample conjunto particion muestra stichprobe"
 )
-BESIDE_SETS = _set("set split data sample menge ")
+BESIDE_SETS = _set("set split data sample menge cohort")
+FLAG_WORDS = _set("is in flag ind indicator")
+"""Words beside that of a set in the name of a column of yes and no."""
+
+SURE_FLAGS = _set("train holdout heldout oot oos insample")
+FLAGS = SURE_FLAGS | _set("training test testing val validation cal calibration")
+"""Sets that the name of such a column may say alone, or beside those words: a test may be one of
+patients."""
+
 FURTHER = _set("""
     tune tuning tst holdout heldout oot oos blind unseen extra other additional second
 """)
 """Words of sets that stand beside a calibration and a test set in some files."""
 SEVERAL = (
     ("hold_out", "holdout"), ("held_out", "heldout"), ("out_of_time", "oot"),
-    ("out_of_sample", "oos"),
+    ("out_of_sample", "oos"), ("in_sample", "insample"), ("part_ind", "partind"),
 )  # fmt: skip
 
 
@@ -422,15 +442,49 @@ def set_of(text: str) -> str | None:
     --------
     >>> set_of("val"), set_of("Test set"), set_of("train"), set_of("test site"), set_of("oot")
     ('calibration', 'test', 'training', None, 'test')
+    >>> set_of("In-sample"), set_of("Build"), set_of("Score")
+    ('training', 'training', 'test')
     """
-    line = "_".join(words_of(text))
-    for several, one in SEVERAL:
-        line = line.replace(several, one)
-    words = {word for word in line.split("_") if word} - BESIDE_SETS
+    words = {*set_words_of(text)} - BESIDE_SETS
     if len(words) != 1:
         return None
     lists = {"calibration": CALIBRATION, "test": TEST, "training": TRAINING}
+    lists = {name: known | IN_CELLS.get(name, frozenset()) for name, known in lists.items()}
     return next((name for name, known in lists.items() if words <= known), None)
+
+
+def sets_of(texts: Sequence[str]) -> list[str | None]:
+    """Return which set each of the different cells of a column names, as `set_of`.
+
+    Examples
+    --------
+    >>> sets_of(["development", "validation"]), sets_of(["train", "development", "test"])
+    (['training', 'calibration'], ['training', 'calibration', 'test'])
+    """
+    named = [set_of(text) for text in texts]
+    developed = [not DEVELOPMENT.isdisjoint(set_words_of(text)) for text in texts]
+    others = {of for of, is_developed in zip(named, developed, strict=True) if not is_developed}
+    beside = next((of for of in ("training", "calibration") if of in others), None)
+    meant = {"training": "calibration", "calibration": "training", None: None}[beside]
+    return [
+        (meant or of) if is_developed else of
+        for of, is_developed in zip(named, developed, strict=True)
+    ]
+
+
+@lru_cache(maxsize=1000)
+def set_words_of(name: str) -> tuple[str, ...]:
+    """Return the words of a name, of which those of a set that are several count as one.
+
+    Examples
+    --------
+    >>> set_words_of("out-of-time probs"), set_words_of("train sample")
+    (('oot', 'probs'), ('train', 'sample'))
+    """
+    line = "_".join(words_of(name))
+    for several, one in SEVERAL:
+        line = re.sub(f"(?<![a-z]){several}(?![a-z])", one, line)
+    return tuple(word for word in line.split("_") if word)
 
 
 def is_called_odds(name: str) -> bool:
