@@ -56,17 +56,8 @@ def show(scene: Scene) -> None:
     st.subheader(sentence, anchor=False)
     knows_groups = method != NO_METHOD and method_by_key(method).knows_groups
     curves = _curves_of_groups(scene) if knows_groups else _choose_curves(scene)
-    note = words.falls_note([c.name for c in curves if c.curve.falls], expert=scene.expert)
-    if note:
-        st.markdown(f":material/warning: {note}")
-    own = any(curve.chosen for curve in curves)
     on_classes = method != NO_METHOD and method_by_key(method).acts_on == "classes"
-    if on_classes:
-        inside = words.INSIDE if own else words.NO_CURVE
-        st.markdown(f":small[{inside.format(name=method_name(method))}]")
-    if knows_groups:
-        columns = [by for by, _ in names_of_groups(scene)]
-        st.markdown(f":small[{words.of_groups(len(curves) - 1, columns)}]")
+    _show_notes(scene, curves, on_classes=on_classes, knows_groups=knows_groups)
     curve_graph, move_graph = results.draw_maps(scene, curves)
     caption = words.map_caption(scene.settings.n_bins, folds=any(one.folds for one in curves))
     if on_classes:
@@ -85,6 +76,21 @@ def show(scene: Scene) -> None:
         show_manual(scene)
     else:
         st.markdown(NO_HAND)
+
+
+def _show_notes(
+    scene: Scene, curves: list[NamedCurve], *, on_classes: bool, knows_groups: bool
+) -> None:
+    """Say which curves fall, and what the curves are of."""
+    note = words.falls_note([c.name for c in curves if c.curve.falls], expert=scene.expert)
+    if note:
+        st.markdown(f":material/warning: {note}")
+    if on_classes:
+        inside = words.INSIDE if any(one.chosen for one in curves) else words.NO_CURVE
+        st.markdown(f":small[{inside.format(name=method_name(scene.settings.method))}]")
+    if knows_groups:
+        columns = [by for by, _ in names_of_groups(scene)]
+        st.markdown(f":small[{words.of_groups(len(curves) - 1, columns)}]")
 
 
 def _curves_of_groups(scene: Scene) -> list[NamedCurve]:
