@@ -300,8 +300,8 @@ def group_curves(fitted: FittedGroupMap) -> dict[tuple[int, int], ScoreCurve]:
     Examples
     --------
     >>> from calibcore.calibrators import ByGroup, PlattScaling
-    >>> scores, hits = [0.3, 0.7] * 20, [0, 1, 1, 0] * 10
-    >>> fitted = ByGroup(PlattScaling()).fit(scores, hits, [1] * 20 + [4] * 20)
+    >>> scores, hits = [0.3, 0.7] * 400, [0, 1] * 200 + [1, 1, 0, 1] * 100
+    >>> fitted = ByGroup(PlattScaling()).fit(scores, hits, [1] * 400 + [4] * 400)
     >>> of_4 = group_curves(fitted)[0, 4]
     >>> bool((of_4.calibrated == fitted.predict(of_4.score, [4] * of_4.score.size)).all())
     True

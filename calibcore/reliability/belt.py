@@ -126,10 +126,10 @@ def calibration_belt(
     >>> scores = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 100)
     >>> hits = np.tile(np.arange(100), 5) < np.repeat([25, 40, 50, 60, 75], 100)
     >>> belt = calibration_belt(scores, hits)
-    >>> belt.degree, belt.coefficients.round(2).tolist(), belt.p_value < 0.001
-    (1, [0.0, 0.49], True)
+    >>> belt.degree, round(float(belt.coefficients[1]), 2), belt.p_value < 0.001
+    (1, 0.5, True)
     >>> [(round(low, 2), round(high, 2), above) for low, high, above in belt.departures(0.95)]
-    [(0.1, 0.34, True), (0.66, 0.9, False)]
+    [(0.1, 0.38, True), (0.62, 0.9, False)]
     """
     return belt_of(tally(scores, hits), levels)
 

@@ -29,7 +29,7 @@ _MATTERS: Sequence[ColumnRole] = (
 
 _CELL = 60
 
-_WIDE, _NARROW = 11.5, 9.5
+_WIDE, _NARROW = 11.5, 9.75
 """Width of a column in rem, where there is room, and on a phone, which shows two of them."""
 
 RULES = f"""

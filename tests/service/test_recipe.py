@@ -110,6 +110,7 @@ def test_an_upload_passes_nginx_without_a_file(browser: Browser, tmp_path: Path)
              "buffer": f"risk,outcome,case\n{rows}".encode()}
         )  # fmt: skip
         expect(page.get_by_text("150,000").first).to_be_visible()
+        expect(page.get_by_text("After Spline").first).to_be_visible()  # once it is fitted
         assert not any(path.is_file() for path in tmp_path.glob("temporary_*/**/*"))
         own.close()
     lines = (tmp_path / "log").read_text("utf-8")
