@@ -495,31 +495,29 @@ def settled_group(
     1
     """
     sizes = np.bincount(places)
+    lowest, highest = np.full(sizes.size, labels.max()), np.full(sizes.size, labels.min())
+    np.minimum.at(lowest, places, labels)
+    np.maximum.at(highest, places, labels)
     many = sizes >= _FEWEST_SETTLED
-    pure = many & _alike(labels, places, sizes.size)
+    pure = many & (lowest == highest)
     decides = np.array_equal(pure, many) and bool(2 * sizes[many].sum() > places.size)
     if in_time and not decides:
         return None
-    least, worst = math.log(_NO_CHANCE), None
-    for group in np.flatnonzero(pure).tolist():
-        rows = places == group
-        k = int(labels[np.argmax(rows)])
+
+    def total(values: Floats) -> Floats:
+        return np.bincount(places, values, sizes.size).astype(np.float64)
+
+    chances = np.full(sizes.size, np.inf)
+    for k in np.unique(lowest[pure]).tolist():
         scores = score_of(k)
-        if not decides and scores[rows].mean() >= _LIKELY:
-            continue
-        frequency = _rising(scores, labels == k)[rows]
-        chance = float(np.log(frequency).sum())
-        if (decides or frequency.mean() < _LIKELY) and chance < least:
-            least, worst = chance, group
-    return worst
-
-
-def _alike(labels: Labels, places: Places, n_groups: int) -> NDArray[np.bool_]:
-    """Mark the groups of which all rows have one label."""
-    lowest, highest = np.full(n_groups, labels.max()), np.full(n_groups, labels.min())
-    np.minimum.at(lowest, places, labels)
-    np.maximum.at(highest, places, labels)
-    return np.asarray(lowest == highest)
+        frequency = _rising(scores, labels == k)
+        with np.errstate(divide="ignore"):
+            chance = total(np.log(frequency))
+        likely = np.maximum(total(scores), total(frequency)) >= _LIKELY * sizes
+        own = pure & (lowest == k) & (decides | ~likely)
+        chances[own] = chance[own]
+    worst = int(chances.argmin())
+    return worst if chances[worst] < math.log(_NO_CHANCE) else None
 
 
 def _rising(scores: Floats, hits: NDArray[np.bool_]) -> Floats:
