@@ -27,7 +27,7 @@ from dashboard.document.blocks import Block, Cell, Sentences, Table
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import Options
-from dashboard.readers.refusal import Question
+from dashboard.readers.refusal import Answer, Question
 from dashboard.report import ReportRequest, Typed, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -277,9 +277,7 @@ def explained(error: CalibrationInputError) -> str:
     first = dict(reversed(ways))
     ways = [way for way in ways if first[way[0]] is way[1]]
     lines = [
-        f"  {options}  ({answer.label}. {answer.why})"
-        if options
-        else f"  {answer.label}. {answer.why}"
+        f"  {options}  ({_meaning(answer)})" if options else f"  {_meaning(answer)}"
         for options, answer in ways
     ]
     return "\n".join([f"Error: {error.field}: {error.actual}. {error.ask}", *lines])
@@ -289,7 +287,12 @@ def proposed(upload: Upload) -> Iterator[str]:
     """Give the options that say what columns may say, a line each."""
     for proposal in upload.proposals:
         for answer in proposal.question.answers:
-            yield f"  {_as_options(answer.change)}  ({answer.label}. {answer.why})"
+            yield f"  {_as_options(answer.change)}  ({_meaning(answer)})"
+
+
+def _meaning(answer: Answer) -> str:
+    """Return what an answer comes to."""
+    return f"{answer.label}. {answer.why}".strip()
 
 
 def _as_options(change: Mapping[str, Any]) -> str:
