@@ -85,8 +85,8 @@ def _of_groups(file: CalibratorFile) -> tuple[list[str], list[str]]:
         ]
     for k, (grouping, fitted) in enumerate(zip(columns, used.values(), strict=True)):
         column = f"groups[:, {k}]" if several else "groups"
-        more, found = _of_column(grouping, fitted.tolist(), column, str(k + 1) if several else "")
-        constants, lines = constants + more, lines + found
+        more, added = _of_column(grouping, fitted.tolist(), column, str(k + 1) if several else "")
+        constants, lines = constants + more, lines + added
     return constants, lines
 
 

@@ -214,8 +214,8 @@ def known_afterwards(
             k = int(labels[np.argmax(rows)])
             n_classes = getattr(next(iter(sets.values())), "n_classes", 2)
             mean = float(score_of(1 if n_classes == 2 else k)[rows].mean())
-            said = f"{np.count_nonzero(rows):,} rows with {plain(name, 40)} {groups[worst]}"
-            sentences[name] = _of_group(name, said, k, mean, sets, raw)
+            members = f"{np.count_nonzero(rows):,} rows with {plain(name, 40)} {groups[worst]}"
+            sentences[name] = _of_group(name, members, k, mean, sets, raw)
     return sentences
 
 
@@ -283,14 +283,14 @@ def _of_group(
     raw: Mapping[Role, RawSet | RawEvent],
 ) -> str:
     rows, part = next(iter(sets.values())), next(iter(raw.values()))
-    said, of = "are right" if k else "are wrong", ""
+    outcome, of = "are right" if k else "are wrong", ""
     if isinstance(rows, LogitSet):
         label = (part.label_name if isinstance(part, RawSet) else None) or ""
         value, column = plain(rows.class_names[k], 30), _IN_COLUMN.fullmatch(label)
-        said = f"have {column[1]} = {value}" if column else f"are of class {value}"
+        outcome = f"have {column[1]} = {value}" if column else f"are of class {value}"
         of = " of that class" if rows.n_classes > 2 else ""
     return (
-        f"All {members} {said}, though their mean score{of} is {percent(mean)}: it seems to be"
+        f"All {members} {outcome}, though their mean score{of} is {percent(mean)}: it seems to be"
         f" {AFTERWARDS}, so it is not used for subgroups. To use it all the same, set its role to"
         f" Grouping (--column {plain(name, 40)}=group)."
     )

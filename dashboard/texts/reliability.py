@@ -218,7 +218,7 @@ def belt_caption(side: Side, *, expert: bool = False) -> str:
     sides = {True: "above the diagonal (scores too low)", False: "below it (scores too high)"}
     if not ranges[True]:
         sides[False] = "below the diagonal (scores too high)"
-    texts = [f"{sides[above]} at {listing(found)}" for above, found in ranges.items() if found]
+    texts = [f"{sides[above]} at {listing(spans)}" for above, spans in ranges.items() if spans]
     text = ", ".join(texts) if texts else "holds the diagonal at all scores"
     text = f"The 95% belt is {text}." if texts else f"The 95% belt {text}."
     if not expert:

@@ -15,7 +15,7 @@ STREAMLITS = (
     # The uploader's field has no role, but a label and a place in the order of focus.
     ("presentation-role-conflict", re.compile(r"stFileUploaderDropzone")),
 )
-"""Streamlit's own findings, by rule and element, which no option of it mends."""
+"""Streamlit's own findings, by rule and element, which no option of it changes."""
 
 
 _OPEN_ALL = """

@@ -423,9 +423,9 @@ def one_yes(keys: Sequence[str]) -> list[str]:
     >>> one_yes(["no", "y", "yes", ""]), one_yes(["yes", "no", "perhaps"])
     (['no', 'y', 'y', ''], ['yes', 'no', 'perhaps'])
     """
-    said = [key for key in dict.fromkeys(keys) if key]
-    firsts = [next((key for key in said if key in own), "") for own in (_SAY_YES, _SAY_NO)]
-    if len(said) < 3 or not all(firsts) or not {*said} <= _SAY_YES | _SAY_NO:
+    different = [key for key in dict.fromkeys(keys) if key]
+    firsts = [next((key for key in different if key in own), "") for own in (_SAY_YES, _SAY_NO)]
+    if len(different) < 3 or not all(firsts) or not {*different} <= _SAY_YES | _SAY_NO:
         return [*keys]
     return [firsts[key in _SAY_NO] if key else "" for key in keys]
 
