@@ -142,6 +142,7 @@ def test_the_maps_page_draws_all_rows_and_groups_and_lists_each_shift(data: byte
     inside = (x > 0.01) & (x < 0.99) & (np.abs(x[:, None] - fitted.edges).min(axis=1) > 0.01)
     assert_allclose(y[inside], fitted.predict(np.clip(x, 0, 1), groups)[inside], atol=3e-3)
     assert any("groups of all columns whose curves differ most" in body for body in bodies(page))
+    assert not any("A calibrated curve passes" in body for body in bodies(page))  # all rows' do not
     (listed,) = [one for one in html_of(page, "parameters") if "ward = geriatrics" in one]
     assert listed.count("<tr>") == 1 + fitted.shift.size
 

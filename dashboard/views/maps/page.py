@@ -59,7 +59,8 @@ def show(scene: Scene) -> None:
     on_classes = method != NO_METHOD and method_by_key(method).acts_on == "classes"
     _show_notes(scene, curves, on_classes=on_classes, knows_groups=knows_groups)
     curve_graph, move_graph = results.draw_maps(scene, curves)
-    caption = words.map_caption(scene.settings.n_bins, folds=any(one.folds for one in curves))
+    folds = any(one.folds for one in curves)
+    caption = words.map_caption(scene.settings.n_bins, folds=folds, of_groups=knows_groups)
     if on_classes:
         _show_cloud(scene, words.row_names(event))
         with st.expander(words.CURVES_OF_SCORES):

@@ -203,12 +203,10 @@ CURVES_OF_SCORES = "Calibrators of the event's score"
 SHIFT = "Change in score"
 
 
-def map_caption(n_bins: int, *, folds: bool = False) -> str:
-    """Return what the graph of the curves shows."""
-    text = (
-        f"Diamonds: observed frequency in {n_bins} bins, 95% CI. A calibrated curve passes through"
-        " them."
-    )
+def map_caption(n_bins: int, *, folds: bool = False, of_groups: bool = False) -> str:
+    """Return what the graph of the curves shows; ``of_groups``: whether these are of groups."""
+    text = f"Diamonds: observed frequency in {n_bins} bins, 95% CI"
+    text += " (all rows)." if of_groups else ". A calibrated curve passes through them."
     return f"{text} Thin lines: fitted without each fold." if folds else text
 
 
