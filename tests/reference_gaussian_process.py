@@ -76,15 +76,16 @@ def kl_divergence(process: Process) -> float:
     return 0.5 * (trace + distance - len(offset) + float(log_dets))
 
 
-def elbo(process: Process, logits: Table, labels: Sequence[int]) -> float:
+def elbo(process: Process, logits: Table, labels: Sequence[int], weights: Numbers) -> float:
     terms = [-kl_divergence(process)]
-    for row, label in zip(logits, labels, strict=True):
+    for row, label, weight in zip(logits, labels, weights, strict=True):
         kept = [k for k in range(len(row)) if row[k] > -math.inf]
         inputs = log_softmax([[row[k] for k in kept]])[0]
         latents = [latent(process, x) for x in inputs]
         noise = process.amplitude**2 * process.noise
         terms.append(
-            expected_log_likelihood(
+            weight
+            * expected_log_likelihood(
                 [mean for mean, _ in latents],
                 [variance + noise for _, variance in latents],
                 kept.index(label),

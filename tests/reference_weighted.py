@@ -102,6 +102,34 @@ def sweep_ece(rows: Rows) -> float:
     return ece(rows, n_bins)
 
 
+def bbq(rows: Rows, asked: float) -> float:
+    """Bayesian binning into quantiles, with sums of weights of mean 1 as rows and hits."""
+    total = math.fsum(rows.weights) / len(rows.weights)
+    each = [w / total for w in rows.weights]
+    evidence, values = [], []
+    for n_bins in range(1, math.ceil(len(each) / 5) + 1):
+        ends, log_likelihood, value = edges(rows, n_bins), [], math.nan
+        for b in range(n_bins):
+            inside = [
+                (w, h)
+                for w, s, h in zip(each, rows.scores, rows.hits, strict=True)
+                if (ends[b] < s or (b == 0 and s == 0)) and s <= ends[b + 1]
+            ]
+            n, hits = math.fsum(w for w, _ in inside), math.fsum(w * h for w, h in inside)
+            middle = min(max((ends[b] + ends[b + 1]) / 2, 0.005), 0.995)
+            log_likelihood += [
+                -math.lgamma(n + 2),
+                math.lgamma(hits + 2 * middle) - math.lgamma(2 * middle),
+                math.lgamma(n - hits + 2 - 2 * middle) - math.lgamma(2 - 2 * middle),
+            ]
+            if (ends[b] < asked or (b == 0 and asked == 0)) and asked <= ends[b + 1]:
+                value = (hits + 2 * middle) / (n + 2)
+        evidence.append(math.fsum(log_likelihood))
+        values.append(value)
+    likelihood = [math.exp(one - max(evidence)) for one in evidence]
+    return math.fsum(p * v for p, v in zip(likelihood, values, strict=True)) / math.fsum(likelihood)
+
+
 def half_width(rows: Rows) -> float:
     of_hits = [(w, s) for w, s, h in zip(rows.weights, rows.scores, rows.hits, strict=True) if h]
     total = math.fsum(w for w, _ in of_hits)

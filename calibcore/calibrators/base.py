@@ -324,55 +324,27 @@ class SlowVectorMap(VectorMap):
         """Fit as `VectorMap.fit`, calling ``progress`` with the share of the fit that is done."""
 
 
-WEIGHING = (
-    "frequency_weights(...), or a calibrator that weighs rows: Platt scaling, beta calibration,"
-    " isotonic regression, histogram binning, the spline, their lifts to all classes and by group,"
-    " temperature scaling by NLL, vector, matrix or Dirichlet scaling"
-)
-"""What is wanted where a calibrator has no form for sampling weights."""
-
-
-def repeated(
-    calibrator: object, inputs: ArrayLike, outcomes: ArrayLike, sample_weight: SampleWeight
-) -> tuple[ArrayLike, ArrayLike]:
-    """Repeat rows of scores or logits as often as frequency weights say.
-
-    Raises
-    ------
-    CalibrationInputError
-        Sampling weights, for which the calibrator has no form.
-    """
-    if sample_weight is None:
-        return inputs, outcomes
-    rows = validation.array_of(inputs, "rows")
-    truth = validation.array_of(outcomes, "outcomes")
-    weights = weights_of(sample_weight, len(rows))
-    if weights is None or not weights.counts:
-        actual = f"sampling weights for {type(calibrator).__name__}"
-        raise CalibrationInputError("sample_weight", actual, WEIGHING)
-    chosen = repeats(weights)
-    if len(truth) != len(rows):
-        return rows, truth  # refused by whoever fits them
-    return rows[chosen], truth[chosen]
-
-
 def weighed_rows(
-    calibrator: object, inputs: ArrayLike, outcomes: ArrayLike, sample_weight: SampleWeight
+    inputs: ArrayLike, outcomes: ArrayLike, sample_weight: SampleWeight
 ) -> tuple[ArrayLike, ArrayLike, RowWeights | None]:
-    """Repeat rows as `repeated`; keep sampling weights, without the rows of weight 0.
+    """Repeat rows as often as frequency weights say; keep sampling weights, but those of 0.
 
     Raises
     ------
     CalibrationInputError
         Weights that are none.
     """
-    rows = None if sample_weight is None else validation.array_of(inputs, "rows")
-    weights = None if rows is None else weights_of(sample_weight, len(rows))
-    if rows is None or weights is None or weights.counts:
-        return *repeated(calibrator, inputs, outcomes, sample_weight), None
-    truth, some = validation.array_of(outcomes, "outcomes"), weights.values > 0
-    if len(truth) != len(rows):
+    if sample_weight is None:
+        return inputs, outcomes, None
+    rows = validation.array_of(inputs, "rows")
+    truth = validation.array_of(outcomes, "outcomes")
+    weights = weights_of(sample_weight, len(rows))
+    if weights is None or len(truth) != len(rows):
         return rows, truth, None  # refused by whoever fits them
+    if weights.counts:
+        chosen = repeats(weights)
+        return rows[chosen], truth[chosen], None
+    some = weights.values > 0
     return rows[some], truth[some], RowWeights(shares_of(weights.values[some]), "sampling")
 
 

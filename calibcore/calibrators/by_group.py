@@ -192,8 +192,8 @@ class ByGroup(GroupMap):
         sample_weight: SampleWeight = None,
     ) -> FittedByGroup:
         if groups is not None and sample_weight is not None:
-            groups = weighed_rows(self, np.asarray(scores), groups, sample_weight)[1]
-        scores, hits, weights = weighed_rows(self, scores, hits, sample_weight)
+            groups = weighed_rows(np.asarray(scores), groups, sample_weight)[1]
+        scores, hits, weights = weighed_rows(scores, hits, sample_weight)
         checked, outcomes = validation.scores_and_hits(scores, hits)
         of_all = self.score_map.fit(checked, outcomes, **weights_named(weights))
         known = np.zeros(checked.size, np.int64)

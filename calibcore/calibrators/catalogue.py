@@ -192,7 +192,6 @@ ONE_VS_REST_BBQ = Method(
     preserves_accuracy=False,
     fits=Fits("curves", per_class=1),
     cost=Cost((930, 1_000, 470), memory=4.0),
-    weighs=False,
 )
 
 

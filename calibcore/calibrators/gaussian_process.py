@@ -21,12 +21,12 @@ from calibcore.calibrators.base import (
     Rules,
     SlowVectorMap,
     part_of,
-    repeated,
+    weighed_rows,
 )
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
 from calibcore.calibrators.method import Cost, Fits, Method, WholeNumber
 from calibcore.calibrators.temperature import TemperatureScaling
-from calibcore.data import LogitSet
+from calibcore.data import LogitSet, with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import LOG2_E, below_largest
 from calibcore.results import result_class
@@ -239,6 +239,8 @@ class Cells:
     own_index: NDArray[np.uint16]
     own_weight: NDArray[np.float32]
     """The same of each row's true class; shape (n_samples,)."""
+    row_weight: Floats
+    """How many rows each counts as; shape (n_samples,)."""
 
     def thinned(self, step: int) -> "Cells":
         """Keep every ``step``-th row."""
@@ -248,14 +250,15 @@ class Cells:
             self.weight[::step],
             self.own_index[::step],
             self.own_weight[::step],
+            self.row_weight[::step],
         )
 
     def counts(self) -> Floats:
-        """Return each node's share of all cells."""
+        """Return how many cells each node has, by the weights of their rows."""
         total = np.zeros(len(self.nodes))
         for rows in row_blocks(*self.index.shape):
-            ones = np.ones(self.index[rows].shape)
-            total += scatter(self.index[rows], self.weight[rows], ones, len(total))
+            each = np.repeat(self.row_weight[rows], self.index.shape[1])
+            total += scatter(self.index[rows], self.weight[rows], each, len(total))
         return total
 
 
@@ -303,15 +306,16 @@ def inputs(logits: Logits) -> Floats:
     return table
 
 
-def place(logits: Logits, labels: Labels) -> Cells:
-    """Put a table of logits on the line of nodes.
+def place(logits: Logits, labels: Labels, weights: Floats | None = None) -> Cells:
+    """Put a table of logits on the line of nodes, with the rows' weights.
 
     Each row is sorted, and rows are put in an order of their content, so that neither the order of
     the rows nor that of the classes changes a sum's rounding.
     """
     n_rows, n_classes = logits.shape
     own, keys, lowest, highest = _survey(logits, labels)
-    order = np.lexsort((*keys.T, own))
+    each = np.ones(n_rows) if weights is None else weights
+    order = np.lexsort((each, *keys.T, own))
     if logits.size < N_NODES:
         nodes = np.unique(inputs(_sorted_rows(logits)))
         nodes = nodes[np.isfinite(nodes)]
@@ -323,7 +327,7 @@ def place(logits: Logits, labels: Labels) -> Cells:
     for rows in row_blocks(n_rows, n_classes):
         table = inputs(_sorted_rows(logits[order[rows]]))
         index[rows], weight[rows] = _between(nodes, table)
-    return Cells(nodes, index, weight, *_between(nodes, own[order]))
+    return Cells(nodes, index, weight, *_between(nodes, own[order]), each[order])
 
 
 def _survey(logits: Logits, labels: Labels) -> tuple[Floats, Floats, float, float]:
@@ -408,7 +412,7 @@ def bound(q_mean: Floats, kernel: Kernel, places: Floats, cells: Cells) -> Bound
     inside = ((factor.T @ white) ** 2).sum(axis=0)
     rest = 1 + noise - (white * white).sum(axis=0)
     variance = amplitude**2 * (rest + inside)
-    own = scatter(cells.own_index, cells.own_weight, np.ones(len(cells.own_index)), len(mean))
+    own = scatter(cells.own_index, cells.own_weight, cells.row_weight, len(mean))
     slope = own - _second_pass(cells, mean, variance)
     value = float(
         own @ mean
@@ -450,7 +454,8 @@ def _probabilities(cells: Cells, mean: Floats) -> Iterator[tuple[slice, Floats, 
         np.exp(table, out=table)
         totals = table.sum(axis=1, keepdims=True)
         table /= totals
-        yield rows, table, float(largest.sum() + np.log(totals).sum())
+        each = cells.row_weight[rows, np.newaxis]
+        yield rows, table, float((each * largest).sum() + (each * np.log(totals)).sum())
 
 
 def _interpolated(values: Floats, steps: Floats, cells: Cells, rows: slice) -> Floats:
@@ -466,8 +471,8 @@ def _first_pass(cells: Cells, mean: Floats) -> tuple[float, Floats]:
     log_total, spread = 0.0, np.zeros(len(cells.nodes))
     for rows, p, total in _probabilities(cells, mean):
         log_total += total
-        np.subtract(p, p * p, out=p)
-        spread += scatter(cells.index[rows], cells.weight[rows], p, len(spread))
+        own = (p - p * p) * cells.row_weight[rows, np.newaxis]
+        spread += scatter(cells.index[rows], cells.weight[rows], own, len(spread))
     return log_total, spread
 
 
@@ -481,6 +486,7 @@ def _second_pass(cells: Cells, mean: Floats, variance: Floats) -> Floats:
         tilt *= p
         loss = p - p * tilt.sum(axis=1, keepdims=True)
         loss += tilt
+        loss *= cells.row_weight[rows, np.newaxis]
         slope += scatter(cells.index[rows], cells.weight[rows], loss, len(slope))
     return slope
 
@@ -613,7 +619,7 @@ class _Search:
         """Search from a start; gives mean of q, log amplitude, log lengthscale."""
         from scipy.optimize import Bounds, OptimizeResult, minimize  # noqa: PLC0415 - slow to import
 
-        n_rows, n_free = len(self._cells.index), len(start) - 2
+        n_rows, n_free = float(self._cells.row_weight.sum()), len(start) - 2
         low = np.concatenate([np.full(n_free, -np.inf), self._limits.lowest])
         high = np.concatenate([np.full(n_free, np.inf), self._limits.highest])
         self.path.append(-n_rows * self._loss(start)[0])
@@ -647,7 +653,7 @@ class _Search:
         self._progress(self._share)  # not from scipy's callback, which swallows StopIteration
         kernel = self._limits.kernel(parameters)
         result = bound(parameters[:-2], kernel, self._places, self._cells)
-        n_rows = len(self._cells.index)
+        n_rows = float(self._cells.row_weight.sum())
         return -result.value / n_rows, -result.gradient / n_rows
 
 
@@ -839,6 +845,7 @@ class GaussianProcessCalibration(SlowVectorMap):
     The program searches the white noise too. On every sample tried this bound is highest without
     any, so it stays at `NOISE` of the kernel's variance, which keeps the matrices well-conditioned.
     Amplitude and lengthscale stay within `gaussian_process_search.AMPLITUDES` and ``LENGTHSCALES``.
+    Sampling weights, of mean 1, weigh the rows' terms of the sum: a pseudo-posterior.
     The bound can have more than one flat top; the one reached from the start above is given.
 
     Inducing places are the means of one-dimensional k-means on all inputs, started at their
@@ -857,7 +864,7 @@ class GaussianProcessCalibration(SlowVectorMap):
     ----------
     Wenger, Kjellstroem, Triebel, Non-Parametric Calibration for Classification, AISTATS 2020.
     Hensman, Matthews, Ghahramani, Scalable Variational Gaussian Process Classification,
-    AISTATS 2015.
+    AISTATS 2015. Weights: Savitsky and Toth, Electronic Journal of Statistics 2016.
 
     Examples
     --------
@@ -882,21 +889,23 @@ class GaussianProcessCalibration(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedGaussianProcess:
-        logits, labels = repeated(self, logits, labels, sample_weight)
-        rows = LogitSet(logits, labels)
+        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
+        rows = with_design(LogitSet(logits, labels), sample_weight=weights)
         possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
         warnings = list(_input_warnings(rows, int(np.count_nonzero(~possible))))
         if not possible.any():
             return _identity((*warnings, "No row is left, so nothing is changed."))
         if not possible.all():
             rows = rows.rows(possible)
-        return self._fit(rows.logits, rows.labels, warnings, progress or _untold)
+        return self._fit(rows, warnings, progress or _untold)
 
     def _fit(
-        self, logits: Logits, labels: Labels, warnings: list[str], progress: Progress
+        self, rows: LogitSet, warnings: list[str], progress: Progress
     ) -> FittedGaussianProcess:
-        cells = place(logits, labels)
-        temperature = max(TemperatureScaling().fit(logits, labels).temperature, 0.1)
+        logits, labels, weights = rows.logits, rows.labels, rows.weights
+        cells = place(logits, labels, None if weights is None else weights.values)
+        tempered = TemperatureScaling().fit(logits, labels, sample_weight=weights)
+        temperature = max(tempered.temperature, 0.1)
         slope = float(f"{1 / temperature:.2g}")  # alike, however its sums were rounded
         optimum = search(cells, self.n_inducing, self.max_iterations, slope, progress)
         progress(1.0)
@@ -1035,5 +1044,4 @@ GAUSSIAN_PROCESS = Method(
     preserves_accuracy=False,
     fits=Fits("curves", 1),
     cost=Cost((18_000, 12_000, 7_000), fixed=2.5e8),
-    weighs=False,
 )

@@ -145,7 +145,7 @@ class Lift(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedLift:
-        logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
+        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         return self.fit_probabilities(
             lambda some: softmax(rows.logits[some]), rows.n_classes, rows.labels, progress, weights
@@ -670,7 +670,7 @@ class PooledScores:
         self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedPooledScores:
         """Fit on the logits and labels of the calibration set, as `PooledClasses.fit`."""
-        logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
+        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         table = softmax(rows.logits)
         fitted = _fit_pooled(self.score_map, table, rows.labels, weights=weights)
@@ -763,7 +763,7 @@ class Chain(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedChain:
-        logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
+        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         first = _fit(self.first, rows, part_of(progress, 0.0, 0.5), weights)
         second: FittedVectorMap

@@ -17,7 +17,7 @@ from calibcore.calibrators.base import (
     GroupMap,
     Lengths,
     Rules,
-    repeated,
+    weighed_rows,
 )
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
 from calibcore.calibrators.method import Cost, Fits, Method
@@ -26,7 +26,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import log_odds, sigmoid
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits, Labels
-from calibcore.weights import SampleWeight
+from calibcore.weights import SampleWeight, refuse_sampling
 
 _FOLDS = 5
 
@@ -239,8 +239,10 @@ class Multicalibration(GroupMap):
         sample_weight: SampleWeight = None,
     ) -> FittedMulticalibration:
         if groups is not None:
-            groups = repeated(self, groups, hits, sample_weight)[0]
-        scores, hits = repeated(self, scores, hits, sample_weight)
+            groups = weighed_rows(groups, hits, sample_weight)[0]
+        scores, hits, weights = weighed_rows(scores, hits, sample_weight)
+        if weights is not None:
+            refuse_sampling("multicalibration", "a search that a test of equal rows ends")
         checked, outcomes = validation.scores_and_hits(scores, hits)
         none = np.empty((checked.size, 0), dtype=np.int64)
         table = none if groups is None else _table(groups, checked.size)

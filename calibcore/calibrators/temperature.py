@@ -15,7 +15,6 @@ from calibcore.calibrators.base import (
     FittedVectorMap,
     Positive,
     VectorMap,
-    repeated,
     weighed_rows,
 )
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, rounded
@@ -137,10 +136,19 @@ class Rows:
         """Number of rows, or the sum of their weights."""
         return self.n_rows if self.weights is None else float(self.weights.sum())
 
+    def sum_of(self, values: NDArray[Any]) -> float:
+        """Return the weighted sum of one value a row."""
+        return float(values.sum() if self.weights is None else self.weights @ values)
+
     def average(self, values: NDArray[Any]) -> float:
         """Return the mean of one value a row."""
-        total = values.sum() if self.weights is None else self.weights @ values
-        return float(total) / self.weight
+        return self.sum_of(values) / self.weight
+
+    def averages(self, table: Floats) -> Floats:
+        """Return the mean of each line of a table, which has one value a row."""
+        if self.weights is None:
+            return np.asarray(table.mean(axis=1))
+        return np.asarray(table @ self.weights / self.weight)
 
     @property
     def parts(self) -> list["Rows"]:
@@ -291,7 +299,7 @@ def _exponentials(z: NDArray[Any], inverse: float, out: NDArray[Any]) -> None:
 
 
 def squared_terms(
-    inverse: float, own: Floats, sums: Floats
+    inverse: float, rows: Rows, own: Floats, sums: Floats
 ) -> tuple[tuple[float, ...], tuple[float, ...], Floats, Floats]:
     """Average sum_k p_k^2 and p_y over the rows, with derivatives, given `Rows.products`.
 
@@ -302,14 +310,15 @@ def squared_terms(
     mean, twice = az / a, aaz / aa
     variance = azz / a - mean * mean
     bend = 4 * (aazz / aa - twice * twice) - 2 * variance
-    itself = mean_term(aa / (a * a), 2 * (twice - mean), bend)
-    truth = mean_term(np.exp(inverse * own) / a, own - mean, -variance)
+    itself = mean_term(rows, aa / (a * a), 2 * (twice - mean), bend)
+    truth = mean_term(rows, np.exp(inverse * own) / a, own - mean, -variance)
     return itself, truth, mean, variance
 
 
-def mean_term(value: Floats, slope: Floats, bend: Floats) -> tuple[float, float, float]:
+def mean_term(rows: Rows, value: Floats, slope: Floats, bend: Floats) -> tuple[float, float, float]:
     """Average exp(f) and its two derivatives over the rows, given exp(f), f' and f''."""
-    n_rows, once = value.size, value * slope
+    value = value if rows.weights is None else rows.weights * value
+    n_rows, once = rows.weight, value * slope
     second = float(once @ slope) + float(value @ bend)
     return float(value.sum()) / n_rows, float(once.sum()) / n_rows, second / n_rows
 
@@ -428,10 +437,7 @@ class TemperatureScaling(VectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedTemperature:
-        if self.loss == "nll":
-            logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
-        else:
-            (logits, labels), weights = repeated(self, logits, labels, sample_weight), None
+        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
         return fit_temperature(Rows.checked(logits, labels).weighted_by(weights), self.loss)
 
 
@@ -617,7 +623,7 @@ def _squared_terms(inverse: float, rows: Rows) -> list[float]:
     sums = np.empty((6, rows.n_rows))
     for place, tables in rows.blocks(np.float64, 3):
         sums[:, place] = rows.products(inverse, tables)
-    squares, truth, _, _ = squared_terms(inverse, np.maximum(rows.own, FLOOR), sums)
+    squares, truth, _, _ = squared_terms(inverse, rows, np.maximum(rows.own, FLOOR), sums)
     return [one - 2 * two for one, two in zip(squares, truth, strict=True)]
 
 
@@ -625,7 +631,7 @@ def _on_grid(rows: Rows) -> Floats:
     """Evaluate the squared error to some digits at each inverse temperature of the grid."""
     total, twice = np.split(rows.rough_totals(np.concatenate([_GRID, 2 * _GRID])), 2)
     truth = np.exp(np.multiply.outer(_GRID, np.maximum(rows.own, FLOOR))) / total
-    return np.asarray((twice / (total * total) - 2 * truth).mean(axis=1) + 1)
+    return rows.averages(twice / (total * total) - 2 * truth) + 1
 
 
 def _deepest(rows: Rows) -> float:

@@ -106,7 +106,7 @@ def test_calibrators_that_cannot_weigh_are_not_offered() -> None:
     page = open_upload(visits(), roles=BOTH)
     offered = {one for box in page.selectbox if box.key == "method_seen" for one in box.options}
     assert "Platt scaling" in offered
-    assert "BBQ" not in offered
+    assert "Venn-Abers" not in offered
 
 
 def test_scores_that_are_meant_for_the_stated_share_already_are_said_to_be() -> None:

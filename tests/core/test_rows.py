@@ -315,8 +315,8 @@ def test_weights_beside_a_split_or_wrong_ones_are_refused() -> None:
         audit(SCORES, HITS, clusters=["a"] * N)
     with pytest.raises(CalibrationInputError, match="clusters"):
         audit(SCORES, HITS, clusters=["a", "b"])
-    with pytest.raises(CalibrationInputError, match="BBQ"):
-        audit(SCORES, HITS, sample_weight=WEIGHTS, calibrator="bbq")
+    with pytest.raises(CalibrationInputError, match="Venn-Abers"):
+        audit(SCORES, HITS, sample_weight=WEIGHTS, calibrator="venn_abers")
 
 
 def test_weights_and_clusters_go_along_with_rows() -> None:

@@ -19,7 +19,7 @@ from calibcore.calibrators.base import (
     Progress,
     Rules,
     SlowVectorMap,
-    repeated,
+    weighed_rows,
 )
 from calibcore.calibrators.descriptions import (
     SOFTMAX,
@@ -33,7 +33,7 @@ from calibcore.calibrators.lifts import keep_decisions
 from calibcore.calibrators.method import Cost, Fits, Method, WholeNumber
 from calibcore.calibrators.score_maps.beta import CURVE
 from calibcore.calibrators.temperature import LOSSES, Loss, TemperatureScaling
-from calibcore.data import LogitSet
+from calibcore.data import LogitSet, with_design
 from calibcore.probabilities import below_largest
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels, Logits
@@ -70,11 +70,12 @@ class Maps(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Rows that are worked on together: ln p and ln(1 - p) of all classes, and the true classes."""
+    """Rows worked on together: ln p and ln(1 - p) of all classes, the true ones, and weights."""
 
     low: Floats
     high: Floats
     labels: Labels
+    weights: Floats
 
 
 def maps_of(parameters: Floats) -> Maps:
@@ -144,14 +145,15 @@ class Done:
 class Search:
     """The loss of an ensemble on given rows, and the search for its minimum."""
 
-    def __init__(self, logits: Logits, labels: Labels, loss: Loss, done: Done) -> None:
-        self.logits, self.labels, self.loss, self.done = logits, labels, loss, done
-        self._cache = list(self._blocks()) if logits.size <= _CACHE_CELLS else None
+    def __init__(self, rows: LogitSet, loss: Loss, done: Done) -> None:
+        self.logits, self.labels, self.loss, self.done = rows.logits, rows.labels, loss, done
+        self.weights = np.ones(rows.n_samples) if rows.weights is None else rows.weights.values
+        self._cache = list(self._blocks()) if self.logits.size <= _CACHE_CELLS else None
 
     def _blocks(self) -> Iterator[_Block]:
         """Make blocks of rows in turn."""
         for rows in small_blocks(*self.logits.shape):
-            yield _Block(*logarithms(self.logits[rows]), self.labels[rows])
+            yield _Block(*logarithms(self.logits[rows]), self.labels[rows], self.weights[rows])
 
     def minimise(self, start: Floats) -> tuple[Floats, bool]:
         """Search from parameters of shape (4, n_maps); tell whether the search converged."""
@@ -181,17 +183,18 @@ class Search:
         # From the weights to their logarithms, which go through a softmax
         gradient[3] = maps.weights * (gradient[3] - maps.weights @ gradient[3])
         self.done.tell()
-        return value / len(self.labels), gradient.ravel() / len(self.labels)
+        total = float(self.weights.sum())
+        return value / total, gradient.ravel() / total
 
     def _add_nll(self, block: _Block, maps: Maps, gradient: Floats) -> float:
         """Add a block of rows to the gradient, and give its loss."""
-        low, high, labels = block
+        low, high, labels, weights = block
         applied = [one_map(low, high, maps, number) for number in range(len(maps.weights))]
         at = np.arange(len(labels))
         chances = np.stack([part[at, labels] for part, _ in applied])
         own = np.maximum(maps.weights @ chances, TINY)
         for number, (part, slack) in enumerate(applied):
-            share = chances[number] / own
+            share = weights * chances[number] / own
             gradient[3, number] -= share.sum()
             own_slack = slack[at, labels]
             pull = np.multiply(part, slack, out=part)
@@ -200,24 +203,25 @@ class Search:
             sums[1] += own_slack * high[at, labels]
             sums[2] -= own_slack
             gradient[:3, number] += np.stack(sums) @ (maps.weights[number] * share)
-        return -float(np.log(own).sum())
+        return -float((weights * np.log(own)).sum())
 
     def _add_squared(self, block: _Block, maps: Maps, gradient: Floats) -> float:
         """Add a block of rows to the gradient, and give its loss."""
-        low, high, labels = block
+        low, high, labels, weights = block
         applied = [one_map(low, high, maps, number) for number in range(len(maps.weights))]
         off = np.zeros(low.shape)
         for weight, (part, _) in zip(maps.weights, applied, strict=True):
             off += weight * part
         off[np.arange(len(labels)), labels] -= 1
+        each = weights[:, np.newaxis] * off
         for number, (part, slack) in enumerate(applied):
-            pull = 2 * off * part
+            pull = 2 * each * part
             total = row_totals(pull)
             gradient[3, number] += total.sum()
             pull -= part * total
             pull *= slack * maps.weights[number]
             gradient[:3, number] += np.vdot(pull, low), -np.vdot(pull, high), pull.sum()
-        return float(np.square(off).sum())
+        return float((each * off).sum())
 
 
 def small_blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
@@ -384,23 +388,25 @@ class BetaEnsemble(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedBetaEnsemble:
-        logits, labels = repeated(self, logits, labels, sample_weight)
-        checked = LogitSet(logits, labels)
+        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
+        checked = with_design(LogitSet(logits, labels), sample_weight=weights)
         # The squared error is finite whatever the model rules out.
         possible, left_out = _possible(checked) if self.loss == "nll" else (checked, ())
         if possible is None:
             return _identity(*left_out, _NOTHING_LEFT)
         rows = _laid_out(possible)
-        tempered = TemperatureScaling(loss=self.loss).fit(rows.logits, rows.labels)
+        tempered = TemperatureScaling(loss=self.loss).fit(
+            rows.logits, rows.labels, sample_weight=rows.weights
+        )
         if tempered.warnings and tempered.temperature == 1:  # nothing to find
             return _identity(*left_out, *tempered.warnings)
         few = slice(None, None, max(1, min(rows.n_samples // _FIRST_ROWS, 12)))
         done = Done(progress, rows.logits.size)
-        search = Search(rows.logits[few], rows.labels[few], self.loss, done)
+        search = Search(rows.rows(np.arange(rows.n_samples)[few]), self.loss, done)
         tried = [search.minimise(start) for start in _starts(self.n_maps, 1 / tempered.temperature)]
         best, converged = min(tried, key=lambda run: search.evaluate(run[0].ravel())[0])
         if few.step > 1:
-            search = Search(rows.logits, rows.labels, self.loss, done)
+            search = Search(rows, self.loss, done)
             best, converged = search.minimise(best)
         maps = maps_of(best)
         warnings = left_out if converged else (*left_out, _NOT_CONVERGED)
@@ -417,7 +423,7 @@ def _possible(rows: LogitSet) -> tuple[LogitSet | None, tuple[str, ...]]:
     possible = np.isfinite(rows.logits[np.arange(rows.n_samples), rows.labels])
     if possible.all():
         return rows, ()
-    left = LogitSet(rows.logits[possible], rows.labels[possible]) if possible.any() else None
+    left = rows.rows(possible) if possible.any() else None
     return left, (_LEFT_OUT.format(np.count_nonzero(~possible)),)
 
 
@@ -425,7 +431,7 @@ def _laid_out(rows: LogitSet) -> LogitSet:
     """Round the distances to each row's largest logit, sort them, and the rows.
 
     Rows come by how far the true class is below the largest logit, then by how far all are, so that
-    one in a few of them is like all. Where these are equal, the rows' bytes decide.
+    one in a few of them is like all. Where these are equal, the weights and the rows' bytes decide.
     """
     table: Any = np.sort(rows.logits, axis=1)
     largest = table[:, -1:].astype(np.float64)
@@ -439,9 +445,11 @@ def _laid_out(rows: LogitSet) -> LogitSet:
             table[part] = below
             mixed[part] = np.vecdot(np.maximum(below, DEEPEST), weights)
     order = table.view(np.dtype((np.void, table[0].nbytes))).ravel().argsort()
-    order = order[np.lexsort((mixed[order], own[order, 0]))]
+    each = np.ones(rows.n_samples) if rows.weights is None else rows.weights.values
+    order = order[np.lexsort((each[order], mixed[order], own[order, 0]))]
     table, own = table[order], own[order]
-    return LogitSet(table, (table == own).argmax(axis=1))
+    weights = None if rows.weights is None else each[order]
+    return with_design(LogitSet(table, (table == own).argmax(axis=1)), sample_weight=weights)
 
 
 def _step(ordered: Logits, largest: Floats) -> float:
@@ -514,5 +522,4 @@ BETA_ENSEMBLE = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 7),
     cost=Cost((9_500, 4_500, 1_100)),
-    weighs=False,
 )

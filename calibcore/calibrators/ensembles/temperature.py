@@ -16,7 +16,7 @@ from calibcore.calibrators.base import (
     Positive,
     Rules,
     VectorMap,
-    repeated,
+    weighed_rows,
 )
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, percent, rounded
 from calibcore.calibrators.method import Cost, Fits, Method, Switch
@@ -202,17 +202,18 @@ class Objective(Protocol):
         ...
 
 
-def _on_weights(blocks: list[NDArray[Any]], weights: Floats) -> OnWeights:
+def _on_weights(blocks: list[tuple[NDArray[Any], Rows]], weights: Floats) -> OnWeights:
     """Return the mean NLL, given probabilities of the true class, and the first's derivatives."""
-    n_rows, nll, products = 0, 0.0, np.zeros((5, 4))
-    for parts in blocks:
+    n_rows, nll, products = 0.0, 0.0, np.zeros((5, 4))
+    for parts, rows in blocks:
         mix = weights.astype(parts.dtype) @ parts[:3]
         if mix.min() <= _LEAST[mix.dtype.type]:
             return OnWeights(math.inf, np.zeros(3), np.eye(3), 0.0, 0.0, np.zeros(3))
-        nll -= float(np.log(mix).sum())
+        nll -= rows.sum_of(np.log(mix))
         ratios = parts * (1 / mix)
-        products += np.vecdot(ratios[:, np.newaxis], ratios[:4])
-        n_rows += mix.size
+        counted = ratios[:4] if rows.weights is None else ratios[:4] * rows.weights
+        products += np.vecdot(ratios[:, np.newaxis], counted)
+        n_rows += rows.weight
     products /= n_rows
     means = products[:, :3] @ weights  # in each row the ratios' own mean is 1
     one, pull, bend = float(weights[0]), float(means[3]), float(means[4])
@@ -241,7 +242,7 @@ class Likelihood:
     def at(self, inverse: float, precision: Precision) -> Place:
         """Return the loss at an inverse temperature."""
         each = zip(self.rows.parts, self._plain, strict=True)
-        blocks = [_around_truth(inverse, precision, rows, plain) for rows, plain in each]
+        blocks = [(_around_truth(inverse, precision, rows, plain), rows) for rows, plain in each]
         return partial(_on_weights, blocks)
 
     def on_grid(self, inverses: Floats, weights: Floats) -> Floats:
@@ -251,6 +252,10 @@ class Likelihood:
         own = np.exp(np.multiply.outer(inverses, below)) / self.rows.rough_totals(inverses)
         parts = np.empty((3, many, n), dtype=np.float32)
         parts[0], parts[1], parts[2] = own, own[inverses == 1], 1 / self.rows.n_classes
+        if self.rows.weights is not None:
+            mix = np.tensordot(weights.astype(np.float32), parts, 1).reshape(-1, n)
+            with np.errstate(divide="ignore"):
+                return -self.rows.averages(np.log(mix)).reshape(-1, many).T
         # The logarithm of a product of four takes the time of one; what is added is 1.
         each = -(-n // 4)
         quarters = np.ones((3, 4, many, each), dtype=np.float32)
@@ -332,9 +337,10 @@ class SquaredError:
         exponents = np.concatenate([inverses, 2 * inverses, inverses + 1, [1.0, 2.0]])
         totals = self.rows.rough_totals(exponents)
         a, aa, ab, b, bb = totals[:n], totals[n : 2 * n], totals[2 * n : -2], totals[-2], totals[-1]
-        itself, other = (aa / (a * a)).mean(axis=1), (ab / (a * b)).mean(axis=1)
-        own = (np.exp(np.multiply.outer(inverses, self.own)) / a).mean(axis=1)
-        plain, plain_own = (bb / (b * b)).mean(), (np.exp(self.own) / b).mean()
+        average, averages = self.rows.average, self.rows.averages
+        itself, other = averages(aa / (a * a)), averages(ab / (a * b))
+        own = averages(np.exp(np.multiply.outer(inverses, self.own)) / a)
+        plain, plain_own = average(bb / (b * b)), average(np.exp(self.own) / b)
         one, two, _ = weights.T
         # A uniform third part adds as much to w'Gw however the weights are: (1 - (w1 + w2)^2) / K.
         fixed = two * two * plain - 2 * two * plain_own + 1 + flat * (1 - (one + two) ** 2)
@@ -350,11 +356,11 @@ def _products(inverse: float, precision: Precision, rows: Rows) -> list[float]:
     the plain one, and its true class; then the plain part with itself, and its true class.
     """
     sums, own = _sums(inverse, precision, rows), np.maximum(rows.own, FLOOR)
-    itself, truth, mean, variance = squared_terms(inverse, own, sums[:6])
+    itself, truth, mean, variance = squared_terms(inverse, rows, own, sums[:6])
     ab, abz, abzz, b, bb = sums[6:]
     cross = abz / ab
-    other = mean_term(ab / (sums[0] * b), cross - mean, abzz / ab - cross * cross - variance)
-    plain = float((bb / (b * b)).mean()), float((np.exp(own) / b).mean())
+    other = mean_term(rows, ab / (sums[0] * b), cross - mean, abzz / ab - cross * cross - variance)
+    plain = rows.average(bb / (b * b)), rows.average(np.exp(own) / b)
     return [*itself, *other, *truth, *plain]
 
 
@@ -487,8 +493,8 @@ class SmoothedTemperatureScaling(VectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedEnsembleTemperature:
-        logits, labels = repeated(self, logits, labels, sample_weight)
-        rows = Rows.checked(logits, labels)
+        logits, labels, sampling = weighed_rows(logits, labels, sample_weight)
+        rows = Rows.checked(logits, labels).weighted_by(sampling)
         fitted = fit_temperature(rows, self.loss)
         even = 1 / (rows.n_rows + 1)
         weights = np.array([1 - even, 0.0, even])
@@ -538,8 +544,8 @@ class EnsembleTemperatureScaling(VectorMap):
     def fit(
         self, logits: ArrayLike, labels: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedEnsembleTemperature:
-        logits, labels = repeated(self, logits, labels, sample_weight)
-        rows = Rows.checked(logits, labels)
+        logits, labels, sampling = weighed_rows(logits, labels, sample_weight)
+        rows = Rows.checked(logits, labels).weighted_by(sampling)
         few = rows.one_in(64, least=_FIRST_ROWS)
         if not (few.own.any() or rows.own.any()) and (nothing_to_find := no_optimum(rows)):
             return FittedEnsembleTemperature(
@@ -738,5 +744,4 @@ ENSEMBLE_TEMPERATURE = Method(
     preserves_accuracy=True,
     fits=Fits("numbers", 3),
     cost=Cost((190, 65, 18)),
-    weighs=False,
 )

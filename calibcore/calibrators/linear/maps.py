@@ -92,7 +92,7 @@ class VectorScaling(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedLinear:
-        rows = possible_rows(*weighed_rows(self, logits, labels, sample_weight))
+        rows = possible_rows(*weighed_rows(logits, labels, sample_weight))
         nothing = np.zeros((rows.n_classes, 2))
         penalty = Penalty(nothing, nothing)
         return fit_linear(rows, Inputs(self.space), penalty, bias=self.bias, progress=progress)
@@ -116,7 +116,7 @@ class FullLinearMap(SlowVectorMap):
         near: FittedVectorMap | None = None,
     ) -> FittedLinear:
         """Fit as `SlowVectorMap.fit`; a search may begin ``near`` a fit on most of the rows."""
-        rows = possible_rows(*weighed_rows(self, logits, labels, sample_weight))
+        rows = possible_rows(*weighed_rows(logits, labels, sample_weight))
         named = (float(self.l2),) if self.l2 else ()
         return fit_linear(
             rows,
@@ -328,7 +328,7 @@ class StructuredVectorScaling(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedLinear:
-        logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
+        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         each = rows.n_classes / rows.n_samples
         strengths = (self.bias_strength * each, self.diagonal_strength * each)
@@ -391,7 +391,7 @@ class StructuredMatrixScaling(SlowVectorMap):
         progress: Progress | None = None,
         sample_weight: SampleWeight = None,
     ) -> FittedLinear:
-        logits, labels, weights = weighed_rows(self, logits, labels, sample_weight)
+        logits, labels, weights = weighed_rows(logits, labels, sample_weight)
         rows = LogitSet(logits, labels)
         n_classes, each = rows.n_classes, rows.n_classes / rows.n_samples
         strengths = (

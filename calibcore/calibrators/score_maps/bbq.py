@@ -17,14 +17,13 @@ from calibcore.calibrators.base import (
     Lengths,
     Rules,
     ScoreMap,
-    repeated,
 )
 from calibcore.calibrators.descriptions import Description, Listed, Recipe, percent, steps
 from calibcore.calibrators.method import Cost, Fits, Method
-from calibcore.ordering import sort_by_score, tie_ends
+from calibcore.ordering import tie_ends
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
-from calibcore.weights import SampleWeight
+from calibcore.weights import EventRows, SampleWeight, event_rows
 
 PRIOR_ROWS = 2.0
 """Rows that the prior of each bin is worth."""
@@ -34,6 +33,9 @@ PRIOR_BOUND = 5e-3
 
 _SMALLEST_WEIGHT = 2.0**-60
 """Share of the largest weight below which a binning cannot change the last digit."""
+
+_ROUNDING = 1e-9
+"""Rows that rounding may take off a sum of weights."""
 
 
 @result_class
@@ -101,10 +103,12 @@ class BBQ(ScoreMap):
     (h_b + p0) / (n_b + 1) with p0 from the scores of its hits, and drops binnings whose evidence is
     small by an elbow rule; here the estimate is the posterior mean and all binnings count.
 
+    Sampling weights, of mean 1, are summed in place of rows and hits: a pseudo-posterior.
+
     References
     ----------
     Naeini, Cooper, Hauskrecht, *Obtaining well calibrated probabilities using Bayesian binning*,
-    AAAI 2015.
+    AAAI 2015. Weights: Savitsky and Toth, *Electronic Journal of Statistics* 2016.
 
     Examples
     --------
@@ -118,9 +122,8 @@ class BBQ(ScoreMap):
     def fit(
         self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedBBQ:
-        scores, hits = repeated(self, scores, hits, sample_weight)
-        ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
-        bins = _all_bins(ordered, ordered_hits)
+        ordered_rows = event_rows(scores, hits, sample_weight)
+        bins = _all_bins(ordered_rows)
         evidence = np.add.reduceat(_log_evidence(bins), bins.first)
         weights = np.exp(evidence - evidence.max())
         counted = weights >= _SMALLEST_WEIGHT
@@ -132,7 +135,7 @@ class BBQ(ScoreMap):
             heights,
             bins.n_bins[counted],
             weights[counted],
-            warnings=_warnings(ordered_hits),
+            warnings=_warnings(ordered_rows.hits),
         )
 
 
@@ -142,8 +145,8 @@ class _Bins(NamedTuple):
     n_bins: NDArray[np.int64]
     first: NDArray[np.int64]
     lower: Floats
-    rows: NDArray[np.int64]
-    hits: NDArray[np.int64]
+    rows: Floats
+    hits: Floats
     prior: Floats
 
     @property
@@ -172,8 +175,11 @@ def bin_range(n_rows: int) -> tuple[int, int]:
     return max(1, least), min(most, -(-n_rows // 5))
 
 
-def _all_bins(ordered: Floats, hits: Hits) -> _Bins:
-    n_rows = ordered.size
+def _all_bins(ordered_rows: EventRows) -> _Bins:
+    ordered, hits, weights = ordered_rows
+    each = np.ones(ordered.size) if weights is None else weights
+    so_far = np.cumsum(each)
+    n_rows = round(float(so_far[-1]))
     least, most = bin_range(n_rows)
     n_bins = np.arange(least, most + 1)
     first = np.cumsum(n_bins) - n_bins
@@ -182,18 +188,19 @@ def _all_bins(ordered: Floats, hits: Hits) -> _Bins:
     ends = tie_ends(ordered) + 1
     block_end = np.repeat(ends, np.diff(ends, prepend=0))  # of each row
     below = place * n_rows // own  # rows below each bin, but for ties; 0 in the first bins only
-    start = np.where(place > 0, block_end[below - 1], 0)
-    lower = np.where(place > 0, ordered[below - 1], 0.0)
+    last = np.searchsorted(so_far, below - _ROUNDING)
+    start = np.where(place > 0, block_end[last], 0)
+    lower = np.where(place > 0, ordered[last], 0.0)
     is_last = place == own - 1
-    end = np.where(is_last, n_rows, np.roll(start, -1))
+    end = np.where(is_last, ordered.size, np.roll(start, -1))
     upper = np.where(is_last, 1.0, np.roll(lower, -1))
-    totals = np.concatenate([[0], np.cumsum(hits, dtype=np.int64)])
+    totals, of_hits = (np.append(0.0, np.cumsum(one)) for one in (each, each * hits))
     return _Bins(
         n_bins=n_bins,
         first=first,
         lower=lower,
-        rows=end - start,
-        hits=totals[end] - totals[start],
+        rows=totals[end] - totals[start],
+        hits=of_hits[end] - of_hits[start],
         prior=np.clip((lower + upper) / 2, PRIOR_BOUND, 1 - PRIOR_BOUND),
     )
 
@@ -247,5 +254,4 @@ BAYESIAN_BINNING = Method(
     preserves_accuracy=True,
     fits=Fits("curves", 1),
     cost=Cost((30, 10, 3)),
-    weighs=False,
 )

@@ -14,14 +14,14 @@ from calibcore.calibrators.base import (
     Lengths,
     Rules,
     ScoreMap,
-    repeated,
+    weighed_rows,
 )
 from calibcore.calibrators.descriptions import Description, Recipe
 from calibcore.calibrators.method import Cost, Fits, Method
 from calibcore.ordering import sort_by_score, tie_ends
 from calibcore.results import result_class
 from calibcore.validation import Floats, Hits
-from calibcore.weights import SampleWeight
+from calibcore.weights import SampleWeight, refuse_sampling
 
 Counts = NDArray[np.int64]
 
@@ -101,6 +101,8 @@ class VennAbers(ScoreMap):
     is no higher, and, as a miss, with the one before. So p1(s) is its value at the next calibration
     score, or 1 above all; p0(s) the one at the last, or 0 below all; both are kept as steps.
 
+    There is no form for sampling weights: the row that is added would need one of its own.
+
     References
     ----------
     Vovk, Petej, Fedorova, *Large-scale probabilistic predictors with and without guarantees of
@@ -118,7 +120,9 @@ class VennAbers(ScoreMap):
     def fit(
         self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
     ) -> FittedVennAbers:
-        scores, hits = repeated(self, scores, hits, sample_weight)
+        scores, hits, weights = weighed_rows(scores, hits, sample_weight)
+        if weights is not None:
+            refuse_sampling("Venn-Abers", "of one row more, whose own weight nobody knows")
         ordered, ordered_hits = sort_by_score(*validation.scores_and_hits(scores, hits))
         ends = tie_ends(ordered)
         sizes = np.diff(ends, prepend=-1)

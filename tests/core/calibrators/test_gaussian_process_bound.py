@@ -49,16 +49,18 @@ def some_bound(seed: int) -> tuple[LogitCase, Floats, Floats, Kernel]:
 @pytest.mark.parametrize("seed", range(40))
 def test_the_bound_is_the_slow_one_at_its_best_covariance(seed: int) -> None:
     case, q_mean, places, kernel = some_bound(seed)
-    found = bound(q_mean, kernel, places, place(*case))
+    rng = np.random.default_rng(seed)
+    weights = rng.gamma(2.0, 1.0, len(case.labels)) if seed % 2 else np.ones(len(case.labels))
+    found = bound(q_mean, kernel, places, place(*case, weights))
     table, labels = case.logits.tolist(), case.labels.tolist()
     best = found.factor @ found.factor.T
     process = unwhitened(places, q_mean, best, kernel)
-    assert found.value == pytest.approx(slow.elbo(process, table, labels), rel=1e-9, abs=1e-9)
-    rng = np.random.default_rng(seed)
+    expected = slow.elbo(process, table, labels, weights.tolist())
+    assert found.value == pytest.approx(expected, rel=1e-9, abs=1e-9)
     for size in (0.01, 0.3):
         other = found.factor + size * np.tril(rng.normal(size=best.shape)) * found.factor
         process = unwhitened(places, q_mean, other @ other.T, kernel)
-        assert slow.elbo(process, table, labels) < found.value
+        assert slow.elbo(process, table, labels, weights.tolist()) < found.value
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -66,7 +68,8 @@ def test_the_gradient_is_that_of_finite_differences(seed: int) -> None:
     case, q_mean, places, kernel = some_bound(seed)
     if seed % 2:  # more cells than nodes
         case = large(np.random.default_rng(seed), 1500, 3)
-    cells = place(*case)
+    weights = np.random.default_rng(seed).gamma(2.0, 1.0, len(case.labels))
+    cells = place(*case, weights)
     parameters = np.concatenate([q_mean, np.log(kernel[:2])])
 
     def value(at: Floats) -> float:
@@ -91,7 +94,7 @@ def test_interpolation_between_nodes_loses_little(rng: np.random.Generator) -> N
     nodes = np.unique(table)
     at = np.searchsorted(nodes, table).astype(np.uint16)
     zeros = np.zeros(table.shape, dtype=np.float32)
-    exact = Cells(nodes, at, zeros, at[np.arange(1200), labels], zeros[:, 0])
+    exact = Cells(nodes, at, zeros, at[np.arange(1200), labels], zeros[:, 0], np.ones(1200))
     places, q_mean = np.linspace(-25, 0, 8), rng.normal(size=8)
     kernel = Kernel(2.0, 5.0, 1e-6)
     close, right = bound(q_mean, kernel, places, cells), bound(q_mean, kernel, places, exact)

@@ -268,7 +268,7 @@ def test_frequency_weights_repeat_rows_and_sampling_weights_are_refused(
     weighted = Multicalibration().fit(scores, hits, groups, sample_weight=frequency_weights(times))
     again = np.repeat(np.arange(800), times)
     assert weighted == Multicalibration().fit(scores[again], hits[again], groups[again])
-    with pytest.raises(CalibrationInputError, match="sampling weights for Multicalibration"):
+    with pytest.raises(CalibrationInputError, match="sampling weights for multicalibration"):
         Multicalibration().fit(scores, hits, groups, sample_weight=np.linspace(1, 2, 800))
 
 
