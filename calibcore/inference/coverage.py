@@ -38,6 +38,7 @@ COVERAGE: Mapping[str, tuple[float, float]] = {
     "mean_score": (94.0, 96.2),
     "hit_rate": (93.6, 95.5),
     "mean_gap": (94.3, 94.9),
+    "net_overconfidence": (93.3, 94.6),
     "observed_expected_ratio": (94.2, 95.2),
     "calibration_intercept": (94.3, 94.8),
     "calibration_slope": (93.8, 95.4),

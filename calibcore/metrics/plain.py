@@ -191,6 +191,70 @@ def mean_gap_of(counted: Tally) -> Floats:
     return np.asarray(mean_score_of(counted) - hit_rate_of(counted))
 
 
+def net_overconfidence(
+    scores: ArrayLike,
+    hits: ArrayLike,
+    *,
+    centre: float = 0.5,
+    sample_weight: SampleWeight = None,
+) -> float:
+    """Compute by how much scores are too far from 1/2, less by how much others are too near to it.
+
+    In other words, the mean probability of what each score calls more probable, less the share of
+    rows in which that is so. Of the top prediction it is about the mean gap; of one class it tells
+    what the mean gap does not: that high scores are too high and low ones too low.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n_samples,)
+        Predicted probability of the event (y_prob), in [0, 1].
+    hits : array_like of {0, 1}, shape (n_samples,)
+        Whether the event happened (y_true of the event).
+    centre : float, default 0.5
+        From which distances are taken, in [0, 1], such as a base rate.
+    sample_weight : array_like or RowWeights, shape (n_samples,), optional
+        Of the rows: see `calibcore.weights`.
+
+    Returns
+    -------
+    float
+        From -1 to 1, in probability units; 0 is best. Over- and underconfidence cancel out.
+
+    Raises
+    ------
+    CalibrationInputError
+        Scores, hits or centre out of range.
+
+    Notes
+    -----
+    sum_i sign(s_i - 1/2) (s_i - h_i) / N; a score of 1/2 adds nothing. With E the mean distance of
+    score and true frequency (the L1 error), (E + this) / 2 is the part of E that is overconfident,
+    (E - this) / 2 the underconfident one. E depends on how the true frequency is estimated; this
+    needs no bins, no calibrator and no folds, and is right on average.
+    `calibcore.refinement.error_parts` estimates both parts.
+
+    References
+    ----------
+    Berta, Braun, Holzmüller, Bach, Jordan, *A variational estimator for Lp calibration errors*,
+    arXiv 2602.24230, 2026: the difference of its two parts.
+
+    Examples
+    --------
+    >>> round(net_overconfidence([0.1, 0.9, 0.9, 0.9], [0, 0, 1, 1]), 4)  # 0.9 less 3 of 4
+    0.15
+    """
+    middle = validation.number(centre, "centre", least=0, most=1)
+    counted = tally(scores, hits, sample_weight=sample_weight)
+    return float(net_overconfidence_of(counted, centre=middle))
+
+
+def net_overconfidence_of(counted: Tally, *, centre: float = 0.5) -> Floats:
+    """Return the `net_overconfidence` of score-tallied rows, vectorised over resamples."""
+    side = np.sign(counted.scores - centre)
+    gaps = counted.counts @ (side * counted.scores) - counted.hits @ side
+    return np.asarray(gaps / counted.n_samples)
+
+
 def observed_expected_ratio(
     scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None
 ) -> float:
@@ -322,6 +386,21 @@ MEAN_GAP = EventMeasure(
     short=True,
     interval="expected",
     compute=lambda c, _: mean_gap_of(c),
+    extent=(-1.0, 1.0),
+)
+
+NET_OVERCONFIDENCE = EventMeasure(
+    key="net_overconfidence",
+    name="Net overconfidence",
+    group="plain",
+    source="Berta 2026 (Lp)",
+    explained="By how much scores are too far from 50%, minus by how much others are too near to"
+    " it. Above 0: overconfident on balance; below 0: underconfident. As large as the calibration"
+    " error where one of the two is all of it; near 0 beside a large error, they cancel.",
+    better="nearer",
+    ideal=0.0,
+    interval="expected",
+    compute=lambda c, _: net_overconfidence_of(c),
     extent=(-1.0, 1.0),
 )
 

@@ -1,15 +1,20 @@
-"""A loss in two parts, of worlds in which both are known, and beside loops over the folds."""
+"""Losses and errors in parts, of worlds in which these are known, and beside loops over folds."""
 
 import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from calibcore import CalibrationInputError, EventScores, LogitSet
-from calibcore.calibrators import PlattScaling, TemperatureScaling
-from calibcore.metrics import event_brier, event_nll
-from calibcore.refinement import OF_CLASSES, OF_EVENTS, loss_parts
+from calibcore.calibrators import BetaCalibration, PlattScaling, TemperatureScaling
+from calibcore.data import with_design
+from calibcore.metrics import event_brier, event_nll, net_overconfidence
+from calibcore.refinement import OF_CLASSES, OF_EVENTS, error_parts, loss_parts
 from calibcore.splits import deal_folds
+from tests import reference_measures
+
+Marks = NDArray[np.bool_]
 
 
 def twice(n_rows: int, seed: int = 1) -> EventScores:
@@ -82,3 +87,84 @@ def test_calibrators_of_another_kind_are_refused() -> None:
         loss_parts(twice(50), calibrators={"temperature": TemperatureScaling()})
     with pytest.raises(CalibrationInputError, match="loss"):
         loss_parts(twice(50), loss="auc")  # type: ignore[arg-type]
+    with pytest.raises(CalibrationInputError, match="centre"):
+        error_parts(twice(50), centre=1.5)
+
+
+# An error in two parts --------------------------------------------------------------------------
+
+ERROR = math.log(2) / 2 - 0.25
+"""Mean distance of the scores of `twice` and the true probabilities."""
+
+
+def test_the_parts_of_an_error_that_is_known() -> None:
+    sharpened = error_parts(twice(100_000))
+    assert sharpened.over == pytest.approx(ERROR, abs=0.004)
+    assert sharpened.under == pytest.approx(0.0, abs=0.001)
+    assert sharpened.error == sharpened.over + sharpened.under
+    rng = np.random.default_rng(5)
+    true = twice(100_000, seed=6).scores  # so that even ones are half as far from even odds
+    odds = np.sqrt(true / (1 - true))
+    flat = error_parts(EventScores(odds / (1 + odds), rng.random(true.size) < true))
+    assert flat.over == pytest.approx(0.0, abs=0.001)
+    assert flat.under == pytest.approx(ERROR, abs=0.004)
+
+
+@pytest.mark.parametrize("centre", [0.5, 0.3])
+def test_parts_of_the_error_agree_with_a_slow_loop(centre: float) -> None:
+    rows = twice(300)
+    scores = np.append(rows.scores, [centre, 0.0, 1.0])
+    rows = EventScores(scores, np.append(rows.hits, [1, 0, 1]))
+    tried = {"beta": BetaCalibration(), "platt": PlattScaling()}
+    found = error_parts(rows, centre=centre, calibrators=tried, n_folds=3, seed=4)
+    folds, after, losses = deal_folds(rows, n_folds=3, seed=4), {}, {}
+    for key, calibrator in tried.items():
+        after[key] = np.empty(rows.n_samples)
+        for k in range(rows.n_samples):
+            others = folds != folds[k]
+            fitted = calibrator.fit(rows.scores[others], rows.hits[others])
+            after[key][k] = fitted.predict(rows.scores[k : k + 1])[0]
+        losses[key] = event_nll(after[key], rows.hits)
+    best = min(losses, key=losses.__getitem__)
+    args = rows.scores.tolist(), rows.hits.tolist(), after[best].tolist(), centre
+    over, under = reference_measures.error_parts(*args)
+    assert found.calibrator == best
+    assert (found.over, found.under) == pytest.approx((over, under), abs=1e-12)
+    net = net_overconfidence(rows.scores, rows.hits, centre=centre)
+    assert found.over - found.under == pytest.approx(net, abs=1e-12)
+
+
+@pytest.mark.parametrize(("slope", "bias"), [(2.0, 0.006), (1.0, 0.006)])
+def test_few_rows_hardly_bias_the_parts_and_margins_hold_them(slope: float, bias: float) -> None:
+    tried, truth, held, values = {"platt": PlattScaling()}, ERROR * (slope - 1), [], []
+    for seed in range(200):
+        rng = np.random.default_rng([seed, 8])
+        true = rng.random(500)
+        scores = true**slope / (true**slope + (1 - true) ** slope)
+        found = error_parts(EventScores(scores, rng.random(500) < true), calibrators=tried)
+        values.append(found.over)
+        held.append(abs(found.over - truth) <= found.margin)
+    assert np.mean(values) == pytest.approx(truth, abs=bias)
+    assert 0.9 <= np.mean(held) <= 1.0
+
+
+def _is_between(rows: EventScores) -> Marks:
+    """Return which scores are neither near 1/2 nor near 0 or 1: these are furthest off."""
+    return np.asarray(np.abs(np.abs(rows.scores - 0.5) - 0.3) < 0.12)
+
+
+def test_weights_undo_unequal_chances_and_clusters_widen_margins() -> None:
+    rows = twice(60_000)
+    rng = np.random.default_rng(7)
+    drawn = rows.rows(rng.random(rows.n_samples) < np.where(_is_between(rows), 0.2, 1.0))
+    weights = np.where(_is_between(drawn), 5.0, 1.0)
+    weighted = with_design(drawn, sample_weight=weights)
+    assert error_parts(weighted).over == pytest.approx(ERROR, abs=0.01)
+    assert error_parts(drawn).over != pytest.approx(ERROR, abs=0.01)
+    parts = loss_parts(weighted)
+    assert parts.loss == pytest.approx(event_nll(drawn.scores, drawn.hits, sample_weight=weights))
+    assert parts.refinement == pytest.approx(0.5, abs=0.01)
+    few = rows.rows(np.arange(1_000))
+    four = np.repeat(np.arange(1_000), 4)
+    copies = error_parts(with_design(few.rows(four), clusters=four))
+    assert copies.margin == pytest.approx(error_parts(few).margin, rel=0.01)

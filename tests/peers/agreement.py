@@ -10,8 +10,10 @@ from itertools import product
 from typing import Any
 
 from calibcore import EventScores, cumulative_curves, metrics
+from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
 from calibcore.metrics import METRICS, EventMeasure, Options
 from calibcore.metrics.pairwise import WIDTH
+from calibcore.refinement import error_parts
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
 from tests.peers.cases import EVENTS, N_BINS, NAMES, Case, case, whole_bins
@@ -216,6 +218,13 @@ def _p_value(name: str) -> Callable[[Floats, Any], float]:
     return lambda scores, hits: float(getattr(cumulative_curves(scores, hits), name))
 
 
+def _part(name: str) -> Ours:
+    curve = {"isotonic": IsotonicCalibration(interpolate=True)}
+    return lambda one, suffix: float(
+        getattr(error_parts(one.events[suffix], calibrators=curve), name)
+    )
+
+
 ASKED = (
     _listed("ks_error", "KS", {"MAPIE": SAME, "probmetrics": FLOAT32}),
     _listed(
@@ -349,6 +358,7 @@ ASKED = (
     _listed("mean_score", "mean score", {SKLEARN: SAME}),
     _listed("hit_rate", "observed frequency", {SKLEARN: SAME}),
     _listed("mean_gap", "mean gap", {DIAGNOSTICS: SAME}),
+    _listed("net_overconfidence", "L1 parts", {"probmetrics": SAME}, "net"),
     _listed("observed_expected_ratio", "observed over expected", {SKLEARN: SAME}),
     _listed("calibration_intercept", "calibration intercept", {"statsmodels": SAME}),
     _listed("calibration_slope", "calibration slope", {SKLEARN: SAME, "statsmodels": SAME}),
@@ -445,6 +455,10 @@ ASKED = (
         {"pycaleva": SAME},
         _tenths(lambda scores, hits: metrics.hosmer_lemeshow_test(scores, hits).p_value),
         "p",
+    ),
+    *(
+        Asked(f"error_parts: {part}", "L1 parts", {"probmetrics": SAME}, _part(part), part)
+        for part in ("over", "under")
     ),
     Asked("ks_p_value", "KS p-value", {"MAPIE": SAME}, _event(_p_value("ks_p_value"))),
     Asked("kuiper_p_value", "Kuiper p-value", {"MAPIE": SAME}, _event(_p_value("kuiper_p_value"))),

@@ -11,13 +11,14 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from tests.peers import figures, measures, named, score_maps, torch_twin, vector_maps
+from tests.peers import figures, measures, named, parts, score_maps, torch_twin, vector_maps
 from tests.peers.cases import NAMES, Case, case
 from tests.peers.figures import Figure
 
 KINDS = {
     "measures": measures,
     "named": named,
+    "parts": parts,
     "score_maps": score_maps,
     "vector_maps": vector_maps,
 }

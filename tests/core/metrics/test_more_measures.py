@@ -58,6 +58,7 @@ def test_event_measures_agree_with_the_loops(one: EventCase, n_bins: int) -> Non
         assert metrics.sweep_ece(*one, norm=norm) == close(reference.sweep_ece(scores, hits, norm))
     assert metrics.auroc(*one) == close(reference.auroc(scores, hits))
     assert metrics.mean_gap(*one) == close(reference.mean_gap(scores, hits))
+    assert metrics.net_overconfidence(*one) == close(reference.net_overconfidence(scores, hits))
     ratio = reference.observed_expected_ratio(scores, hits)
     assert metrics.observed_expected_ratio(*one) == close(ratio)
 
