@@ -78,7 +78,7 @@ _CONFIDENT = (
 _SCORED = (
     Badge("Scores too high", "\u25b2", "too high"),
     Badge("Scores too low", "\u25bc", "too low"),
-    Badge("Scores too high and too low", "\u25c6", "both"),
+    Badge("Some scores too high, others too low", "\u25c6", "both"),
     NOT_DETECTED,
 )
 
@@ -96,7 +96,7 @@ def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: boo
     >>> finding(0.05, 0.05, 0.001, prediction=True).word
     'Overconfident'
     >>> finding(-0.01, 0.04, 0.001, prediction=False).word
-    'Scores too high and too low'
+    'Some scores too high, others too low'
     >>> finding(0.05, 0.05, 0.2, prediction=True).word
     'No miscalibration detected'
     """
@@ -164,7 +164,7 @@ def shape(omnibus: Omnibus, *, named: bool = False) -> str:
     elif named:
         return "" if "mean" in parts else "right on average"
     else:
-        how = "too high at some scores and too low at others"
+        how = "too high in some ranges and too low in others"
     return how if "mean" in parts else f"right on average, but {how}"
 
 
