@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -367,6 +368,12 @@ class Movement:
     score: float
     calibrated: float
     """Before and after of the row that is moved farthest."""
+    flat: tuple[float, float, float] | None = None
+    """Lowest and highest of the scores that all become one, and that one: of such ranges the
+    widest. None where different scores stay different.
+    """
+    n_flat: int = 0
+    """Rows in it."""
 
 
 def movement(before: EventScores, after: EventScores) -> Movement:
@@ -404,7 +411,22 @@ def movement(before: EventScores, after: EventScores) -> Movement:
         mean_distance=row_mean(distance, weights),
         score=float(was.scores[farthest]),
         calibrated=float(now.scores[farthest]),
+        **_widest_flat(was, now, times),
     )
+
+
+def _widest_flat(was: EventScores, now: EventScores, times: Floats) -> dict[str, Any]:
+    """Return the fields of `Movement` on the widest range of scores that become one."""
+    order = np.argsort(was.scores, kind="stable")
+    low_to_high, after = was.scores[order], now.scores[order]
+    first = np.flatnonzero(np.r_[True, np.diff(after) != 0])
+    last = np.r_[first[1:], after.size] - 1
+    widest = int(np.argmax(low_to_high[last] - low_to_high[first]))
+    ends = first[widest], last[widest]
+    if low_to_high[ends[0]] == low_to_high[ends[1]]:
+        return {}
+    flat = *(float(low_to_high[end]) for end in ends), float(after[ends[0]])
+    return {"flat": flat, "n_flat": int(times[order[ends[0] : ends[1] + 1]].sum())}
 
 
 @result_class
