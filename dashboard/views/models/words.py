@@ -39,6 +39,7 @@ NO_MATES = (
     "No other example has the same test labels. The Fashion CNN examples share theirs. Or"
     " choose **Your file** on the left and upload one file per model."
 )
+MATES_LINK = "Compare the Fashion CNN examples"
 NO_FILES = (
     "Upload the file of at least one further model: the same rows, in the same order or with a"
     " column of row IDs, with the same labels."
