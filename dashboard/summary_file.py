@@ -197,10 +197,17 @@ def summarise(
         for batch in _batches(path, opened, wanted, by):
             with _named(f"{path.name}, rows from {first + 1:,} on"):
                 scores, outcomes = _columns(batch, wanted)
-                counts.add(scores, outcomes, [_group(batch[f"{BY}{name}"]) for name in by])
+                counts.add(scores, outcomes, groups_of(batch, by))
             first, done = first + batch.num_rows, done + batch.num_rows
             tell(done / total)
     return counts.summary
+
+
+def groups_of(
+    batch: pa.RecordBatch, by: Sequence[str]
+) -> list[tuple[NDArray[np.int64], Sequence[str]]]:
+    """Return the groups of rows in each column ``by``, whose own name there begins with `BY`."""
+    return [_group(batch[f"{BY}{name}"]) for name in by]
 
 
 def _group(cells: pa.Array) -> tuple[NDArray[np.int64], Sequence[str]]:
@@ -248,7 +255,9 @@ def _batches(
         raise CalibrationInputError(path.name, "a damaged file", "files of Parquet") from error
 
 
-def check_columns(columns: Iterable[object], score: str, outcome: str) -> None:
+def check_columns(
+    columns: Iterable[object], score: str, outcome: str, by: Sequence[str] = ()
+) -> None:
     """Refuse a frame of an engine without the columns that are counted.
 
     Raises
@@ -257,7 +266,7 @@ def check_columns(columns: Iterable[object], score: str, outcome: str) -> None:
         No column of that name.
     """
     names = [*map(str, columns)]
-    for field, column in {"score": score, "outcome": outcome}.items():
+    for field, column in (("score", score), ("outcome", outcome), *(("by", one) for one in by)):
         if column not in names:
             wanted = f"one of the frame's columns: {', '.join(names[:20])}"
             raise CalibrationInputError(field, f"no column {column!r}", wanted)

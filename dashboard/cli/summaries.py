@@ -70,13 +70,11 @@ def summarise_files(
     """
     if scheduler is not None and master is not None:
         raise CalibrationInputError("master", "a scheduler too", "one of the two")
-    if by and (scheduler or master):
-        raise CalibrationInputError("by", "groups on a cluster", "groups that are counted here")
     summary: AnySummary
     if scheduler is not None:
-        summary = summarise_on(scheduler, files, *columns)
+        summary = summarise_on(scheduler, files, *columns, by)
     elif master is not None:
-        summary = summarise_spark_files(master, files, *columns)
+        summary = summarise_spark_files(master, files, *columns, by)
     else:
         with _progress("Counting") as tell:
             summary = summarise(files, *columns, tell, by)

@@ -424,7 +424,6 @@ def test_a_calibrator_is_kept_from_a_summary(folder: Path) -> None:
         (("--by", "nothing"), "by: no column 'nothing' in part.parquet"),
         (("--by", "p"), "by: more than 100 groups of p of part.parquet, rows from 1 on"),
         (("--by", "device", "--by", "device"), "by: no column, or one twice"),
-        (("--by", "device", "--master", "local[2]"), "by: groups on a cluster"),
     ],
 )
 def test_groups_that_cannot_be_counted_are_refused(
