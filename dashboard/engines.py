@@ -20,10 +20,8 @@ def summarise_dask(frame: Any, score: str, outcome: str) -> Summary:
     spilling are Dask's. ``frame``: a dask.dataframe.DataFrame, of which no other columns than
     ``score`` and ``outcome`` are computed. Needs the extra ``dask``.
 
-    Raises
-    ------
-    CalibrationInputError
-        A column that is not there, no row, or a partition with values that are no score or outcome.
+    Raises `CalibrationInputError` for a column that is not there, no row, and a partition with
+    values that are no score or outcome.
     """
     from dask import delayed  # noqa: PLC0415 - of an extra
 
@@ -41,10 +39,8 @@ def summarise_dask(frame: Any, score: str, outcome: str) -> Summary:
 def summarise_on(scheduler: str, paths: Sequence[Path], score: str, outcome: str) -> Summary:
     """Count the rows of Parquet files on a Dask cluster, whose workers open them.
 
-    Raises
-    ------
-    CalibrationInputError
-        Dask is not installed, no cluster answers, or as `summarise_dask`.
+    Raises `CalibrationInputError` where Dask is not installed or no cluster answers, and as
+    `summarise_dask` does.
     """
     try:
         from dask.dataframe import read_parquet  # noqa: PLC0415 - of an extra

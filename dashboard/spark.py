@@ -22,10 +22,8 @@ def summarise_spark(frame: Any, score: str, outcome: str) -> Summary:
     spilling are Spark's. ``frame``: a pyspark.sql.DataFrame, of which no other columns than
     ``score`` and ``outcome`` are computed. Needs the extra ``spark``, on the workers too.
 
-    Raises
-    ------
-    CalibrationInputError
-        A column that is not there, no row, or a partition with values that are no score or outcome.
+    Raises `CalibrationInputError` for a column that is not there, no row, and a partition with
+    values that are no score or outcome.
     """
     check_columns(frame.columns, score, outcome)
     names = {"score": score, "outcome": outcome}
@@ -46,10 +44,8 @@ def summarise_spark(frame: Any, score: str, outcome: str) -> Summary:
 def summarise_spark_files(master: str, paths: Sequence[Path], score: str, outcome: str) -> Summary:
     """Count the rows of Parquet files on Spark, whose workers open them.
 
-    Raises
-    ------
-    CalibrationInputError
-        PySpark or Java is not installed, no cluster answers, or as `summarise_spark`.
+    Raises `CalibrationInputError` where PySpark or Java is not installed or no cluster answers, and
+    as `summarise_spark` does.
     """
     try:
         from pyspark.errors import PySparkException  # noqa: PLC0415 - of an extra
