@@ -23,11 +23,8 @@ def summarise_dask(frame: Any, score: str, outcome: str, by: Sequence[str] = ())
     spilling are Dask's. ``frame``: a dask.dataframe.DataFrame, of which no other columns than
     ``score``, ``outcome`` and those of groups, ``by``, are computed. Needs the extra ``dask``.
 
-    Raises
-    ------
-    CalibrationInputError
-        A column that is not there, no row, a partition with values that are no score or outcome, or
-        more groups than are counted.
+    Raises `CalibrationInputError` for a column that is not there, no row, a partition with values
+    that are no score or outcome, and more groups than are counted.
     """
     from dask import delayed  # noqa: PLC0415 - of an extra
 
@@ -48,10 +45,8 @@ def summarise_on(
 ) -> AnySummary:
     """Count the rows of Parquet files on a Dask cluster, whose workers open them.
 
-    Raises
-    ------
-    CalibrationInputError
-        Dask is not installed, no cluster answers, or as `summarise_dask`.
+    Raises `CalibrationInputError` where Dask is not installed or no cluster answers, and as
+    `summarise_dask` does.
     """
     try:
         from dask.dataframe import read_parquet  # noqa: PLC0415 - of an extra

@@ -24,11 +24,8 @@ def summarise_spark(frame: Any, score: str, outcome: str, by: Sequence[str] = ()
     ``score``, ``outcome`` and those of groups, ``by``, are computed. Needs the extra ``spark``, on
     the workers too.
 
-    Raises
-    ------
-    CalibrationInputError
-        A column that is not there, no row, a partition with values that are no score or outcome, or
-        more groups than are counted.
+    Raises `CalibrationInputError` for a column that is not there, no row, a partition with values
+    that are no score or outcome, and more groups than are counted.
     """
     check_columns(frame.columns, score, outcome, by)
     names = {"score": score, "outcome": outcome}
@@ -52,10 +49,8 @@ def summarise_spark_files(
 ) -> AnySummary:
     """Count the rows of Parquet files on Spark, whose workers open them.
 
-    Raises
-    ------
-    CalibrationInputError
-        PySpark or Java is not installed, no cluster answers, or as `summarise_spark`.
+    Raises `CalibrationInputError` where PySpark or Java is not installed or no cluster answers, and
+    as `summarise_spark` does.
     """
     try:
         from pyspark.errors import PySparkException  # noqa: PLC0415 - of an extra

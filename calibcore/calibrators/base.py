@@ -61,12 +61,9 @@ SHARES = Rule(
 
 
 def check_values(fitted: "Fitted") -> None:
-    """Raise if a map holds what no fit can leave there.
+    """Raise `CalibrationInputError` if a map holds what no fit can leave there.
 
-    Raises
-    ------
-    CalibrationInputError
-        Names the field that is out of its range, or the map whose arrays do not fit each other.
+    It names the field that is out of its range, or the map whose arrays do not fit each other.
     """
     kind = type(fitted).__name__
     for field, rule in fitted.RULES.items():
@@ -337,10 +334,7 @@ def repeated(
 ) -> tuple[ArrayLike, ArrayLike]:
     """Repeat rows of scores or logits as often as frequency weights say.
 
-    Raises
-    ------
-    CalibrationInputError
-        Sampling weights, for which the calibrator has no form.
+    Raises `CalibrationInputError` for sampling weights, for which the calibrator has no form.
     """
     if sample_weight is None:
         return inputs, outcomes
@@ -361,10 +355,7 @@ def weighed_rows(
 ) -> tuple[ArrayLike, ArrayLike, RowWeights | None]:
     """Repeat rows as `repeated`; keep sampling weights, without the rows of weight 0.
 
-    Raises
-    ------
-    CalibrationInputError
-        Weights that are none.
+    Raises `CalibrationInputError` for weights that are none.
     """
     rows = None if sample_weight is None else validation.array_of(inputs, "rows")
     weights = None if rows is None else weights_of(sample_weight, len(rows))

@@ -39,10 +39,7 @@ def heading(files: Sequence[Path], summary: AnySummary) -> str:
 def series_of_summaries(files: Sequence[Path], n_resamples: int) -> bool:
     """Print summaries in the order of their names, a row each; return whether a drift is detected.
 
-    Raises
-    ------
-    CalibrationInputError
-        One summary alone, or what is none.
+    Raises `CalibrationInputError` for one summary alone, and for what is none.
     """
     if len(files) < 2 or not are_summaries(files):
         wanted = "two summaries or more, as fractile summarise writes them"

@@ -30,8 +30,6 @@ def tick_text(value: float, how: str) -> str:
     ``value``: the value. ``how``: of d3's formats, those that the figures use: ``.3~%``, ``.1~%``,
     ``.3~g``, ``.3~f`` and ``,d``.
 
-    Examples
-    --------
     >>> tick_text(0.2, ".3~%"), tick_text(0.8218, ".1~%"), tick_text(1.5, ".3~g")
     ('20%', '82.2%', '1.5')
     >>> tick_text(0.35, ".3~f"), tick_text(2500, ",d")
@@ -52,13 +50,7 @@ def tick_text(value: float, how: str) -> str:
 
 
 def text_lines(text: str) -> list[str]:
-    """Return the lines of a text of plotly's, whose bold and colours become SVG's.
-
-    Examples
-    --------
-    >>> text_lines('<span style="color:#123456">a <b>b</b></span><br>1 &lt; 2')
-    ['<tspan fill="#123456">a <tspan font-weight="700">b</tspan></tspan>', '1 &lt; 2']
-    """
+    """Return the lines of a text of plotly's, whose bold and colours become SVG's."""
     lines, open_tags, done = [""], list[str](), 0
     for tag in _TAG.finditer(text):
         lines[-1] += _written(text[done : tag.start()])

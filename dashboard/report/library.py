@@ -50,10 +50,8 @@ def write(
     ``progress``: told the share that is done. ``**typed``: ``title``, ``purpose``, ``model`` and
     ``author``.
 
-    Raises
-    ------
-    CalibrationInputError
-        Another ending; a result or a calibrator of which too little is known.
+    Raises `CalibrationInputError` for another ending, and for a result or a calibrator of which too
+    little is known.
     """
     ending = Path(path).suffix.lower()
     if ending not in {".html", ".json"}:

@@ -142,15 +142,7 @@ def _after(names: Sequence[str], results: Sequence[SetResult], method: str) -> s
 
 
 def still_off(off: Sequence[str], n_models: int) -> str:
-    """Return in which models miscalibration is still detected, by name where they are few.
-
-    Examples
-    --------
-    >>> still_off(["a"], 3)
-    'miscalibration still detected in a (1 of 3)'
-    >>> still_off(["a", "b"], 2)
-    'miscalibration still detected in both models'
-    """
+    """Return in which models miscalibration is still detected, by name where they are few."""
     if not off:
         return "no miscalibration detected"
     which = f"{len(off)} of {n_models} models"
