@@ -284,7 +284,8 @@ def _weighted(
         values = weights.values if counts else shares_of(weights.values)
     keys = (hits, values) if clusters is None else (hits, values, clusters)
     order = order_of_rows(scores + 0.0, *keys)
-    order = order[values[order] > 0]
+    if not values.all():  # none is negative
+        order = order[values[order] > 0]
     ordered, ordered_hits, own = scores[order] + 0.0, hits[order].astype(np.float64), values[order]
     ends = tie_ends(ordered)
     starts = tie_starts(ends)
@@ -292,7 +293,11 @@ def _weighted(
     if rest is not None:
         spared = float(spared_nats(ordered, rest[order]) @ (own * (1 - ordered_hits)))
     n_samples = round(own.sum()) if counts else own.size
-    sums = np.add.reduceat(own, starts), np.add.reduceat(own * ordered_hits, starts)
+
+    def summed(of_rows: Floats) -> Floats:
+        return of_rows if starts.size == own.size else np.add.reduceat(of_rows, starts)
+
+    sums = summed(own), summed(own * ordered_hits)
     if counts:
         return Tally(ordered[ends], *sums, n_samples, spared)
     groups = None if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
@@ -303,7 +308,7 @@ def _weighted(
         n_samples,
         spared,
         design,
-        None if weights is None else np.add.reduceat(np.square(own), starts),
+        None if weights is None else summed(np.square(own)),
         float(design.gaps @ design.gaps),
     )
 
