@@ -69,13 +69,9 @@ def bin_scores(
 
     As many bins as asked for, empty ones included.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or hits out of range, fewer than one bin, another binning.
+    Raises `CalibrationInputError` for scores or hits out of range, fewer than one bin, and another
+    binning.
 
-    Notes
-    -----
     Bins are (lower, upper], the first one closed below. Equal width: edge k is k / n_bins. Equal
     mass: inner edge k is the score of the row at place floor(k n_samples / n_bins) of the sorted
     rows, counted from 1 (place 0 gives 0); rows with equal scores always share a bin, so with many
@@ -83,12 +79,8 @@ def bin_scores(
     With sampling weights, of mean 1, it is the lowest score up to which rows have
     floor(k n_samples / n_bins) of the weight.
 
-    References
-    ----------
-    Guo et al., ICML 2017, section 2 (equal width); Vasilev and D'yakonov 2023, section 3.2.
+    Source: Guo et al., ICML 2017, section 2 (equal width); Vasilev and D'yakonov 2023, section 3.2.
 
-    Examples
-    --------
     >>> bin_scores([0.1, 0.5, 0.6], [0, 1, 1], n_bins=2).counts.tolist()
     [2, 1]
     """
@@ -166,8 +158,6 @@ def mass_places(
 ) -> NDArray[np.int64] | Floats:
     """Return the running total of rows at which bins of equal mass end: whole, if rows are equal.
 
-    Examples
-    --------
     >>> mass_places(tally([0.1, 0.2, 0.3], [0, 0, 1]), np.array([1]), 2).tolist()
     [1]
     """
@@ -178,8 +168,6 @@ def mass_places(
 def first_reaching(totals: Floats, places: NDArray[np.int64] | Floats) -> NDArray[np.intp]:
     """Find in each row of rising whole numbers where each place is first reached.
 
-    Examples
-    --------
     >>> first_reaching(np.array([[1.0, 3.0], [2.0, 3.0]]), np.array([2, 3])).tolist()
     [[1, 1], [0, 1]]
     """
@@ -248,16 +236,8 @@ def equal_ranges(values: ArrayLike, n_ranges: int) -> Ranges:
     ``values``: NaN is in no range; shape (n_samples,). ``n_ranges``: at most so many: equal values
     are never parted.
 
-    Raises
-    ------
-    CalibrationInputError
-        What is no number, not one a row, or a number of ranges that is not from 1 to 1,000.
-
-    Examples
-    --------
-    >>> ranges = equal_ranges([3.0, 1.0, np.nan, 2.0, 4.0], 2)
-    >>> ranges.low.tolist(), ranges.high.tolist(), ranges.places.tolist()
-    ([1.0, 3.0], [2.0, 4.0], [1, 0, -1, 0, 1])
+    Raises `CalibrationInputError` for what is no number, not one a row, and a number of ranges that
+    is not from 1 to 1,000.
     """
     n_ranges = validation.whole_number(n_ranges, "n_ranges", least=1, most=1_000)
     numbers = validation.numbers(values, "values")
@@ -295,22 +275,11 @@ def round_ranges(values: ArrayLike, n_ranges: int) -> RoundRanges:
 
     ``values``: NaN is in no range; shape (n_samples,). ``n_ranges``: at most so many.
 
-    Raises
-    ------
-    CalibrationInputError
-        What is no number, not one a row, or a number of ranges that is not from 1 to 1,000.
+    Raises `CalibrationInputError` as `equal_ranges` does.
 
-    Notes
-    -----
     A cut is the roundest number within a quarter of a range of its quantile: a multiple of 1, 2,
     2.5 or 5 times a power of 10, the largest that has one there. So a range holds at least
     half of n / n_ranges values; where equal values are in the way, cuts are left out.
-
-    Examples
-    --------
-    >>> ranges = round_ranges([18, 23, 29, 34, 41, 47, 58, 66], 4)
-    >>> ranges.cuts.tolist(), ranges.places.tolist()
-    ([25.0, 40.0, 50.0], [0, 0, 1, 1, 2, 2, 3, 3])
     """
     n_ranges = validation.whole_number(n_ranges, "n_ranges", least=1, most=1_000)
     numbers = validation.numbers(values, "values")

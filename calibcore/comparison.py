@@ -103,15 +103,7 @@ def can_rank(measure: Measure) -> bool:
 
 
 def penalty(measure: Measure, value: float | None) -> float:
-    """Turn a measure into what is the better the lower it is; infinite where it is not defined.
-
-    Examples
-    --------
-    >>> from calibcore.metrics import METRICS
-    >>> slope = next(measure for measure in METRICS if measure.key == "calibration_slope")
-    >>> penalty(slope, 1.25), penalty(slope, 0.75), penalty(slope, None)
-    (0.25, 0.25, inf)
-    """
+    """Turn a measure into what is the better the lower it is; infinite where it is not defined."""
     if value is None or not can_rank(measure):
         return math.inf
     if measure.better == "nearer" and measure.ideal is not None:
@@ -150,13 +142,9 @@ def moves_mean_away(gap: Comparison, rate: Comparison, n_samples: int) -> bool:
 
     ``gap``, ``rate``: of the measures ``mean_gap`` and ``hit_rate``. ``n_samples``: rows of both.
 
-    Notes
-    -----
     It does where the absolute mean gap grows by more than a quarter of the standard error of the
     frequency: calibrators that keep the mean miss it by less on rows that they were not fitted to.
 
-    Examples
-    --------
     >>> from calibcore import EventScores, Split, TopR, audit
     >>> from calibcore.calibrators import PlattScaling
     >>> fit, test = EventScores([0.2, 0.8] * 200, [0, 1, 1, 1] * 100), EventScores([0.5] * 400,
@@ -198,8 +186,6 @@ def mean_loss(losses: Floats, rows: LogitSet | EventScores | None = None) -> tup
 
     ``rows``: whose weights and clusters count, or of which each loss is of many.
 
-    Examples
-    --------
     >>> mean, error = mean_loss(np.array([0.0, 1.0, 1.0, 0.0]))
     >>> mean, round(error, 4)
     (0.5, 0.2887)
@@ -225,14 +211,10 @@ def lead(
 
     Below 0 where the first is clearly better.
 
-    Notes
-    -----
     The folds' fits share most of their rows, so the variance of the mean is taken 1 + k / (k - 1)
     times: 2.25 with 5 folds. Of weighted rows and of clusters it is by linearisation.
 
-    References
-    ----------
-    Nadeau and Bengio, *Machine Learning* 2003.
+    Source: Nadeau and Bengio, *Machine Learning* 2003.
     """
     middle, error = mean_loss(first - second, rows)
     spread = error * math.sqrt(1 + n_folds / (n_folds - 1))
@@ -276,8 +258,6 @@ def advise(
 
     None where there is no calibrator.
 
-    Notes
-    -----
     A calibrator that gave a probability of 0 to what happened has an infinite NLL: it is never
     level with one that did not, however few such rows there are.
     """

@@ -139,8 +139,6 @@ class Countable(Protocol):
 def counted_scores(counted: Tally, group: int | None = None) -> CountedScores:
     """Return the rows of a tally of equal rows, all of one group where one is given.
 
-    Examples
-    --------
     >>> counted_scores(tally([0.6, 0.2, 0.6], [1, 0, 0])).cells.hits.tolist()
     [0, 0, 1]
     """
@@ -167,14 +165,7 @@ def joined(parts: list[CountedScores], counted: Tally | None = None) -> CountedS
 
 
 def score_quantiles(event: EventScores, shares: ArrayLike) -> Floats:
-    """Return the scores below which these shares of the rows lie, as `numpy.quantile` does.
-
-    Examples
-    --------
-    >>> rows = counted_scores(tally([0.6, 0.2, 0.6], [1, 0, 1]))
-    >>> score_quantiles(rows, [0.0, 0.25, 0.5]).round(3).tolist()
-    [0.2, 0.4, 0.6]
-    """
+    """Return the scores below which these shares of the rows lie, as `numpy.quantile` does."""
     if not isinstance(event, CountedScores):
         return np.asarray(np.quantile(event.scores, np.asarray(shares, dtype=np.float64)))
     counted, places = event.counted, np.asarray(shares) * (event.n_samples - 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,24 +81,16 @@ def temperature_sweep(
     between 0.001 and 1,000, ascending; shape (n_temperatures,). ``n_bins``: bins of the ECE.
     ``progress``: told the share that is done; whatever it raises ends the sweep.
 
-    Raises
-    ------
-    CalibrationInputError
-        A temperature out of range or out of order, an event the rows do not have.
+    Raises `CalibrationInputError` for a temperature out of range or out of order, and an event that
+    the rows do not have.
 
-    Notes
-    -----
     With z a row's logits less their largest, S = sum_k exp(z_k / T) and m the mean of z under the
     weights exp(z_k / T): the NLL of a row is ln S - z_y / T, at most that of
     `calibcore.metrics.PROBABILITY_FLOOR`, and its entropy ln S - m / T. One pass of exponentials a
     temperature; no table of the size of the logits is kept.
 
-    References
-    ----------
-    Guo et al., ICML 2017, figure S1.
+    Source: Guo et al., ICML 2017, figure S1.
 
-    Examples
-    --------
     >>> from calibcore.events import TopR
     >>> swept = temperature_sweep(LogitSet([[2.0, 0.0]] * 4, [0, 0, 0, 1]), TopR(1), [1.0, 1.8205])
     >>> swept.nll.round(4).tolist(), swept.ks_error.round(4).tolist()
@@ -187,20 +180,9 @@ def knot_sweep(
     the second is then evaluated by fits on all other folds; shape (n_samples,). ``progress``: told
     the share that is done; whatever it raises ends the sweep.
 
-    Raises
-    ------
-    CalibrationInputError
-        No numbers of knots, or rows that allow none of them.
+    Raises `CalibrationInputError` for no numbers of knots, and rows that allow none of them.
 
-    References
-    ----------
-    Gupta et al., ICLR 2021, section 4.
-
-    Examples
-    --------
-    >>> rows = EventScores([0.2, 0.4, 0.6, 0.8], [0, 1, 0, 1])
-    >>> knot_sweep(rows, rows, SplineCalibration(), range(3, 9)).n_knots.tolist()
-    [3, 4]
+    Source: Gupta et al., ICLR 2021, section 4.
     """
     if len(knots) == 0:
         raise CalibrationInputError("knots", "none", "at least one number of knots")
@@ -260,23 +242,11 @@ def score_curve(fitted: FittedScoreMap) -> ScoreCurve:
 
     Every value is what ``fitted.predict`` gives there.
 
-    Notes
-    -----
     The grid is even in the score, and even in its log-odds, as some maps are steep at 0 and 1. A
     step is level up to its end: each place where a map jumps is there with its two neighbours
     among the doubles, so that whichever step the place itself belongs to, both heights are drawn.
 
-    References
-    ----------
-    Vasilev and D'yakonov 2023, figure 2.
-
-    Examples
-    --------
-    >>> from calibcore.calibrators import HistogramBinning
-    >>> fitted = HistogramBinning(n_bins=2).fit([0.1, 0.4, 0.6, 0.7], [0, 1, 1, 1])
-    >>> curve = score_curve(fitted)
-    >>> curve.calibrated[curve.score <= 0.5].tolist() == [0.5] * int((curve.score <= 0.5).sum())
-    True
+    Source: Vasilev and D'yakonov 2023, figure 2.
     """
     odds = np.linspace(-16, 16, _IN_LOG_ODDS)
     places = np.concatenate(
@@ -297,8 +267,6 @@ def group_curves(fitted: FittedGroupMap) -> dict[tuple[int, int], ScoreCurve]:
     Returns one curve for each group of ``fitted.groups_used``, by the place of its column and its
     number; of several columns, that of rows whose groups in the others are not known.
 
-    Examples
-    --------
     >>> from calibcore.calibrators import ByGroup, PlattScaling
     >>> scores, hits = [0.3, 0.7] * 400, [0, 1] * 200 + [1, 1, 0, 1] * 100
     >>> fitted = ByGroup(PlattScaling()).fit(scores, hits, [1] * 400 + [4] * 400)
@@ -331,13 +299,6 @@ def map_inside(
 
     The class's own map, the rank's own map, or the one map of all classes: what a lift does to the
     event's score before it makes rows sum to 1. None where no single map of the score acts.
-
-    Examples
-    --------
-    >>> from calibcore.calibrators import OneVsRest, PlattScaling
-    >>> fitted = OneVsRest(PlattScaling()).fit([[1.0, 0.0], [0.0, 1.0]] * 3, [0, 1, 0, 0, 1, 1])
-    >>> map_inside(fitted, OneClass(1)) is fitted.score_maps[1], map_inside(fitted, TopR(1))
-    (True, None)
     """
     match fitted, event:
         case FittedScoreMap(), _:
@@ -367,6 +328,12 @@ class Movement:
     score: float
     calibrated: float
     """Before and after of the row that is moved farthest."""
+    flat: tuple[float, float, float] | None = None
+    """Lowest and highest of the scores that all become one, and that one: of such ranges the
+    widest. None where different scores stay different.
+    """
+    n_flat: int = 0
+    """Rows in it."""
 
 
 def movement(before: EventScores, after: EventScores) -> Movement:
@@ -374,16 +341,7 @@ def movement(before: EventScores, after: EventScores) -> Movement:
 
     ``before``, ``after``: row by row the same rows, at least one.
 
-    Raises
-    ------
-    CalibrationInputError
-        Sets of different sizes.
-
-    Examples
-    --------
-    >>> moved = movement(EventScores([0.9, 0.5], [1, 0]), EventScores([0.7, 0.5], [1, 0]))
-    >>> moved.n_lowered, round(moved.mean_shift, 3), moved.score
-    (1, -0.1, 0.9)
+    Raises `CalibrationInputError` for sets of different sizes.
     """
     if before.n_samples != after.n_samples:
         raise CalibrationInputError(
@@ -404,7 +362,22 @@ def movement(before: EventScores, after: EventScores) -> Movement:
         mean_distance=row_mean(distance, weights),
         score=float(was.scores[farthest]),
         calibrated=float(now.scores[farthest]),
+        **_widest_flat(was, now, times),
     )
+
+
+def _widest_flat(was: EventScores, now: EventScores, times: Floats) -> dict[str, Any]:
+    """Return the fields of `Movement` on the widest range of scores that become one."""
+    order = np.argsort(was.scores, kind="stable")
+    low_to_high, after = was.scores[order], now.scores[order]
+    first = np.flatnonzero(np.r_[True, np.diff(after) != 0])
+    last = np.r_[first[1:], after.size] - 1
+    widest = int(np.argmax(low_to_high[last] - low_to_high[first]))
+    ends = first[widest], last[widest]
+    if low_to_high[ends[0]] == low_to_high[ends[1]]:
+        return {}
+    flat = *(float(low_to_high[end]) for end in ends), float(after[ends[0]])
+    return {"flat": flat, "n_flat": int(times[order[ends[0] : ends[1] + 1]].sum())}
 
 
 @result_class
@@ -422,26 +395,13 @@ def grid_moves(fitted: FittedVectorMap, *, n_steps: int = 15) -> ClassMoves:
     ``fitted``: of three classes. ``n_steps``: steps along each side of the triangle, at least 3;
     the grid has ``(n_steps - 1) (n_steps - 2) / 2`` places inside it.
 
-    Raises
-    ------
-    CalibrationInputError
-        Fewer than 3 steps, or a map of another number of classes.
+    Raises `CalibrationInputError` for fewer than 3 steps, and a map of another number of classes.
 
-    Notes
-    -----
     The map is given the logarithms of the probabilities. For that the same probabilities must
     always become the same, whatever was added to a row of logits; every map of this package
     sees to that.
 
-    References
-    ----------
-    Kull et al., NeurIPS 2019, figure 1; Vaicenavicius et al., AISTATS 2019, figure 1.
-
-    Examples
-    --------
-    >>> from calibcore.calibrators import FittedTemperature
-    >>> grid_moves(FittedTemperature(2.0), n_steps=3).after.round(3).tolist()
-    [[0.333, 0.333, 0.333]]
+    Source: Kull et al., NeurIPS 2019, figure 1; Vaicenavicius et al., AISTATS 2019, figure 1.
     """
     n_steps = validation.whole_number(n_steps, "n_steps", least=3)
     first, second = np.meshgrid(np.arange(1, n_steps), np.arange(1, n_steps), indexing="ij")

@@ -42,10 +42,7 @@ MEASURES: tuple[Measure, ...] = tuple(
 class Plan:
     """How learning curves are made.
 
-    Raises
-    ------
-    CalibrationInputError
-        Sizes out of order, or a number that is out of range.
+    Raises `CalibrationInputError` for sizes out of order, and a number that is out of range.
     """
 
     sizes: tuple[int, ...]
@@ -119,8 +116,6 @@ class LearningCurve:
 
         None where nothing was fitted, the measure is not defined, or all rows give no gain.
 
-        Notes
-        -----
         The gain is interpolated between sizes by the logarithm of the rows. The interval is that of
         percentiles over resamples of the draws at each size: it tells how well the draws determine
         the number, for these test rows.
@@ -234,11 +229,6 @@ def learning_sizes(rows: LogitSet | EventScores, *, n_sizes: int = 7) -> tuple[i
 
     From 50 rows, or two a class if that is more, to all rows; rounded to two digits. Where the
     whole set is no larger than the smallest of these, that alone.
-
-    Examples
-    --------
-    >>> learning_sizes(EventScores([0.5] * 5000, [0, 1] * 2500))
-    (50, 110, 230, 500, 1100, 2300, 5000)
     """
     n_sizes = validation.whole_number(n_sizes, "n_sizes", least=2)
     n_classes = rows.n_classes if isinstance(rows, LogitSet) else 2
@@ -259,12 +249,6 @@ def drawn_rows(
 
     As `calibcore.splits.split_rows` would give to the calibration set: of clusters, whole ones, as
     many as make about so many rows.
-
-    Examples
-    --------
-    >>> rows = EventScores([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1])
-    >>> drawn_rows(rows, 2, seed=0, draw=0).hits.tolist()
-    [0, 1]
     """
     size = validation.whole_number(size, "size", least=1, most=rows.n_samples)
     if size == rows.n_samples:
@@ -332,23 +316,15 @@ def learning_curves(
     All calibrators are fitted on the same draws. A draw that a calibrator refuses is left out of
     its mean and noted.
 
-    Raises
-    ------
-    CalibrationInputError
-        A size larger than the calibration set, pooled scores with a within-top-r event.
+    Raises `CalibrationInputError` for a size larger than the calibration set, and for pooled scores
+    with a within-top-r event.
 
-    Notes
-    -----
     Draws are without replacement and stratified as in `calibcore.splits.split_rows`. Draws of
     nearly all rows share most of them, so their spread says how much the choice of the rows
     matters; it is no interval for new data.
 
-    References
-    ----------
-    Zhang et al., ICML 2020, figure 6.
+    Source: Zhang et al., ICML 2020, figure 6.
 
-    Examples
-    --------
     >>> from calibcore.calibrators import PlattScaling
     >>> from calibcore.events import TopR
     >>> from calibcore.splits import Split

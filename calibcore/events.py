@@ -38,12 +38,9 @@ def _leading(
 ) -> tuple[Floats, Floats, NDArray[np.intp], NDArray[np.bool_]]:
     """Check a table and its labels; give it and its r largest probabilities.
 
-    Returns
-    -------
-    table : ndarray, shape (n_samples, n_classes)
-    values, classes, true : ndarray, shape (r, n_samples)
-        Largest first, those of equal probability by the index of their class; whose each is, and
-        whether that is the true class.
+    The table, shape (n_samples, n_classes); then three of shape (r, n_samples): the probabilities,
+    the largest first and those that are equal by the index of their class; whose each is; and
+    whether that is the true class.
     """
     table = np.asarray(validation.matrix(probabilities, "probabilities"), dtype=np.float64)
     n_rows, n_classes = table.shape

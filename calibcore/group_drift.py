@@ -26,31 +26,26 @@ _MOST_URN = 1_000_000_000
 
 @result_class
 class GroupChanges:
-    """The mean gap of each subgroup in both batches, of those with enough rows in both.
-
-    Attributes
-    ----------
-    grouping, place : ndarray of int64, shape (n_groups,)
-        Which grouping, and which of its subgroups.
-    rows_reference, rows_new : ndarray of int64, shape (n_groups,)
-        Rows of each batch.
-    reference, new : ndarray of float64, shape (n_groups,)
-        Mean score minus observed frequency.
-    adjusted : ndarray of float64, shape (n_groups,)
-        p-value, if the subgroup's rows of both batches were drawn alike, or differ by no more than
-        matters; adjusted for all subgroups of all groupings.
-    level : float
-        Of the test, for all of them together.
-    """
+    """The mean gap of each subgroup in both batches, of those with enough rows in both."""
 
     grouping: Labels
+    """Which grouping; shape (n_groups,)."""
     place: Labels
+    """Which of its subgroups; shape (n_groups,)."""
     rows_reference: Labels
+    """Rows of the audited batch; shape (n_groups,)."""
     rows_new: Labels
+    """Rows of the new batch; shape (n_groups,)."""
     reference: Floats
+    """Mean score minus observed frequency in the audited batch; shape (n_groups,)."""
     new: Floats
+    """The same in the new batch; shape (n_groups,)."""
     adjusted: Floats
+    """p-value, if the subgroup's rows of both batches were drawn alike, or differ by no more than
+    matters; adjusted for all subgroups of all groupings; shape (n_groups,).
+    """
     level: float
+    """Of the test, for all of them together."""
 
     @property
     def moved(self) -> NDArray[np.bool_]:
@@ -70,48 +65,19 @@ def compare_groups(  # noqa: PLR0913 - options with defaults
 ) -> GroupChanges:
     """Compare the mean gap of every subgroup of a new batch with that of an audited one.
 
-    Parameters
-    ----------
-    reference, new : EventScores
-        The batches.
-    groupings : sequence of pairs of array_like of int
-        The subgroup of each row of the reference, and of the new batch, from 0; below 0 of none.
-        Of rows of a summary, of each cell.
-    least : float, default 0
-        The smallest change that matters.
-    level : float, default 0.05
-        Of the test.
-    n_draws : int, default 2000
-        How often rows are dealt to the batches again.
-    seed : int, default 0
-        Of the draws.
+    ``reference``, ``new``: the batches. ``groupings``: the subgroup of each row of the reference,
+    and of the new batch, from 0; below 0 of none; of rows of a summary, of each cell. ``least``:
+    the smallest change that matters. ``level``: of the test. ``n_draws``: how often rows are dealt
+    to the batches again. ``seed``: of the draws.
 
-    Returns
-    -------
-    GroupChanges
+    Raises `CalibrationInputError` for groupings that have not one subgroup a row.
 
-    Raises
-    ------
-    CalibrationInputError
-        Not one subgroup a row.
-
-    Notes
-    -----
     Within each subgroup, rows are dealt to the batches at random, so that another mix of subgroups
     is no change. The p-value of a subgroup is the share of draws in which any subgroup of its
     grouping changes as much, in units of its spread, times the number of groupings. Scores beyond
     32 of the events, and of other rows, are joined with their neighbours. Of weighted rows and of
     clusters, units are dealt: rows with their weights, or whole clusters. Of 10^9 rows and more a
     part is dealt, and its changes made as small as those of all.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> scores, half = np.full(4000, 0.5), np.arange(4000) % 2
-    >>> old = EventScores(scores, rng.random(4000) < 0.5)
-    >>> new = EventScores(scores, rng.random(4000) < np.where(half, 0.6, 0.4))
-    >>> compare_groups(old, new, [(half, half)]).moved
-    array([ True,  True])
     """
     rng, rows = np.random.default_rng(seed), []
     for k, pair in enumerate(groupings):

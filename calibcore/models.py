@@ -29,20 +29,9 @@ def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores
     ``first``, ``other``: the rows that both are evaluated on. Of an event's scores only their
     number can be checked, because the models may be right on different rows.
 
-    Raises
-    ------
-    CalibrationInputError
-        Another kind, another number of rows or classes, the same class names in another order, or
-        another label, other weights or clusters; the message names the first row that differs,
-        counted from 1.
-
-    Examples
-    --------
-    >>> rows = LogitSet([[1.0, 0.0], [0.0, 1.0]], [0, 1])
-    >>> check_same_rows(rows, LogitSet([[2.0, 0.0], [0.0, 2.0]], [0, 0]))
-    Traceback (most recent call last):
-    ...
-    calibcore.errors.CalibrationInputError: labels: 0 in row 2. Expected 1 as in the first...
+    Raises `CalibrationInputError` for another kind, another number of rows or classes, the same
+    class names in another order, and another label, other weights or clusters; the message names
+    the first row that differs, counted from 1.
     """
     if isinstance(first, LogitSet) != isinstance(other, LogitSet):
         kinds = "class probabilities", "one score a row"
@@ -102,16 +91,12 @@ def plane_of(evaluated: Sequence[SetResult]) -> Plane:
 
     ``evaluated``: one a model, at least one, on the same rows.
 
-    Notes
-    -----
     The parts of `calibcore.metrics.corp`. Models that are right on different rows, as in the event
     top-r, have different uncertainties; so that lines of equal Brier score hold for all, a model's
     discrimination is drawn less what its uncertainty exceeds the first one's.
 
-    References
-    ----------
-    Dimitriadis, Gneiting, Jordan, PNAS 2021; Dimitriadis, Gneiting, Jordan, Vogel, *Evaluating
-    probabilistic classifiers: the triptych*, International Journal of Forecasting 2024.
+    Source: Dimitriadis, Gneiting, Jordan, PNAS 2021; Dimitriadis, Gneiting, Jordan, Vogel,
+    *Evaluating probabilistic classifiers: the triptych*, International Journal of Forecasting 2024.
     """
     off, sharp, base = (_both(evaluated, key) for key in _PARTS)
     first = float(base[0, 0])
@@ -161,15 +146,6 @@ def table_cell(
     `calibcore.metrics.METRICS`. ``options``: of the measure. ``plan``: how uncertainty is looked
     for; without one there is no interval, and of the KS error alone it is known whether it is
     level.
-
-    Examples
-    --------
-    >>> from calibcore.events import TopR
-    >>> from calibcore.metrics import METRICS
-    >>> rows = LogitSet([[2.0, 0.0], [0.0, 2.0]] * 10, [0, 1, 0, 0, 1] * 4)
-    >>> accuracy = next(one for one in METRICS if one.key == "accuracy")
-    >>> table_cell(rows, event=TopR(1), fitted=None, measure=accuracy).value
-    0.5
     """
     prepared, options = prepare(rows, event), options or Options()
     before, side = (side_of(prepared, event, one) for one in (None, fitted))
@@ -197,15 +173,6 @@ def is_level(measure: Measure, uncertainty: Uncertainty | None) -> bool | None:
     Whether it is not beyond the 95% limit under perfect calibration on the worse side, or between
     both limits where a value in between is best. None where nothing is known, or no direction is
     better.
-
-    Examples
-    --------
-    >>> from calibcore.inference import Reference
-    >>> from calibcore.metrics import METRICS
-    >>> ece = next(one for one in METRICS if one.key == "ece")
-    >>> limit = Reference(mean=0.01, upper=0.02, p_value=0.3)
-    >>> is_level(ece, Uncertainty(0.015, Interval(0.0, 0.02), limit))
-    True
     """
     if uncertainty is None or measure.better == "neither" or math.isnan(uncertainty.reference.mean):
         return None
@@ -248,13 +215,6 @@ def pooled(split: AnySplit) -> tuple[LogitSet | EventScores, float]:
 
     All rows, the calibration set first, and its share of them; of one set that serves both ends,
     its rows and one half.
-
-    Examples
-    --------
-    >>> from calibcore.splits import Split
-    >>> both = Split(EventScores([0.1], [0]), EventScores([0.2, 0.3, 0.4], [1, 0, 1]))
-    >>> pooled(both)[1]
-    0.25
     """
     first, second = split.calibration, split.test
     if split.same_data or split.fold is not None:
@@ -306,29 +266,13 @@ def resplit(  # noqa: PLR0913 - as `audit`, many times
 
     The splits are those of `calibcore.splits.split_rows`, the same for all calibrators.
 
-    Raises
-    ------
-    CalibrationInputError
-        Numbers that are out of range; no split that can be fitted.
+    Raises `CalibrationInputError` for numbers that are out of range, and where no split can be
+    fitted.
 
-    Notes
-    -----
     The spread over splits is of sets that share rows: it shows how much luck one split holds, and
     is not a standard error.
 
-    References
-    ----------
     Zhang 2020, section 5.2, repeats its draws of calibration rows 100 times.
-
-    Examples
-    --------
-    >>> from calibcore.events import TopR
-    >>> from calibcore.metrics import METRICS
-    >>> rows = EventScores([0.2, 0.8] * 20, [0, 1] * 20)
-    >>> brier = next(one for one in METRICS if one.key == "event_brier")
-    >>> splits = resplit(rows, event=TopR(1), calibrator=None, measures=(brier,), n_splits=3)
-    >>> round(splits.cell(brier).value, 3), splits.cell(brier).deviation
-    (0.04, 0.0)
     """
     n_splits = validation.whole_number(n_splits, "n_splits", least=2, most=10_000)
     check_pooled(calibrator, event)

@@ -17,14 +17,10 @@ def sort_by_score(scores: Floats, hits: Hits) -> tuple[Floats, Hits]:
 
     The sorted scores and their hits. Rows with equal scores come with hits 0 first.
 
-    Notes
-    -----
     The bits of non-negative doubles sort like the numbers themselves, and for numbers up to 1 the
     two highest bits are 0. So each hit fits below its score in one 64-bit key, and one plain sort
     of the keys, several times faster than an indirect sort, moves both without rounding.
 
-    Examples
-    --------
     >>> scores, hits = sort_by_score(np.array([0.9, 0.2]), np.array([1, 0], dtype=np.int8))
     >>> scores.tolist(), hits.tolist()
     ([0.2, 0.9], [0, 1])
@@ -35,15 +31,7 @@ def sort_by_score(scores: Floats, hits: Hits) -> tuple[Floats, Hits]:
 
 
 def sort_together(scores: Floats, hits: Hits) -> None:
-    """Sort scores and their hits as `sort_by_score` does, in place.
-
-    Examples
-    --------
-    >>> scores, hits = np.array([0.9, 0.2]), np.array([1, 0], dtype=np.int8)
-    >>> sort_together(scores, hits)
-    >>> scores.tolist(), hits.tolist()
-    ([0.2, 0.9], [0, 1])
-    """
+    """Sort scores and their hits as `sort_by_score` does, in place."""
     scores += 0.0  # turns -0.0 into 0.0
     keys = scores.view(np.uint64)
     keys <<= 1
@@ -54,13 +42,7 @@ def sort_together(scores: Floats, hits: Hits) -> None:
 
 
 def in_order(scores: Floats, hits: Hits) -> bool:
-    """Return whether rows are already as `sort_by_score` gives them.
-
-    Examples
-    --------
-    >>> in_order(np.array([0.2, 0.9]), np.array([1, 0], dtype=np.int8))
-    True
-    """
+    """Return whether rows are already as `sort_by_score` gives them."""
     bits = scores.view(np.int64)
     # -0.0 is below 0.0 as a whole number. Rows in disorder are mostly so from the beginning.
     if bits[0] < 0 or np.any(bits[:64][:-1] > bits[1:64]):
@@ -78,8 +60,6 @@ def in_order(scores: Floats, hits: Hits) -> bool:
 def tie_ends(sorted_scores: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """Return the index of the last row of each block of equal scores.
 
-    Examples
-    --------
     >>> tie_ends(np.array([0.2, 0.6, 0.6, 0.8])).tolist()
     [0, 2, 3]
     """
@@ -91,8 +71,6 @@ def tie_ends(sorted_scores: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]
 def tie_starts(ends: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the index of the first row of each block of equal scores, by `tie_ends`.
 
-    Examples
-    --------
     >>> tie_starts(np.array([0, 2, 3])).tolist()
     [0, 1, 3]
     """
@@ -104,8 +82,6 @@ def order_of_rows(scores: Floats, *others: NDArray[Any]) -> NDArray[np.intp]:
 
     As `numpy.lexsort` does, in half of the time or less where few scores are equal.
 
-    Examples
-    --------
     >>> order_of_rows(np.array([0.5, 0.2, 0.5]), np.array([1, 0, 0])).tolist()
     [1, 2, 0]
     """

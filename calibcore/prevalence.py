@@ -103,43 +103,21 @@ def estimated_prevalence(
 ) -> float:
     """Estimate the share of the event where scores are used, from rows without outcomes.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Of rows where scores are used, in [0, 1]: calibrated for rows of which the event has the
-        share ``among_rows``.
-    among_rows : float
-        That share, strictly between 0 and 1.
-    sample_weight : array_like or RowWeights, shape (n_samples,), optional
-        Of the rows: see `calibcore.weights`.
+    ``scores``: of rows where scores are used, in [0, 1], calibrated for rows of which the event has
+    the share ``among_rows``; shape (n_samples,). ``among_rows``: that share, strictly between 0 and
+    1. ``sample_weight``: of the rows, as in `calibcore.weights`; shape (n_samples,).
 
-    Returns
-    -------
-    float
-        From 0 to 1, for ``audit(prevalence=)``.
+    From 0 to 1, for ``audit(prevalence=)``. Raises `CalibrationInputError` for scores or weights
+    out of range, a share that is none, and scores that are all equal to it.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or weights out of range, a share that is none, all scores equal to it.
-
-    Notes
-    -----
     The share of the highest likelihood, at which the mean of the moved scores is the share itself:
     what the EM algorithm of Saerens et al. tends to, found by bisection, as the likelihood is
     concave. It is assumed that the share alone differs (label shift: rows with the event are like
     those with it elsewhere, and rows without likewise) and that scores were calibrated. It is as
     wrong as these.
 
-    References
-    ----------
-    Saerens, Latinne, Decaestecker, *Adjusting the outputs of a classifier to new a priori
+    Source: Saerens, Latinne, Decaestecker, *Adjusting the outputs of a classifier to new a priori
     probabilities*, Neural Computation 2002.
-
-    Examples
-    --------
-    >>> round(estimated_prevalence([0.2] * 75 + [0.8] * 25, 0.5), 4)
-    0.0833
     """
     given = validation.scores(scores)
     if not isinstance(among_rows, float | np.floating) or not 0 < among_rows < 1:

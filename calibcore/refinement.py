@@ -48,25 +48,18 @@ OF_CLASSES: Mapping[str, VectorMap] = {
 
 @result_class
 class LossParts:
-    """A mean loss: what a calibrator can remove of it, and the rest.
-
-    Attributes
-    ----------
-    loss : float
-        Of the rows as they are; ``calibration + refinement``.
-    calibration, refinement : float
-        What the best calibrator removes on rows that it has not seen, at least 0; what it leaves.
-    calibrator : str
-        Which one is best; "" if none lowers the loss.
-    losses : dict of str to float
-        Loss after each that was tried.
-    """
+    """A mean loss: what a calibrator can remove of it, and the rest."""
 
     loss: float
+    """Of the rows as they are; ``calibration + refinement``."""
     calibration: float
+    """What the best calibrator removes on rows that it has not seen, at least 0."""
     refinement: float
+    """What it leaves."""
     calibrator: str
+    """Which one is best; "" if none lowers the loss."""
     losses: dict[str, float]
+    """Loss after each that was tried."""
 
     @property
     def share(self) -> float:
@@ -88,48 +81,21 @@ def loss_parts(
     calibrator is evaluated on rows that it has not seen, so few rows do not flatter it, as they do
     the isotonic fit of `calibcore.metrics.corp_nll`.
 
-    Parameters
-    ----------
-    rows : EventScores or LogitSet
-        Of one event, or of all classes.
-    loss : {"nll", "brier"}, default "nll"
-        `event_nll` or `event_brier` of an event, `nll` or `brier` of all classes.
-    calibrators : dict of str to calibrator, optional
-        What is tried; `OF_EVENTS` or `OF_CLASSES` by default.
-    n_folds : int, default 5
-        Each row is calibrated by a fit on the other folds.
-    seed : int, default 0
-        By which the folds are dealt.
+    ``rows``: of one event, or of all classes. ``loss``: `event_nll` or `event_brier` of an event,
+    `nll` or `brier` of all classes. ``calibrators``: what is tried; `OF_EVENTS` or `OF_CLASSES` by
+    default. ``n_folds``: each row is calibrated by a fit on the other folds. ``seed``: by which the
+    folds are dealt.
 
-    Returns
-    -------
-    LossParts
+    Raises `CalibrationInputError` for fewer rows than folds, another loss, and a calibrator of the
+    other kind.
 
-    Raises
-    ------
-    CalibrationInputError
-        Fewer rows than folds, another loss, or a calibrator of the other kind.
-
-    Notes
-    -----
     Refinement is the least mean loss of all rows, each calibrated out of its fold, over the
     calibrators and none; calibration is the loss less that. Choosing the least of a few flatters by
     a little; a calibrator that is not flexible enough leaves some calibration in the refinement.
 
-    References
-    ----------
-    Berta, Holzmüller, Jordan, Bach, *Rethinking early stopping: refine, then calibrate*, 2025, and
-    their program probmetrics; Bröcker, *Quarterly Journal of the Royal Meteorological Society*
-    2009.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> true = rng.random(4000)
-    >>> scores = true**2 / (true**2 + (1 - true) ** 2)  # twice the log-odds
-    >>> parts = loss_parts(EventScores(scores, rng.random(4000) < true))
-    >>> round(parts.loss, 3), round(parts.calibration, 3), round(parts.refinement, 3)
-    (0.588, 0.079, 0.509)
+    Source: Berta, Holzmüller, Jordan, Bach, *Rethinking early stopping: refine, then calibrate*,
+    2025, and their program probmetrics; Bröcker, *Quarterly Journal of the Royal Meteorological
+    Society* 2009.
     """
     validation.choice(loss, "loss", allowed=("nll", "brier"))
     tried = calibrators or _usual(rows)

@@ -42,19 +42,9 @@ def risk_coverage(event: EventScores) -> RiskCoverage:
 
     ``event``: that a prediction is right, with its score.
 
-    Notes
-    -----
     Rows of equal score are kept together, so their order does not matter.
 
-    References
-    ----------
-    Geifman and El-Yaniv, NeurIPS 2017.
-
-    Examples
-    --------
-    >>> curve = risk_coverage(EventScores([0.6, 0.9, 0.9, 0.7], [0, 1, 1, 1]))
-    >>> curve.coverage.tolist(), curve.accuracy.tolist(), curve.aurc
-    ([0.5, 0.75, 1.0], [1.0, 1.0, 0.75], 0.0625)
+    Source: Geifman and El-Yaniv, NeurIPS 2017.
     """
     counted = tally_of(event)
     counts, hits = counted.counts[::-1], counted.hits[::-1]
@@ -96,17 +86,7 @@ def out_of_fold_accuracy(event: EventScores, wanted: float, fold: Folds) -> OutO
 
     Where no threshold reaches the accuracy nothing is kept.
 
-    Raises
-    ------
-    CalibrationInputError
-        An accuracy or folds out of range.
-
-    Examples
-    --------
-    >>> rows = EventScores([0.6, 0.9, 0.6, 0.9], [0, 1, 0, 1])
-    >>> accuracy = out_of_fold_accuracy(rows, 1.0, np.array([0, 0, 1, 1]))
-    >>> accuracy.rows, accuracy.right
-    (2, 2)
+    Raises `CalibrationInputError` for an accuracy or folds out of range.
     """
     if not 0 <= wanted <= 1:
         raise CalibrationInputError("wanted", str(wanted), "an accuracy from 0 to 1")
@@ -170,17 +150,8 @@ def group_accuracies(
     are kept. ``wanted``: accuracy, in [0, 1]. ``groupings``: group of each row, from 0, in each of
     several groupings; shape (n_samples,).
 
-    Raises
-    ------
-    CalibrationInputError
-        An accuracy out of range, or not one group a row.
-
-    Examples
-    --------
-    >>> rows = EventScores([0.9] * 40, [1] * 30 + [0] * 10)
-    >>> groups = group_accuracies(rows, 0.9, 0.9, [[0] * 28 + [1] * 12])
-    >>> groups.right.tolist(), groups.rows.tolist(), groups.below().tolist()
-    ([28, 2], [28, 12], [1])
+    Raises `CalibrationInputError` for an accuracy out of range, and groupings that have not one
+    group a row.
     """
     from scipy.special import bdtr, betainc  # noqa: PLC0415 - a tenth of a second to import
 

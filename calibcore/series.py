@@ -61,17 +61,10 @@ def checkpoint(
     ``number``: its place in the series, such as the epoch. ``split``: both sets of the network.
     ``event``: what ECE and KS error are about. ``n_bins``: bins of the ECE, of equal width.
 
-    Raises
-    ------
-    CalibrationInputError
-        As `calibcore.audit`.
+    Raises `CalibrationInputError` as `calibcore.audit` does.
 
-    References
-    ----------
-    Guo et al., ICML 2017, figures 2, 3 and S1; Vasilev and D'yakonov 2023, tables 1 and 2.
+    Source: Guo et al., ICML 2017, figures 2, 3 and S1; Vasilev and D'yakonov 2023, tables 1 and 2.
 
-    Examples
-    --------
     >>> rows = LogitSet([[2.0, 0.0], [2.0, 0.0], [0.0, 2.0], [0.0, 2.0]] * 2, [0, 0, 1, 0] * 2)
     >>> point = checkpoint(1, Split(rows, rows))
     >>> point.error, round(point.temperature, 3)  # ln 3 is the logit that 3 of 4 need

@@ -28,9 +28,8 @@ def curvature_matrix(n_knots: int, runout: Runout) -> Floats:
     Natural (linear): 0. Parabolic: constant over the outermost intervals. Cubic: linear across the
     outermost inner knots, M_0 = 2 M_1 - M_2.
 
-    References
-    ----------
-    Gupta et al., ICLR 2021, appendix C; McKinley and Levine, *Cubic spline interpolation*, 1998.
+    Source: Gupta et al., ICLR 2021, appendix C; McKinley and Levine, *Cubic spline interpolation*,
+    1998.
     """
     if n_knots == 2:
         return np.zeros((2, 2))
@@ -50,13 +49,7 @@ def curvature_matrix(n_knots: int, runout: Runout) -> Floats:
 
 @result_class
 class CubicSpline:
-    """A cubic spline on [0, 1], given by its values at evenly spaced knots.
-
-    Examples
-    --------
-    >>> float(CubicSpline([0.0, 1.0])(0.25))
-    0.25
-    """
+    """A cubic spline on [0, 1], given by its values at evenly spaced knots."""
 
     values: Floats
     """At knots k / (n_knots - 1); shape (n_knots,)."""
@@ -185,21 +178,11 @@ def fit_spline(
     ``n_knots``: evenly spaced on [0, 1]. ``runout``: see `curvature_matrix`. ``weights``: of the
     squares, of points in order; shape (n_points,).
 
-    Raises
-    ------
-    CalibrationInputError
-        Too few points or knots, arrays that do not fit.
+    Where the points leave the knot values undetermined, the smallest values are taken. Raises
+    `CalibrationInputError` for too few points or knots, and arrays that do not fit.
 
-    Notes
-    -----
-    Where the points leave the knot values undetermined, the smallest values are taken.
+    Source: Gupta et al., ICLR 2021, section 4.1 and appendix C.
 
-    References
-    ----------
-    Gupta et al., ICLR 2021, section 4.1 and appendix C.
-
-    Examples
-    --------
     >>> line = fit_spline([0.0, 0.5, 1.0], [0.0, 1.0, 2.0], n_knots=3)
     >>> line.derivative([0.1, 0.9]).round(12).tolist()
     [2.0, 2.0]
@@ -233,8 +216,6 @@ def fit_bounded_slope(
 
     Its slope is within the bounds to `SLOPE_WITHIN`.
 
-    Notes
-    -----
     A convex quadratic programme. Bounds are added where the last solution breaks them most, one an
     interval and side, until none is broken; each small programme is a least-distance problem
     solved through non-negative least squares (Lawson and Hanson 1974, chapter 23).

@@ -53,23 +53,18 @@ Names = tuple[str, ...]
 
 @result_class
 class Cells:
-    """What a grid has besides rows and events, so that means over the rows stay exact.
-
-    Attributes
-    ----------
-    place : ndarray of int64, shape (n_blocks,)
-        Of each cell that has rows, ascending, from 0 to `N_CELLS` - 1.
-    score_total, event_score_total : ndarray of float64, shape (n_blocks,)
-        Sum of the scores of its rows, and of those with the event.
-    brier_total, nll_total : ndarray of float64, shape (n_blocks,)
-        Sum of what its rows add to `calibcore.metrics.event_brier` and `event_nll`.
-    """
+    """What a grid has besides rows and events, so that means over the rows stay exact."""
 
     place: Whole
+    """Of each cell that has rows, ascending, from 0 to `N_CELLS` - 1; shape (n_blocks,)."""
     score_total: Floats
+    """Sum of the scores of its rows; shape (n_blocks,)."""
     event_score_total: Floats
+    """Sum of the scores of its rows with the event; shape (n_blocks,)."""
     brier_total: Floats
+    """Sum of what its rows add to `calibcore.metrics.event_brier`; shape (n_blocks,)."""
     nll_total: Floats
+    """Sum of what its rows add to `calibcore.metrics.event_nll`, in nats; shape (n_blocks,)."""
 
     @property
     def columns(self) -> tuple[Whole, Floats, Floats, Floats, Floats]:
@@ -341,33 +336,18 @@ class GroupedSummary:
     Grouped summaries of parts of the rows add up like summaries. Where their columns differ, the
     sum has the groups of those that both have; with a summary without groups it has none.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        What the rows are grouped by.
-    names : tuple of tuple of str
-        Of each group its value in each column, "" where that is missing; all different, in
-        alphabetical order. Of several columns, a group is a combination of values.
-    parts : tuple of Summary
-        The rows of each group.
-
-    Notes
-    -----
     While the distinct scores of all groups together are `MOST_SCORES` at most, each is counted by
     itself; beyond that, all groups are on the grid.
-
-    Examples
-    --------
-    >>> rows = GroupedSummary.of([0.2, 0.6, 0.6], [0, 1, 1], {"ward": ["b", "a", "b"]})
-    >>> {name: part.n_samples for name, part in rows.by("ward").items()}
-    {'a': 1, 'b': 2}
-    >>> (rows + rows).whole.events.tolist()
-    [0, 4]
     """
 
     columns: Names
+    """What the rows are grouped by."""
     names: tuple[Names, ...]
+    """Of each group its value in each column, "" where that is missing; all different, in
+    alphabetical order. Of several columns, a group is a combination of values.
+    """
     parts: tuple[Summary, ...]
+    """The rows of each group."""
 
     @classmethod
     def of(
@@ -375,18 +355,11 @@ class GroupedSummary:
     ) -> "GroupedSummary":
         """Count rows by score and group.
 
-        Parameters
-        ----------
-        scores, outcomes
-            As for `Summary.of`.
-        groups : mapping of str to array_like, shape (n_samples,)
-            Numbers or names by which rows are grouped, by the column; as for
-            `calibcore.grouping.Grouping`.
+        ``scores``, ``outcomes``: as for `Summary.of`. ``groups``: by the column, numbers or names
+        by which rows are grouped, as for `calibcore.grouping.Grouping`; shape (n_samples,).
 
-        Raises
-        ------
-        CalibrationInputError
-            As `Summary.of`; no column; more than `MOST_GROUPS` groups.
+        Raises `CalibrationInputError` as `Summary.of` does, and for no column or more than
+        `MOST_GROUPS` groups.
         """
         counts = BatchCounts(tuple(groups))
         known = [Grouping.of(values) for values in groups.values()]
@@ -402,17 +375,11 @@ class GroupedSummary:
     def of_parts(cls, columns: Sequence[str], parts: Mapping[Names, Summary]) -> "GroupedSummary":
         """Take groups that are counted already.
 
-        Parameters
-        ----------
-        columns : sequence of str
-            What they are by, at least one; all different.
-        parts : mapping of tuple of str to Summary
-            The rows of each group, by its value in each column; no row is in two.
+        ``columns``: what they are by, at least one; all different. ``parts``: the rows of each
+        group, by its value in each column; no row is in two.
 
-        Raises
-        ------
-        CalibrationInputError
-            No group, more than `MOST_GROUPS`, or one without a value for each column.
+        Raises `CalibrationInputError` for no group, more than `MOST_GROUPS`, and one without a
+        value for each column.
         """
         check_groups(columns, len(parts))
         if any(len(name) != len(columns) for name in parts):
@@ -461,10 +428,7 @@ class GroupedSummary:
     def by(self, column: str) -> dict[str, Summary]:
         """Return the rows of each group of one column, by its name; as `audit_groups` takes them.
 
-        Raises
-        ------
-        CalibrationInputError
-            No such column.
+        Raises `CalibrationInputError` for no such column.
         """
         if column not in self.columns:
             wanted = f"one of {', '.join(self.columns)}"
@@ -500,13 +464,7 @@ AnySummary = Summary | GroupedSummary
 
 
 def check_groups(columns: Sequence[str], n_groups: int) -> None:
-    """Refuse columns that are none, or with more groups than are counted.
-
-    Raises
-    ------
-    CalibrationInputError
-        See above.
-    """
+    """Refuse columns that are none, or with more groups than are counted."""
     if not columns or len({*columns}) < len(columns):
         raise CalibrationInputError("groups", "no column, or one twice", "different columns")
     if not 0 < n_groups <= MOST_GROUPS:
@@ -525,28 +483,11 @@ def audit_groups(
 ) -> AuditResult:
     """Audit the rows of several groups together, and each group, as `calibcore.audit` does.
 
-    Parameters
-    ----------
-    groups : mapping of str to Summary
-        The rows of each group, by its name; no row is in two.
-    calibrator, n_bins, seed
-        As for `Summary.audit`.
+    ``groups``: the rows of each group, by its name; no row is in two. ``calibrator``, ``n_bins``,
+    ``seed``: as for `Summary.audit`.
 
-    Returns
-    -------
-    AuditResult
-        Whose verdict names the groups that are miscalibrated.
-
-    Raises
-    ------
-    CalibrationInputError
-        No group, or as `Summary.audit`.
-
-    Examples
-    --------
-    >>> wards = {name: Summary.of_counts([0.5], [99], [n]) for name, n in (("a", 70), ("b", 29))}
-    >>> [(one.name, one.rows) for one in audit_groups(wards).verdict.groups]
-    [('a', 99), ('b', 99)]
+    The verdict names the groups that are miscalibrated. Raises `CalibrationInputError` for no
+    group, and as `Summary.audit` does.
     """
     if not groups:
         raise CalibrationInputError("groups", "none", "a summary of each group")
@@ -560,26 +501,19 @@ def audit_groups(
 
 @result_class
 class Period:
-    """One of several summaries in the order of time.
-
-    Attributes
-    ----------
-    name : str
-        Of the summary.
-    n_samples : int
-        Rows.
-    hit_rate, ks_error, mean_gap : float
-        Observed frequency, KS error, and mean score minus observed frequency.
-    interval : Interval
-        Of the mean gap, 95%.
-    """
+    """One of several summaries in the order of time."""
 
     name: str
+    """Of the summary."""
     n_samples: int
+    """Rows."""
     hit_rate: float
+    """Observed frequency."""
     ks_error: float
     mean_gap: float
+    """Mean score minus observed frequency."""
     interval: Interval
+    """Of the mean gap, 95%."""
 
 
 def in_time(
@@ -587,33 +521,11 @@ def in_time(
 ) -> tuple[tuple[Period, ...], Drift | None]:
     """Evaluate summaries one by one, such as one a day, and test whether the gap changes.
 
-    Parameters
-    ----------
-    parts : mapping of str to Summary
-        By their names, the first first; no row is in two.
-    n_resamples : int, default 1000
-        Draws for each interval.
-    seed : int, default 0
-        Of all draws.
+    ``parts``: by their names, the first first; no row is in two. ``n_resamples``: draws for each
+    interval. ``seed``: of all draws.
 
-    Returns
-    -------
-    periods : tuple of Period
-        One each.
-    drift : Drift or None
-        See `calibcore.inference.drift_test`.
-
-    Raises
-    ------
-    CalibrationInputError
-        No summary; one of a single row; fewer than 20 draws.
-
-    Examples
-    --------
-    >>> days = {f"day {k}": Summary.of_counts([0.5], [900], [450 + 60 * (k > 2)]) for k in range(5)}
-    >>> periods, drift = in_time(days, n_resamples=100)
-    >>> [round(one.mean_gap, 3) for one in periods], periods[drift.since].name, drift.p_value < 0.01
-    ([0.0, 0.0, 0.0, -0.067, -0.067], 'day 3', True)
+    A period for each, and what `calibcore.inference.drift_test` finds in them. Raises
+    `CalibrationInputError` for no summary, one of a single row, and fewer than 20 draws.
     """
     if not parts:
         raise CalibrationInputError("parts", "none", "summaries in the order of time")
@@ -640,13 +552,7 @@ def in_time(
 
 
 def on_grid(summary: Summary) -> Summary:
-    """Count the rows in the cells of the grid, where each distinct score was counted by itself.
-
-    Examples
-    --------
-    >>> on_grid(Summary.of([0.2, 0.2000001, 0.6], [0, 1, 1])).rows.tolist()
-    [2, 1]
-    """
+    """Count the rows in the cells of the grid, where each distinct score was counted by itself."""
     if summary.cells is not None:
         return summary
     scores, rows, events = summary.scores, summary.rows, summary.events
@@ -665,16 +571,7 @@ def on_grid(summary: Summary) -> Summary:
 
 
 class GridCounts:
-    """Counts batches of rows in the cells of the grid, where no score has to be sorted.
-
-    Examples
-    --------
-    >>> counts = GridCounts()
-    >>> for scores, outcomes in (([0.2, 0.6], [0, 1]), ([0.2000001], [1])):
-    ...     counts.add(scores, outcomes)
-    >>> counts.summary.rows.tolist()
-    [2, 1]
-    """
+    """Counts batches of rows in the cells of the grid, where no score has to be sorted."""
 
     def __init__(self, start: Summary | None = None) -> None:
         self._sums = np.zeros((6, N_CELLS))
@@ -715,18 +612,7 @@ class BatchCounts:
 
     Distinct scores are counted one by one while they are few, then in the cells of the grid.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        What rows are grouped by; () for not at all.
-
-    Examples
-    --------
-    >>> counts = BatchCounts(["ward"])
-    >>> for scores, outcomes, wards in (([0.2, 0.6], [0, 1], [0, 1]), ([0.6], [1], [1])):
-    ...     counts.add(scores, outcomes, [(np.array(wards), ("a", "b"))])
-    >>> [part.n_samples for part in counts.summary.parts]
-    [1, 2]
+    ``columns``: what rows are grouped by; () for not at all.
     """
 
     def __init__(self, columns: Sequence[str] = ()) -> None:
@@ -779,13 +665,9 @@ def rows_of_groups(
 
     ``groups``: as for `BatchCounts.add`. ``n_rows``: how many there are. ``columns``: of groups.
 
-    Raises
-    ------
-    CalibrationInputError
-        Not a group of each row in each column; more groups than are counted.
+    Raises `CalibrationInputError` where there is not a group of each row in each column, and for
+    more groups than are counted.
 
-    Examples
-    --------
     >>> rows_of_groups([(np.array([0, 1, 0]), ("eu", "us"))], 3, ["region"])
     [(('eu',), array([0, 2])), (('us',), array([1]))]
     """
@@ -877,34 +759,13 @@ def _whole(values: ArrayLike, field: str, size: int) -> Whole:
 def summary_sql(table: str, score: str, outcome: str) -> str:
     """Write the query whose rows `Summary.of_counts` takes, so that the data stay where they are.
 
-    Parameters
-    ----------
-    table : str
-        Name of the table, with those it is within before it, separated by dots.
-    score : str
-        Name of the column of scores, numbers in [0, 1].
-    outcome : str
-        Name of the column of outcomes: booleans, or whole numbers 0 and 1.
+    ``table``: its name, with those it is within before it, separated by dots. ``score``: the column
+    of scores, numbers in [0, 1]. ``outcome``: the column of outcomes: booleans, or whole numbers 0
+    and 1.
 
-    Returns
-    -------
-    str
-        SQL as in the standard, with names in double quotes; its columns are score, n_rows and
-        n_events. Scores without a value, and outcomes that are none, are left to
-        `Summary.of_counts`, which refuses them: n_events is then NULL.
-
-    Raises
-    ------
-    CalibrationInputError
-        An empty name.
-
-    Examples
-    --------
-    >>> print(summary_sql("logs.march", "p", "y"))
-    SELECT "p" AS score, COUNT(*) AS n_rows,
-      CASE WHEN COUNT(CASE WHEN CAST("y" AS INTEGER) IN (0, 1) THEN 1 END) = COUNT(*)
-      THEN SUM(CAST("y" AS INTEGER)) END AS n_events
-    FROM "logs"."march" GROUP BY "p"
+    SQL as in the standard, with names in double quotes; its columns are score, n_rows and n_events.
+    Scores without a value, and outcomes that are none, are left to `Summary.of_counts`, which
+    refuses them: n_events is then NULL. Raises `CalibrationInputError` for an empty name.
     """
     names = {"table": table, "score": score, "outcome": outcome}
     for field, name in names.items():

@@ -164,10 +164,8 @@ def _labels(truth: NDArray[Any], names: Sequence[str] | None, n_classes: int) ->
 def _by_number(truth: NDArray[Any], names: Sequence[str]) -> Labels | None:
     """Match outcomes with the columns that are called by a number; None where places serve.
 
-    Raises
-    ------
-    CalibrationInputError
-        An outcome that is the name of no column, where columns are called by a number alone.
+    Raises `CalibrationInputError` for an outcome that is the name of no column, where columns are
+    called by a number alone.
     """
     ends = [_NUMBERED.fullmatch(_TRUTHS.get(name, name)) for name in names]
     numbers = [int(end[2]) for end in ends if end]
@@ -199,8 +197,6 @@ def are_probabilities(table: NDArray[Any]) -> bool:
 def are_percentages(table: NDArray[Any]) -> bool:
     """Return whether every row lies between 0 and 100 and sums to 100; logits never do.
 
-    Examples
-    --------
     >>> are_percentages(np.array([[80.0, 20.0], [33.0, 66.0]]))
     True
     """

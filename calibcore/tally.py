@@ -165,8 +165,6 @@ def gaps_in_rows(counted: Tally) -> Floats:
 
     `calibcore.cumulative.CumulativeCurves.gap` times the number of rows; shape (..., n_blocks).
 
-    Examples
-    --------
     >>> gaps_in_rows(tally([0.25, 0.5], [0, 1])).tolist()
     [0.25, -0.25]
     """
@@ -183,13 +181,7 @@ def _running_totals(values: Floats) -> Floats:
 
 
 def whole_numbers(values: Floats) -> NDArray[np.int32] | None:
-    """Return rows or hits as whole numbers, which add up faster; None if any is a part of one.
-
-    Examples
-    --------
-    >>> whole_numbers(np.array([1.0, 2.0])), whole_numbers(np.array([0.5]))
-    (array([1, 2], dtype=int32), None)
-    """
+    """Return rows or hits as whole numbers, which add up faster; None if any is a part of one."""
     with np.errstate(invalid="ignore"):  # of more than 2^31 rows the comparison tells
         whole = values.astype(np.int32)
     return whole if np.array_equal(whole, values) else None
@@ -198,8 +190,6 @@ def whole_numbers(values: Floats) -> NDArray[np.int32] | None:
 def spared_nats(scores: Floats, rest: Floats) -> Floats:
     """Return by how many nats a miss of each row costs less than 1 - score says.
 
-    Examples
-    --------
     >>> spared_nats(np.array([0.5, 1.0]), np.array([0.5, 1e-20])).round(1).tolist()
     [0.0, 662.3]
     """
@@ -294,7 +284,8 @@ def _weighted(
         values = weights.values if counts else shares_of(weights.values)
     keys = (hits, values) if clusters is None else (hits, values, clusters)
     order = order_of_rows(scores + 0.0, *keys)
-    order = order[values[order] > 0]
+    if not values.all():  # none is negative
+        order = order[values[order] > 0]
     ordered, ordered_hits, own = scores[order] + 0.0, hits[order].astype(np.float64), values[order]
     ends = tie_ends(ordered)
     starts = tie_starts(ends)
@@ -302,7 +293,11 @@ def _weighted(
     if rest is not None:
         spared = float(spared_nats(ordered, rest[order]) @ (own * (1 - ordered_hits)))
     n_samples = round(own.sum()) if counts else own.size
-    sums = np.add.reduceat(own, starts), np.add.reduceat(own * ordered_hits, starts)
+
+    def summed(of_rows: Floats) -> Floats:
+        return of_rows if starts.size == own.size else np.add.reduceat(of_rows, starts)
+
+    sums = summed(own), summed(own * ordered_hits)
     if counts:
         return Tally(ordered[ends], *sums, n_samples, spared)
     groups = None if clusters is None else np.unique(clusters[order], return_inverse=True)[1]
@@ -313,7 +308,7 @@ def _weighted(
         n_samples,
         spared,
         design,
-        None if weights is None else np.add.reduceat(np.square(own), starts),
+        None if weights is None else summed(np.square(own)),
         float(design.gaps @ design.gaps),
     )
 
@@ -325,11 +320,6 @@ def expected_tally(scores: Floats, frequency: Floats) -> Tally:
     each of these, in [0, 1]; shape (n_samples,).
 
     With ``hits`` of shape (n_blocks,) that are fractions.
-
-    Examples
-    --------
-    >>> expected_tally(np.array([0.6, 0.2, 0.6]), np.array([0.5, 0.25, 0.75])).hits.tolist()
-    [0.25, 1.25]
     """
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
@@ -342,15 +332,9 @@ def expected_tally(scores: Floats, frequency: Floats) -> Tally:
 def resample_rows(counted: Tally) -> tuple[Floats, Floats, tuple[int, ...]]:
     """Return counts and hits with one row a resample, and the leading dimensions they came from.
 
-    Returns
-    -------
-    counts, hits : ndarray of float64, shape (n_resamples, n_blocks)
-        Views where that is possible; not to be written to.
-    shape : tuple of int
-        Leading dimensions of the tally; () for the rows themselves.
+    Both have the shape (n_resamples, n_blocks), views where that is possible, which are not to be
+    written to. Of the rows themselves the leading dimensions are ().
 
-    Examples
-    --------
     >>> counted = Tally(np.array([0.2, 0.6]), np.array([1.0, 2.0]), np.zeros((5, 2)), 3)
     >>> counts, hits, shape = resample_rows(counted)
     >>> counts.shape, hits.shape, shape

@@ -31,10 +31,7 @@ def array_of(values: Any, field: str) -> NDArray[Any]:
     Numbers that are kept as objects, as nullable columns of data frames hand them out, become
     numbers.
 
-    Raises
-    ------
-    CalibrationInputError
-        Rows of uneven length; masked values.
+    Raises `CalibrationInputError` for rows of uneven length, and masked values.
     """
     _refuse_masked(values, field)
     if hasattr(values, "detach"):  # torch, without importing it
@@ -156,10 +153,8 @@ def logits(values: ArrayLike) -> NDArray[np.float32] | NDArray[np.float64]:
 def logits_and_maxima(values: ArrayLike) -> tuple[Logits, Logits]:
     """Check logits as `logits` does, in the pass that finds the largest of each row.
 
-    Returns
-    -------
-    logits : ndarray of float32 or float64, shape (n_samples, n_classes)
-    maxima : ndarray of the same precision, shape (n_samples,)
+    The logits are float32 or float64; the largest ones, in the same precision, have the shape
+    (n_samples,).
     """
     array = matrix(values, "logits")
     maxima = np.empty(len(array), dtype=array.dtype)

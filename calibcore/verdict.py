@@ -27,20 +27,9 @@ Uninformative = Literal["constant", "chance"]
 def direction_of(mean_gap: float, ks_error: float, p_value: float) -> Direction:
     """Return what a mean gap and a KS error amount to.
 
-    Parameters
-    ----------
-    mean_gap : float
-        Mean score minus observed frequency. Where it is less than half of the KS error, gaps of
-        both signs cancel.
-    ks_error : float
-        Of the same scores.
-    p_value : float
-        Of the test that decides whether miscalibration is detected.
-
-    Examples
-    --------
-    >>> direction_of(0.05, 0.05, 0.001), direction_of(-0.01, 0.04, 0.001)
-    ('too high', 'both')
+    ``mean_gap``: mean score minus observed frequency; where it is less than half of the KS error,
+    gaps of both signs cancel. ``p_value``: of the test that decides whether miscalibration is
+    detected.
     """
     if p_value >= DETECTION_LEVEL:
         return "none"
@@ -51,38 +40,28 @@ def direction_of(mean_gap: float, ks_error: float, p_value: float) -> Direction:
 
 @result_class
 class SideVerdict:
-    """What the scores of one side come to, before or after calibration.
-
-    Attributes
-    ----------
-    direction : {"too high", "too low", "both", "none"}
-        Where the joint test detects miscalibration, or where it `remains`.
-    remains : bool
-        Miscalibration was detected before calibration and is not after it, though most of that
-        mean gap is left.
-    uninformative : {"constant", "chance"} or None
-        Why "none" is no praise: see `Uninformative`.
-    mean_gap, ks_error : float
-        Mean score minus observed frequency, and the largest cumulative gap.
-    p_value : float
-        Of the joint test: `calibcore.inference.omnibus_test`.
-    departures : tuple of str
-        Which of its statistics are significant: mean, spread, smooth, and so on.
-    ranges : tuple of OffRange
-        Scores that are too high or too low, where the joint test detects it.
-    auroc : Interval
-        Of `calibcore.metrics.auroc`, 95%.
-    """
+    """What the scores of one side come to, before or after calibration."""
 
     direction: Direction
+    """Where the joint test detects miscalibration, or where it `remains`."""
     remains: bool
+    """Miscalibration was detected before calibration and is not after it, though most of that mean
+    gap is left.
+    """
     uninformative: Uninformative | None
+    """Why "none" is no praise: see `Uninformative`."""
     mean_gap: float
+    """Mean score minus observed frequency."""
     ks_error: float
+    """The largest cumulative gap."""
     p_value: float
+    """Of the joint test: `calibcore.inference.omnibus_test`."""
     departures: tuple[Departure, ...]
+    """Which of its statistics are significant: mean, spread, smooth, and so on."""
     ranges: tuple[OffRange, ...]
+    """Scores that are too high or too low, where the joint test detects it."""
     auroc: Interval
+    """Interval of `calibcore.metrics.auroc`, 95%."""
 
     @property
     def detected(self) -> bool:
@@ -93,19 +72,7 @@ class SideVerdict:
 def side_verdict(side: Side, before: Side | None = None) -> SideVerdict:
     """Say what one side comes to.
 
-    Parameters
-    ----------
-    side : Side
-        What is evaluated.
-    before : Side, optional
-        The same rows before calibration, where this is after it.
-
-    Examples
-    --------
-    >>> from calibcore import audit
-    >>> before = audit([0.9] * 60 + [0.6] * 60, [1, 0, 0] * 40).verdict.before
-    >>> before.direction, round(before.mean_gap, 2), before.detected
-    ('too high', 0.42, True)
+    ``before``: the same rows before calibration, where this is after it.
     """
     omnibus, (direction, left, why) = side.omnibus, state_of(side, before)
     detected = omnibus.p_value < DETECTION_LEVEL
@@ -167,30 +134,24 @@ def uninformative(side: Side) -> Uninformative | None:
 
 @result_class
 class GroupVerdict:
-    """A group whose mean gap is detected, or was before calibration and is mostly left.
-
-    Attributes
-    ----------
-    name, column : str
-        Of the group, and of its column; "" where that has no name.
-    rows : int
-        How many it has.
-    gap, low, high : float
-        Mean score minus observed frequency; its interval, which holds for all groups at once.
-    p_value : float
-        Adjusted for looking at all groups.
-    own : bool
-        Whether it is off by more than the whole score is.
-    """
+    """A group whose mean gap is detected, or was before calibration and is mostly left."""
 
     name: str
+    """Of the group."""
     column: str
+    """Of its column; "" where that has no name."""
     rows: int
+    """How many it has."""
     gap: float
+    """Mean score minus observed frequency."""
     low: float
+    """Lower end of the gap's interval, which holds for all groups at once."""
     high: float
+    """Upper end of it."""
     p_value: float
+    """Adjusted for looking at all groups."""
     own: bool
+    """Whether it is off by more than the whole score is."""
 
 
 @result_class

@@ -188,10 +188,7 @@ def row_mean(values: NDArray[Any], sample_weight: SampleWeight) -> float:
 def refuse_sampling(name: str, kind: str) -> None:
     """Raise as something has no form for rows with sampling weights.
 
-    Raises
-    ------
-    CalibrationInputError
-        Always: ``name`` is of ``kind``, which such weights do not make.
+    ``kind``: what ``name`` is, as the reason.
     """
     text = f"sampling weights for {name}, which is {kind}"
     wanted = "none, or frequency_weights(...), where each is a number of equal rows"
@@ -201,10 +198,7 @@ def refuse_sampling(name: str, kind: str) -> None:
 def refuse_design(design: "Design | None", name: str) -> None:
     """Raise if rows have sampling weights or clusters, of which something knows nothing.
 
-    Raises
-    ------
-    CalibrationInputError
-        ``name`` is of equal rows that are drawn one by one.
+    ``name``: what is of equal rows that are drawn one by one.
     """
     if design is not None:
         what = "sampling weights" if design.clusters is None else "clusters"
@@ -254,13 +248,8 @@ def event_rows(scores: ArrayLike, hits: ArrayLike, sample_weight: SampleWeight) 
     Of more than `MOST_PARTS` counted rows, equal ones are in parts, none of which has more than
     that share of all rows, so that a running total is followed as closely.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores, hits or weights out of range.
+    Raises `CalibrationInputError` for scores, hits or weights out of range.
 
-    Examples
-    --------
     >>> event_rows([0.9, 0.2], [1, 0], frequency_weights([1, 2])).scores.tolist()
     [0.2, 0.2, 0.9]
     """
@@ -349,11 +338,6 @@ def mean_error(values: Floats, weights: Floats | None, clusters: Labels | None) 
 
     Of clusters, as uncertain as Student's t of so many makes it, in units of 1.96. ``weights``: of
     mean 1. NaN of a single row, or rows of a single cluster.
-
-    Examples
-    --------
-    >>> mean_error(np.array([0.0, 1.0, 1.0, 0.0]), None, None).__round__(4)
-    0.2887
     """
     from scipy.special import ndtri, stdtrit  # noqa: PLC0415 - a tenth of a second to import
 
@@ -374,42 +358,17 @@ def mean_error(values: Floats, weights: Floats | None, clusters: Labels | None) 
 def effective_size(sample_weight: ArrayLike) -> float:
     """Compute Kish's effective sample size: equal rows that would be as informative.
 
-    Parameters
-    ----------
-    sample_weight : array_like of float, shape (n_samples,)
-        Sampling weights.
+    (sum w)^2 / sum w^2, from 1 to the number of rows. Raises `CalibrationInputError` for weights
+    below 0, infinite or missing, or all 0.
 
-    Returns
-    -------
-    float
-        (sum w)^2 / sum w^2: from 1 to the number of rows.
-
-    Raises
-    ------
-    CalibrationInputError
-        Weights below 0, infinite or missing; all 0.
-
-    References
-    ----------
-    Kish, *Survey Sampling*, 1965, section 11.7.
-
-    Examples
-    --------
-    >>> effective_size([1.0, 1.0, 2.0]).__round__(4)
-    2.6667
+    Source: Kish, *Survey Sampling*, 1965, section 11.7.
     """
     values = shares_of(_numbers(sample_weight))
     return float(values.sum() ** 2 / (values @ values))
 
 
 def refuse_one_cluster(n_clusters: int) -> None:
-    """Raise if all rows belong to one cluster.
-
-    Raises
-    ------
-    CalibrationInputError
-        A single cluster.
-    """
+    """Raise if all rows belong to one cluster."""
     if n_clusters < 2:
         wanted = "at least 2, as rows of one cluster do not show how clusters differ"
         raise CalibrationInputError("clusters", "a single cluster", wanted)

@@ -110,8 +110,6 @@ def _choose_summaries(within: Path) -> Source:
 def _word_of(name: str) -> str:
     """Write a name as an address has it, in which commas stand between names.
 
-    Examples
-    --------
     >>> _word_of("day,1.parquet")
     'day%2C1.parquet'
     """

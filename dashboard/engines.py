@@ -6,45 +6,47 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from calibcore.errors import CalibrationInputError
-from calibcore.summary import Summary
-from dashboard.summary_file import check_columns
+from calibcore.summary import AnySummary, BatchCounts
+from dashboard.summaries import BY
+from dashboard.summary_file import check_columns, groups_of
 
 _FAN_IN = 8  # summaries that one task adds up
 
 
-def summarise_dask(frame: Any, score: str, outcome: str) -> Summary:
+def summarise_dask(frame: Any, score: str, outcome: str, by: Sequence[str] = ()) -> AnySummary:
     """Count the rows of a Dask data frame by score, on whatever scheduler is in use.
 
     Partitions are counted where they are read and added up in a tree; progress, retries and
     spilling are Dask's. ``frame``: a dask.dataframe.DataFrame, of which no other columns than
-    ``score`` and ``outcome`` are computed. Needs the extra ``dask``.
+    ``score``, ``outcome`` and those of groups, ``by``, are computed. Needs the extra ``dask``.
 
-    Raises
-    ------
-    CalibrationInputError
-        A column that is not there, no row, or a partition with values that are no score or outcome.
+    Raises `CalibrationInputError` for a column that is not there, no row, a partition with values
+    that are no score or outcome, and more groups than are counted.
     """
     from dask import delayed  # noqa: PLC0415 - of an extra
 
-    check_columns(frame.columns, score, outcome)
+    check_columns(frame.columns, score, outcome, by)
     count, combine = delayed(_counted, pure=True), delayed(_added, pure=True)
-    parts = [count(part, score, outcome) for part in frame[[score, outcome]].to_delayed()]
+    read = frame[[*dict.fromkeys((score, outcome, *by))]]
+    parts = [count(part, score, outcome, by) for part in read.to_delayed()]
     while len(parts) > 1:
         parts = [combine(parts[k : k + _FAN_IN]) for k in range(0, len(parts), _FAN_IN)]
-    summary: Summary | None = parts[0].compute()
+    summary: AnySummary | None = parts[0].compute()
     if summary is None:
         raise CalibrationInputError("frame", "no row", "a frame with rows")
     return summary
 
 
-def summarise_on(scheduler: str, paths: Sequence[Path], score: str, outcome: str) -> Summary:
+def summarise_on(
+    scheduler: str, paths: Sequence[Path], score: str, outcome: str, by: Sequence[str] = ()
+) -> AnySummary:
     """Count the rows of Parquet files on a Dask cluster, whose workers open them.
 
-    Raises
-    ------
-    CalibrationInputError
-        Dask is not installed, no cluster answers, or as `summarise_dask`.
+    Raises `CalibrationInputError` where Dask is not installed or no cluster answers, and as
+    `summarise_dask` does.
     """
     try:
         from dask.dataframe import read_parquet  # noqa: PLC0415 - of an extra
@@ -59,20 +61,26 @@ def summarise_on(scheduler: str, paths: Sequence[Path], score: str, outcome: str
         raise CalibrationInputError("scheduler", scheduler, wanted) from error
     with client:
         try:
-            frame = read_parquet([str(path.resolve()) for path in paths])
+            hive = {"partitioning": {"flavor": "hive"}}
+            frame = read_parquet([str(path.resolve()) for path in paths], dataset=hive)
         except (OSError, ValueError) as error:
             raise CalibrationInputError("files", str(error), "files of Parquet") from error
-        return summarise_dask(frame, score, outcome)
+        return summarise_dask(frame, score, outcome, by)
 
 
-def _counted(part: Any, score: str, outcome: str) -> Summary | None:
+def _counted(part: Any, score: str, outcome: str, by: Sequence[str]) -> AnySummary | None:
     """Count the rows of one partition, a pandas frame; None of none."""
     for field, column in {"score": score, "outcome": outcome}.items():
         if part[column].isna().any():
             raise CalibrationInputError(field, f"no value in column {column!r}", "one in every row")
-    return Summary.of(part[score], part[outcome]) if len(part) else None
+    if not len(part):
+        return None
+    counts = BatchCounts(by)
+    columns = {f"{BY}{one}": pa.array(part[one].astype(object), from_pandas=True) for one in by}
+    counts.add(part[score], part[outcome], groups_of(pa.RecordBatch.from_pydict(columns), by))
+    return counts.summary
 
 
-def _added(parts: list[Summary | None]) -> Summary | None:
+def _added(parts: list[AnySummary | None]) -> AnySummary | None:
     with_rows = [part for part in parts if part is not None]
     return reduce(add, with_rows) if with_rows else None

@@ -47,10 +47,7 @@ def root() -> Path | None:
 def listed(folder: Path) -> tuple[Listed, ...]:
     """List the summaries in a folder by name, none of those within it and nothing that is a link.
 
-    Raises
-    ------
-    FileError
-        A folder that cannot be read.
+    Raises `FileError` for a folder that cannot be read.
     """
     try:
         names = sorted(one.name for one in folder.iterdir() if _is_named(one.name))
@@ -79,10 +76,7 @@ def source(folder: Path, name: str) -> SourceFile:
 
     ``name``: of one that could be listed; any other is refused, a path among them.
 
-    Raises
-    ------
-    FileError
-        No such file, or one that is too large or cannot be read.
+    Raises `FileError` for no such file, and for one that is too large or cannot be read.
     """
     if not _is_named(name) or _listed(folder, name) is None:
         raise FileError("file", "no such summary in the folder", "one of those that are listed")

@@ -33,10 +33,7 @@ _RANKED = re.compile(r"(top|within)-([1-9]\d*)")
 def read_paths(paths: Sequence[Path], options: Options) -> Upload:
     """Read files from disk as the dashboard reads them: by a process with bounded memory.
 
-    Raises
-    ------
-    FileError
-        As `dashboard.readers.understand`; a file that is not there.
+    Raises `FileError` as `dashboard.readers.understand` does, and for a file that is not there.
     """
     if are_summaries(paths):
         return _of_summaries(paths)
@@ -61,10 +58,7 @@ def _of_summaries(paths: Sequence[Path]) -> Upload:
 def digest_of_paths(paths: Sequence[Path]) -> str:
     """Return the digest that an upload of these files has.
 
-    Raises
-    ------
-    FileError
-        A file that is not there.
+    Raises `FileError` for a file that is not there.
     """
     return digest_of([hashlib.sha256(_bytes_of(path)).hexdigest() for path in paths])
 
@@ -117,10 +111,7 @@ def event_of(upload: Upload, text: str | None) -> ChosenEvent:
     ``upload``: the data; a summary has one event, which its outcomes are. ``text``: ``top-1``,
     ``top-2``, ``within-2`` and so on; or the name of a class.
 
-    Raises
-    ------
-    CalibrationInputError
-        Neither a rank nor a class of the data.
+    Raises `CalibrationInputError` for what is neither a rank nor a class of the data.
     """
     names = upload.class_names
     if upload.summary is not None:
@@ -156,11 +147,8 @@ def scene_of(  # noqa: PLR0913 - each has a default that serves
     the rows. ``n_resamples``: for intervals. ``n_bins``: of the diagram and of binned measures.
     ``seed``: of the folds of one set. ``progress``: told the share of the fit that is done.
 
-    Raises
-    ------
-    CalibrationInputError
-        A method that is none or does not fit the data; no group where it needs one, or one that is
-        no column; what `calibcore.audit` refuses.
+    Raises `CalibrationInputError` for a method that is none or does not fit the data, no group
+    where it needs one or one that is no column, and what `calibcore.audit` refuses.
     """
     offered = {one.key: one for one in methods_for(upload)}
     if method != NO_METHOD and method not in offered:

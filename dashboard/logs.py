@@ -64,10 +64,7 @@ def begin(session: Callable[[], str]) -> None:
 def level_named() -> str:
     """Return the level that the environment names; empty for none.
 
-    Raises
-    ------
-    CalibrationInputError
-        No such level.
+    Raises `CalibrationInputError` for no such level.
     """
     level = os.environ.get(LEVEL, "").upper()
     if level and level not in LEVELS:
@@ -78,8 +75,6 @@ def level_named() -> str:
 def request_id(given: str | None) -> str:
     """Return the number that a proxy gave a request, if it is one, or a new one.
 
-    Examples
-    --------
     >>> request_id("7f-12"), len(request_id("a b")), len(request_id(None))
     ('7f-12', 12, 12)
     """
@@ -89,8 +84,6 @@ def request_id(given: str | None) -> str:
 def route(path: str) -> str:
     r"""Return what of a path is logged: no number of a session, no file.
 
-    Examples
-    --------
     >>> route("/slices"), route("/_stcore/upload_file/3f/9a"), route("/a\nb")
     ('/slices', '/_stcore/upload_file', '/a?b')
     """

@@ -102,8 +102,6 @@ def method_by_key(key: str) -> Method:
 def variant_key(method: str, options: Mapping[str, OptionValue]) -> str:
     """Return the key of a calibrator with some options of its own.
 
-    Examples
-    --------
     >>> variant_key("spline", {"n_knots": 10, "constrained": False})
     'spline.n_knots=10.constrained=false'
     """
@@ -117,13 +115,7 @@ def method_of(key: str) -> str:
 
 
 def options_of(key: str) -> dict[str, OptionValue]:
-    """Return the options that a variant has of its own; none of any other key.
-
-    Examples
-    --------
-    >>> options_of("spline.n_knots=10.constrained=false")
-    {'n_knots': 10, 'constrained': False}
-    """
+    """Return the options that a variant has of its own; none of any other key."""
     _, dot, text = key.partition(".")
     if not dot:
         return {}
@@ -143,8 +135,6 @@ def options_of(key: str) -> dict[str, OptionValue]:
 def allowed_values(key: str, name: str) -> range | tuple[str, ...] | None:
     """Return what an option of a calibrator may be; None for one that is on or off.
 
-    Examples
-    --------
     >>> allowed_values("histogram", "binning"), allowed_values("vector", "bias")
     (('equal_width', 'equal_mass'), None)
     """
@@ -164,13 +154,7 @@ def usual_options(key: str) -> dict[str, OptionValue]:
 
 
 def is_variant(key: str) -> bool:
-    """Return whether a key of an address names a calibrator with options that it has.
-
-    Examples
-    --------
-    >>> [is_variant(key) for key in ("spline.n_knots=10", "spline.n_knots=999", "spline", "x.y=1")]
-    [True, False, False, False]
-    """
+    """Return whether a key of an address names a calibrator with options that it has."""
     if "." not in key or method_of(key) not in {method.key for method in CATALOGUE}:
         return False
     try:

@@ -49,10 +49,8 @@ def summary_of(columns: Mapping[str, NDArray[Any] | Coded], text: str, name: str
 
     ``text``: what the file tells of itself, as JSON. ``name``: of the file, for a refusal.
 
-    Raises
-    ------
-    CalibrationInputError
-        What is no summary, one of another version, or one that has been changed.
+    Raises `CalibrationInputError` for what is no summary, one of another version, and one that has
+    been changed.
     """
     try:
         facts = json.loads(text)
@@ -109,10 +107,7 @@ def _one(counts: Mapping[str, NDArray[Any]]) -> Summary:
 def summary_of_table(table: Table, name: str) -> AnySummary:
     """Return the summary of a Parquet file as its format handed it over.
 
-    Raises
-    ------
-    FileError
-        As `summary_of`.
+    Raises `FileError` where `summary_of` would raise.
     """
     columns: dict[str, NDArray[Any] | Coded] = {}
     for one in table.columns:
@@ -128,10 +123,7 @@ def summary_of_table(table: Table, name: str) -> AnySummary:
 def added_up(files: Sequence[Parsed]) -> Upload | None:
     """Return what files hold together that are summaries; None of files of rows.
 
-    Raises
-    ------
-    FileError
-        Some are and some are not, or one is damaged.
+    Raises `FileError` where some are and some are not, or one is damaged.
     """
     tables = {
         file.name: file.body for file in files if isinstance(file.body, Table) and file.body.summary

@@ -39,13 +39,7 @@ _WANTED = {
 
 
 def write_summary(summary: AnySummary) -> bytes:
-    """Return a summary as a Parquet file, whose metadata tell its version.
-
-    Examples
-    --------
-    >>> parse_summary(write_summary(Summary.of([0.2, 0.6], [0, 1])), "two rows").n_samples
-    2
-    """
+    """Return a summary as a Parquet file, whose metadata tell its version."""
     facts: dict[str, object] = {"version": VERSION, "rows": summary.n_samples}
     if isinstance(summary, Summary):
         table = _table(summary)
@@ -96,10 +90,7 @@ def is_summary(path: Path) -> bool:
 def are_summaries(files: Sequence[Path]) -> bool:
     """Return whether files are summaries.
 
-    Raises
-    ------
-    CalibrationInputError
-        Some are, and some are not.
+    Raises `CalibrationInputError` where some are, and some are not.
     """
     kinds = {is_summary(path) for path in files}
     if len(kinds) > 1:
@@ -111,10 +102,7 @@ def are_summaries(files: Sequence[Path]) -> bool:
 def read_summaries(paths: Sequence[Path]) -> AnySummary:
     """Read the files of summaries, and add them up.
 
-    Raises
-    ------
-    CalibrationInputError
-        A file that is no summary, or one of another version.
+    Raises `CalibrationInputError` for a file that is no summary, or one of another version.
     """
     return reduce(add, (parse_summary(path.read_bytes(), path.name) for path in paths))
 
@@ -122,10 +110,8 @@ def read_summaries(paths: Sequence[Path]) -> AnySummary:
 def parse_summary(data: bytes, name: str) -> AnySummary:
     """Read a summary; ``name`` is of its file, for a refusal.
 
-    Raises
-    ------
-    CalibrationInputError
-        What is no summary, one of another version, or one that has been changed.
+    Raises `CalibrationInputError` for what is no summary, one of another version, and one that has
+    been changed.
     """
     try:
         table = pq.read_table(pa.BufferReader(data))
@@ -156,8 +142,6 @@ def rows_in_tail(end: bytes) -> int | None:
 
     No part of the file is parsed: it is sought in the last bytes, which are given.
 
-    Examples
-    --------
     >>> rows_in_tail(write_summary(Summary.of([0.2, 0.6], [0, 1]))[-1000:])
     2
     """
@@ -180,11 +164,8 @@ def summarise(
     the share of the rows that is done. ``by``: columns of groups, or parts of the path of a file
     such as ``region=eu``; no other column is read.
 
-    Raises
-    ------
-    CalibrationInputError
-        A file that is no Parquet, a column that is not there, values that are no score or outcome,
-        or more groups than are counted; it names the file.
+    Raises `CalibrationInputError`, which names the file, for one that is no Parquet, a column that
+    is not there, values that are no score or outcome, and more groups than are counted.
     """
     wanted = {"score": score, "outcome": outcome}
     files = [(path, _opened(path, wanted, by)) for path in paths]
@@ -197,10 +178,17 @@ def summarise(
         for batch in _batches(path, opened, wanted, by):
             with _named(f"{path.name}, rows from {first + 1:,} on"):
                 scores, outcomes = _columns(batch, wanted)
-                counts.add(scores, outcomes, [_group(batch[f"{BY}{name}"]) for name in by])
+                counts.add(scores, outcomes, groups_of(batch, by))
             first, done = first + batch.num_rows, done + batch.num_rows
             tell(done / total)
     return counts.summary
+
+
+def groups_of(
+    batch: pa.RecordBatch, by: Sequence[str]
+) -> list[tuple[NDArray[np.int64], Sequence[str]]]:
+    """Return the groups of rows in each column ``by``, whose own name there begins with `BY`."""
+    return [_group(batch[f"{BY}{name}"]) for name in by]
 
 
 def _group(cells: pa.Array) -> tuple[NDArray[np.int64], Sequence[str]]:
@@ -248,16 +236,12 @@ def _batches(
         raise CalibrationInputError(path.name, "a damaged file", "files of Parquet") from error
 
 
-def check_columns(columns: Iterable[object], score: str, outcome: str) -> None:
-    """Refuse a frame of an engine without the columns that are counted.
-
-    Raises
-    ------
-    CalibrationInputError
-        No column of that name.
-    """
+def check_columns(
+    columns: Iterable[object], score: str, outcome: str, by: Sequence[str] = ()
+) -> None:
+    """Refuse a frame of an engine without the columns that are counted."""
     names = [*map(str, columns)]
-    for field, column in {"score": score, "outcome": outcome}.items():
+    for field, column in (("score", score), ("outcome", outcome), *(("by", one) for one in by)):
         if column not in names:
             wanted = f"one of the frame's columns: {', '.join(names[:20])}"
             raise CalibrationInputError(field, f"no column {column!r}", wanted)

@@ -201,13 +201,7 @@ def contest_csv(
 
 
 def harmless(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would take for a formula, but no number.
-
-    Examples
-    --------
-    >>> harmless("=1+1"), harmless("-1+1"), harmless("-1.5"), harmless("Spline")
-    ("'=1+1", "'-1+1", '-1.5', 'Spline')
-    """
+    """Put an apostrophe before text that a spreadsheet would take for a formula, but no number."""
     is_formula = text.startswith(_FORMULA) and not _NUMBER.fullmatch(text)
     return f"'{text}" if is_formula else text
 
@@ -217,13 +211,7 @@ def _plain(value: float | None) -> str:
 
 
 def csv_of(head: Sequence[str], lines: Iterable[Sequence[str | float | None]]) -> str:
-    r"""Write lines for a spreadsheet: text held back as `harmless`, numbers with every digit.
-
-    Examples
-    --------
-    >>> csv_of(["name", "score"], [("=1+1", -0.5), ("a", float("nan")), ("b", 52.0)])
-    "name,score\r\n'=1+1,-0.5\r\na,\r\nb,52\r\n"
-    """
+    """Write lines for a spreadsheet: text held back as `harmless`, numbers with every digit."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
     writer.writerow([harmless(name) for name in head])
@@ -237,8 +225,6 @@ def csv_of(head: Sequence[str], lines: Iterable[Sequence[str | float | None]]) -
 def with_facts(table: str, facts: Mapping[str, str]) -> str:
     r"""Add columns that say what a table is about, the same in every line.
 
-    Examples
-    --------
     >>> with_facts("measure,value\r\nECE,0.1\r\n", {"data": "a.csv", "n": "52"})
     'measure,value,data,n\r\nECE,0.1,a.csv,52\r\n'
     """

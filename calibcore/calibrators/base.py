@@ -61,12 +61,9 @@ SHARES = Rule(
 
 
 def check_values(fitted: "Fitted") -> None:
-    """Raise if a map holds what no fit can leave there.
+    """Raise `CalibrationInputError` if a map holds what no fit can leave there.
 
-    Raises
-    ------
-    CalibrationInputError
-        Names the field that is out of its range, or the map whose arrays do not fit each other.
+    It names the field that is out of its range, or the map whose arrays do not fit each other.
     """
     kind = type(fitted).__name__
     for field, rule in fitted.RULES.items():
@@ -329,10 +326,7 @@ def weighed_rows(
 ) -> tuple[ArrayLike, ArrayLike, RowWeights | None]:
     """Repeat rows as often as frequency weights say; keep sampling weights, but those of 0.
 
-    Raises
-    ------
-    CalibrationInputError
-        Weights that are none.
+    Raises `CalibrationInputError` for weights that are none.
     """
     if sample_weight is None:
         return inputs, outcomes, None

@@ -57,26 +57,20 @@ _ROUGH, _EXACT = 1e-6, 1e-14
 
 @result_class
 class FittedByGroup(FittedGroupMap):
-    """A fitted map of all rows, and what each group adds to it in log-odds.
-
-    Attributes
-    ----------
-    score_map : FittedScoreMap
-        Of all rows; the map of rows whose group is not known, or was not there in the fit.
-    groups : ndarray of int64, shape (n_groups,)
-        The groups of the fit, in rising order.
-    shift, slope : ndarray of float64, shape (n_groups,)
-        A row of group g goes from the score q of ``score_map`` to that of log-odds
-        shift_g + slope_g logit(q); 0 and 1 where the group is like all.
-    penalty : float
-        Weight of the squares by which groups were pulled towards each other.
-    """
+    """A fitted map of all rows, and what each group adds to it in log-odds."""
 
     score_map: FittedScoreMap
+    """Of all rows; the map of rows whose group is not known, or was not there in the fit."""
     groups: Labels
+    """The groups of the fit, in rising order; shape (n_groups,)."""
     shift: Floats
+    """A row of group g goes from the score q of ``score_map`` to that of log-odds shift_g + slope_g
+    logit(q); 0 where the group is like all; shape (n_groups,).
+    """
     slope: Floats
+    """As in ``shift``; 1 where the group is like all; shape (n_groups,)."""
     penalty: float
+    """Weight of the squares by which groups were pulled towards each other."""
 
     RULES: ClassVar[Rules] = {"groups": RISING, "penalty": AT_LEAST_0}
     ALIKE: ClassVar[Lengths] = ({"groups": 0, "shift": 0, "slope": 0},)

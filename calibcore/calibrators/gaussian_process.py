@@ -62,8 +62,6 @@ def average_softmax(mean: Floats, directions: Floats) -> Floats:
     ``directions``: what each coordinate of e adds to the latent values; overwritten; shape
     (n_directions, n_classes, n_rows).
 
-    Notes
-    -----
     Softmax sees only differences: with v the variance of a class's difference from the one on top,
     and w about the probability that it is above that one (by MacKay's approximation), a row is
     unsure by the largest w v^2. Rows up to `SETTLED` have a closed form, `_of_settled`.
@@ -195,8 +193,6 @@ def points(n_points: int, n_directions: int) -> Floats:
 
     Symmetric around 0, and the identity is their covariance; shape (n_points, n_directions).
 
-    Notes
-    -----
     They are a lattice of Korobov: coordinate j of point i is the quantile of the normal
     distribution at (i - (n_points - 1) / 2) a^j / n_points modulo 1, so every coordinate has all
     evenly spaced quantiles. A triangular matrix then makes the covariance exact.
@@ -392,8 +388,6 @@ def basis(values: Floats, places: Floats, kernel: Kernel) -> Basis:
 def bound(q_mean: Floats, kernel: Kernel, places: Floats, cells: Cells) -> Bound:
     """Evaluate the evidence bound at the best covariance of q, and its gradient.
 
-    Notes
-    -----
     With p = softmax(mu), the expected log-likelihood of Wenger 2020 is linear in the variances v:
 
         E log p(y) = mu_y - log sum exp mu - 1/2 sum_k p_k (1 - p_k) v_k,

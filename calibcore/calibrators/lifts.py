@@ -639,23 +639,11 @@ class PooledScores:
     What comes out are no class probabilities, so it acts on the score of the chosen event alone,
     as a score map does; but it learns from all classes. The classes keep their order.
 
-    Parameters
-    ----------
-    score_map, strictness
-        As for `PooledClasses`.
+    ``score_map``, ``strictness``: as for `PooledClasses`.
 
-    Notes
-    -----
     The score s of a top-r or one-class event becomes min(1, g(s) + strictness s), which is what
     the authors' program of Zhang 2020 evaluates. The score of a within-top-r event is a sum of
     probabilities, which this map was not made for.
-
-    Examples
-    --------
-    >>> from calibcore.calibrators.score_maps.isotonic import IsotonicCalibration
-    >>> fitted = PooledScores(IsotonicCalibration()).fit([[1.0, 0.0]] * 4, [0, 0, 0, 1])
-    >>> fitted.predict([0.8]).round(6).tolist()
-    [0.75]
     """
 
     score_map: ScoreMap

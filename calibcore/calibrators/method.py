@@ -132,23 +132,18 @@ Option = WholeNumber | Choice | Switch
 class Fits:
     """What a fit determines from its rows: some numbers, or some curves of free shape.
 
-    Parameters
-    ----------
-    kind : {"numbers", "curves"}
-        A curve stands for a spline, a histogram or steps, whatever its options.
-    whole, per_class, per_pair : int
-        How many, whatever the classes; for each class; and for each pair of classes.
-
-    Examples
-    --------
     >>> Fits("numbers", per_class=1, per_pair=1).count(10)
     110
     """
 
     kind: Literal["numbers", "curves"]
+    """A curve stands for a spline, a histogram or steps, whatever its options."""
     whole: int = 0
+    """How many, whatever the classes."""
     per_class: int = 0
+    """How many for each class."""
     per_pair: int = 0
+    """How many for each pair of classes."""
 
     def count(self, n_classes: int) -> int:
         """Return how many there are with that many classes."""
@@ -157,60 +152,40 @@ class Fits:
 
 @dataclass(frozen=True)
 class Method:
-    """One calibrator as users choose it.
-
-    Parameters
-    ----------
-    key : str
-        Name in code, addresses and exports.
-    name : str
-        Name on screen.
-    short : str
-        Where there is little room, at most 12 letters.
-    factory : callable
-        Takes the options by keyword and gives the calibrator.
-    paper : str
-        Where it comes from.
-    explained : str
-        One plain sentence.
-    formula : str
-        One line.
-    acts_on : {"event", "classes"}
-        The chosen event's score alone, or all class probabilities.
-    preserves_accuracy : bool
-        The most probable class stays the same in every row, and so does the order of the classes.
-    fits : Fits
-        What its fit determines, which decides how many rows it needs.
-    cost : Cost
-        What it takes to fit it and to apply it.
-    options : tuple of Option
-        What a user may set; names are those of the factory's keywords.
-    costs : mapping of str to Cost
-        Of some words that can be chosen, where it is another.
-    knows_groups : bool
-        It needs to know the group of each row, and without is the map of all rows.
-    all_columns : bool
-        It takes the groups of every column at once; else those of one.
-    weighs : bool
-        It has a form for rows with sampling weights.
-    """
+    """One calibrator as users choose it."""
 
     key: str
+    """Name in code, addresses and exports."""
     name: str
+    """Name on screen."""
     short: str
+    """Name where there is little room, at most 12 letters."""
     factory: Callable[..., Calibrator]
+    """Takes the options by keyword and gives the calibrator."""
     paper: str
+    """Where it comes from."""
     explained: str
+    """One plain sentence."""
     formula: str
+    """One line."""
     acts_on: Literal["event", "classes"]
+    """The chosen event's score alone, or all class probabilities."""
     preserves_accuracy: bool
+    """The most probable class stays the same in every row, and so does the order of the classes."""
     fits: Fits
+    """What its fit determines, which decides how many rows it needs."""
     cost: Cost
+    """What it takes to fit it and to apply it."""
     options: tuple[Option, ...] = ()
+    """What a user may set; names are those of the factory's keywords."""
     costs: Mapping[str, Cost] = field(default_factory=dict)
+    """Of some words that can be chosen, where it is another."""
     knows_groups: bool = False
+    """It needs to know the group of each row, and without is the map of all rows."""
     all_columns: bool = False
+    """It takes the groups of every column at once; else those of one."""
     weighs: bool = True
+    """It has a form for rows with sampling weights."""
 
     @property
     def asks_column(self) -> bool:

@@ -42,31 +42,26 @@ _ALL = -1
 
 @result_class
 class FittedMulticalibration(FittedGroupMap):
-    """What is added to the log-odds of the score in each cell that was corrected.
-
-    Attributes
-    ----------
-    known_grouping, known_group : ndarray of int64, shape (n_groups,)
-        Every group of the fit, corrected or not: its column, from 0, and its number there, rising.
-    edges : ndarray of float64, shape (n_edges,)
-        Where a bin of scores ends and the next begins, which has the edge.
-    grouping, group, bin : ndarray of int64, shape (n_cells,)
-        A cell: the column, from 0, or -1 where all rows are one group (0); the group in it; the
-        bin of scores, from 0, or -1 for all scores. In the order of the fit.
-    shift : ndarray of float64, shape (n_cells,)
-        Added to the log-odds of the rows in the cell.
-    gain : float
-        By how much these corrections lowered the sum of the NLL over rows left out, in nats.
-    """
+    """What is added to the log-odds of the score in each cell that was corrected."""
 
     known_grouping: Labels
+    """Column, from 0, of every group of the fit, corrected or not; shape (n_groups,)."""
     known_group: Labels
+    """Its number in that column, rising; shape (n_groups,)."""
     edges: Floats
+    """Where a bin of scores ends and the next begins, which has the edge; shape (n_edges,)."""
     grouping: Labels
+    """Column of each cell, from 0, or -1 where all rows are one group (0); in the order of the fit;
+    shape (n_cells,).
+    """
     group: Labels
+    """The group of each cell in its column; shape (n_cells,)."""
     bin: Labels
+    """Its bin of scores, from 0, or -1 for all scores; shape (n_cells,)."""
     shift: Floats
+    """Added to the log-odds of the rows in the cell; shape (n_cells,)."""
     gain: float
+    """By how much these corrections lowered the sum of the NLL over rows left out, in nats."""
 
     RULES: ClassVar[Rules] = {"edges": RISING_PARTS, "gain": AT_LEAST_0}
     ALIKE: ClassVar[Lengths] = (

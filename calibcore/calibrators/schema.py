@@ -20,11 +20,6 @@ def json_schema() -> dict[str, Any]:
     """Describe what `calibcore.calibrators.base.Fitted.to_json` writes.
 
     JSON Schema, draft 2020-12: one definition a kind of map, selected by ``kind``.
-
-    Examples
-    --------
-    >>> json_schema()["$defs"]["FittedTemperature"]["properties"]["temperature"]
-    {'type': 'number', 'exclusiveMinimum': 0}
     """
     kinds = fitted_kinds()
     return {

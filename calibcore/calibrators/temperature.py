@@ -45,16 +45,10 @@ _SAFE = 1e-12, 1e25
 class Rows:
     """Checked logits with their true classes, each of which stands for z.
 
-    Attributes
-    ----------
-    logits : ndarray of float32 or float64, shape (n_samples, n_classes)
-    true : ndarray of float64, shape (n_samples,)
-        The logit of the true class.
-    weights : ndarray of float64, shape (n_samples,), or None
-        Sampling weights, which the likelihood is weighted by.
+    ``logits``: float32 or float64; shape (n_samples, n_classes). ``true``: the logit of the true
+    class; shape (n_samples,). ``weights``: sampling weights, which the likelihood is weighted by;
+    shape (n_samples,), or None.
 
-    Notes
-    -----
     z is the difference to the row's largest. Small logits serve as they are wherever a constant
     added to a row changes nothing, which saves to look for the largest and to take it off. Sums
     are made in float64, or in float32, which takes half the time and is exact enough to come near
@@ -165,21 +159,11 @@ class Rows:
     ) -> tuple[Floats, NDArray[Any]]:
         """Sum exp(u z) z^j over the classes, up to a constant that is added to a row's z.
 
-        Parameters
-        ----------
-        inverse : float
-            The inverse temperature u, at least 0.001.
-        highest : int
-            The last of the powers j, from 0.
-        precision : type
-            What is reckoned in.
+        ``inverse``: the inverse temperature u, at least 0.001. ``highest``: the last of the powers
+        j, from 0. ``precision``: what is reckoned in.
 
-        Returns
-        -------
-        own : ndarray of float64, shape (n_samples,)
-            z of the true class.
-        sums : ndarray of that precision, shape (highest + 1, n_samples)
-            The first are above 0.
+        z of the true class, shape (n_samples,), and the sums in that precision, which are above 0
+        for j = 0; shape (highest + 1, n_samples).
         """
         if self._maxima is None:
             with np.errstate(over="ignore", invalid="ignore"):  # looked for below
@@ -698,13 +682,8 @@ def mixture(logits: ArrayLike, parts: Iterable[Part], *, flat: float = 0.0) -> F
 
     sum of share * softmax(u * logits), plus flat / n_classes; shape (n_samples, n_classes).
 
-    Raises
-    ------
-    CalibrationInputError
-        Logits that cannot be used.
+    Raises `CalibrationInputError` for logits that cannot be used.
 
-    Notes
-    -----
     The first logit of each row is subtracted, so that adding a constant changes no bit; nothing has
     to be looked for. The largest is only where exponentials do not sum to a moderate number so,
     and among few classes, where ties must not depend on the order of the classes.

@@ -59,26 +59,12 @@ def score_table(fitted: FittedScoreMap, accuracy: float = TABLE_ACCURACY) -> Sco
 
     With as few pieces as that needs, or nearly.
 
-    Raises
-    ------
-    CalibrationInputError
-        An accuracy of 0 or below.
+    Raises `CalibrationInputError` for an accuracy of 0 or below.
 
-    Notes
-    -----
     Curves are halved until every piece is straight to a quarter of the accuracy; then pieces are
     joined, from the whole range down, as far as the rest of it allows. Steps are kept, but moved by
     1e-13 of their score away from the score that they are at, to the side on which it changes
     nothing: so a score with 15 digits, as spreadsheets keep it, is on the side that it was fitted.
-
-    Examples
-    --------
-    >>> from calibcore.calibrators import PlattScaling
-    >>> fitted = PlattScaling().fit([0.1, 0.1, 0.1, 0.9, 0.9, 0.9], [0, 0, 1, 0, 1, 1])
-    >>> table = score_table(fitted)
-    >>> scores = np.linspace(0, 1, 10_001)
-    >>> bool(np.abs(table.at(scores) - fitted.predict(scores)).max() < 1e-4)
-    True
     """
     if not accuracy > 0:
         raise CalibrationInputError("accuracy", f"{accuracy:g}", "a number above 0")

@@ -105,13 +105,7 @@ class ClassBins:
     def errors(self, labels: NDArray[np.integer]) -> Floats:
         """Return each class's expected calibration error for given labels.
 
-        Parameters
-        ----------
-        labels : ndarray of int, shape (n_draws, n_samples)
-
-        Returns
-        -------
-        ndarray of float64, shape (n_draws, n_classes)
+        ``labels``: shape (n_draws, n_samples). The errors have the shape (n_draws, n_classes).
         """
         n_draws, n_rows = labels.shape
         n_bins = self.sums.shape[1]
@@ -159,14 +153,10 @@ _BATCH = 128  # curves at once: their meshes stay in a processor's cache
 
 @result_class
 class ClassKernels:
-    """Every class's probabilities with what labels do not change.
-
-    Attributes
-    ----------
-    probabilities : ndarray of float64, shape (n_samples, n_classes)
-    """
+    """Every class's probabilities with what labels do not change."""
 
     probabilities: Floats
+    """Shape (n_samples, n_classes)."""
 
     @cached_property
     def density(self) -> Floats:
@@ -185,13 +175,7 @@ class ClassKernels:
     def errors(self, labels: NDArray[np.integer]) -> Floats:
         """Return each class's kernel calibration error for given labels.
 
-        Parameters
-        ----------
-        labels : ndarray of int, shape (n_draws, n_samples)
-
-        Returns
-        -------
-        ndarray of float64, shape (n_draws, n_classes)
+        ``labels``: shape (n_draws, n_samples). The errors have the shape (n_draws, n_classes).
         """
         n_draws, n_rows = labels.shape
         n_classes = self.probabilities.shape[1]
@@ -315,8 +299,6 @@ def evaluate_classes(
 
     For those of `SUMMARIES` that are in the plan, and for the SKCE.
 
-    Notes
-    -----
     As `calibcore.inference.inversion.invert`: labels are drawn from mixtures of both tables, whose
     true error is known. Where the value observed would be usual even if the others were true, they
     are moved on in the same direction, log q to log p + times (log q - log p), until it is not; at
@@ -510,13 +492,7 @@ def _evaluate_blurred(drawn: _Labels) -> dict[str, Uncertainty]:
 
 
 def further(probabilities: Floats, other: Floats, times: float) -> Floats:
-    """Move other probabilities so many times as far away, in the logarithm.
-
-    Examples
-    --------
-    >>> further(np.array([[0.5, 0.5]]), np.array([[0.25, 0.75]]), 2).round(3).tolist()
-    [[0.1, 0.9]]
-    """
+    """Move other probabilities so many times as far away, in the logarithm."""
     distant = np.empty_like(other)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 stays 0
         for rows in row_blocks(*other.shape):

@@ -65,8 +65,6 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
 
     With ``hits`` of shape (n_draws, n_blocks).
 
-    Notes
-    -----
     Rows with sampling weights or clusters keep how their own gaps vary, whatever that is
     (`calibcore.weights.Design.drawn_gaps`): hits are then what is expected of the frequency, less
     such gaps; no whole numbers, and a few below 0 or above the rows.
@@ -114,8 +112,6 @@ def equal_rows(counted: Tally) -> tuple[Tally, NDArray[np.bool_]]:
     They are spread over the scores as the weights are, with hits alike. Also which scores some of
     them have. ``counted``: with a design.
 
-    Examples
-    --------
     >>> from calibcore.tally import tally
     >>> rows, _ = equal_rows(tally([0.2, 0.2, 0.6, 0.6], [0, 1, 0, 1], None, [1.0, 1.0, 1.0, 1.0]))
     >>> rows.counts.tolist(), rows.n_samples
@@ -157,8 +153,6 @@ def neighbours_joined(
     Of rows of a summary with more than ``most`` scores, neighbours of one outcome and group are one
     cell with their mean score. Third, the place of one of its rows in the event.
 
-    Examples
-    --------
     >>> from calibcore.counted import counted_scores
     >>> scores = np.linspace(0, 1, 101)
     >>> rows, weights, _ = neighbours_joined(counted_scores(tally(scores, [0] * 101)), most=10)
@@ -254,13 +248,7 @@ def draw_cells(
 
 
 def other_labels(probabilities: Floats, labels: Labels) -> Labels:
-    """Return each row the most probable of the classes that it is not of.
-
-    Examples
-    --------
-    >>> other_labels(np.array([[0.7, 0.2, 0.1], [0.7, 0.2, 0.1]]), np.array([0, 1])).tolist()
-    [1, 0]
-    """
+    """Return each row the most probable of the classes that it is not of."""
     others = np.empty_like(labels)
     for rows in row_blocks(*probabilities.shape):
         left = probabilities[rows].copy()
@@ -277,8 +265,6 @@ def known_of_rows(
     They are the probability of the true class, its rank, the sum of the squares, and that of the
     products with the probabilities before.
 
-    Examples
-    --------
     >>> table = np.array([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])
     >>> own, rank, squares = known_of_rows(table, np.array([0, 2]), None)
     >>> own.tolist(), rank.tolist(), squares.tolist()

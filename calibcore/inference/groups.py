@@ -235,8 +235,6 @@ def most_left(before: Floats, after: Floats) -> NDArray[np.bool_]:
     The outcomes are the same before and after, so how far a calibrator moves a mean gap is known
     without an error, and no test of the change is needed.
 
-    Examples
-    --------
     >>> most_left(np.array([-0.06, -0.06, -0.06]), np.array([-0.057, -0.03, 0.04])).tolist()
     [True, False, False]
     """
@@ -565,8 +563,6 @@ def _normal(
 def _root_of(alike: Floats) -> Floats:
     """Return a root of a matrix of correlations, also where rounding takes some beyond 1.
 
-    Examples
-    --------
     >>> root = _root_of(np.array([[1.0, -1.02], [-1.01, 1.0]]))
     >>> (root @ root.T).round(2).tolist()
     [[1.01, -1.01], [-1.01, 1.01]]

@@ -25,13 +25,6 @@ def allowed_frequencies(counted: Tally, level: float) -> list[Floats]:
 
     Scores of which the same share is missing; then those of which the misses are so. Nearly the
     scores themselves, where those are ruled out on that side; shape (n_blocks,).
-
-    Examples
-    --------
-    >>> from calibcore.tally import tally
-    >>> fewer, *_ = allowed_frequencies(tally([1.0] * 54, [1] * 54), 0.95)
-    >>> fewer.round(4).tolist()  # the lower end of Wilson's interval for 54 of 54
-    [0.9336]
     """
     counts, hits = counted.counts, float(counted.hits.sum())
 
@@ -60,8 +53,6 @@ def largest_allowed(
 
     Below 1.
 
-    Notes
-    -----
     Hits are too many beyond as many standard deviations as the normal quantile of (1 + level) / 2.
     For frequencies that are all equal, this is the lower end of Wilson's interval.
     """
@@ -89,8 +80,6 @@ def likely_frequencies(counted: Tally, level: float) -> Floats:
 
     Shape (2, n_blocks).
 
-    Examples
-    --------
     >>> from calibcore.tally import tally
     >>> low, high = likely_frequencies(tally([0.5] * 54, [1] * 54), 0.95)
     >>> low.round(4).tolist(), high.round(4).tolist()  # Wilson's interval for 54 of 54
@@ -206,8 +195,6 @@ def invert(
     of the event at each score that a miscalibrated model of this kind may have; shape (n_blocks,).
     ``level``: of the intervals.
 
-    Notes
-    -----
     The truths tried are s + strength (f - s), clipped to [0, 1], for each pattern f. A percentile
     bootstrap would not do: a distance of perfect scores from noisy frequencies is above 0, that of
     resampled rows lies higher still, and the interval misses the truth nearly always. A test at

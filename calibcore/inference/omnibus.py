@@ -294,19 +294,10 @@ def recalibrated(
 ) -> tuple[Floats, Floats]:
     """Return the scores after a smooth recalibration of the whole, and what it was fitted by.
 
-    Parameters
-    ----------
-    scores, hits : ndarray, shape (n_samples,)
-        Of an event, checked.
-    design : RowDesign, optional
-        What they stand for.
+    ``scores``, ``hits``: of an event, checked; shape (n_samples,). ``design``: what they stand for.
 
-    Returns
-    -------
-    recalibrated : ndarray of float64, shape (n_samples,)
-        Scores of 0 and 1 stay.
-    powers : ndarray of float64, shape (n_samples, ORDER + 1)
-        0 in rows that stay.
+    The scores, of which 0 and 1 stay, shape (n_samples,); and the powers that they were fitted by,
+    0 in rows that stay, shape (n_samples, ORDER + 1).
     """
     from scipy.special import expit  # noqa: PLC0415 - a tenth of a second to import
 

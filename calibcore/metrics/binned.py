@@ -58,13 +58,8 @@ def bin_sweep(scores: ArrayLike, hits: ArrayLike, *, most: int = MOST_BINS) -> B
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``most``:
     largest number of bins, at least 2.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or hits out of range, a number below 2.
+    Raises `CalibrationInputError` for scores or hits out of range, and a number below 2.
 
-    Notes
-    -----
     Bins are those of `calibcore.binning.bin_scores`. All numbers of bins read one running total,
     so a sweep costs little more than one sort.
 
@@ -73,13 +68,9 @@ def bin_sweep(scores: ArrayLike, hits: ArrayLike, *, most: int = MOST_BINS) -> B
     the mean of a bin is sqrt(2 V / pi) where many rows share it (the folded normal) and 2 V where V
     is near 0; the smaller of the two is taken, and the third moment that belongs to it.
 
-    References
-    ----------
-    Gupta et al., ICLR 2021, on the choice of bins; Vasilev and D'yakonov 2023, section 3.2; Cornish
-    and Fisher, *Revue de l'Institut International de Statistique* 1938.
+    Source: Gupta et al., ICLR 2021, on the choice of bins; Vasilev and D'yakonov 2023, section 3.2;
+    Cornish and Fisher, *Revue de l'Institut International de Statistique* 1938.
 
-    Examples
-    --------
     >>> swept = bin_sweep([0.2, 0.4, 0.9], [0, 1, 1], most=3)
     >>> swept.n_bins.tolist(), swept.equal_width.round(4).tolist()
     ([2, 3], [0.1667, 0.3])

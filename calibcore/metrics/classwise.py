@@ -110,17 +110,8 @@ def classwise_errors(
 ) -> Floats:
     """Return the expected calibration error of each class.
 
-    Parameters and errors are those of `classwise_ece`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_classes,)
-        `calibcore.metrics.ece` of each class's probability, in probability units.
-
-    Examples
-    --------
-    >>> classwise_errors([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2).tolist()
-    [0.375, 0.375]
+    It is `calibcore.metrics.ece` of each class's probability, in probability units; shape
+    (n_classes,). Parameters and errors are those of `classwise_ece`.
     """
     table, true = validation.labelled(probabilities, labels)
     n_rows, n_classes = table.shape
@@ -203,17 +194,7 @@ def classwise_ks_errors(
 ) -> Floats:
     """Return the KS error of each class against the others.
 
-    Parameters and errors are those of `classwise_ks`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_classes,)
-        In probability units.
-
-    Examples
-    --------
-    >>> classwise_ks_errors([[0.5, 0.5], [0.75, 0.25]], [0, 0]).tolist()
-    [0.375, 0.375]
+    In probability units; shape (n_classes,). Parameters and errors are those of `classwise_ks`.
     """
     table, true = validation.labelled(probabilities, labels)
     return np.array([float(ks_of(one)) for one in _tallies(table, true, sample_weight)])

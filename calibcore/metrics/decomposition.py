@@ -29,21 +29,14 @@ Part = TypeVar("Part", float, Floats)
 
 @dataclass(frozen=True)
 class Decomposition(Generic[Part]):
-    """Parts of a mean score: miscalibration - discrimination + uncertainty.
-
-    Attributes
-    ----------
-    miscalibration : float, or ndarray of float64, shape (...)
-        How much the best rising map of the scores would lower it; at least 0, less is better.
-    discrimination : float, or ndarray of float64, shape (...)
-        How much the scores so mapped are better than one score for all; at least 0, more is better.
-    uncertainty : float, or ndarray of float64, shape (...)
-        What the best one score for all would give; says nothing about the model.
-    """
+    """Parts of a mean score: miscalibration - discrimination + uncertainty."""
 
     miscalibration: Part
+    """How much the best rising map of the scores would lower it; at least 0, less is better."""
     discrimination: Part
+    """How much the scores so mapped improve on one score for all; at least 0, more is better."""
     uncertainty: Part
+    """What the best one score for all would give; says nothing about the model."""
 
 
 def corp(
@@ -53,27 +46,13 @@ def corp(
 
     No bins have to be chosen, and the parts add up to the score to rounding.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
-    sample_weight : array_like or RowWeights, shape (n_samples,), optional
-        Of the rows: see `calibcore.weights`.
+    ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
+    ``hits``: whether the event happened (y_true of the event); shape (n_samples,).
+    ``sample_weight``: of the rows, as in `calibcore.weights`; shape (n_samples,).
 
-    Returns
-    -------
-    Decomposition
-        `event_brier` is ``miscalibration - discrimination + uncertainty``.
+    `event_brier` is ``miscalibration - discrimination + uncertainty``. Raises
+    `CalibrationInputError` for scores or hits out of range.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or hits out of range.
-
-    Notes
-    -----
     With S the Brier score, S_C that of the scores mapped by isotonic regression on these same rows
     and S_R that of the observed frequency: miscalibration S - S_C, discrimination S_R - S_C,
     uncertainty S_R = frequency (1 - frequency). Rows of equal score keep equal scores.
@@ -81,15 +60,8 @@ def corp(
     Isotonic regression follows the rows at hand, so both first parts of few rows come out too
     large, also for a calibrated model.
 
-    References
-    ----------
-    Dimitriadis, Gneiting, Jordan, *Stable reliability diagrams for probabilistic classifiers*,
-    PNAS 2021.
-
-    Examples
-    --------
-    >>> corp([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1])
-    Decomposition(miscalibration=0.0625, discrimination=0.25, uncertainty=0.25)
+    Source: Dimitriadis, Gneiting, Jordan, *Stable reliability diagrams for probabilistic
+    classifiers*, PNAS 2021.
     """
     parts = corp_of(tally(scores, hits, sample_weight=sample_weight))
     return Decomposition(
@@ -106,40 +78,19 @@ def corp_nll(
 ) -> Decomposition[float]:
     """Compute the CORP decomposition of the log loss of an event into its three parts.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
-    rest : array_like of float, shape (n_samples,), optional
-        As in `event_nll`.
-    sample_weight : RowWeights or array_like of float, shape (n_samples,), optional
-        Of the rows: see `calibcore.weights`.
+    ``scores``, ``hits``, ``sample_weight``: as for `corp`. ``rest``: as in `event_nll`; shape
+    (n_samples,).
 
-    Returns
-    -------
-    Decomposition
-        In nats: `event_nll` is ``miscalibration - discrimination + uncertainty``.
+    In nats: `event_nll` is ``miscalibration - discrimination + uncertainty``. Raises as `corp`
+    does.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or hits out of range.
-
-    Notes
-    -----
     As of `corp`, with the log loss in place of the Brier score: isotonic regression is the best
     rising map for every proper score. Uncertainty is the entropy of the observed frequency f,
     -f ln f - (1 - f) ln(1 - f); uncertainty less discrimination is what is called refinement.
 
-    References
-    ----------
-    Dimitriadis, Gneiting, Jordan, PNAS 2021; Fissler, Lorentzen, Mayer, *Model comparison and
-    calibration assessment*, 2022.
+    Source: Dimitriadis, Gneiting, Jordan, PNAS 2021; Fissler, Lorentzen, Mayer, *Model comparison
+    and calibration assessment*, 2022.
 
-    Examples
-    --------
     >>> parts = corp_nll([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1])
     >>> round(parts.miscalibration, 4), round(parts.discrimination, 4), round(parts.uncertainty, 4)
     (0.2877, 0.6931, 0.6931)
@@ -287,12 +238,8 @@ def corp_of(counted: Tally) -> Decomposition[Floats]:
 def _steps(counted: Tally) -> tuple[Floats, Floats, NDArray[np.intp]]:
     """Return the steps of the isotonic regression of hits on score, one resample after the other.
 
-    Returns
-    -------
-    sizes, frequency : ndarray of float64, shape (n_steps,)
-        Rows in each step of any resample, and the frequency of its hits.
-    firsts : ndarray of int, shape (n_resamples,)
-        First step of each resample.
+    Rows in each step of any resample, and the frequency of its hits, both of shape (n_steps,); and
+    the first step of each resample, shape (n_resamples,).
     """
     from scipy.optimize import (  # noqa: PLC0415 - a third of a second to import
         isotonic_regression,
@@ -333,12 +280,8 @@ def _joined(counted: Tally) -> tuple[Floats, Floats]:
 def _pooled(counts: Floats, hits: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
     """Pool neighbours whose frequency does not rise: isotonic regression does so in any case.
 
-    Returns
-    -------
-    counts, hits : ndarray of float64, shape (n_pools,)
-        One resample after the other.
-    begins : ndarray of int, shape (n_resamples,)
-        First pool of each resample.
+    Counts and hits of the pools, one resample after the other, both of shape (n_pools,); and the
+    first pool of each resample, shape (n_resamples,).
     """
     begins = np.arange(len(counts)) * counts.shape[1]
     counts, hits = counts.ravel(), hits.ravel()

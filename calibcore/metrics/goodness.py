@@ -22,18 +22,12 @@ _KIND = "a test of counted rows"
 
 @dataclass(frozen=True)
 class SpiegelhalterTest:
-    """Whether the Brier score is what calibrated scores would have.
-
-    Attributes
-    ----------
-    z : float
-        Normal if calibrated; above 0 where the Brier score is too high, as of overconfident scores.
-    p_value : float
-        Two-sided.
-    """
+    """Whether the Brier score is what calibrated scores would have."""
 
     z: float
+    """Normal if calibrated; above 0 where the Brier score is too high, as by overconfidence."""
     p_value: float
+    """Two-sided."""
 
     __repr__ = short_repr
 
@@ -41,36 +35,19 @@ class SpiegelhalterTest:
 def spiegelhalter_test(scores: ArrayLike, hits: ArrayLike) -> SpiegelhalterTest:
     """Test by Spiegelhalter's z whether the Brier score is what calibrated scores would have.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
+    ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
+    ``hits``: whether the event happened (y_true of the event); shape (n_samples,).
 
-    Returns
-    -------
-    SpiegelhalterTest
-        NaN where the scores leave the Brier score no freedom: each is 0, 1/2 or 1.
+    NaN where the scores leave the Brier score no freedom: each is 0, 1/2 or 1. Raises
+    `CalibrationInputError` for scores or hits out of range.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or hits out of range.
-
-    Notes
-    -----
     z = sum_i (h_i - s_i)(1 - 2 s_i) / root of sum_i (1 - 2 s_i)^2 s_i (1 - s_i), and
     p = P(|normal| >= |z|). The numerator is N times Brier score less its expectation if the scores
     are true. It says nothing of rows with scores near 1/2, and scores too high in one place can
     make up for scores too low in another: a large p-value does not show calibration.
 
-    References
-    ----------
-    Spiegelhalter, *Statistics in Medicine* 1986.
+    Source: Spiegelhalter, *Statistics in Medicine* 1986.
 
-    Examples
-    --------
     >>> spiegelhalter_test([0.2, 0.2, 0.8, 0.8], [0, 1, 1, 1])
     SpiegelhalterTest(z=0.25, p_value=0.802587)
     """
@@ -106,20 +83,14 @@ def spiegelhalter_z_of(counted: Tally) -> Floats:
 
 @dataclass(frozen=True)
 class HosmerLemeshowTest:
-    """Whether observed and expected hits agree in groups of the score.
-
-    Attributes
-    ----------
-    statistic : float
-        Sum of squared differences over their variances; infinite where hits or misses are certain
-        in a group but for one.
-    degrees : int
-        Degrees of freedom of the chi-squared law that it is compared with.
-    p_value : float
-    """
+    """Whether observed and expected hits agree in groups of the score."""
 
     statistic: float
+    """Sum of squared differences over their variances; infinite where hits or misses are certain in
+    a group but for one.
+    """
     degrees: int
+    """Degrees of freedom of the chi-squared law that it is compared with."""
     p_value: float
 
     __repr__ = short_repr
@@ -139,43 +110,23 @@ def hosmer_lemeshow_test(
     one, few rows detect nothing and very many detect what does not matter. It is here so that
     reports that ask for it can have it; `calibcore.inference.omnibus` tests without groups.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n_samples,)
-        Predicted probability of the event (y_prob), in [0, 1].
-    hits : array_like of {0, 1}, shape (n_samples,)
-        Whether the event happened (y_true of the event).
-    n_groups : int, default 10
-        Groups of about equally many rows.
-    fitted : int, default 0
-        Numbers that were fitted on these very rows: 2 for the model's own training rows (then
-        groups less 2 degrees of freedom, as published), 0 for rows that it has not seen.
-    sample_weight : RowWeights, shape (n_samples,), optional
-        Frequency weights: see `calibcore.weights`.
+    ``scores``: predicted probability of the event (y_prob), in [0, 1]; shape (n_samples,).
+    ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``n_groups``: of
+    about equally many rows. ``fitted``: numbers that were fitted on these very rows: 2 for the
+    model's own training rows (then groups less 2 degrees of freedom, as published), 0 for rows that
+    it has not seen. ``sample_weight``: frequency weights, as in `calibcore.weights`; shape
+    (n_samples,).
 
-    Returns
-    -------
-    HosmerLemeshowTest
-        The p-value is NaN where no degree of freedom is left.
+    The p-value is NaN where no degree of freedom is left. Raises `CalibrationInputError` for
+    scores, hits or numbers out of range.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or hits out of range, numbers out of range.
-
-    Notes
-    -----
     sum_g (O_g - E_g)^2 / (E_g (1 - E_g / n_g)), O_g the hits of group g, E_g the sum of its scores.
     Groups are the bins of equal mass of `calibcore.binning.bin_scores`; rows of equal score share
     one, so there may be fewer. Those in which O = E is certain (all scores 0, or 1) count nothing.
 
-    References
-    ----------
-    Hosmer and Lemeshow, *Communications in Statistics* 1980; against it: Hosmer et al., *Statistics
-    in Medicine* 1997; Van Calster et al., *BMC Medicine* 2019.
+    Source: Hosmer and Lemeshow, *Communications in Statistics* 1980; against it: Hosmer et al.,
+    *Statistics in Medicine* 1997; Van Calster et al., *BMC Medicine* 2019.
 
-    Examples
-    --------
     >>> hosmer_lemeshow_test([0.2, 0.2, 0.8, 0.8], [0, 1, 1, 1], n_groups=2)
     HosmerLemeshowTest(statistic=1.625, degrees=2, p_value=0.443747)
     """

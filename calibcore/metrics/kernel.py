@@ -153,27 +153,18 @@ _ZERO = 1e-12
 
 @dataclass(frozen=True)
 class KernelTest:
-    """A squared kernel calibration error with its test of perfect calibration.
-
-    Attributes
-    ----------
-    value : float
-        The error; NaN of a single row. Unbiased, so it may be below 0.
-    p_value : float
-        Probability of one as large if the scores were the true probabilities; NaN of a single row.
-    deviation : float
-        Its standard deviation if they were; exact.
-    mean : float
-        What a row's pair with itself would add on average: no draw is below ``-mean``.
-    width : float
-        Of the kernel.
-    """
+    """A squared kernel calibration error with its test of perfect calibration."""
 
     value: float
+    """The error; NaN of a single row. Unbiased, so it may be below 0."""
     p_value: float
+    """Probability of one as large if the scores were true probabilities; NaN of a single row."""
     deviation: float
+    """Its standard deviation if they were; exact."""
     mean: float
+    """What a row's pair with itself would add on average: no draw is below ``-mean``."""
     width: float
+    """Of the kernel."""
 
     @property
     def shape(self) -> float:
@@ -181,13 +172,7 @@ class KernelTest:
         return math.inf if self.deviation == 0 else (self.mean / self.deviation) ** 2
 
     def null_quantiles(self, *levels: float) -> tuple[float, ...]:
-        """Return values that perfectly calibrated scores exceed with probability 1 - level.
-
-        Examples
-        --------
-        >>> KernelTest(0.1, 0.5, 0.0, 0.0, 0.4).null_quantiles(0.5, 0.95)
-        (0.0, 0.0)
-        """
+        """Return values that perfectly calibrated scores exceed with probability 1 - level."""
         from scipy.special import gammaincinv  # noqa: PLC0415 - a tenth of a second to import
 
         if not 0 < self.deviation < math.inf:
@@ -200,8 +185,6 @@ class KernelTest:
 def kernel_test(value: float, deviation: float, mean: float, width: float) -> KernelTest:
     """Find the p-value of an error from its moments under perfect calibration.
 
-    Examples
-    --------
     >>> round(kernel_test(0.02, 0.01, 0.01, 0.4).p_value, 4)  # exp(-3), as the shape is 1
     0.0498
     """

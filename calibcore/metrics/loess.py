@@ -230,11 +230,6 @@ def local_weights(scores: Floats, counts: Floats) -> Floats:
     ``scores``: distinct, ascending; shape (n_points,). ``counts``: rows of each; shape (n_points,).
 
     Shape (n_points, n_points): one row a place of the curve.
-
-    Examples
-    --------
-    >>> local_weights(np.array([0.1, 0.2]), np.array([3.0, 1.0])).round(4).tolist()
-    [[0.3333, 0.0], [0.0, 1.0]]
     """
     radius = _radii(scores, counts)
     tied = radius < _TIED

@@ -20,9 +20,7 @@ from calibcore.weights import RowWeights, row_mean
 class RowValues(NamedTuple):
     """One value a row, with its mean and variance if the label came from the probabilities.
 
-    Attributes
-    ----------
-    seen, mean, variance : ndarray of float64, shape (n_samples,)
+    All are of shape (n_samples,).
     """
 
     seen: Floats
@@ -75,8 +73,6 @@ def top_r_rows(probabilities: Floats, labels: Labels, r: int) -> RowValues:
 def gain_rows(before: Floats, after: Floats, labels: Labels) -> RowValues:
     """Return each row's `calibcore.metrics.calibration_gain`.
 
-    Notes
-    -----
     |p - e_k|^2 - |q - e_k|^2 = |p - q|^2 + 2 (p - q)(q - e_k), p before and q after; if q is true,
     the last term is 0 on average.
     """
@@ -337,19 +333,13 @@ def _nothing(_probabilities: Floats, _labels: Labels, _options: Options) -> floa
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeMeasure(ClassMeasure):
-    """What a change of the class probabilities brings, as a mean over the rows; before it, 0.
-
-    Parameters
-    ----------
-    brought : callable
-        (before, after, labels) to a number.
-    rows : callable
-        (before, after, labels) to the value of each row.
-    """
+    """What a change of the class probabilities brings, as a mean over the rows; before it, 0."""
 
     compute: Callable[[Floats, Labels, Options], float] = _nothing
     brought: Callable[[Floats, Floats, Labels], float]
+    """(before, after, labels) to a number."""
     rows: Callable[[Floats, Floats, Labels], RowValues]
+    """(before, after, labels) to the value of each row."""
 
     @property
     def weighs(self) -> bool:

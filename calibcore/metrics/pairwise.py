@@ -163,27 +163,14 @@ def event_skce_test(
 
     Parameters and errors are those of `mmce`.
 
-    Returns
-    -------
-    KernelTest
-
-    Notes
-    -----
     One-sided: large errors reject. If the scores are true, N times the error tends to a weighted
     sum of centred chi-squared variables; the authors draw it by a bootstrap of the pairs. Here its
     mean and variance, which the scores give exactly, choose a gamma law with the least value that a
     sum of squares has (as Gretton et al. do for HSIC), so there is nothing to draw and the cost is
     that of one sort.
 
-    References
-    ----------
-    Widmann et al., NeurIPS 2019, section 6 and appendix G; Gretton et al., *A kernel statistical
-    test of independence*, NeurIPS 2007.
-
-    Examples
-    --------
-    >>> event_skce_test([0.9] * 50, [1, 0] * 25).p_value < 1e-6
-    True
+    Source: Widmann et al., NeurIPS 2019, section 6 and appendix G; Gretton et al., *A kernel
+    statistical test of independence*, NeurIPS 2007.
     """
     return event_skce_test_of(tally(scores, hits, sample_weight=sample_weight), width=width)
 
@@ -213,16 +200,9 @@ def _gap_products(counted: Tally, width: float) -> Floats:
 def kernel_products(scores: Floats, values: Floats, width: float) -> Floats:
     """Sum v_a v_b exp(-|s_a - s_b| / width) over all pairs, along the last axis of the values.
 
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n_blocks,)
-        Ascending.
-    values : ndarray of float64, shape (..., n_blocks)
-    width : float
-        No narrower than half of `LEAST_WIDTH`.
+    ``scores``: ascending; shape (n_blocks,). ``values``: shape (..., n_blocks). ``width``: no
+    narrower than half of `LEAST_WIDTH`.
 
-    Examples
-    --------
     >>> float(kernel_products(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 1.0).round(4))
     6.4715
     """
@@ -326,24 +306,11 @@ def skce_test(
 
     Parameters and errors are those of `skce`.
 
-    Returns
-    -------
-    KernelTest
-
-    Notes
-    -----
     As `event_skce_test`: large errors reject, by a gamma law with the exact mean and variance of
     the error under perfect calibration. Two rows add 2 k^2 sum_ab C_ab D_ab to the variance of the
     sum over pairs, C and D the covariance matrices of their labels, p_a 1(a = b) - p_a p_b.
 
-    References
-    ----------
-    Widmann et al., NeurIPS 2019, section 6 and appendix G.
-
-    Examples
-    --------
-    >>> skce_test([[0.9, 0.05, 0.05]] * 60, [0, 1, 2] * 20).p_value < 1e-6
-    True
+    Source: Widmann et al., NeurIPS 2019, section 6 and appendix G.
     """
     return _checked(probabilities, labels, width, sample_weight, tests=True)
 

@@ -57,36 +57,16 @@ def top_r_accuracy(
 ) -> float:
     """Compute the top-k accuracy: the share of rows whose true class is among the r most probable.
 
-    Parameters
-    ----------
-    probabilities : array_like of float, shape (n_samples, n_classes)
-        Class probabilities; any scores that grow with them will do.
-    labels : array_like of int, shape (n_samples,)
-        True classes (y_true), from 0.
-    r : int
-        How many classes count, from 1 to ``n_classes``.
-    sample_weight : array_like or RowWeights, shape (n_samples,), optional
-        Of the rows: see `calibcore.weights`.
+    ``probabilities``: of the classes; any scores that grow with them will do; shape (n_samples,
+    n_classes). ``labels``: true classes (y_true), from 0; shape (n_samples,). ``r``: how many
+    classes count, from 1 to n_classes, when the result is 1. ``sample_weight``: of the rows, as in
+    `calibcore.weights`; shape (n_samples,).
 
-    Returns
-    -------
-    float
-        From 0 to 1; 1 if all classes count.
+    From 0 to 1. Raises `CalibrationInputError` for NaN, arrays that do not fit, and fewer than
+    ``r`` classes.
 
-    Raises
-    ------
-    CalibrationInputError
-        NaN, arrays that do not fit, fewer than ``r`` classes.
-
-    Notes
-    -----
     Classes of equal probability rank by their index, the lower first, as in
     `calibcore.events.WithinTopR`, whose observed frequency this is; r = 1 gives `accuracy`.
-
-    Examples
-    --------
-    >>> top_r_accuracy([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]], [1, 0], 2)
-    0.5
     """
     table = validation.ranked(probabilities, "probabilities")
     n_rows, n_classes = table.shape

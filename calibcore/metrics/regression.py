@@ -42,13 +42,7 @@ class Condensed(NamedTuple):
 
 
 def log_odds(counted: Tally) -> Floats:
-    """Return the log-odds of each score of a tally, none infinite.
-
-    Examples
-    --------
-    >>> log_odds(Tally(np.array([0.25, 0.5]), np.ones(2), np.zeros(2), 2)).round(4).tolist()
-    [-1.0986, 0.0]
-    """
+    """Return the log-odds of each score of a tally, none infinite."""
     odds = np.empty_like(counted.scores)
     start = 0
     for part in counted.parts():
@@ -63,22 +57,11 @@ def log_odds(counted: Tally) -> Floats:
 def condensed(counted: Tally) -> Condensed:
     """Put few points in place of neighbouring log-odds; resamples all at once.
 
-    Notes
-    -----
     A smooth function of the log-odds is nearly a polynomial over so short a range, and its sum over
     the rows nearly that of the polynomial through its values at 12 Chebyshev points, which their
     Chebyshev moments give. 1 / (1 + exp(-a - b x)), whose poles are pi / b from the real axis, is
     off by less than 1e-14 of its largest value in the range if b is 1 and the range is `WIDTH`, and
     by 2e-13 if b is 2.
-
-    Examples
-    --------
-    >>> scores = np.linspace(0.5, 0.6, 1000)
-    >>> few = condensed(Tally(scores, np.ones(1000), np.zeros(1000), 1000))
-    >>> few.points.size, round(float(few.weights.sum()), 6)
-    (12, 1000.0)
-    >>> round(float(few.weights @ (1 / (1 + np.exp(-few.points)))) / 1000, 6)
-    0.55
     """
     odds, start, half = counted.once(log_odds), 0, 0.0
     points, weights = [], []
@@ -278,8 +261,6 @@ def without_ends(counted: Tally) -> Tally | None:
     A score of exactly 0 or 1 stands for log-odds of 36 only because something has to: a few such
     rows decide intercept and slope.
 
-    Examples
-    --------
     >>> inside = without_ends(tally([0.0, 0.5, 0.5, 1.0], [1, 0, 1, 1]))
     >>> inside.n_samples, inside.scores.tolist()
     (2, [0.5])

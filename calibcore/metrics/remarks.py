@@ -21,32 +21,18 @@ ALIKE = 0.01
 def ks_is_mean_gap(curves: CumulativeCurves, *, close: float = ALIKE) -> bool:
     """Return whether the KS error is the mean gap of score and outcome.
 
-    Parameters
-    ----------
-    curves : CumulativeCurves
-        Of the event.
-    close : float, default 0.01
-        Share of the KS error by which the mean gap may be less, and by which the curves may be
-        apart to the other side.
+    ``close``: share of the KS error by which the mean gap may be less, and by which the curves may
+    be apart to the other side.
 
-    Returns
-    -------
-    bool
-        False where the cumulative curves are farther apart before their end, or first to the other
-        side, or never apart.
+    False where the cumulative curves are farther apart before their end, or first to the other
+    side, or never apart.
 
-    Notes
-    -----
     If the scores are too high everywhere, or too low, the gap only grows, so the largest is the
     last: KS = |mean score - hit rate|. The reverse need not hold: scores may be too low in a part
     as long as the gap is made up before and after.
 
-    References
-    ----------
-    Gupta et al., ICLR 2021, eq. 8.
+    Source: Gupta et al., ICLR 2021, eq. 8.
 
-    Examples
-    --------
     >>> from calibcore.cumulative import cumulative_curves
     >>> ks_is_mean_gap(cumulative_curves([0.5, 0.75], [0, 0]))
     True
@@ -61,36 +47,19 @@ def ks_is_mean_gap(curves: CumulativeCurves, *, close: float = ALIKE) -> bool:
 def entropy_is_nll(probabilities: ArrayLike, labels: ArrayLike) -> float | None:
     """Return the mean entropy of the probabilities where it equals their NLL.
 
-    Parameters
-    ----------
-    probabilities : array_like of float, shape (n_samples, n_classes)
-        Rows that sum to 1 (y_prob).
-    labels : array_like of int, shape (n_samples,)
-        True classes (y_true), from 0.
+    ``probabilities``: rows that sum to 1 (y_prob); shape (n_samples, n_classes). ``labels``: true
+    classes (y_true), from 0; shape (n_samples,).
 
-    Returns
-    -------
-    float or None
-        The NLL, in nats; None where they differ by more than `CLOSE`.
+    In nats; None where they differ by more than `CLOSE`. Raises `CalibrationInputError` for rows
+    that are not probabilities, and labels that do not fit.
 
-    Raises
-    ------
-    CalibrationInputError
-        Rows that are not probabilities, labels that do not fit.
-
-    Notes
-    -----
     On the rows on which the temperature was fitted by log loss it holds: with q = softmax(z / T),
     the derivative of the NLL over 1 / T is the mean of sum_k q_k z_k - z_y, which is 0 there, and
     entropy less NLL is that mean over -T. It does not where T has come to the end of its range, nor
     after a fit by squared error, nor but by chance on other rows.
 
-    References
-    ----------
-    Guo et al., ICML 2017, section S2 and figure S1.
+    Source: Guo et al., ICML 2017, section S2 and figure S1.
 
-    Examples
-    --------
     >>> entropy_is_nll([[0.5, 0.5], [0.5, 0.5]], [0, 1])  # ln 2
     0.6931471805599453
     >>> entropy_is_nll([[0.9, 0.1], [0.9, 0.1]], [0, 1]) is None
@@ -104,31 +73,11 @@ def entropy_is_nll(probabilities: ArrayLike, labels: ArrayLike) -> float | None:
 def mean_entropy(probabilities: ArrayLike, *, sample_weight: SampleWeight = None) -> float:
     """Compute the mean entropy of rows of probabilities: how uncertain they say they are.
 
-    Parameters
-    ----------
-    probabilities : array_like of float, shape (n_samples, n_classes)
-        Rows that sum to 1 (y_prob).
-    sample_weight : array_like or RowWeights, shape (n_samples,), optional
-        Of the rows: see `calibcore.weights`.
+    ``probabilities``: rows that sum to 1 (y_prob); shape (n_samples, n_classes). ``sample_weight``:
+    of the rows, as in `calibcore.weights`; shape (n_samples,).
 
-    Returns
-    -------
-    float
-        In nats, 0 to ln(n_classes).
-
-    Raises
-    ------
-    CalibrationInputError
-        Rows that are not probabilities.
-
-    Notes
-    -----
-    -(1/N) sum_ik p_ik ln p_ik, 0 ln 0 = 0.
-
-    Examples
-    --------
-    >>> mean_entropy([[0.5, 0.5], [1.0, 0.0]]) * 2  # ln 2
-    0.6931471805599453
+    -(1/N) sum_ik p_ik ln p_ik, 0 ln 0 = 0: in nats, 0 to ln(n_classes). Raises
+    `CalibrationInputError` for rows that are not probabilities.
     """
     table = validation.probabilities(probabilities)
     mean_logs = np.empty(len(table))

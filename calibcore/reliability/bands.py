@@ -77,17 +77,9 @@ def quantile_band(curves: Floats, level: float) -> tuple[Floats, Floats]:
 
     Lower and upper quantile; NaN where no resample has an estimate; shape (n_places,).
 
-    Notes
-    -----
     Of n curves known at a place, the quantile q is the (n + 1) q-th lowest, interpolated. So one
     more curve like them is inside with probability ``level``, exactly so where
     (n + 1)(1 - level) / 2 is whole.
-
-    Examples
-    --------
-    >>> lower, upper = quantile_band(np.arange(1.0, 40.0)[:, np.newaxis], 0.9)
-    >>> lower.round(9).tolist(), upper.round(9).tolist()
-    ([2.0], [38.0])
     """
     ordered = np.sort(curves, axis=0)  # NaN come last
     known = curves.shape[0] - np.isnan(curves).sum(axis=0)

@@ -89,15 +89,10 @@ def calibration_belt(
     ``hits``: whether the event happened (y_true of the event); shape (n_samples,). ``levels``: of
     the belts, ascending.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or hits out of range, fewer than ten hits or ten other rows, one distinct score,
-        scores that separate the outcomes completely, so that no finite curve fits best; levels that
-        do not ascend between 0 and 1.
+    Raises `CalibrationInputError` for scores or hits out of range; fewer than ten hits or ten other
+    rows; one distinct score; scores that separate the outcomes completely, so that no finite curve
+    fits best; and levels that do not ascend between 0 and 1.
 
-    Notes
-    -----
     logit P(hit) = b_0 + b_1 l + ... + b_m l^m with l the log-odds of the score, by maximum
     likelihood. Forward selection begins at m = 1, as for rows that the model was not fitted on, and
     adds a power, up to the fourth, as long as twice the log-likelihood gains `SELECTION`; a degree
@@ -114,15 +109,11 @@ def calibration_belt(
     as the authors' program for Stata does from 10,000 rows on. Scores count as at least 2^-52 from
     0 and from 1. Rows count as drawn one by one: there is no form for sampling weights or clusters.
 
-    References
-    ----------
-    Nattino, Finazzi, Bertolini, *A new calibration test and a reappraisal of the calibration belt
-    for the assessment of prediction models based on dichotomous outcomes*, Statistics in Medicine
-    2014; Finazzi et al., *Calibration belt for quality-of-care assessment based on dichotomous
-    outcomes*, PLoS ONE 2011.
+    Source: Nattino, Finazzi, Bertolini, *A new calibration test and a reappraisal of the
+    calibration belt for the assessment of prediction models based on dichotomous outcomes*,
+    Statistics in Medicine 2014; Finazzi et al., *Calibration belt for quality-of-care assessment
+    based on dichotomous outcomes*, PLoS ONE 2011.
 
-    Examples
-    --------
     >>> scores = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 100)
     >>> hits = np.tile(np.arange(100), 5) < np.repeat([25, 40, 50, 60, 75], 100)
     >>> belt = calibration_belt(scores, hits)

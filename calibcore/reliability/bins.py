@@ -88,31 +88,18 @@ def binned_reliability(  # noqa: PLR0913 - each has a default that serves
     `binomial_interval`. ``sample_weight``: of the rows, as in `calibcore.weights`. ``clusters``:
     whom each row belongs to; shape (n_samples,).
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or hits out of range, fewer than one bin, another binning or interval, a level that
-        is not between 0 and 1.
+    Raises `CalibrationInputError` for scores or hits out of range, fewer than one bin, another
+    binning or interval, and a level that is not between 0 and 1.
 
-    Notes
-    -----
     The rows of a bin are treated as draws with one probability. Their scores differ a little, so
     the interval is slightly too wide for their mean frequency. Of rows with sampling weights or
     clusters it is that of as many rows as would tell the frequency as well, as Korn and Graubard
     have it: Kish's effective number, of clusters by linearisation and Student's t.
 
-    References
-    ----------
-    Guo et al., ICML 2017, section 2; Brown, Cai, DasGupta, *Interval estimation for a binomial
-    proportion*, Statistical Science 2001; Korn and Graubard, *Confidence intervals for proportions
-    with small expected number of positive counts estimated from survey data*, Survey Methodology
-    1998.
-
-    Examples
-    --------
-    >>> reliability = binned_reliability([0.2, 0.3, 0.4, 0.9], [0, 0, 1, 1], n_bins=2)
-    >>> reliability.bins.frequency.round(3).tolist(), reliability.lower.round(3).tolist()
-    ([0.333, 1.0], [0.061, 0.207])
+    Source: Guo et al., ICML 2017, section 2; Brown, Cai, DasGupta, *Interval estimation for a
+    binomial proportion*, Statistical Science 2001; Korn and Graubard, *Confidence intervals for
+    proportions with small expected number of positive counts estimated from survey data*, Survey
+    Methodology 1998.
     """
     counted = counted_rows(scores, hits, sample_weight, clusters)
     return binned_of(counted, n_bins=n_bins, binning=binning, interval=interval, level=level)
@@ -221,31 +208,16 @@ def classwise_reliability(
 
     Its arrays have the shape (n_classes, n_bins), the edges (n_bins + 1,).
 
-    Raises
-    ------
-    CalibrationInputError
-        Rows that are not probabilities, labels that do not fit, fewer than one bin, another
-        interval, a level that is not between 0 and 1.
+    Raises `CalibrationInputError` for rows that are not probabilities, labels that do not fit,
+    fewer than one bin, another interval, and a level that is not between 0 and 1.
 
-    Notes
-    -----
     Row k is `binned_reliability` of the event "class k", and the bins are those of
     `calibcore.metrics.classwise_ece`, which is the mean over the classes of
     sum_b n_kb / N |mean_score - frequency|. A class that no row has keeps its bins, at frequency 0.
     Memory is that of one block of rows and the tables, whatever the number of rows. The mean scores
     are summed in the order of the rows, which can change their last digit.
 
-    References
-    ----------
-    Kull et al., NeurIPS 2019; Vasilev and D'yakonov 2023, eq. 9.
-
-    Examples
-    --------
-    >>> reliability = classwise_reliability([[0.5, 0.5], [0.75, 0.25]], [0, 0], n_bins=2)
-    >>> reliability.bins.counts.tolist()
-    [[1, 1], [2, 0]]
-    >>> reliability.bins.frequency.tolist()
-    [[1.0, 1.0], [0.0, nan]]
+    Source: Kull et al., NeurIPS 2019; Vasilev and D'yakonov 2023, eq. 9.
     """
     table, true = validation.labelled(probabilities, labels)
     n_rows, n_classes = table.shape

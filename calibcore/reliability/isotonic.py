@@ -62,13 +62,9 @@ def corp_reliability(
     label sets drawn for each band; (n_resamples + 1)(1 - level) / 2 is best a whole number.
     ``seed``: of the draws. ``level``: of both bands, at each score on its own.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or hits out of range, fewer than one resample, a level that is not between 0 and 1.
+    Raises `CalibrationInputError` for scores or hits out of range, fewer than one resample, and a
+    level that is not between 0 and 1.
 
-    Notes
-    -----
     The curve minimises sum_i (hit_i - p(s_i))^2 over all p that never fall; its value on a step is
     the observed frequency there. Rows of equal score form one block.
 
@@ -89,18 +85,8 @@ def corp_reliability(
     time, are drawn and fitted as one group of their mean probability; bands are given at no more
     than 512 of the scores, evenly spaced in fractile. The curve itself is never grouped.
 
-    References
-    ----------
-    Dimitriadis, Gneiting, Jordan, *Stable reliability diagrams for probabilistic classifiers*,
-    PNAS 2021.
-
-    Examples
-    --------
-    >>> curve = corp_reliability([0.1, 0.2, 0.6, 0.8], [0, 1, 0, 1])
-    >>> curve.frequency.tolist()
-    [0.0, 0.5, 0.5, 1.0]
-    >>> curve.first.tolist(), curve.last.tolist(), curve.step_count.tolist()
-    ([0.1, 0.2, 0.8], [0.1, 0.6, 0.8], [1, 2, 1])
+    Source: Dimitriadis, Gneiting, Jordan, *Stable reliability diagrams for probabilistic
+    classifiers*, PNAS 2021.
     """
     counted = tally(scores, hits)
     return corp_of(counted, n_resamples=n_resamples, seed=seed, level=level)

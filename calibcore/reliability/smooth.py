@@ -69,14 +69,9 @@ def smooth_reliability(
     ``n_resamples``: sets of rows drawn for the band. ``seed``: of the draws. ``level``: of the
     band, at each score on its own.
 
-    Raises
-    ------
-    CalibrationInputError
-        Scores or hits out of range, a bandwidth out of range, fewer than one resample, a level that
-        is not between 0 and 1.
+    Raises `CalibrationInputError` for scores, hits or a bandwidth out of range, fewer than one
+    resample, and a level that is not between 0 and 1.
 
-    Notes
-    -----
     frequency(t) = sum_i K(t, s_i) hit_i / sum_i K(t, s_i), where K is the Gaussian of standard
     deviation sigma with its mass beyond 0 and 1 reflected back, so that a row weighs the same
     wherever its score is. ``mean_score`` is the same of the scores, and their mean distance,
@@ -93,16 +88,8 @@ def smooth_reliability(
     as many rows as the weights amount to, (sum K)^2 / sum K^2. It is about the smoothed curve: it
     knows nothing of the smoothing itself, for which the curve is compared with ``mean_score``.
 
-    References
-    ----------
-    Błasiok and Nakkiran, *Smooth ECE: principled reliability diagrams via kernel smoothing*, ICLR
-    2024.
-
-    Examples
-    --------
-    >>> curve = smooth_reliability([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 1], bandwidth=0.1)
-    >>> curve.frequency[::128].round(2).tolist()
-    [0.0, 0.0, 0.5, 1.0, 1.0]
+    Source: Błasiok and Nakkiran, *Smooth ECE: principled reliability diagrams via kernel
+    smoothing*, ICLR 2024.
     """
     counted = tally(scores, hits)
     return smooth_of(counted, bandwidth=bandwidth, n_resamples=n_resamples, seed=seed, level=level)

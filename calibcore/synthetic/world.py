@@ -220,8 +220,6 @@ def middles(n: int) -> Floats:
 def at_other_odds(frequency: Floats, shift: float) -> Floats:
     """Return frequencies whose log-odds are higher by a shift; 0 and 1 stay.
 
-    Examples
-    --------
     >>> at_other_odds(np.array([0.0, 0.5, 1.0]), math.log(3)).round(3).tolist()
     [0.0, 0.75, 1.0]
     """
@@ -529,10 +527,8 @@ Streams = list[np.random.Generator]
 def streams_of(seed: Seed) -> Streams:
     """Return a generator for each thing that is drawn, so that none moves another.
 
-    Raises
-    ------
-    CalibrationInputError
-        A seed that is no whole number from 0, nor a list or tuple of some.
+    Raises `CalibrationInputError` for a seed that is no whole number from 0, nor a list or tuple of
+    some.
     """
     several = seed if isinstance(seed, list | tuple) else [seed]
     checked = [validation.whole_number(one, "seed", least=0) for one in several]

@@ -50,10 +50,7 @@ def check_files(given: Mapping[str, Any]) -> bool:
 
     ``given``: the command's options by their names; what is not given is as in the audit.
 
-    Raises
-    ------
-    CalibrationInputError
-        Whatever cannot be read, or has not the audited event.
+    Raises `CalibrationInputError` for whatever cannot be read, or has not the audited event.
     """
     audited, rows = _audited(given)
     name, new = _new(audited, given)
@@ -167,11 +164,8 @@ def _subgroups(rows: Batch, new: Batch, rule: Rule) -> Subgroups:
 def _rule(given: Mapping[str, Any]) -> Rule:
     """Return when a measure counts as changed.
 
-    Raises
-    ------
-    CalibrationInputError
-        A measure that is not compared, a change that is no number, or a power that is asked of the
-        mean gap where that is not compared.
+    Raises `CalibrationInputError` for a measure that is not compared, a change that is no number,
+    and a power that is asked of the mean gap where that is not compared.
     """
     keys = tuple(key.strip() for text in given["measures"] for key in text.split(","))
     if keys and given["min_power"] is not None and "mean_gap" not in keys:
@@ -217,10 +211,7 @@ def _audited(given: Mapping[str, Any]) -> tuple[Reference, Batch | str]:
 def _rows_of(audited: Reference, given: Mapping[str, Any]) -> Batch | str:
     """Return the rows of a report's files, or why they cannot be used.
 
-    Raises
-    ------
-    CalibrationInputError
-        Files that were named as the audited ones and are others.
+    Raises `CalibrationInputError` for files that were named as the audited ones and are others.
     """
     named: Sequence[Path] = given["audited"]
     if named and digest_of_paths(named) != audited.digest:

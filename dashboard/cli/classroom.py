@@ -35,22 +35,15 @@ def lessons_that_slide() -> list[Lesson]:
 
 @dataclass
 class Student:
-    """What one student's session has seen.
-
-    Attributes
-    ----------
-    lesson : Lesson or None
-        None in the laboratory.
-    times : list of float
-        Seconds from a move to the end of its answer.
-    failures : list of str
-        Exceptions and refusals that were shown, and runs that did not end well.
-    """
+    """What one student's session has seen."""
 
     lesson: Lesson | None
+    """None in the laboratory."""
     seat: int
     times: list[float] = field(default_factory=list)
+    """Seconds from a move to the end of its answer."""
     failures: list[str] = field(default_factory=list)
+    """Exceptions and refusals that were shown, and runs that did not end well."""
     slider: str = ""
     options: tuple[str, ...] = ()
     fragment: str = ""

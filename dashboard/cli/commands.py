@@ -208,13 +208,7 @@ _WRITTEN = re.compile(r"\s*([\w.]+)\s*(>=|<=|>|<)\s*([^\s%]+)(\s*%)?\s*")
 
 @dataclass(frozen=True)
 class Condition:
-    """One figure compared with a limit.
-
-    Examples
-    --------
-    >>> Condition.parse("ks_error > 3%").holds({"ks_error": 0.04})
-    True
-    """
+    """One figure compared with a limit, such as ``ks_error > 3%``."""
 
     name: str
     """Key of a measure, or `SUBGROUP`."""
@@ -227,11 +221,8 @@ class Condition:
     def parse(cls, text: str) -> "Condition":
         """Read a condition.
 
-        Raises
-        ------
-        CalibrationInputError
-            Another form, no such measure, or a limit that is no number, or one that the measure
-            never reaches: ``ks_error>3`` is 3% mistyped, and would never hold.
+        Raises `CalibrationInputError` for another form, no such measure, a limit that is no number,
+        and one that the measure never reaches: ``ks_error>3`` is 3% mistyped, and would never hold.
         """
         match = _WRITTEN.fullmatch(text)
         if match is None:
@@ -257,10 +248,7 @@ class Condition:
     def holds(self, figures: Mapping[str, float | None]) -> bool:
         """Return whether it holds.
 
-        Raises
-        ------
-        CalibrationInputError
-            The data leave the figure undefined, so that nothing can be said.
+        Raises `CalibrationInputError` where the data leave the figure undefined.
         """
         value = figures.get(self.name)
         if value is None or math.isnan(value):

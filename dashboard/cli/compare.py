@@ -42,10 +42,7 @@ def compare_files(given: Mapping[str, Any]) -> None:
     ``given``: the command's options by their names: how ``files`` are read, what is fitted and
     measured, and what is written.
 
-    Raises
-    ------
-    CalibrationInputError
-        Whatever cannot be read, or was asked for in vain.
+    Raises `CalibrationInputError` for whatever cannot be read, or was asked for in vain.
     """
     if given["splits"] and given["resamples"]:
         raise CalibrationInputError("splits", "resamples too", "one of the two")

@@ -31,8 +31,6 @@ _ERRORS = "fractile.ascii"
 def printed(text: str, encoding: str) -> str:
     """Return a text with what stands for the signs that an encoding lacks.
 
-    Examples
-    --------
     >>> printed("\u22120.8 \u2192 5% (caf\u00e9, \u96ea)", "ascii")
     '-0.8 -> 5% (cafe, ?)'
     """
@@ -82,21 +80,10 @@ def table_of(
 ) -> tuple[Table, tuple[str, ...]]:
     """Lay out a table in which no word is cut, and so no number.
 
-    Parameters
-    ----------
-    heads : sequence of str
-        Of the columns, the most dispensable last.
-    rows : sequence of sequence of str
-        Cells under them.
-    width : int
-        Of the terminal.
+    ``heads``: of the columns, the most dispensable last; the first is always there. ``rows``: cells
+    under them. ``width``: of the terminal, in letters.
 
-    Returns
-    -------
-    table : Table
-        At least its first column.
-    left_out : tuple of str
-        Heads of the columns for which there is no room.
+    Second, the heads of the columns for which there is no room.
     """
     columns = list(zip(heads, *rows, strict=True))
     least = [max(len(word) for cell in one for word in (cell.split() or [""])) for one in columns]

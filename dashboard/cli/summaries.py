@@ -39,10 +39,7 @@ def heading(files: Sequence[Path], summary: AnySummary) -> str:
 def series_of_summaries(files: Sequence[Path], n_resamples: int) -> bool:
     """Print summaries in the order of their names, a row each; return whether a drift is detected.
 
-    Raises
-    ------
-    CalibrationInputError
-        One summary alone, or what is none.
+    Raises `CalibrationInputError` for one summary alone, and for what is none.
     """
     if len(files) < 2 or not are_summaries(files):
         wanted = "two summaries or more, as fractile summarise writes them"
@@ -70,13 +67,11 @@ def summarise_files(
     """
     if scheduler is not None and master is not None:
         raise CalibrationInputError("master", "a scheduler too", "one of the two")
-    if by and (scheduler or master):
-        raise CalibrationInputError("by", "groups on a cluster", "groups that are counted here")
     summary: AnySummary
     if scheduler is not None:
-        summary = summarise_on(scheduler, files, *columns)
+        summary = summarise_on(scheduler, files, *columns, by)
     elif master is not None:
-        summary = summarise_spark_files(master, files, *columns)
+        summary = summarise_spark_files(master, files, *columns, by)
     else:
         with _progress("Counting") as tell:
             summary = summarise(files, *columns, tell, by)

@@ -60,13 +60,7 @@ _SERVES = (
 
 
 def _refuse_rows(given: Mapping[str, Any]) -> None:
-    """Refuse what needs the rows of an audit of summaries.
-
-    Raises
-    ------
-    CalibrationInputError
-        An option for rows.
-    """
+    """Refuse what needs the rows of an audit of summaries."""
     option = next((name for name, value in given.items() if value and name not in _SERVES), None)
     if option is not None:
         wanted = "none with a summary, which counts rows by score and does not keep them"
@@ -80,10 +74,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     what is written. ``fail_if``: see `dashboard.cli.commands.Condition`. ``full``: whether every
     measure is listed.
 
-    Raises
-    ------
-    CalibrationInputError
-        Whatever cannot be read, or was asked for in vain.
+    Raises `CalibrationInputError` for whatever cannot be read, or was asked for in vain.
     """
     conditions = [Condition.parse(text) for text in fail_if]
     _check_report(given)

@@ -92,10 +92,7 @@ def see_through(key: object, do: Callable[[Progress], None], progress: Progress)
     report the share done, 0 to 1. ``progress``: called with that share here. If it raises, the work
     goes on alone for `GRACE` seconds.
 
-    Raises
-    ------
-    BaseException
-        Whatever the work has raised.
+    Raises whatever the work has raised.
     """
     error: BaseException | None = _LeftAloneError()
     while isinstance(error, _LeftAloneError):  # just before this run has asked

@@ -71,10 +71,8 @@ def read_files(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> Up
 
     ``sources``: what belongs together. ``options``: how the user changes what they are taken for.
 
-    Raises
-    ------
-    FileError
-        As `dashboard.readers.understand`; a `Question` where an answer helps.
+    Raises `FileError` as `dashboard.readers.understand` does, and a `Question` where an answer
+    helps.
     """
 
     def make() -> Upload:

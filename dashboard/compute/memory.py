@@ -30,15 +30,7 @@ _NO_DATA = (type, ModuleType, int, float, complex, type(None))
 def bytes_of(text: str) -> int:
     """Return how many bytes a size such as ``500MB`` or ``2.5 GB`` is.
 
-    Raises
-    ------
-    ValueError
-        If it is no size.
-
-    Examples
-    --------
-    >>> bytes_of("1.5 GB")
-    1500000000
+    Raises `ValueError` if it is no size.
     """
     number = text.strip().upper().removesuffix("B").strip()
     unit = number[-1:].replace("K", "k") if number[-1:].isalpha() else ""
@@ -72,12 +64,6 @@ def sizes_of(result: object) -> dict[int, int]:
 
     These are the arrays (a view is what it is of), texts, bytes, Arrow's buffers, and frames of
     pandas, in whatever objects.
-
-    Examples
-    --------
-    >>> table = np.zeros((10, 2))
-    >>> sum(sizes_of([table, (table[:5],)]).values())
-    160
     """
     sizes: dict[int, int] = {}
     seen: set[int] = set()

@@ -44,14 +44,7 @@ class Periods:
 
 
 def periods_of(texts: Sequence[str]) -> Periods | None:
-    """Return the periods of months or years as the readers write them, or weeks; else None.
-
-    Examples
-    --------
-    >>> periods_of(["2025-03", "", "2024-12"])
-    Periods(names=('2024-12', '2025-03', '(blank)'), shown=('Dec 2024', 'Mar 2025', '(blank)'), \
-places=array([1, 2, 0]))
-    """
+    """Return the periods of months or years as the readers write them, or weeks; else None."""
     dated = [text for text in texts if text]
     if not dated or not any(all(map(one.fullmatch, dated)) for one in (_MONTH, _WEEK, _YEAR)):
         return None
@@ -132,10 +125,7 @@ def split_by_date(upload: Upload) -> Upload:
 
     Rows without a date are in neither set, which is said.
 
-    Raises
-    ------
-    FileError
-        A file of two sets, one without such dates, or of other periods.
+    Raises `FileError` for a file of two sets, one without such dates, and one of other periods.
     """
     if not upload.options.split_at:
         return upload

@@ -136,7 +136,7 @@ def _by(upload: Upload, settings: Settings, by: str) -> Slicing:
         return Slicing(by, names, names, classes, fair=by == PREDICTED)
     name = _columns(upload)[by]
     if isinstance(split.calibration, CountedScores) and isinstance(split.test, CountedScores):
-        of_groups = upload.columns["rows"][name]
+        of_groups = next(iter(upload.columns.values()))[name]
         sets = [rows.cells for rows in (split.calibration, split.test)]
         return _by_column(by, [of_groups.rows(np.asarray(cells.groups)) for cells in sets])
     share, seed = settings.calibration_share, settings.seed

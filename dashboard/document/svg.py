@@ -16,7 +16,7 @@ from dashboard.figures.layout import round_step
 from dashboard.texts.numbers import MINUS
 
 _TAG = re.compile(r"<(/?)(b|br|span)(?: style=\"([^\"]*)\")?/?>")
-_FORMAT = re.compile(r"\.(\d+)~([%g])")
+_FORMAT = re.compile(r"\.(\d+)~([%gf])|,d")
 
 
 def number(value: float) -> str:
@@ -27,35 +27,30 @@ def number(value: float) -> str:
 def tick_text(value: float, how: str) -> str:
     """Write the value of a tick.
 
-    ``value``: the value. ``how``: of d3's formats, those that the figures use: ``.3~%``, ``.1~%``
-    and ``.3~g``.
+    ``value``: the value. ``how``: of d3's formats, those that the figures use: ``.3~%``, ``.1~%``,
+    ``.3~g``, ``.3~f`` and ``,d``.
 
-    Examples
-    --------
     >>> tick_text(0.2, ".3~%"), tick_text(0.8218, ".1~%"), tick_text(1.5, ".3~g")
     ('20%', '82.2%', '1.5')
+    >>> tick_text(0.35, ".3~f"), tick_text(2500, ",d")
+    ('0.35', '2,500')
     """
     match = _FORMAT.fullmatch(how)
     if match is None:
         raise ValueError(how)
-    digits, kind = int(match[1]), match[2]
+    digits, kind = int(match[1] or 0), match[2]
     scaled = 100 * value if kind == "%" else value
-    if kind == "%":
-        written = f"{scaled:.{digits}f}".rstrip("0").rstrip(".") if digits else f"{scaled:.0f}"
-    else:
+    if kind == "g":
         written = f"{scaled:.{digits}g}"
-    written = "0" if float(written) == 0 else written
+    else:
+        written = f"{scaled:,.{digits}f}"
+        written = written.rstrip("0").rstrip(".") if digits else written
+    written = "0" if written in {"0", "-0"} else written
     return written.replace("-", MINUS) + ("%" if kind == "%" else "")
 
 
 def text_lines(text: str) -> list[str]:
-    """Return the lines of a text of plotly's, whose bold and colours become SVG's.
-
-    Examples
-    --------
-    >>> text_lines('<span style="color:#123456">a <b>b</b></span><br>1 &lt; 2')
-    ['<tspan fill="#123456">a <tspan font-weight="700">b</tspan></tspan>', '1 &lt; 2']
-    """
+    """Return the lines of a text of plotly's, whose bold and colours become SVG's."""
     lines, open_tags, done = [""], list[str](), 0
     for tag in _TAG.finditer(text):
         lines[-1] += _written(text[done : tag.start()])
@@ -118,6 +113,10 @@ class Axis:
         """Return where a value is on the picture."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
+    def holds(self, value: float) -> bool:
+        """Return whether a value is within the range."""
+        return min(self.low, self.high) <= value <= max(self.low, self.high)
+
     def share(self, share: float) -> float:
         """Return where a share of the axis is on the picture."""
         return self.start + share * (self.end - self.start)
@@ -170,7 +169,8 @@ class _Drawing:
                 if trace["type"] == "bar"
                 else self._scatter(trace, points, before)
             )
-            yield self._clipped(trace, place, "".join(drawn))
+            whole = trace.get("cliponaxis") is False
+            yield "".join(drawn) if whole else self._clipped(trace, place, "".join(drawn))
             before = [point for point in points if point is not None]
         yield from (self._shape(one) for one in shapes if one.get("layer") != "below")
         for axis in self._axes:
@@ -214,7 +214,8 @@ class _Drawing:
         layout, axis = self._layout[_part(name)], self._axes[name]
         if not layout.get("showgrid"):
             return
-        style = f'stroke="{layout["gridcolor"]}" stroke-width="{layout.get("gridwidth", 1)}"'
+        look = {"color": layout["gridcolor"], "dash": layout.get("griddash", "solid")}
+        style = _stroke(look, usual=layout.get("gridwidth", 1))
         across = self._across(name)
         for value, _ in self._marks(name):
             yield _segment(name[0], axis.at(value), across, style)
@@ -224,8 +225,12 @@ class _Drawing:
         across, font = self._across(name), {**self._layout["font"], **layout.get("tickfont", {})}
         sides = [across.start, across.end]
         upright, pad = name[0] == "y", self._layout["margin"].get("pad", 4)
+        turned = layout.get("tickangle", 0)
         for value, text in self._marks(name):
-            if upright:
+            if turned:
+                at = axis.at(value), max(sides) + pad + font["size"] * 0.7
+                yield _words(text, *at, font | {"anchor": "right"}, turned=turned)
+            elif upright:
                 yield _words(text, min(sides) - pad - 2, axis.at(value), font | {"anchor": "right"})
             else:
                 below = max(sides) + pad + font["size"] * 0.7
@@ -236,9 +241,10 @@ class _Drawing:
         font = {**self._layout["font"], **title.get("font", {}), "anchor": "center"}
         middle = axis.share(0.5)
         if upright:
-            yield _words(title["text"], 12, middle, font, turned=True)
+            yield _words(title["text"], 12, middle, font, turned=-90)
         else:
-            yield _words(title["text"], middle, max(sides) + 30, font)
+            more = title["text"].count("<br>") * _LINE * font["size"] / 2
+            yield _words(title["text"], middle, max(sides) + 30 + more, font)
 
     def _across(self, name: str) -> Axis:
         """Return the axis that crosses another."""
@@ -249,9 +255,16 @@ class _Drawing:
     # Traces ---------------------------------------------------------------------------------
 
     def _points(self, trace: Mapping[str, Any]) -> list[Point | None]:
+        """Return the places of its points, None for gaps and for those that are beyond the axes.
+
+        Of a trace that is cut off at the axes, these keep their places, as lines lead there.
+        """
         x, y = self._axes[trace.get("xaxis", "x")], self._axes[trace.get("yaxis", "y")]
+        whole = trace.get("cliponaxis") is False
         return [
-            None if across is None or up is None else (x.at(across), y.at(up))
+            None
+            if across is None or up is None or (whole and not (x.holds(across) and y.holds(up)))
+            else (x.at(across), y.at(up))
             for across, up in zip(trace["x"], trace["y"], strict=True)
         ]
 
@@ -350,7 +363,7 @@ class _Drawing:
             places.append(at + sign * one.get(f"{direction}shift", 0))
         font = {**self._layout["font"], **one.get("font", {})}
         font |= {"anchor": one.get("xanchor", "center"), "up": one.get("yanchor", "middle")}
-        return _words(one["text"], places[0], places[1], font)
+        return _words(one["text"], places[0], places[1], font, ground=one.get("bgcolor", ""))
 
 
 def _part(name: str) -> str:
@@ -406,19 +419,34 @@ def _markers(
             ends = _path([(x - radius, y), (x + radius, y)])
             yield f'<path d="{ends}" opacity="{faint:g}" {_stroke({"color": colour} | edge)}/>'
             continue
-        is_open = symbol.endswith("-open")
         ink = f'fill="none" {_stroke({"color": colour, "width": edge.get("width", 1.5)})}'
-        if not is_open:
+        if "-open" not in symbol:
             ink = f'fill="{colour}" {_stroke(edge, usual=0)}'
-        at = f'cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"'
-        yield f'<circle {at} opacity="{faint:g}" {ink}/>'
+        yield f'{_outline(symbol.removesuffix("-open"), x, y, radius)} opacity="{faint:g}" {ink}/>'
+
+
+_CORNERS: Mapping[str, Sequence[Point]] = {
+    "diamond": ((-1.3, 0), (0, -1.3), (1.3, 0), (0, 1.3)),
+    "triangle-left": ((-1, 0), (0.7, -1), (0.7, 1)),
+    "triangle-right": ((1, 0), (-0.7, -1), (-0.7, 1)),
+}
+"""Of the markers that are no circle, in radii."""
+
+
+def _outline(symbol: str, x: float, y: float, radius: float) -> str:
+    corners = _CORNERS.get(symbol)
+    if corners is None:
+        return f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"'
+    return f'<path d="{_path((x + radius * a, y + radius * b) for a, b in corners)}Z"'
 
 
 _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 
 
-def _words(text: str, x: float, y: float, font: Mapping[str, Any], *, turned: bool = False) -> str:
-    """Return lines of text, placed as its font says."""
+def _words(
+    text: str, x: float, y: float, font: Mapping[str, Any], *, turned: float = 0, ground: str = ""
+) -> str:
+    """Return lines of text, placed as its font says, turned by degrees, with a ground's edge."""
     lines, size = text_lines(text), font["size"]
     first = {"top": 0.8, "bottom": -0.2 - _LINE * (len(lines) - 1)}.get(
         font.get("up", "middle"), 0.35 - _LINE * (len(lines) - 1) / 2
@@ -428,7 +456,9 @@ def _words(text: str, x: float, y: float, font: Mapping[str, Any], *, turned: bo
         for k, line in enumerate(lines)
     )
     weight = f' font-weight="{font["weight"]}"' if "weight" in font else ""
-    turn = f' transform="rotate(-90 {number(x)} {number(y)})"' if turned else ""
+    turn = f' transform="rotate({turned:g} {number(x)} {number(y)})"' if turned else ""
+    if ground:
+        turn += f' stroke="{ground}" stroke-width="4" paint-order="stroke"'
     return (
         f'<text font-size="{size}" fill="{font["color"]}"{weight}{turn}'
         f' text-anchor="{_ANCHORS[font["anchor"]]}">{spans}</text>'

@@ -44,8 +44,6 @@ def add_band(figure: Sketch, band: DrawnBand, colour: str, *, outlined: bool = F
 def band_trace(band: DrawnBand, colour: str, *, outlined: bool = False) -> dict[str, Any]:
     """Return a band as plotly takes it, filled or as a dotted outline.
 
-    Notes
-    -----
     The outline runs along the lower curve and back along the upper one, once for each stretch
     without NaN. Its line has the colour of the fill, so that a band thinner than a pixel is seen.
     """

@@ -114,6 +114,7 @@ def _axis(measure: Measure, limits: tuple[float, float], palette: Palette) -> di
         ),
         "nticks": 6,
         "tickfont": {"size": 12},
+        "showgrid": True,
         "gridcolor": palette.band,
         "gridwidth": 0.5,
         "zeroline": False,

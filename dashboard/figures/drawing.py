@@ -13,8 +13,6 @@ class Drawing(go.Figure):  # type: ignore[misc]  # plotly has no types
     ``traces``: as plotly takes them, whole words only: no ``line_width`` for the width of a line.
     ``plan``: the layout, likewise.
 
-    Notes
-    -----
     Plotly looks at each number when it makes a figure: 2 to 4 ms, as long as all else that a
     small picture takes. That it accepts each of them, and sends the same, is for the tests.
     """

@@ -19,8 +19,6 @@ from dashboard.texts.numbers import MINUS
 class Sketch:
     """Lines, bars and names, which `figure` makes into one figure at once.
 
-    Notes
-    -----
     Plotly checks the whole figure at each addition, which takes five times as long.
     """
 
@@ -153,8 +151,6 @@ def in_corner(text: str, x: float, y: float) -> dict[str, Any]:
 def parted(*columns: NDArray[Any]) -> Floats:
     """Return a line in each row as one, which a browser draws faster than many.
 
-    Examples
-    --------
     >>> parted(np.array([1.0, 2.0]), np.array([3.0, 4.0])).tolist()
     [1.0, 3.0, nan, 2.0, 4.0, nan]
     """
@@ -181,8 +177,6 @@ def middles(edges: Floats) -> Floats:
 def harmless(name: str) -> str:
     """Take away what plotly would read as markup.
 
-    Examples
-    --------
     >>> harmless("<b>$x$ & y")
     '&lt;b&gt;x &amp; y'
     """

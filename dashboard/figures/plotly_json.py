@@ -48,8 +48,6 @@ class LightFigure(go.Figure):  # type: ignore[misc]  # plotly has no types
     ``figure``: what is drawn. ``palette``: colours of what it does not say itself. ``mark``: what
     is added to it. ``titles``: how its titles are written; None for as they are.
 
-    Notes
-    -----
     Streamlit hands each figure to plotly.js twice. Under a template, and with arrays of bytes,
     plotly.js takes all of it for new and draws it again, at twice the time. Lists of numbers it
     takes for those it has drawn as long as ``datarevision`` is the same; a figure whose numbers

@@ -192,9 +192,7 @@ def reliability_diagram(
     and a line through them; or one of the curves with its bands. Below: the share of rows in each
     bin, with the mean of all scores and the observed frequency of all rows.
 
-    References
-    ----------
-    Vasilev and D'yakonov 2023, figure 1; Guo et al., ICML 2017, figure 1.
+    Source: Vasilev and D'yakonov 2023, figure 1; Guo et al., ICML 2017, figure 1.
     """
     figure = Sketch()
     if diagram == "bins":

@@ -175,6 +175,7 @@ def _gap_axis(
         "title": {"text": "Mean gap, score \u2212 observed (pp)", "font": {"size": 14}},
         **pp_ticks(low - room, high + room),
         "tickfont": {"size": 12},
+        "showgrid": True,
         "gridcolor": palette.band,
         "gridwidth": 0.5,
         "zeroline": False,

@@ -20,12 +20,6 @@ def usual_range(chances: Floats) -> tuple[int, int]:
 
 
 def share_within(chances: Floats) -> str:
-    """Return how many of all groups are in the usual range: of counts, it is never exactly 95%.
-
-    Examples
-    --------
-    >>> share_within(chances_of(0.8, 100)), share_within(chances_of(0.5, 100))
-    ('96.7%', '96.5%')
-    """
+    """Return how many of all groups are in the usual range: of counts, it is never exactly 95%."""
     low, high = usual_range(chances)
     return f"{100 * chances[low : high + 1].sum():.1f}%"

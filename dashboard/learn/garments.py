@@ -42,8 +42,6 @@ def pairs_of(logits: Logits) -> Pairs:
 
     ``logits``: of two classes or more; shape (n_samples, n_classes).
 
-    Examples
-    --------
     >>> pairs = pairs_of(np.log([[0.1, 0.3, 0.6]]))
     >>> int(pairs.first[0]), int(pairs.second[0]), round(float(pairs.score[0]), 3)
     (2, 1, 0.667)
@@ -56,13 +54,7 @@ def pairs_of(logits: Logits) -> Pairs:
 
 
 def range_of(score: Floats) -> NDArray[np.intp]:
-    """Return the range that each score is in: as wide as each other, lower ends included.
-
-    Examples
-    --------
-    >>> range_of(np.array([0.5, 0.6, 0.74, 1.0])).tolist()
-    [0, 1, 2, 4]
-    """
+    """Return the range that each score is in: as wide as each other, lower ends included."""
     inner = np.round(np.linspace(LEAST, MOST, N_RANGES + 1), 9)[1:-1]
     return np.digitize(score, inner)
 
@@ -76,13 +68,7 @@ def pictures() -> dict[int, NDArray[np.uint8]]:
 
 
 def png_of(row: int, times: int) -> bytes:
-    """Return a picture as a PNG file, each of its pixels so many wide and high.
-
-    Examples
-    --------
-    >>> png_of(next(iter(pictures())), 2)[1:4]
-    b'PNG'
-    """
+    """Return a picture as a PNG file, each of its pixels so many wide and high."""
     pixels = np.kron(pictures()[row], np.ones((times, times), dtype=np.uint8))
     height, width = pixels.shape
     lines = b"".join(b"\0" + line.tobytes() for line in pixels)  # 0: as they are
@@ -103,13 +89,7 @@ def _pairs() -> Pairs:
 
 
 def draw_pictures(seed: int) -> tuple[Question, ...]:
-    """Draw `N_QUESTIONS` pictures, as many of each range of the network's score, in any order.
-
-    Examples
-    --------
-    >>> len({one.row for one in draw_pictures(7)})
-    20
-    """
+    """Draw `N_QUESTIONS` pictures, as many of each range of the network's score, in any order."""
     rng = np.random.default_rng([seed, 1])
     rows = np.array(list(pictures()))
     ranges = range_of(_pairs().score[rows])

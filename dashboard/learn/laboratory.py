@@ -146,13 +146,7 @@ def preset_of(chosen: Chosen) -> str | None:
 
 
 def chosen_of(code: str) -> Chosen | None:
-    """Return the model that a code stands for; None where it stands for none.
-
-    Examples
-    --------
-    >>> chosen_of(PRESETS["wavy"].code) == PRESETS["wavy"], chosen_of("c.2.50")
-    (True, None)
-    """
+    """Return the model that a code stands for; None where it stands for none."""
     if len(code) > 120 or not re.fullmatch(r"[a-z](\.-?\d[\d-]*)+", code):
         return None
     kind, *numbers = code.split(".")

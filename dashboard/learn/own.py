@@ -57,13 +57,7 @@ class Answer:
 
 
 def code_of(answers: Sequence[Answer]) -> str:
-    """Write answers as a code, a letter each.
-
-    Examples
-    --------
-    >>> code_of([Answer(50, False), Answer(50, True), Answer(99, True)])
-    'ABV'
-    """
+    """Write answers as a code, a letter each."""
     return "".join(LETTERS[2 * LEVELS.index(one.level) + one.right] for one in answers)
 
 
@@ -71,11 +65,6 @@ def answers_of(code: str) -> tuple[Answer, ...] | None:
     """Read the answers that a code stands for; None where it is no code of `N_QUESTIONS` letters.
 
     Spaces are passed over, and small letters read as capitals.
-
-    Examples
-    --------
-    >>> answers_of("AB") is None, answers_of("ABV" + 17 * "x")[2]
-    (True, Answer(level=99, right=True))
     """
     letters = "".join(code.split()).upper()
     if not code.isascii() or len(letters) != N_QUESTIONS or not set(letters) <= set(LETTERS):
@@ -137,12 +126,6 @@ def result_of(event: EventScores) -> Result:
     """Evaluate answers.
 
     ``event``: confidences of 50% or more, and whether each answer was right.
-
-    Examples
-    --------
-    >>> result = result_of(scores_of([Answer(90, True)] * 12 + [Answer(70, False)] * 8))
-    >>> round(result.mean_confidence, 3), result.right, round(result.brier, 3)
-    (0.82, 0.6, 0.202)
     """
     side = evaluate(prepare(event, TopR(1)), TopR(1), None, Options(n_bins=N_BINS)).before
     scores, hits = event.scores, event.hits
@@ -167,15 +150,7 @@ def network_on_all() -> Result:
 
 
 def binned_from_half(event: EventScores) -> BinnedReliability:
-    """Gather confidences in `N_BINS` bins from 50 to 100%, with Wilson intervals.
-
-    Examples
-    --------
-    >>> answers = [Answer(60, True), Answer(65, False), Answer(99, True)]
-    >>> binned = binned_from_half(scores_of(answers))
-    >>> binned.bins.counts.tolist(), float(binned.bins.frequency[1])
-    ([0, 2, 0, 0, 1], 0.5)
-    """
+    """Gather confidences in `N_BINS` bins from 50 to 100%, with Wilson intervals."""
     edges = np.linspace(50, 100, N_BINS + 1) / 100
     place = np.digitize(event.scores, edges[1:-1])
 
@@ -216,16 +191,7 @@ class Collected:
 
 
 def collect(text: str) -> Collected:
-    r"""Read codes, one a line; empty lines are passed over, and so is a name before a code.
-
-    Examples
-    --------
-    >>> lines = collect("AAAAAAAAAAAAAAAAAAAA\n\nnot a code\naaaaaaaaaaaaaaaaaaaa")
-    >>> len(lines.people), lines.refused, lines.repeated
-    (1, (3,), (4,))
-    >>> len(collect(f"Anna: {20 * 'B'}\nhttp://here/you?seed=7&code={20 * 'C'}&set=facts").people)
-    2
-    """
+    """Read codes, one a line; empty lines are passed over, and so is a name before a code."""
     people: dict[tuple[Answer, ...], None] = {}
     refused: list[int] = []
     repeated: list[int] = []

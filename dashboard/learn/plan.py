@@ -166,22 +166,10 @@ INSTEAD = ("bins", "luck", "confident")
 
 
 def minutes() -> int:
-    """Return how long the plan takes.
-
-    Examples
-    --------
-    >>> minutes()
-    50
-    """
+    """Return how long the plan takes."""
     return sum(step.minutes for step in PLAN)
 
 
 def starts() -> list[int]:
-    """Return the minute at which each step begins.
-
-    Examples
-    --------
-    >>> starts()[:3]
-    [0, 3, 8]
-    """
+    """Return the minute at which each step begins."""
     return [sum(step.minutes for step in PLAN[:k]) for k in range(len(PLAN))]

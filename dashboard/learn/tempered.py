@@ -102,8 +102,6 @@ def at_temperature(temperature: float, name: str = data.NETWORK) -> Tempered:
 def verdict(network: Tempered) -> str:
     """Return whether scores are above or below the accuracy, and by how much, for Markdown.
 
-    Examples
-    --------
     >>> verdict(at_temperature(1.0)), verdict(at_temperature(2.0))
     ('**overconfident by 5.1 percentage points**', '**no clear gap**')
     """
@@ -122,8 +120,6 @@ def _word(network: Tempered) -> str:
 def sentence(network: Tempered) -> str:
     """Return mean score, accuracy and verdict, for Markdown.
 
-    Examples
-    --------
     >>> sentence(at_temperature(2.0))
     'mean score 90.4%, accuracy 90.6%: **no clear gap**.'
     """
@@ -198,13 +194,9 @@ class Loss:
         ``score``: of the true class, in (0, 1); the other classes share the rest alike.
         ``n_classes``: at least 2.
 
-        Notes
-        -----
         With smoothing a and K classes (Vasilev 2023, eq. 17), -(1 - a) ln p - (a / K) sum ln p_k;
         with gamma g (eq. 18), -(1 - p)^g ln p. With neither, -ln p.
 
-        Examples
-        --------
         >>> half = np.array([0.5])
         >>> float(Loss("", gamma=1).at(half, 2)[0] / Loss("").at(half, 2)[0])
         0.5

@@ -21,12 +21,6 @@ def svg_of(figure: Drawing) -> str:
     """Draw the traces of a figure as an SVG picture.
 
     ``figure``: as lessons make them; bars, lines, bands and marks are drawn.
-
-    Examples
-    --------
-    >>> axes = {"xaxis": {"range": [0, 1]}, "yaxis": {"range": [0, 1]}}
-    >>> svg_of(Drawing([{"x": [0, 1], "y": [0, 1], "mode": "lines"}], axes)).count("<polyline")
-    1
     """
     parts = [part for trace in figure.traces for part in _parts(trace, figure.plan)]
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'

@@ -65,8 +65,6 @@ _KEYS: Mapping[str, str] = {
 def write_address(options: Options) -> dict[str, str]:
     """Return the part of the address that stands for options; nothing for what is detected.
 
-    Examples
-    --------
     >>> write_address(Options(roles=(("risk", "score"), ("a~b", "left out")), event="Yes"))
     {'roles': 'score:risk~left-out:a%7Eb', 'positive': 'Yes'}
     """
@@ -92,17 +90,7 @@ def write_address(options: Options) -> dict[str, str]:
 
 
 def read_address(query: Mapping[str, str]) -> tuple[Options, tuple[str, ...]]:
-    """Return the options that an address stands for, and a sentence for each part that is invalid.
-
-    Examples
-    --------
-    >>> read_address({"roles": "outcome:readmitted_30d~score:risk", "leave_out": "1"})[0].roles
-    (('readmitted_30d', 'outcome'), ('risk', 'score'))
-    >>> read_address({"sets": "two"})[1]
-    ('Address of the page, sets: "two" is not used. Expected One.',)
-    >>> read_address({"together": "sets:cal.csv"})[0].together
-    ('sets', 'cal.csv')
-    """
+    """Return the options of an address, and a sentence for each part that is invalid."""
     chosen: dict[str, Any] = {}
     wrong = []
     for field, key in _KEYS.items():
@@ -191,13 +179,7 @@ _READ: Mapping[str, Callable[[str], Any]] = {
 def assigned(
     roles: Sequence[tuple[str, ColumnRole]], name: str, role: ColumnRole
 ) -> tuple[tuple[str, ColumnRole], ...]:
-    """Return roles with one more; it is taken from another column where only one can have it.
-
-    Examples
-    --------
-    >>> assigned((("sex", "outcome"), ("risk", "score")), "died", "outcome")
-    (('risk', 'score'), ('died', 'outcome'))
-    """
+    """Return roles with one more; it is taken from another column where only one can have it."""
     others = (
         (other, given)
         for other, given in roles

@@ -42,17 +42,11 @@ class Parsed:
 
 
 def read(name: str, data: bytes, **choices: Any) -> Upload:
-    r"""Read a file of logits or probabilities with their labels, in this process.
+    """Read a file of logits or probabilities with their labels, in this process.
 
     The name's ending picks the format; ``choices`` are the parameters of `Options`. Raises nothing
     but `FileError`: the file cannot be used, or not before a `Question` is answered. The dashboard
     parses in `dashboard.readers.worker` instead, which bounds memory and time.
-
-    Examples
-    --------
-    >>> upload = read("a.csv", b"cat,dog,label" + b"\n2.5,-1,cat\n0.5,1.5,dog" * 2)
-    >>> upload.rows.labels.tolist()
-    [0, 1, 0, 1]
     """
     options = Options(**choices)
     body = parse(name, data, header=options.header)

@@ -36,10 +36,8 @@ def opened(table: Table, reading: Reading) -> tuple[Table, Reading, Places | Non
 
     Also from which row each is; None where the table is as it was.
 
-    Raises
-    ------
-    FileError
-        More events than trials, parts of them, trials that no column tells.
+    Raises `FileError` for more events than trials, parts of events, and trials that no column
+    tells.
     """
     if "events" not in reading.roles:
         return table, reading, None
@@ -83,10 +81,7 @@ def _only(table: Table, reading: Reading, role: ColumnRole) -> Column:
 def design_of(table: Table, reading: Reading) -> Design | None:
     """Return what each row of a table stands for, and whom it belongs to; None for one row each.
 
-    Raises
-    ------
-    FileError
-        Both kinds of weights; several columns of one kind.
+    Raises `FileError` for both kinds of weights, and for several columns of one kind.
     """
     columns = {
         role: _only(table, reading, role)
@@ -118,10 +113,7 @@ def standing(
 ) -> tuple[dict[Role, Rows], dict[Role, Places]]:
     """Return the rows as their columns say, and which row of the file each is where some are not.
 
-    Raises
-    ------
-    FileError
-        Weights that are none, more rows than memory holds, a single cluster.
+    Raises `FileError` for weights that are none, more rows than memory holds, and a single cluster.
     """
     sets, copies = dict[Role, Rows](), dict[Role, Places]()
     for role, each in rows.items():

@@ -58,11 +58,6 @@ def limits_for(ending: str, n_bytes: int) -> Limits:
 
     JSON and workbooks become objects before they become arrays: orjson sets 12 times its text
     aside, and a cell of a workbook takes 4 bytes packed and 32 as an object.
-
-    Examples
-    --------
-    >>> limits_for(".csv", 100_000_000).memory >> 20
-    637
     """
     memory = TIMES * n_bytes
     if ending in _OBJECTS:

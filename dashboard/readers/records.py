@@ -212,8 +212,6 @@ class Reading(Sentences):
 def cell_of(column: Column, row: int) -> str:
     """Return a cell as the file has it, a number with six digits.
 
-    Examples
-    --------
     >>> cell_of(Column("risk", np.array([12.5]), commas=1, percents=1), 0)
     '12,5%'
     """
@@ -308,8 +306,6 @@ def is_whole(values: NDArray[Any]) -> bool:
 def by_number(text: str) -> tuple[bool, bool, list[tuple[float, str]]]:
     """Return a key that sorts texts by their numbers, words by letters, the blank one last.
 
-    Examples
-    --------
     >>> sorted(["60+", "<18", "", "100+", "ward B", "18-59", "ward A"], key=by_number)
     ['<18', '18-59', '60+', '100+', 'ward A', 'ward B', '']
     """

@@ -22,8 +22,6 @@ _JOINED = frozenset({"Lo", "Mn", "Mc", "So", "Sk"})
 def percent(share: float) -> str:
     """Write a share with one decimal, and a small one with a digit that is not 0.
 
-    Examples
-    --------
     >>> percent(0.25), percent(0.00012), percent(0)
     ('25.0%', '0.01%', '0.0%')
     """
@@ -35,11 +33,6 @@ def visible(text: str, limit: int = 200) -> str:
     """Drop control characters, direction overrides and what has no width, and shorten.
 
     Joiners are kept where they shape the signs around them, as in Persian and in emoji.
-
-    Examples
-    --------
-    >>> visible("two" + chr(10) + "lines" + chr(0x202E))
-    'two lines'
     """
     # Cut before looking at each character: a file may hold a name of a million of them.
     text = text[: 4 * limit]
@@ -66,31 +59,18 @@ def plain(text: str, limit: int = 200) -> str:
     """Make text safe to show even where it would be taken for markup.
 
     The signs that open and close it become the quotation marks that look most like them.
-
-    Examples
-    --------
-    >>> plain("<b>") == chr(0x2039) + "b" + chr(0x203A)
-    True
     """
     return visible(text, limit).translate(_MARKS)
 
 
 def quoted(value: object, limit: int = 40) -> str:
-    """Quote a piece of a file inside a sentence.
-
-    Examples
-    --------
-    >>> quoted("n/a")
-    '"n/a"'
-    """
+    """Quote a piece of a file inside a sentence."""
     return f'"{plain(str(value), limit)}"'
 
 
 def type_name(dtype: np.dtype[Any]) -> str:
     """Call a type of values by a word.
 
-    Examples
-    --------
     >>> type_name(np.dtype("<U7")), type_name(np.dtype("float32"))
     ('text', 'float32')
     """
@@ -104,11 +84,6 @@ class FileError(CalibrationInputError):
     It is one sentence of plain text of at most 600 characters, without control characters and the
     signs that open markup. ``known`` is what is known of the file all the same: `Contents` without
     sets, or nothing.
-
-    Examples
-    --------
-    >>> print(FileError("row 3", "a blank cell", "a number in every cell"))
-    row 3: a blank cell. Expected a number in every cell.
     """
 
     def __init__(self, field: str, text: str, wanted: str) -> None:

@@ -319,10 +319,10 @@ def _subgroups(scene: Scene) -> Iterator[Block]:
     for by in [one.by for one in slicings[:MOST_COLUMNS]]:
         order = order_of(find_slices(scene, by))
         shown = order[:MOST_SUBGROUPS]
-        worst, table, note = subgroups(scene, by, shown)
+        worst, picture, table, note = subgroups(scene, by, shown)
         cut = words.largest_shown(shown.size, order.size)
         notes = [*(line for line in note.lines if line not in noted), cut]
-        yield from (worst, table, lines(note.key, notes))
+        yield from (worst, picture, table, lines(note.key, notes))
         noted.update(note.lines)
     if slicings[1:]:
         yield lines("over all", [say_rows(groups_of(scene).over_all())])

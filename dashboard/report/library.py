@@ -1,7 +1,7 @@
 """The report of an audit that was made in Python: `calibcore.auditing.AuditResult.report`."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,14 +17,17 @@ from calibcore.counted import CountedScores
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
+from calibcore.grouping import Grouping
 from dashboard.cli.output import write_file
+from dashboard.compute.split import ways
 from dashboard.document.blocks import Typed
 from dashboard.document.html import html_of, json_of
 from dashboard.figures import LIGHT
-from dashboard.readers import Upload
+from dashboard.readers import SliceColumn, Upload
+from dashboard.readers.refusal import visible
 from dashboard.report.contents import ReportRequest, report_of
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, OptionValue, Settings, allowed_values
+from dashboard.settings import NO_METHOD, OptionValue, Settings, allowed_values, method_by_key
 from dashboard.texts import report as words
 
 IN_PYTHON = "rows in Python"
@@ -47,10 +50,8 @@ def write(
     ``progress``: told the share that is done. ``**typed``: ``title``, ``purpose``, ``model`` and
     ``author``.
 
-    Raises
-    ------
-    CalibrationInputError
-        Another ending; a result or a calibrator of which too little is known.
+    Raises `CalibrationInputError` for another ending, and for a result or a calibrator of which too
+    little is known.
     """
     ending = Path(path).suffix.lower()
     if ending not in {".html", ".json"}:
@@ -68,7 +69,7 @@ def write(
     write_file(Path(path), text)
 
 
-def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:
+def scene_of_audit(result: AuditResult) -> Scene:
     """Return what the pages would be drawn from, the audit's own results in it."""
     request = result.request
     if request is None:
@@ -78,6 +79,9 @@ def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:
             "event", repr(request.event), "top-r, within-top-r or one class"
         )
     split, in_folds = request.split, result.in_folds
+    sets = {"rows": split.test}
+    if not in_folds:
+        sets = {"calibration": split.calibration, "test": split.test}
     upload = Upload(
         name=IN_PYTHON,
         format="arrays",
@@ -86,11 +90,14 @@ def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:
         calibration=None if in_folds else split.calibration,
         test=None if in_folds else split.test,
         rows=split.calibration if in_folds else None,
+        columns={name: _columns(rows, request.groupings) for name, rows in sets.items()},
     )
     method, options = _method(request.calibrator)
-    settings = Settings(
-        request.event, method, options, n_bins=request.options.n_bins, seed=request.seed or 0
-    )
+    group = None
+    if method != NO_METHOD and method_by_key(method).asks_column and request.groupings:
+        group = ways(upload)[0]
+    n_bins, seed = request.options.n_bins, request.seed or 0
+    settings = Settings(request.event, method, options, n_bins=n_bins, seed=seed, group=group)
     return Scene(
         upload=upload,
         sample=None,
@@ -99,7 +106,7 @@ def scene_of_audit(result: AuditResult, n_resamples: int = 1000) -> Scene:
         settings=settings,
         result=result,
         chosen="test",
-        n_resamples=n_resamples,
+        n_resamples=1000,
         expert=False,
         palette=LIGHT,
     )
@@ -125,17 +132,41 @@ def _values(key: str, name: str, calibrator: Calibrator) -> Sequence[OptionValue
     return (own,) if isinstance(allowed, range) and type(own) is int else allowed or (False, True)
 
 
-def _arrays(rows: LogitSet | EventScores) -> Sequence[NDArray[Any]]:
-    if isinstance(rows, LogitSet):
-        return rows.logits, rows.labels
+def _columns(rows: LogitSet | EventScores, groupings: Sequence[Grouping]) -> dict[str, SliceColumn]:
+    """Return the groups that were given, a column each; of a summary, the value of each group."""
+    groups = rows.cells.groups if isinstance(rows, CountedScores) else rows.groups
+    if groups is None:
+        return {}
+    columns = {}
+    for k, one in enumerate(groupings):
+        codes = groups.reshape(groups.shape[0], -1)[:, k]
+        if isinstance(rows, CountedScores):
+            codes = np.arange(len(one.names))
+        name = visible(one.column, 60) or (f"groups {k + 1}" if k else "groups")
+        columns[name] = SliceColumn(name, codes, tuple(map(visible, one.names)))
+    return columns
+
+
+def _arrays(rows: LogitSet | EventScores) -> Iterator[NDArray[Any] | None]:
+    """Yield all that figures depend on."""
     if isinstance(rows, CountedScores):
-        return rows.cells.scores, rows.cells.hits, rows.times.values
-    return rows.scores, rows.hits
+        yield rows.times.values
+        rows = rows.cells
+    if isinstance(rows, LogitSet):
+        yield from (rows.logits, rows.labels, np.array(rows.class_names))
+    else:
+        yield from (rows.scores, rows.hits, rows.rest)
+    yield from (rows.groups, rows.clusters)
+    if rows.weights is not None:
+        yield from (rows.weights.values, np.array(rows.weights.kind))
 
 
 def _digest(request: AuditRequest) -> str:
-    digest = hashlib.sha256()
+    """Return what stands for the rows, and names each array, as none may be taken for another."""
+    digest = hashlib.sha256(repr(request.groupings).encode())
     for rows in (request.split.calibration, request.split.test):
-        for part in _arrays(rows):
-            digest.update(np.ascontiguousarray(part).tobytes())
+        for place, part in enumerate(_arrays(rows)):
+            if part is not None:
+                digest.update(f"{place} {part.shape}".encode())
+                digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

@@ -41,10 +41,7 @@ class Reference(NamedTuple):
     def check(self, scene: Scene) -> None:
         """Refuse a batch of another event or of other classes.
 
-        Raises
-        ------
-        CalibrationInputError
-            Its figures and those of the audit would be of different things.
+        Its figures and those of the audit would be of different things.
         """
         event, own = event_option(scene.settings.event, scene.class_names), scene.class_names or ()
         audited = str(self.reading.get("event", event))
@@ -98,10 +95,8 @@ def reference_of(scene: Scene) -> dict[str, Any]:
 def read_reference(text: str) -> Reference:
     """Read the JSON of a report.
 
-    Raises
-    ------
-    CalibrationInputError
-        Anything but a report of this format that holds its rows by score.
+    Raises `CalibrationInputError` for anything but a report of this format that holds its rows by
+    score.
     """
     try:
         report = json.loads(text)

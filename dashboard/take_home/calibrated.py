@@ -39,11 +39,8 @@ def calibrated_rows(upload: Upload, file: CalibratorFile) -> DataFrame:
     calibrated probability for each class. Of a file in percent these are in percent, and their
     names end in ``(%)``.
 
-    Raises
-    ------
-    CalibrationInputError
-        Whatever `CalibratorFile.apply` refuses; a file without scores of its own, or without a
-        column that tells the groups of a calibrator by group.
+    Raises `CalibrationInputError` for whatever `CalibratorFile.apply` refuses, and for a file
+    without scores of its own, or without a column that tells the groups of a calibrator by group.
     """
     parts = _parts(upload, file)
     calibrated = np.concatenate([file.apply(one.table, one.groups) for one in parts])
@@ -71,12 +68,9 @@ def rows_for(file: CalibratorFile, options: Options, read: Callable[[Options], U
     ``file``: the calibrator. The columns of one by group are groups, whatever they look like.
     ``options``: how the user wants the rows read, which comes first. ``read``: reads them.
 
-    Raises
-    ------
-    Question
-        No value is above 1 in the column that was in percent, so that it may hold shares.
-    CalibrationInputError
-        A column of the calibrator that is not there, unless the rows have a score of each class.
+    Raises a `Question` where no value is above 1 in the column that was in percent, so that it may
+    hold shares; `CalibrationInputError` for a column of the calibrator that is not there, unless
+    the rows have a score of each class.
     """
     needed: list[tuple[str, ColumnRole, str]] = []
     needed += [(one.column, "group", _FITTED_BY) for one in file.columns if one.column]
@@ -224,10 +218,7 @@ FORMATS = (".csv", ".parquet", ".npz")
 def frame_bytes(frame: DataFrame, ending: str) -> bytes:
     """Return rows as the content of a CSV, Parquet or npz file; in a CSV no cell is a formula.
 
-    Raises
-    ------
-    CalibrationInputError
-        Another ending.
+    Raises `CalibrationInputError` for another ending.
     """
     written = io.BytesIO()
     match ending:

@@ -75,10 +75,8 @@ def saved(
 ) -> tuple[CalibratorFile, Upload]:
     """Return a saved calibrator, and rows without outcomes as it takes them; see `rows_for`.
 
-    Raises
-    ------
-    CalibrationInputError
-        No calibrator file; rows that are not what it takes.
+    Raises `CalibrationInputError` for what is no calibrator file, and for rows that are not what it
+    takes.
     """
     try:
         if len(data) > _MOST_BYTES:

@@ -65,8 +65,6 @@ def unfitted(n_rows: int, n_columns: int = 1) -> list[str]:
 
     ``n_columns``: that tell groups.
 
-    Examples
-    --------
     >>> unfitted(0), unfitted(2)
     ([], ['2 rows are of groups that were not fitted: they got the map of all rows.'])
     >>> unfitted(1, 3)

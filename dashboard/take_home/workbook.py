@@ -76,10 +76,8 @@ def workbook_of(file: CalibratorFile, name: str, event: str, *, in_percent: bool
     beside it, which look them up in sheet "Table"; by group, in "Groups" too. Values of the
     formulas are written along, for programs that do not compute.
 
-    Raises
-    ------
-    CalibrationInputError
-        A calibrator of all classes, or of the groups of several columns.
+    Raises `CalibrationInputError` for a calibrator of all classes, or of the groups of several
+    columns.
     """
     from xlsxwriter import Workbook  # noqa: PLC0415 - only for who asks for it
 

@@ -58,8 +58,6 @@ def size(method: Method, n_classes: int) -> str:
 def unpenalised(settings: Settings, n_classes: int, n_rows: int) -> str:
     """Return that nothing holds more numbers than the rows can tell, for Markdown; else nothing.
 
-    Examples
-    --------
     >>> from calibcore.events import TopR
     >>> loose = Settings(TopR(1), "matrix", (("penalty", "none"),))
     >>> unpenalised(loose, 100, 2_000)[:66]

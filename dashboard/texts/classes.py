@@ -100,8 +100,6 @@ def opened(name: str) -> str:
 def shortened(name: str, most: int = 40) -> str:
     """Return a name, cut where it would fill the line.
 
-    Examples
-    --------
     >>> shortened("Shirt"), shortened("x" * 60)[-3:], len(shortened("x" * 60))
     ('Shirt', 'xx\u2026', 40)
     """

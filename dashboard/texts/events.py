@@ -58,11 +58,6 @@ def event_name(
 
     ``event``: the event. ``class_names``: of all classes, as they came. ``outcome``: name of the
     column of the true class, where the file has one.
-
-    Examples
-    --------
-    >>> event_name(OneClass(1), ("No", "Yes"), "readmitted_30d"), event_name(OneClass(3), None)
-    ('readmitted_30d = Yes', 'Class 3')
     """
     match event:
         case OneClass(k):

@@ -65,8 +65,6 @@ def _cells(fitted: FittedMulticalibration, names: Names) -> list[tuple[str, str,
 def _ranges(edges: Sequence[float]) -> list[str]:
     """Return the range of scores of every bin; each begins with its lower end.
 
-    Examples
-    --------
     >>> _ranges([0.2, 0.55])
     ['below 20%', '20\u201355%', '55% and more']
     """

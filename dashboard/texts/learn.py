@@ -80,8 +80,6 @@ def alt_text(name: str, text: str) -> str:
 def table(rows: Sequence[Sequence[str]]) -> str:
     r"""Write rows of cells, the first one the head, as a table of Markdown.
 
-    Examples
-    --------
     >>> table([("Bins", "ECE"), ("5", "4.4%")])
     '| Bins | ECE |\n| --- | --- |\n| 5 | 4.4% |'
     """
@@ -149,25 +147,13 @@ OWN_LATER = "And [Your own calibration](you): twenty questions, and the codes fo
 
 
 def biostatistics(minutes: int, instead: Sequence[str]) -> str:
-    """Head the stops for biostatistics.
-
-    Examples
-    --------
-    >>> biostatistics(16, ["One", "Another"])
-    'For biostatistics: 16 minutes instead of *One* and *Another*.'
-    """
+    """Head the stops for biostatistics."""
     *first, last = (f"*{title}*" for title in instead)
     return f"For biostatistics: {minutes} minutes instead of {', '.join(first)} and {last}."
 
 
 def later(name: str, titles: Sequence[tuple[str, str]]) -> str:
-    """Name lessons for later, with their links.
-
-    Examples
-    --------
-    >>> later(HOMEWORK, [("bins", "Why bins mislead")])
-    'Homework: [Why bins mislead](learn?lesson=bins).'
-    """
+    """Name lessons for later, with their links."""
     return f"{name}: {'; '.join(f'[{t}](learn?lesson={key})' for key, t in titles)}."
 
 
@@ -181,24 +167,12 @@ QR_HELP = "For phones that see the projector. A click shows a code alone, withou
 
 
 def minutes_short(n: int) -> str:
-    """Write minutes in a narrow column.
-
-    Examples
-    --------
-    >>> minutes_short(6)
-    '6 min'
-    """
+    """Write minutes in a narrow column."""
     return f"{n} min"
 
 
 def span_of(start: int, minutes: int) -> str:
-    """Return from which minute to which a step lasts.
-
-    Examples
-    --------
-    >>> span_of(3, 5)
-    '3\u20138'
-    """
+    """Return from which minute to which a step lasts."""
     return f"{start}\u2013{start + minutes}"
 
 

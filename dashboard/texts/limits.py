@@ -66,8 +66,6 @@ _WIDTH = 2 * 1.96
 def rounded_to(scores: Tally) -> int | None:
     """Return to how many decimals all scores look rounded; None where they do not.
 
-    Examples
-    --------
     >>> from calibcore.tally import tally
     >>> rounded_to(tally([0.25, 0.3], [0, 1])), rounded_to(tally([0.1234, 0.3], [0, 1]))
     (2, None)
@@ -85,8 +83,6 @@ def rounded_note(side: Side, *, certain: bool = True) -> str:
 
     Wrong scores of exactly 0 and 1 are left out where they are not ``certain`` to be said here.
 
-    Notes
-    -----
     The KS error is mentioned where the order of equal scores, which rounding lost, could move it
     by more than `MATTERS` of the width of its interval under perfect calibration; the NLL where a
     score of exactly 0 or 1 is wrong, as its loss is infinite but for the least probability.

@@ -109,12 +109,6 @@ def histogram_caption(bins: BinTable, event: EventWords) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number of the file: whole in full, else with six digits; nothing for a blank one.
-
-    Examples
-    --------
-    >>> number(1234567.0), number(-0.12345678), number(float("nan"))
-    ('1234567', '\u22120.123457', '')
-    """
+    """Return a number of the file: whole in full, else with six digits; nothing for a blank one."""
     text = f"{value:.0f}" if is_whole(value) else f"{value:.6g}"
     return "" if math.isnan(value) else text.replace("-", MINUS)

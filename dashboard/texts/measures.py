@@ -67,8 +67,6 @@ MARKS: dict[Mark, tuple[str, str]] = {
 def spelled_out(name: str) -> str:
     """Return the name of a measure with what its abbreviation stands for, inside a sentence.
 
-    Examples
-    --------
     >>> spelled_out("NLL of the event")
     'NLL (log loss) of the event'
     >>> spelled_out("Brier score")

@@ -7,8 +7,6 @@ from dashboard.texts.glossary import CHOICES, OPTIONS
 def method_name(key: str) -> str:
     """Return the name of a calibrator, or of none; of a variant with its own options.
 
-    Examples
-    --------
     >>> method_name("spline.n_knots=10"), method_name("vector.bias=false")
     ('Spline (knots 10)', 'Vector scaling (bias per class off)')
     """

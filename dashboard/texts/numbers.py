@@ -62,8 +62,6 @@ def detected_points(value: float, n_samples: int, *, finer: int = 0) -> str:
 def adds_up(high: float, low: float, n_samples: int) -> int:
     """Return how many decimals more let two shares and their difference add up: 0 or 1.
 
-    Examples
-    --------
     >>> adds_up(0.0536, 0.0473, 1000), adds_up(0.957, 0.906, 1000)
     (1, 0)
     """
@@ -98,8 +96,6 @@ def _signed_digits(value: float, n_samples: int, *, signed: bool) -> str:
 def span(low: str, high: str) -> str:
     """Write a range: an en dash, the unit once; words where an end is negative.
 
-    Examples
-    --------
     >>> span("4.6%", "5.7%"), span("\u22120.8 pp", "+0.7 pp")
     ('4.6\u20135.7%', '\u22120.8 to +0.7 pp')
     """
@@ -110,13 +106,7 @@ def span(low: str, high: str) -> str:
 
 
 def ci(low: str, high: str) -> str:
-    """Write a confidence interval of 95%, as it stands in brackets.
-
-    Examples
-    --------
-    >>> ci("4.6%", "5.7%")
-    '95% CI 4.6\u20135.7%'
-    """
+    """Write a confidence interval of 95%, as it stands in brackets."""
     return f"95% CI {span(low, high)}"
 
 
@@ -153,13 +143,7 @@ def amount(
 
 
 def with_sign(value: float, digits: int = 2) -> str:
-    """Write a number with its sign.
-
-    Examples
-    --------
-    >>> with_sign(0.5), with_sign(-1, 0) == f"{MINUS}1"
-    ('+0.50', True)
-    """
+    """Write a number with its sign."""
     return f"{value:+.{digits}f}".replace("-", MINUS)
 
 
@@ -190,8 +174,6 @@ def with_unit(value: float, unit: Unit, n_samples: int) -> str:
 def written(value: float, unit: Unit, n_samples: int) -> float:
     """Round a value as it is written.
 
-    Examples
-    --------
     >>> round(written(0.12345, "share", 100), 9), written(0.12345, "number", 100)
     (0.123, 0.123)
     """
@@ -208,8 +190,6 @@ def difference(
 
     It does where the interval of the difference is written with more digits, or leaves it out.
 
-    Examples
-    --------
     >>> round(difference(0.0654, 0.0106, "share", 100), 4), round(0.0106 - 0.0654, 4)
     (-0.054, -0.0548)
     """
@@ -235,8 +215,6 @@ def measured_change(
 def listing(names: Sequence[str]) -> str:
     """Write names as a sentence has them.
 
-    Examples
-    --------
     >>> listing(["a"]), listing(["a", "b"]), listing(["a", "b", "c"])
     ('a', 'a and b', 'a, b and c')
     """
@@ -270,8 +248,6 @@ def null_source(*sides: CumulativeCurves) -> str:
 def took(seconds: float) -> str:
     """Write a time that was measured.
 
-    Examples
-    --------
     >>> took(0.00031), took(0.0456), took(3.21), took(44), took(400)
     ('0.31 ms', '46 ms', '3.2 s', '44 s', '6.7 min')
     """
@@ -283,8 +259,6 @@ def took(seconds: float) -> str:
 def duration(seconds: float) -> str:
     """Write a time that is known roughly.
 
-    Examples
-    --------
     >>> duration(0.4), duration(44), duration(170), duration(8000)
     ('a few seconds', '40 seconds', '3 minutes', '2 hours')
     """
@@ -299,8 +273,6 @@ def duration(seconds: float) -> str:
 def fit_cost(seconds: float, n_bytes: float, spread: float) -> str:
     """Write what a fit takes: time, known within a factor, and memory, roughly.
 
-    Examples
-    --------
     >>> fit_cost(170, 2e8, 3), fit_cost(36, 2e8, 7)
     ('about 3 minutes and 200 MB of memory', '5 seconds to 4 minutes and 200 MB of memory')
     """
@@ -331,8 +303,6 @@ _MARKUP = re.compile(r"\*\*|\u2060|\\(?=[^A-Za-z0-9\s])|(?<=\n)\s+|\s+(?=\n)")
 def plain(text: str) -> str:
     r"""Take the pages' marks out of a sentence.
 
-    Examples
-    --------
     >>> plain(r":red-badge[Before: overconfident] by **5\.1%**")
     'Before: overconfident by 5.1%'
     """

@@ -20,13 +20,7 @@ READING = "Reading the file"
 
 
 def megabytes(n_bytes: int) -> str:
-    """Return a size in megabytes.
-
-    Examples
-    --------
-    >>> megabytes(400 << 20).replace(NO_BREAK, " ")
-    '400 MB'
-    """
+    """Return a size in megabytes."""
     return f"{n_bytes / (1 << 20):,.0f}{NO_BREAK}MB"
 
 
@@ -86,25 +80,13 @@ FIX_STEP = (
 
 
 def array_of(shape: Sequence[int], kind: str) -> str:
-    """Return the size and type of an array.
-
-    Examples
-    --------
-    >>> array_of((10_000, 3), "float32")
-    '10,000 \u00d7 3, float32'
-    """
+    """Return the size and type of an array."""
     size = " \u00d7 ".join(f"{n:,}" for n in shape)
     return f"{size}, {kind}"
 
 
 def table_of(n_rows: int, columns: Sequence[str]) -> str:
-    """Return the size and the first columns of a table.
-
-    Examples
-    --------
-    >>> table_of(400, ["score", "label"])
-    '400 rows; columns score, label'
-    """
+    """Return the size and the first columns of a table."""
     named = ", ".join(visible(name, 30) for name in columns[:8])
     more = f" and {len(columns) - 8:,} more" if len(columns) > 8 else ""
     return f"{n_rows:,} rows; columns {named}{more}"
@@ -130,8 +112,6 @@ def of_extremes(doubts: Sequence[str]) -> list[str]:
 def first_checks(sentences: Sequence[str]) -> str:
     r"""Return the first warnings, and how many more the details hold.
 
-    Examples
-    --------
     >>> print(first_checks(["One", "Two", "Three"]).replace("\\", ""))
     - One
     - Two
@@ -177,24 +157,12 @@ def summary(upload: Upload, columns: Sequence[str], *, n_checks: int) -> str:
 
 
 def score_column(name: str, *, percent: bool) -> str:
-    """Return which column the score is.
-
-    Examples
-    --------
-    >>> score_column("predicted_risk_pct", percent=True)
-    'score predicted_risk_pct (%)'
-    """
+    """Return which column the score is."""
     return f"score {visible(name, 30)}{' (%)' if percent else ''}"
 
 
 def outcome_column(name: str, event: str, n_events: int) -> str:
-    """Return which column the outcome is, and how many rows are the event.
-
-    Examples
-    --------
-    >>> outcome_column("readmitted_30d", "Yes", 1_540)
-    'outcome readmitted_30d = Yes (1,540)'
-    """
+    """Return which column the outcome is, and how many rows are the event."""
     return f"outcome {visible(name, 30)} = {visible(event, 30)} ({n_events:,})"
 
 
@@ -245,8 +213,6 @@ SPLIT_BY_DATE_HELP = (
 def split_name(split_at: tuple[str, ...]) -> str:
     """Return a column of dates and the period at which it is split; "No" for no split.
 
-    Examples
-    --------
     >>> split_name(("booked", "2025-10")), split_name(())
     ('booked: Oct 2025', 'No')
     """
@@ -292,8 +258,6 @@ PUT_BACK = "Undo"
 def reason(why: str) -> str:
     """Return the reason for an answer as a sentence.
 
-    Examples
-    --------
     >>> reason("named as the outcome, two values"), reason("1,191 rows remain."), reason("")
     ('Named as the outcome, two values.', '1,191 rows remain.', '')
     """
@@ -322,8 +286,6 @@ def wrong_in_address(key: str, value: str, expected: str) -> str:
 def not_followed(key: str, value: str) -> str:
     """Describe a choice that does not fit the files, as the address writes it.
 
-    Examples
-    --------
     >>> not_followed("roles", "score:PD model v3")
     'Not used: score PD model v3. This file has no such column.'
     >>> not_followed("labels_from", "1")
@@ -397,8 +359,6 @@ def without_labels(columns: Sequence[str]) -> str:
 def class_names_in(text: str) -> tuple[str, ...]:
     r"""Return the class names in what was typed: lines, or parts between commas.
 
-    Examples
-    --------
     >>> class_names_in("ant, bee"), class_names_in("Bonn, old\nKiel")
     (('ant', 'bee'), ('Bonn, old', 'Kiel'))
     """
@@ -463,8 +423,6 @@ HELP = (
 def way_name(way: Sequence[str], files: Sequence[str]) -> str:
     """Return what files may be of one another, as a choice.
 
-    Examples
-    --------
     >>> way_name((), ("a.csv", "b.csv")), way_name(("rows",), ("a.csv", "b.csv"))
     ('Auto', 'One table')
     >>> way_name(("sets", "a.csv"), ("a.csv", "b.csv"))

@@ -65,8 +65,6 @@ TRIPOD = {
 def practice(title: str, *, risk: bool) -> str:
     """Return what a section answers: of a model card and, for the risk of one event, TRIPOD+AI.
 
-    Examples
-    --------
     >>> practice("Measures", risk=True)
     'Model card: metrics. TRIPOD+AI: 12e, 23a.'
     """
@@ -145,8 +143,6 @@ def share(count: int, of: int) -> str:
 def and_more(names: Sequence[str], most: int) -> str:
     """Return names, and how many more there are.
 
-    Examples
-    --------
     >>> and_more(["a", "b", "c"], 2), and_more(["a"], 2)
     ('a, b and 1 more', 'a')
     """
@@ -190,8 +186,6 @@ def _option(method: str, name: str) -> str:
 def _files(together: Sequence[str], files: Sequence[str]) -> list[str]:
     """Return files, and what they are of one another, as the command takes them; or nothing.
 
-    Examples
-    --------
     >>> _files(("sets", "b.csv"), ("a.csv", "b.csv"))
     ['b.csv', 'a.csv', '--files-are', 'sets']
     """

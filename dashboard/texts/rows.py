@@ -34,8 +34,6 @@ Parameters = ParamSpec("Parameters")
 def called(word: str) -> str | None:
     """Return what rows are called by a word that a user wrote; None where it cannot be used.
 
-    Examples
-    --------
     >>> called(" patients "), called(""), called("<b>"), called("rows of wards")
     ('patients', 'rows', None, None)
     """

@@ -49,13 +49,7 @@ KNOWN_GROUPS = (
 
 
 def all_known(columns: Sequence[str]) -> str:
-    """Return which columns a calibrator takes, and what that needs, for Markdown.
-
-    Examples
-    --------
-    >>> all_known(["ward"]).startswith("Groups of the column ward. The group must be known")
-    True
-    """
+    """Return which columns a calibrator takes, and what that needs, for Markdown."""
     named = columns_named(columns)
     return f"{named[:1].upper()}{named[1:]} {KNOWN_GROUPS}"
 
@@ -63,8 +57,6 @@ def all_known(columns: Sequence[str]) -> str:
 def columns_named(columns: Sequence[str]) -> str:
     """Return the columns whose groups a calibrator is given, for Markdown.
 
-    Examples
-    --------
     >>> columns_named(["ward", "sex", "age"])
     'groups of the columns ward, sex and age.'
     """
@@ -76,8 +68,6 @@ def columns_named(columns: Sequence[str]) -> str:
 def category_names(texts: Sequence[str]) -> tuple[str, ...]:
     """Return names of categories, all different.
 
-    Examples
-    --------
     >>> category_names(["day", "", "day"])
     ('day', '(blank)', 'day [3]')
     """
@@ -97,12 +87,6 @@ def score_ranges(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]
     """Return ranges of scores, with as few decimals as keep them and their ends apart.
 
     Only a score of 1 is written as 100%.
-
-    Examples
-    --------
-    >>> ranges = score_ranges([0.2, 0.9991, 0.99998], [0.999, 0.99997, 1.0])
-    >>> list(ranges)
-    ['20.0\u201399.9%', '99.910\u201399.997%', '99.998\u2013100.000%']
     """
     names: list[str] = []
     for a, b in zip(low, high, strict=True):
@@ -118,13 +102,7 @@ def score_ranges(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]
 
 
 def range_names(low: Sequence[float], high: Sequence[float]) -> tuple[str, ...]:
-    """Return names of ranges of numbers, with as few digits as keep them apart.
-
-    Examples
-    --------
-    >>> range_names([18.0, 30.0], [29.0, 30.0]), range_names([100_234.0], [100_833.0])
-    (('18 to 29', '30'), ('100234 to 100833',))
-    """
+    """Return names of ranges of numbers, with as few digits as keep them apart."""
     ends, names = list(zip(low, high, strict=True)), [""]
     for digits in (4, 6, 9, 17):
         written = [(in_full(a, digits), in_full(b, digits)) for a, b in ends]
@@ -141,8 +119,6 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 def period_name(name: str) -> str:
     """Return a month, week or quarter as it is written; a year and other texts stay.
 
-    Examples
-    --------
     >>> period_name("2025-03"), period_name("2025-Q1"), period_name("2025")
     ('Mar 2025', 'Q1 2025', '2025')
     """
@@ -155,8 +131,6 @@ def period_name(name: str) -> str:
 def cut_names(cuts: Sequence[float], *, whole: bool) -> tuple[str, ...]:
     """Return names of the ranges between numbers; each number belongs to the range above it.
 
-    Examples
-    --------
     >>> cut_names([3.0, 6.0, 7.0], whole=True), cut_names([2.5, 10.0], whole=False)
     (('up to 2', '3 to 5', '6', '7 and more'), ('below 2.5', '2.5 to 10', '10 and more'))
     """
@@ -176,8 +150,6 @@ def _number(value: float) -> str:
 def shown_range(name: str) -> str:
     """Return a range of numbers as it is shown; its name in an address stays as it was.
 
-    Examples
-    --------
     >>> shown_range("18 to 29"), shown_range("\u22121 to 1"), shown_range("up to 17")
     ('18\u201329', '\u22121 to 1', 'up to 17')
     """

@@ -28,11 +28,5 @@ CAPTION = "Mean score minus observed frequency, 95% CI. In the order of the file
 
 
 def dated(seconds: float) -> str:
-    """Return a day as tables have it.
-
-    Examples
-    --------
-    >>> dated(0.0)
-    '1970-01-01'
-    """
+    """Return a day as tables have it."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")

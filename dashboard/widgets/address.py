@@ -121,13 +121,7 @@ def choose_number(label: str, low: int, high: int, usual: int, *, key: str, **sh
 
 
 def is_whole(text: str, low: int, high: int) -> bool:
-    """Return whether a text of an address is a whole number in a range.
-
-    Examples
-    --------
-    >>> [is_whole(text, 1, 100) for text in ("15", "2.5", "200", "1e400", "nan", "many")]
-    [True, False, False, False, False, False]
-    """
+    """Return whether a text of an address is a whole number in a range."""
     try:
         value = float(text)
     except ValueError:
@@ -187,13 +181,7 @@ def remember_query() -> None:
 
 
 def usable(query: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Return what an address holds under names that a control can have.
-
-    Examples
-    --------
-    >>> usable({"": ["x"], "$$ID-1": ["x"], "bins": ["20"], "class": ["cat", "dog"]})
-    {'bins': ['20'], 'class': ['cat', 'dog']}
-    """
+    """Return what an address holds under names that a control can have."""
     return {key: values for key, values in query.items() if key and not key.startswith("$$")}
 
 

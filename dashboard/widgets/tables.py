@@ -14,8 +14,6 @@ def cell(text: str, note: str = "", *, place: str = "") -> str:
 
     Both are escaped; each line of the note is its own.
 
-    Examples
-    --------
     >>> cell("5 < 6", "of 9", place="best")
     '<b>5 &lt; 6</b><small>of 9</small>'
     """

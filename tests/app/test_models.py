@@ -20,6 +20,7 @@ from dashboard.samples import Sample, samples
 from dashboard.settings import NO_METHOD
 from dashboard.texts.numbers import escape_markdown, percent
 from dashboard.views.models.page import models_csv
+from dashboard.views.models.results import mates
 from dashboard.views.models.words import NO_MATES, NO_RESAMPLES, NO_SAMPLES
 from tests.app.pages import (
     MARKUP,
@@ -85,6 +86,9 @@ def test_a_sample_alone_says_what_is_missing() -> None:
     assert not page.exception
     assert NO_MATES in said(page)
     assert not charts(page)
+    (link,) = page.get("page_link")
+    assert link.proto.query_string == f"sample={samples()[0].name}"
+    assert mates(samples()[0])
 
 
 def test_no_sample_beside_asks_for_one() -> None:

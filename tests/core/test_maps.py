@@ -25,6 +25,7 @@ from calibcore.calibrators import (
 )
 from calibcore.calibrators.lifts import FittedOneVsRest, FittedPerRank, FittedPooledClasses
 from calibcore.calibrators.score_maps.isotonic import FittedIsotonic
+from calibcore.counted import CountedScores
 from calibcore.curves import ScoreCurve, grid_moves, map_inside, movement, score_curve
 from calibcore.data import EventScores, LogitSet
 from calibcore.errors import CalibrationInputError
@@ -146,6 +147,18 @@ def test_movement_counts_what_moves() -> None:
     assert (moved.score, moved.calibrated) == (0.9, 0.7)
     with pytest.raises(CalibrationInputError, match="after: 3 rows"):
         movement(before, after.rows([0, 1, 2]))
+
+
+def test_the_widest_range_of_scores_that_become_one_is_found_by_hand() -> None:
+    scores = [0.9, 0.1, 0.6, 0.2, 0.6, 0.95]  # 0.1, 0.2 -> 0.15; 0.6, 0.6, 0.9 -> 0.7; 0.95 stays
+    now = [0.7, 0.15, 0.7, 0.15, 0.7, 0.95]
+    moved = movement(EventScores(scores, [1] * 6), EventScores(now, [1] * 6))
+    assert (moved.flat, moved.n_flat) == ((0.6, 0.9, 0.7), 3)
+    apart = movement(EventScores(scores, [1] * 6), EventScores(np.sqrt(scores), [1] * 6))
+    assert (apart.flat, apart.n_flat) == (None, 0)  # equal scores are no range
+    cells = CountedScores(EventScores([0.1, 0.3, 0.8], [0, 1, 1]), np.array([5.0, 2.0, 1.0]))
+    moved = movement(cells, cells.moved(np.array([0.2, 0.2, 0.8])))
+    assert (moved.flat, moved.n_flat) == ((0.1, 0.3, 0.2), 7)
 
 
 # The triangle ---------------------------------------------------------------------------------

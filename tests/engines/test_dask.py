@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from calibcore import CalibrationInputError, audit
-from calibcore.summary import Summary
+from calibcore.summary import AnySummary, GroupedSummary, Summary
 from dashboard.cli.main import main
 from dashboard.engines import summarise_dask
 
@@ -48,7 +48,12 @@ def shards(tmp_path: Path) -> str:
     return str(tmp_path / "*.parquet")
 
 
-def same(one: Summary, other: Summary) -> bool:
+def same(one: AnySummary, other: AnySummary) -> bool:
+    if isinstance(one, GroupedSummary) and isinstance(other, GroupedSummary):
+        alike = (one.columns, one.names) == (other.columns, other.names)
+        return alike and all(map(same, one.parts, other.parts))
+    assert isinstance(one, Summary)
+    assert isinstance(other, Summary)
     pairs = zip(
         (one.scores, one.rows, one.events), (other.scores, other.rows, other.events), strict=True
     )
@@ -60,9 +65,31 @@ def test_shards_are_counted_by_two_processes(shards: str) -> None:
     found = summarise_dask(frames.read_parquet(shards), "p", "y")
     table = rows()
     assert same(found, Summary.of(table["p"], table["y"]))
-    assert found.audit().test.compare("ks_error").before == pytest.approx(
+    assert found.whole.audit().test.compare("ks_error").before == pytest.approx(
         audit(table["p"], table["y"]).test.compare("ks_error").before, rel=1e-12
     )
+
+
+def grouped() -> pd.DataFrame:
+    """Rows of wards, some without one, and of floors: whole numbers, in some parts with a gap."""
+    rng, table = np.random.default_rng(3), rows()
+    wards = pd.Series(rng.choice(["east", "west", "north"], N)).mask(rng.random(N) < 0.1)
+    return table.assign(ward=wards, floor=pd.Series(rng.integers(1, 4, N)).mask(np.arange(N) < 50))
+
+
+@pytest.mark.usefixtures("client")
+def test_groups_are_counted_as_without_an_engine() -> None:
+    table, by = grouped(), ["ward", "floor"]
+    named = table["ward"].fillna(""), table["floor"]
+    wanted = GroupedSummary.of(table["p"], table["y"], dict(zip(by, named, strict=True)))
+    for ward in (table["ward"], table["ward"].astype("category")):
+        frame = frames.from_pandas(table.assign(ward=ward), npartitions=7)
+        assert same(summarise_dask(frame, "p", "y", by), wanted)
+    many = frames.from_pandas(table.assign(ward=np.arange(N) // 300), npartitions=7)
+    with pytest.raises(CalibrationInputError, match="more than 100 groups of ward"):
+        summarise_dask(many, "p", "y", ["ward"])
+    with pytest.raises(CalibrationInputError, match="by: no column 'q'"):
+        summarise_dask(many, "p", "y", ["q"])
 
 
 def counted_by(client: Any) -> set[int]:
@@ -140,6 +167,18 @@ def test_the_command_counts_on_a_cluster_what_it_counts_here(client: Any, shards
     assert there.stdout == here.stdout.replace("a.parquet", "b.parquet")
     one, other = ((folder / "out" / name).read_bytes() for name in ("a.parquet", "b.parquet"))
     assert one == other
+    for region in ("eu", "us"):
+        (folder / f"region={region}").mkdir()
+        grouped().to_parquet(folder / f"region={region}" / "a.parquet")
+    words = ["--score", "p", "--outcome", "y", "--by", "region", "--by", "ward"]
+    files, counted = [str(one) for one in sorted(folder.glob("region=*/*.parquet"))], []
+    for where in ([], ["--scheduler", address]):
+        out = folder / "out" / f"{len(where)}.parquet"
+        done = CliRunner().invoke(main, ["summarise", *files, *words, "-o", str(out), *where])
+        assert done.exit_code == 0, done.output
+        assert "8 groups of region and ward" in done.stdout
+        counted.append(out.read_bytes())
+    assert counted[0] == counted[1]
     refused = summarised(folder, "c.parquet", "--scheduler", address, column="q")
     assert (refused.exit_code, "no column 'q'" in refused.stderr) == (2, True)
     refused = summarised(folder, "c.parquet", "--scheduler", "nowhere")

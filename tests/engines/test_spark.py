@@ -15,10 +15,10 @@ import pytest
 from click.testing import CliRunner
 
 from calibcore import CalibrationInputError, audit
-from calibcore.summary import Summary
+from calibcore.summary import GroupedSummary, Summary
 from dashboard.cli.main import main
 from dashboard.spark import summarise_spark
-from tests.engines.test_dask import rows, same
+from tests.engines.test_dask import grouped, rows, same
 
 sql = pytest.importorskip("pyspark.sql", reason="is of the extra spark: make engines")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
@@ -45,9 +45,21 @@ def shards(tmp_path: Path) -> list[str]:
 def test_shards_are_counted(session: Any, shards: list[str]) -> None:
     found, table = summarise_spark(session.read.parquet(*shards).repartition(9), "p", "y"), rows()
     assert same(found, Summary.of(table["p"], table["y"]))
-    assert found.audit().test.compare("ks_error").before == pytest.approx(
+    assert found.whole.audit().test.compare("ks_error").before == pytest.approx(
         audit(table["p"], table["y"]).test.compare("ks_error").before, rel=1e-12
     )
+
+
+def test_groups_are_counted_as_without_an_engine(session: Any, tmp_path: Path) -> None:
+    table, by = grouped(), ["ward", "floor"]
+    table.to_parquet(tmp_path / "rows.parquet")
+    named = table["ward"].fillna(""), table["floor"]
+    wanted = GroupedSummary.of(table["p"], table["y"], dict(zip(by, named, strict=True)))
+    frame = session.read.parquet(str(tmp_path / "rows.parquet")).repartition(5)
+    assert same(summarise_spark(frame, "p", "y", by), wanted)
+    many = frame.selectExpr("p", "y", "cast(p * 10000 as int) % 300 as ward")
+    with pytest.raises(CalibrationInputError, match="more than 100 groups of ward"):
+        summarise_spark(many, "p", "y", ["ward"])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Sentences of the pages of maps and of data efficiency: their numbers are the results'."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,10 @@ def of_maps() -> dict[str, object]:
         "no calibrator": maps.movement_sentence(NO_METHOD, some, "test set", expert=True),
         "not fitted yet": maps.movement_sentence(NO_METHOD, some, "test set", **unfitted),  # type: ignore[arg-type]
         "no triangle": [maps.no_triangle(NO_METHOD), maps.no_triangle(NO_METHOD, "dirichlet")],
+        "flat, hardly, nowhere": [
+            maps.flat_note(replace(still, flat=flat, n_flat=61))
+            for flat in ((0.372, 0.981, 0.31), (0.372, 0.401, 0.31), None)
+        ],
         "one falls": [maps.falls_note(["Spline"], expert=expert) for expert in (False, True)],
         "three fall": maps.falls_note(["Spline", "BBQ", "Histogram"], expert=False),
         "none falls": maps.falls_note([], expert=False),

@@ -24,6 +24,7 @@ from calibcore.calibrators import (
 from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass
 from calibcore.splits import Split
+from calibcore.summary import Summary, audit_groups
 from dashboard.report.library import _method as named
 from dashboard.settings import allowed_values
 from tests.marks import first_and_long
@@ -102,6 +103,43 @@ def test_calibrators_are_compared_where_that_is_asked(tmp_path: Path) -> None:
         found.append([one["key"] for one in section["blocks"]])
     assert "contest" not in found[0]
     assert "contest" in found[1]
+
+
+def test_groups_of_an_audit_are_those_of_its_report(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    scores, ward = rng.uniform(0.2, 0.8, 4000), rng.choice(["a", "b"], 4000)
+    hits = rng.random(4000) < np.where(ward == "a", scores - 0.1, scores + 0.1)
+    many = {name: Summary.of(scores[ward == name], hits[ward == name]) for name in "ab"}
+    rows = audit(scores, hits, groups=pd.Series(ward, name="ward"))
+    both = audit(scores, hits, groups=pd.DataFrame({"ward": ward, "sex": ward}), calibrator="beta")
+    for result, by in ((rows, "ward"), (both, "ward"), (audit_groups(many), "groups")):
+        result.report(tmp_path / "report.json")
+        document = json.loads((tmp_path / "report.json").read_text("utf-8"))
+        drawn = {
+            row["name"]: row["cells"][0] for row in block(document, "subgroups", f"by {by}")["rows"]
+        }
+        assert {*drawn} == {"a", "b"}
+        for one in result.verdict.groups:
+            cell = drawn[one.name]
+            ends = [cell[end] for end in ("value", "low", "high")]
+            assert ends == pytest.approx([one.gap, one.low, one.high], abs=1e-9)
+        said = [line for one in document["sections"][0]["blocks"] for line in one.get("lines", ())]
+        assert any(f"{by} = " in line for line in said)
+
+
+def test_reports_of_the_same_scores_with_other_weights_do_not_share_intervals(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(500)
+    hits = rng.random(500) < scores
+    for weights in (None, np.where(hits, 3.0, 1.0)):
+        audit(scores, hits, sample_weight=weights).report(tmp_path / "report.json")
+        document = json.loads((tmp_path / "report.json").read_text("utf-8"))
+        for row in block(document, "measures", "measures")["rows"]:
+            cell = row["cells"][0]
+            if cell["low"] is not None and row["key"] in {"ks_error", "event_brier", "mean_gap"}:
+                assert cell["low"] <= cell["value"] <= cell["high"], row["key"]
 
 
 def test_json_is_what_was_measured() -> None:

@@ -74,12 +74,44 @@ def test_hatched_bars_name_their_own_pattern() -> None:
 
 
 @pytest.mark.parametrize(
-    ("symbol", "drawn"), [("circle", "<circle cx"), ("line-ew", "M197 70L203 70")]
+    ("symbol", "drawn"),
+    [
+        ("circle", "<circle cx"),
+        ("line-ew", "M197 70L203 70"),
+        ("diamond-open", "M196.1 70L200 66.1L203.9 70L200 73.9Z"),
+        ("triangle-right", "M203 70L197.9 67L197.9 73Z"),
+    ],
 )
 def test_markers_are_at_their_points(symbol: str, drawn: str) -> None:
     marker = {"symbol": symbol, "size": 6, "color": "#00f"}
     points = {"type": "scatter", "mode": "markers", "x": [5], "y": [5], "marker": marker}
     assert drawn in svg_of(sent(points), alt="a", name="n")
+
+
+def test_markers_at_the_edge_are_whole_and_those_beyond_it_are_not_drawn() -> None:
+    points = {"type": "scatter", "mode": "markers", "x": [10, 11], "y": [5, 5], "marker": {}}
+    assert svg_of(sent(points), alt="a", name="n").count("<circle") == 2  # one of them cut off
+    whole = svg_of(sent(points | {"cliponaxis": False}), alt="a", name="n")
+    assert whole.count("<circle") == 1
+    assert "clip" not in whole
+
+
+def test_long_names_of_ticks_are_turned_and_titles_of_two_lines_begin_where_those_of_one_do() -> (
+    None
+):
+    title = {"text": "Gap<br>better to the left", "font": {"size": 12}}
+    axis = {"range": [0, 1], "tickvals": [0.5], "ticktext": ["2024"], "tickangle": -60}
+    svg = svg_of(sent(xaxis=axis | {"title": title}), alt="a", name="n")
+    assert 'transform="rotate(-60 200 132.4)" text-anchor="end"' in svg
+    one = svg_of(sent(xaxis=axis | {"title": title | {"text": "Gap"}}), alt="a", name="n")
+    first = r'<tspan x="200" y="([\d.]+)">Gap'
+    assert re.findall(first, svg) == re.findall(first, one) == ["154.2"]
+
+
+def test_a_number_on_clear_ground_covers_what_is_behind_it() -> None:
+    note = {"x": 5, "y": 5, "text": "0.3", "bgcolor": "#fff"}
+    svg = svg_of(sent(annotations=[note]), alt="a", name="n")
+    assert 'stroke="#fff" stroke-width="4" paint-order="stroke"' in svg
 
 
 def test_axes_of_one_scale_have_units_of_one_length() -> None:

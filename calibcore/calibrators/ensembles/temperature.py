@@ -126,8 +126,6 @@ def least_on_simplex(
 
     Weights that do not count are exactly 0.
 
-    Notes
-    -----
     Newton's method on the weights that are not held at 0, cut short where one reaches 0; a weight
     at 0 is let go while that would lower the function.
     """
@@ -462,23 +460,14 @@ class SmoothedTemperatureScaling(VectorMap):
     No class then has a probability of 0, which one miss would make an infinite loss. The classes
     keep their order in every row, so accuracy cannot change.
 
-    Parameters
-    ----------
-    loss : {"nll", "squared_error"}, default "nll"
-        What the fit minimises, as for `TemperatureScaling`.
+    ``loss``: what the fit minimises, as for `TemperatureScaling`.
 
-    Notes
-    -----
     n / (n + 1) softmax(z / T) + 1 / (n + 1) / K, n the calibration rows, K the classes: Laplace
     smoothing. T is that of `TemperatureScaling`; the weights are not fitted, other than those of
     `EnsembleTemperatureScaling`, whose fitted map this is.
 
-    References
-    ----------
-    Berta, Holzmüller, Jordan, Bach, arXiv 2511.03685 ("ts-mix" of probmetrics).
+    Source: Berta, Holzmüller, Jordan, Bach, arXiv 2511.03685 ("ts-mix" of probmetrics).
 
-    Examples
-    --------
     >>> fitted = SmoothedTemperatureScaling().fit([[2.0, 0.0]] * 4, [0, 0, 0, 1])
     >>> fitted.weights.tolist(), fitted.predict_proba([[2.0, 0.0]]).round(4).tolist()
     ([0.8, 0.0, 0.2], [[0.7, 0.3]])

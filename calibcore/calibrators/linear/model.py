@@ -185,17 +185,12 @@ _NOISE = 1e-6
 
 @result_class
 class Penalty:
-    """Sum of strength * (parameter - centre)**2, added to the mean NLL.
-
-    Parameters
-    ----------
-    strength : ndarray of float64, shape of the parameters
-        0 leaves a parameter free.
-    centre : ndarray of numbers, of the same shape
-    """
+    """Sum of strength * (parameter - centre)**2, added to the mean NLL."""
 
     strength: Floats
+    """0 leaves a parameter free; shape of the parameters."""
     centre: NDArray[Any]
+    """Of the same shape."""
 
 
 @dataclass(eq=False)

@@ -82,8 +82,6 @@ def choose_odir(
 
     lambda and mu, with the mean NLL of the rows held out.
 
-    Notes
-    -----
     Kull 2019 tries every pair. Here lambda = mu first goes down the powers of ten from the
     largest, then mu alone, both ways from there; each of the three walks ends after two steps
     for the worse, by more than the fits' own inexactness (1e-5, relatively). From strengths that

@@ -29,8 +29,6 @@ def minimise_weighted(
     ``model``: the rows, the penalty, and what is free. ``weights``: of the rows, above 0; shape
     (n_rows,). ``start``: parameters that are not free stay there. ``progress``: as of `minimise`.
 
-    Notes
-    -----
     A trust region whose steps are found by conjugate gradients (Nocedal and Wright 2006, algorithm
     7.2). Blocks are worked on in turn, so that memory does not grow with the rows.
     """

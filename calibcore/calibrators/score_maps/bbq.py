@@ -156,13 +156,7 @@ class _Bins(NamedTuple):
 
 
 def bin_range(n_rows: int) -> tuple[int, int]:
-    """Return the least and the largest number of bins for a number of rows.
-
-    Examples
-    --------
-    >>> bin_range(1_000), bin_range(1_000_000)
-    ((1, 100), (10, 1000))
-    """
+    """Return the least and the largest number of bins for a number of rows."""
     # In whole numbers: the cube root of a cube is seldom a whole number in floating point.
     most = round(10 * n_rows ** (1 / 3))
     while most**3 < 1000 * n_rows:

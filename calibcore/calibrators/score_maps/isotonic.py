@@ -171,15 +171,9 @@ class IsotonicCalibration(ScoreMap):
 def _groups(ordered: Floats, hits: Hits) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Part sorted rows into groups that are sure to share a step.
 
-    Returns
-    -------
-    starts : ndarray of intp, shape (n_groups + 1,)
-        First row of each group; then the number of rows.
-    hits_before : ndarray of int64, shape (n_groups + 1,)
-        Hits among the rows before each of these.
+    The first row of each group, then the number of rows; and the hits among the rows before each of
+    these; both of shape (n_groups + 1,).
 
-    Notes
-    -----
     Equal scores share a step, and so do neighbours of equal hits, which isotonic regression always
     pools. Where misses are many, as with all classes pooled, few groups are left. Among tied rows
     misses come first, so a block's last hit tells whether it is all misses; blocks of more than one

@@ -63,15 +63,11 @@ def minimise_nll(
     rows of which it is about equal should have columns that are; shape (n_samples,). ``bounded``:
     columns whose weight must not be negative. ``weights``: of the rows; shape (n_samples,).
 
-    Notes
-    -----
     Newton's method with a line search. A step goes to the minimum of the quadratic model under the
     bounds, found by trying every set of weights held at 0; as the NLL is convex, the point where
     this stops is the constrained optimum. It starts from the optimum for the means of groups of
     rows, which takes little time and is near.
 
-    Examples
-    --------
     >>> column = np.array([[0.0, 0.0, 1.0, 1.0]])
     >>> targets = np.array([0.0, 1.0, 0.0, 0.0])
     >>> minimum = minimise_nll(column, targets, np.zeros(1), along=column[0], bounded=(0,))

@@ -150,8 +150,6 @@ def _heights_with_a_hit(sizes: Counts, hits: Counts) -> tuple[Counts, Counts]:
 
     Hits and rows whose ratio is the height; shape (n_blocks,).
 
-    Notes
-    -----
     Let P_j = (rows, hits) of the first j blocks. With a hit more in block j the height is the slope
     of the lower common tangent of the points P_i - (1, 1), i < j, and P_i, i >= j. It is the
     largest, over i < j, of the slopes of the tangents from P_i - (1, 1) to the lower hull of all P,

@@ -34,8 +34,6 @@ words in the address.
 def rounded(temperature: float) -> str:
     """Write a temperature to two digits.
 
-    Examples
-    --------
     >>> rounded(0.251), rounded(3.98)
     ('0.25', '4')
     """

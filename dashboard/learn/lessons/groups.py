@@ -118,8 +118,6 @@ def truth_of(word: str) -> tuple[Floats, tuple[Floats, Floats]]:
 def most_at(score: float) -> float:
     """Return how far the frequency of one of two groups can be from a score that is right of both.
 
-    Examples
-    --------
     >>> most_at(0.3), round(most_at(0.9), 2)
     (0.3, 0.1)
     """

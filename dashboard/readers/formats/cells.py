@@ -40,16 +40,7 @@ def column_of_texts(
     *,
     decimal_comma: bool = False,
 ) -> Column:
-    """Take texts for numbers, where at least 80% of the cells that say something are.
-
-    Examples
-    --------
-    >>> column = column_of_texts("risk", ["12,5", "7,25%", "n/a", "8"] * 2)
-    >>> column.values.tolist()[:4], column.odd.texts, column.commas, column.percents
-    ([12.5, 7.25, nan, 8.0], ('n/a',), 4, 2)
-    >>> column_of_texts("sex", ["m", "f", None, "m"]).texts
-    ('m', 'f', '')
-    """
+    """Take texts for numbers, where at least 80% of the cells that say something are."""
     codes, texts = encoded(cells)
     counts = np.bincount(codes, minlength=len(texts))
     silent = _mask(pc.is_in(pc.utf8_lower(texts), pa.array(sorted(MISSING))))
@@ -72,14 +63,7 @@ def column_of_texts(
 
 
 def column_of_numbers(name: str, cells: pa.Array | pa.ChunkedArray) -> Column:
-    """Take numbers in the type that they have, NaN where there is none.
-
-    Examples
-    --------
-    >>> column = column_of_numbers("age", pa.array([31, None]))
-    >>> column.values.tolist(), column.odd.rows.tolist(), column.odd.texts
-    ([31.0, nan], [1], ('',))
-    """
+    """Take numbers in the type that they have, NaN where there is none."""
     array = joined(cells)
     if pa.types.is_decimal(array.type) or (pa.types.is_boolean(array.type) and array.null_count):
         array = array.cast(pa.int8() if pa.types.is_boolean(array.type) else pa.float64())
@@ -91,14 +75,7 @@ def column_of_numbers(name: str, cells: pa.Array | pa.ChunkedArray) -> Column:
 
 
 def column_of_dates(name: str, cells: pa.Array | pa.ChunkedArray) -> Column:
-    """Write dates and times as texts in ISO 8601, without a time where all are at midnight.
-
-    Examples
-    --------
-    >>> days = pa.array([0, None, 86_400], pa.timestamp("s"))
-    >>> column_of_dates("day", days).texts
-    ('1970-01-01', '', '1970-01-02')
-    """
+    """Write dates and times as texts in ISO 8601, without a time where all are at midnight."""
     array = joined(cells)
     if pa.types.is_timestamp(array.type):
         days = array.cast(pa.date32(), safe=False)

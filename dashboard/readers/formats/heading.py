@@ -46,8 +46,6 @@ def first_rows(rows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
 def heading_of(rows: Rows, *, header: bool | None) -> Heading:
     """Find the heading in the first rows of a text or a sheet, which the user may deny or assert.
 
-    Examples
-    --------
     >>> rows = [["Export of May"], [], ["risk", "sex"], ["0.5", "m"], ["0.7", "f"]]
     >>> heading = heading_of(rows, header=None)
     >>> heading.names, heading.start
@@ -107,8 +105,6 @@ def unnamed(n_columns: int) -> tuple[str, ...]:
 def is_number(cell: str) -> bool:
     """Recognise a text that is written as a number, with whatever marks.
 
-    Examples
-    --------
     >>> is_number("1.234,5"), is_number("12%"), is_number("a1")
     (True, True, False)
     """

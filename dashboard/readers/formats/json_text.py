@@ -44,12 +44,6 @@ def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noq
     Records, columns of one length and what pandas writes become a table; all else arrays by the
     names of the members that hold them, joined by dots. NaN and Infinity, which Python writes, are
     read as numbers, null as a blank cell.
-
-    Examples
-    --------
-    >>> table = read_json(b'[{"p": 0.5, "label": "cat"}, {"p": null, "label": "dog"}]')
-    >>> [(column.name, column.texts) for column in table.columns]
-    [('p', None), ('label', ('cat', 'dog'))]
     """
     text = _as_utf8(data)
     with _uncollected():

@@ -106,8 +106,6 @@ def columns_of_fields(
 def columns_of(name: str, cells: pa.ChunkedArray, depth: int = 0) -> list[Column]:
     """Make columns of one Arrow column: several of a struct, with dots in their names.
 
-    Examples
-    --------
     >>> cells = pa.chunked_array([[{"p": [0.5, 0.5], "id": 7}]])
     >>> [(column.name, column.values.shape) for column in columns_of("out", cells)]
     [('out.p', (1, 2)), ('out.id', (1,))]
@@ -342,8 +340,6 @@ def _cell(column: Column, row: int) -> str:
 def _keys_of_pair(kinds: Mapping[str, pa.DataType]) -> tuple[str, str] | None:
     """Find the members of an object that name a class, or classes, and give what they score.
 
-    Examples
-    --------
     >>> _keys_of_pair({"id": pa.int64(), "displayName": pa.string(), "score": pa.float64()})
     ('displayName', 'score')
     """

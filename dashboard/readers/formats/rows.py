@@ -40,8 +40,6 @@ _MOST_TOTALS, _MOST_TEXTS, _MOST_ABOUT, _FEWEST = 8, 20_000, 200, 10
 def without_blank_rows(table: Table) -> Table:
     """Return a text or a sheet without rows, and unnamed columns, that are blank.
 
-    Examples
-    --------
     >>> column = Column("a", np.array([0, 1], dtype=np.int32), ("x", ""))
     >>> table = without_blank_rows(Table((column,), 2))
     >>> table.n_rows, table.columns[0].texts, table.among.tolist()
@@ -85,15 +83,13 @@ def _used(column: Column) -> Column:
 def without_totals(table: Table) -> Table:
     """Return a table without the rows at its end that are about all others, and say so.
 
-    Examples
-    --------
+    A last row without a word is one if its numbers, none of which stands above it, are all sums or
+    means, and one is above all others or a fraction below whole numbers.
+
     >>> ids = Column("id", np.array([0, 1, 2], dtype=np.int32), ("a", "b", "Total"))
     >>> table = without_totals(Table((ids, Column("y", np.array([0, 1, 113]))), 3))
     >>> table.n_rows, table.repairs
     (2, ('1 row below the data left out: "Total".',))
-
-    A last row without a word is one if its numbers, none of which stands above it, are all sums or
-    means, and one is above all others or a fraction below whole numbers.
     """
     sheets = table.sheets
     ends = [] if sheets is None else np.flatnonzero(np.diff(sheets.values)).tolist()

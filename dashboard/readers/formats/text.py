@@ -21,15 +21,9 @@ _DELIMITERS = {"\t": "Tabs", ";": "Semicolons", ",": "Commas", "|": "Bars", " ":
 
 
 def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as all readers take it
-    r"""Read a table separated by commas, semicolons, tabs, bars or blanks.
+    """Read a table separated by commas, semicolons, tabs, bars or blanks.
 
     UTF-8, UTF-16 up to 40 MB, or else taken for Windows-1252.
-
-    Examples
-    --------
-    >>> table = read_text(b"risk;sex\n0,5;m\n0,25;f\n", None)
-    >>> [column.name for column in table.columns], table.columns[0].values.tolist()
-    (['risk', 'sex'], [0.5, 0.25])
     """
     body, notes = _decoded(data)
     if _JSON.match(body):

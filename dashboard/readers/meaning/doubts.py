@@ -52,11 +52,6 @@ def called_otherwise(
     """Doubt logits that are called probabilities, and the reverse.
 
     Logarithms of probabilities give these either way, and a single score may have its doubts.
-
-    Examples
-    --------
-    >>> list(called_otherwise({"logits": "class"}, Scale("logits", "")))
-    []
     """
     names = [name for name, use in uses.items() if use == "class"]
     words = [{*re.split(r"[^a-z]+", name.lower())} for name in names]
@@ -439,11 +434,6 @@ def enriched(hits: Array, stated: float, what: str) -> Iterator[str]:
     """Return where an event is more or less frequent than where the model will be used.
 
     A difference within three standard deviations of a sample of this size is no finding.
-
-    Examples
-    --------
-    >>> list(enriched(np.array([0, 1] * 5), 0.5, "x"))
-    []
     """
     observed = float(np.mean(hits))
     if abs(observed - stated) <= 3 * np.sqrt(stated * (1 - stated) / len(hits)):

@@ -148,8 +148,6 @@ def few_decimals(tables: Sequence[Array]) -> str:
 
     Shares of votes have as few, such as those of 10, 100 or 500 trees.
 
-    Examples
-    --------
     >>> few_decimals([np.array([0.123, 0.4]), np.array([0.0])])
     ', because the values of the file are rounded to 3 decimals'
     >>> few_decimals([np.array([0.1, 0.4])]), few_decimals([np.array([1 / 3])])

@@ -288,12 +288,6 @@ def go_together(one: Array, other: Array, labels: Array) -> bool:
     Labels alone do not tell, as they are the same in two sets that are sorted by class. So values
     are compared that are left once their mean in each class is taken off; where these are in order
     in every class of both, nothing tells.
-
-    Examples
-    --------
-    >>> scores = np.sin(np.arange(30))
-    >>> go_together(scores, scores * 2, np.arange(30) % 2), go_together(scores, -scores, scores > 1)
-    (True, False)
     """
     if len(labels) < _FEW_ROWS or one.shape != other.shape or one.dtype.kind not in "biuf":
         return False

@@ -20,8 +20,6 @@ _MOST_SIGNS = 3
 def folded(text: str) -> str:
     """Return a text without what its writing alone decides: capital letters, blanks, unseen signs.
 
-    Examples
-    --------
     >>> folded(" Big" + chr(0xA0) + "Cat" + chr(0x200B)), folded("e" + chr(0x301)) == chr(0xE9)
     ('big cat', True)
     """
@@ -34,8 +32,6 @@ def folded(text: str) -> str:
 def quoted_apart(text: str, other: str) -> str:
     """Quote a text beside another so that they do not look the same.
 
-    Examples
-    --------
     >>> quoted_apart("cat" + chr(0x200D), "cat"), quoted_apart("cat", "Cat")
     ('"cat" (with U+200D)', '"cat"')
     """
@@ -57,8 +53,6 @@ def matched(text: str, own: str, count: int) -> str:
 def shown_apart(names: Sequence[str]) -> list[str]:
     """Make names fit to show, with the signs that cannot be seen where two would be the same.
 
-    Examples
-    --------
     >>> shown_apart(["cat", "cat" + chr(0x200D), "dog"])
     ['cat', 'cat (with U+200D)', 'dog']
     """
@@ -76,8 +70,6 @@ def shown_apart(names: Sequence[str]) -> list[str]:
 def looking_alike(names: Sequence[str]) -> tuple[str, ...]:
     """Doubt two different names that look the same.
 
-    Examples
-    --------
     >>> looking_alike(["cat", "dog"]), len(looking_alike(["cat", "c" + chr(0x430) + "t"]))
     ((), 1)
     """

@@ -235,8 +235,6 @@ class Feature:
 def says_event(kinds: set[str]) -> str:
     """Return the one of two cells that says that something happened, "" where neither does.
 
-    Examples
-    --------
     >>> says_event({"churned", "stayed"}), says_event({"north", "south"})
     ('churned', '')
     >>> says_event({"relevant", "not relevant"}), says_event({"inactive", "active"})

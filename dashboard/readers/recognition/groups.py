@@ -26,8 +26,6 @@ _GROUPS, OWNERS, _SETS = 50, 20, 6
 def further_role(feature: Feature) -> tuple[ColumnRole, str]:
     """Return the role of a column that is neither outcome nor score, and why.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from dashboard.readers.recognition.features import feature_of
     >>> from dashboard.readers.records import Column
@@ -138,8 +136,6 @@ def _named(column: Column) -> Column:
 def group_of(column: Column) -> SliceColumn | str:
     """Return a column to filter and group by, or why there is none.
 
-    Examples
-    --------
     >>> group_of(Column("ward", np.array([1, 0, 1], np.int32), ("B", "A"))).categories
     ('B', 'A')
     """
@@ -161,8 +157,6 @@ def group_of(column: Column) -> SliceColumn | str:
 def month_of(column: Column) -> SliceColumn | str:
     """Return the months of a column of dates as texts, or of what is no date the column itself.
 
-    Examples
-    --------
     >>> dates = Column("day", np.array([0, 1, 2], np.int32), ("2024-03-05", "2024-03-17", ""))
     >>> month_of(dates).categories, month_of(dates).values.tolist()
     (('2024-03', ''), [0, 0, 1])

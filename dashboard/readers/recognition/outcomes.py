@@ -46,8 +46,6 @@ def outcome_of_event(
 ) -> Outcome:
     """Return in which rows the event happened that a score is of.
 
-    Examples
-    --------
     >>> column = Column("status", np.array([0, 1, 1], np.int32), ("died", "alive"))
     >>> outcome_of_event(column, "died").labels.tolist(), outcome_of_event(column, "died").names
     ([1, 0, 0], ('alive', 'died'))

@@ -66,8 +66,6 @@ def spelt_alike(*texts: Sequence[str]) -> list[list[str]]:
     Capitals, accents and blanks count only where classes of both differ by nothing else; numbers
     are compared with the numbers in names, such as LABEL_2, where no class has the same name.
 
-    Examples
-    --------
     >>> spelt_alike(["Cat", "dog"], ["DOG ", "cat"]), spelt_alike(["a", "A"], ["A", "a"])
     ([['cat', 'dog'], ['dog', 'cat']], [['a', 'A'], ['A', 'a']])
     >>> spelt_alike(["1", "2"], ["LABEL_0", "LABEL_1"])

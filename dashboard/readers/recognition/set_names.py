@@ -37,8 +37,6 @@ _OF = {"calibration": "the calibration set", "test": "the test set", "training":
 def role_of(name: str) -> tuple[Role, str]:
     """Return which set a name speaks of, and the rest of the name.
 
-    Examples
-    --------
     >>> role_of("y_val"), role_of("test-logits"), role_of("logits")
     (('calibration', 'y'), ('test', 'logits'), ('rows', 'logits'))
     >>> role_of("calibration.logits"), role_of("out-of-time probs")
@@ -60,8 +58,6 @@ def is_training(name: str) -> bool:
 def further_sets(names: Iterable[str]) -> set[str]:
     """Return names of a second set to tune or to test, such as ``holdout`` beside ``test``.
 
-    Examples
-    --------
     >>> further_sets(["val_y", "test_y", "holdout_y"]), further_sets(["val_y", "holdout_y"])
     ({'holdout_y'}, set())
     """
@@ -91,8 +87,6 @@ def rows_of_sets(column: Column, *, by_user: bool = False) -> Parting | None:
     Rows of a training set are left out, as a calibrator is fitted on rows that the model has not
     seen, and those of a further test set. Where one other set is left, its rows are one set.
 
-    Examples
-    --------
     >>> column = Column("split", np.array([0, 1, 2, 1], np.int32), ("train", "val", "test"))
     >>> {role: rows.tolist() for role, rows in rows_of_sets(column).rows.items()}
     {'calibration': [False, True, False, True], 'test': [False, False, True, False]}
@@ -154,8 +148,6 @@ def _of_two(
 ) -> tuple[list[str | None], tuple[str, ...]]:
     """Return the sets of two cells by one of them, by the heading, or in order, which is doubted.
 
-    Examples
-    --------
     >>> _of_two("split", ["fold 9", "test"], [None, "test"])
     (['calibration', 'test'], ())
     >>> _of_two("holdout", ["0", "1"], [None, None])
@@ -178,8 +170,6 @@ def _of_two(
 def flag_of(name: str) -> str | None:
     """Return of which set a column of yes and no says by its name whether rows are in it.
 
-    Examples
-    --------
     >>> flag_of("is_test"), flag_of("Holdout"), flag_of("test"), flag_of("is_valid")
     ('test', 'test', None, None)
     """

@@ -328,8 +328,6 @@ SEVERAL = (
 def folded(text: str) -> str:
     """Return a text in small letters, without accents and blanks around it.
 
-    Examples
-    --------
     >>> folded(" Gekündigt "), folded("Größe")
     ('gekundigt', 'grosse')
     """
@@ -344,8 +342,6 @@ def folded(text: str) -> str:
 def spans_of(name: str) -> list[tuple[int, int]]:
     """Return where the words of a heading begin and end.
 
-    Examples
-    --------
     >>> [("pYes_30d")[start:end] for start, end in spans_of("pYes_30d")]
     ['p', 'Yes', '30', 'd']
     """
@@ -356,8 +352,6 @@ def spans_of(name: str) -> list[tuple[int, int]]:
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a heading, folded.
 
-    Examples
-    --------
     >>> words_of("Predicted-Risk (%)"), words_of("scoreV2"), words_of("rückfall_30d")
     (('predicted', 'risk', '%'), ('score', 'v', '2'), ('ruckfall', '30', 'd'))
     """
@@ -367,8 +361,6 @@ def words_of(name: str) -> tuple[str, ...]:
 def is_owner(words: Iterable[str]) -> bool:
     """Return whether a heading is of something that several rows may belong to, by name or number.
 
-    Examples
-    --------
     >>> is_owner(["patient"]), is_owner(["loan", "no"]), is_owner(["loan"]), is_owner(["mrn"])
     (True, True, False, True)
     """
@@ -387,8 +379,6 @@ def is_no_quantity(words: Iterable[str]) -> bool:
 def key_of(name: str) -> str:
     """Return the spelling in which whole names are compared.
 
-    Examples
-    --------
     >>> key_of(" True-Label "), key_of("rowIndex")
     ('true_label', 'row_index')
     """
@@ -400,11 +390,6 @@ def begins(words: Iterable[str], stems: tuple[str, ...]) -> bool:
     """Return whether a word begins with one of some stems, or a long word contains a long one.
 
     A stem of up to three letters must be the whole word.
-
-    Examples
-    --------
-    >>> begins(["kaufwahrscheinlichkeit"], SCORE_STEMS), begins(["ages"], ("age",))
-    (True, False)
     """
     long, inside = _longer(stems)
     return any(w in stems or w.startswith(long) or any(s in w for s in inside) for w in words)
@@ -418,8 +403,6 @@ def _longer(stems: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 def one_yes(keys: Sequence[str]) -> list[str]:
     """Return folded texts, where they say yes and no in more than one way each as the first does.
 
-    Examples
-    --------
     >>> one_yes(["no", "y", "yes", ""]), one_yes(["yes", "no", "perhaps"])
     (['no', 'y', 'y', ''], ['yes', 'no', 'perhaps'])
     """
@@ -438,8 +421,6 @@ def missing_among(keys: Iterable[str]) -> frozenset[str]:
 def set_of(text: str) -> str | None:
     """Return which set a name or a cell names: calibration, test, training, or none.
 
-    Examples
-    --------
     >>> set_of("val"), set_of("Test set"), set_of("train"), set_of("test site"), set_of("oot")
     ('calibration', 'test', 'training', None, 'test')
     >>> set_of("In-sample"), set_of("Build"), set_of("Score")
@@ -456,8 +437,6 @@ def set_of(text: str) -> str | None:
 def sets_of(texts: Sequence[str]) -> list[str | None]:
     """Return which set each of the different cells of a column names, as `set_of`.
 
-    Examples
-    --------
     >>> sets_of(["development", "validation"]), sets_of(["train", "development", "test"])
     (['training', 'calibration'], ['training', 'calibration', 'test'])
     """
@@ -476,8 +455,6 @@ def sets_of(texts: Sequence[str]) -> list[str | None]:
 def set_words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name, of which those of a set that are several count as one.
 
-    Examples
-    --------
     >>> set_words_of("out-of-time probs"), set_words_of("train sample")
     (('oot', 'probs'), ('train', 'sample'))
     """
@@ -496,8 +473,6 @@ def is_called_odds(name: str) -> bool:
 def are_weights(words: Iterable[str]) -> bool:
     """Return whether a heading is of weights of rows, not of bodies and goods.
 
-    Examples
-    --------
     >>> [are_weights(words_of(name)) for name in ("sample_weight", "ipw", "weight_kg", "weights")]
     [True, True, False, True]
     """

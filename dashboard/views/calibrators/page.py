@@ -23,7 +23,6 @@ from dashboard.compute.comparison import (
 from dashboard.compute.processes import MOST_RESTARTS
 from dashboard.compute.split import slicings_for
 from dashboard.document.blocks import Cell, Row, Table
-from dashboard.figures.comparison import dot_plot
 from dashboard.readers.upload import N_FOLDS
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
@@ -38,13 +37,13 @@ from dashboard.texts.methods import method_name
 from dashboard.texts.reliability import panel_line
 from dashboard.texts.rows import say_rows
 from dashboard.texts.subject import data_subject
-from dashboard.views.calibrators.document import note_of
+from dashboard.views.calibrators.document import note_of, picture_of
 from dashboard.widgets import address, calibrator_choice, diagrams
 from dashboard.widgets import comparison as contest_conclusion
 from dashboard.widgets.blocks import write
 from dashboard.widgets.diagrams import Panel, show_panels
 from dashboard.widgets.downloads import file_name, offer_table
-from dashboard.widgets.graph import choose_columns_on_phones, show_graph
+from dashboard.widgets.graph import choose_columns_on_phones
 from dashboard.widgets.headline import show_design
 from dashboard.widgets.links import show_link
 from dashboard.widgets.long_work import ResultPlace
@@ -252,11 +251,8 @@ def _show_contest(scene: Scene, shown: _Shown, *, intervals: bool) -> None:
 def _show_dots(scene: Scene, shown: _Shown, findings: Findings) -> None:
     changes = {place: one.change for place, one in findings.items() if one.change is not None}
     among, measure = shown.contestants, shown.measure
-    names = [words.marked(method_name(one.key), advised=one.key == shown.advised) for one in among]
-    figure = dot_plot(among, names, measure, scene.palette, changes)
-    ranks = shown.picks is not None
-    caption = words.dots_caption(measure, among, ranks=ranks, intervals=bool(changes))
-    show_graph("Calibrators with intervals" if findings else "Calibrators", figure, caption)
+    ranks, advised = shown.picks is not None, shown.advised
+    write(picture_of(scene, among, measure, changes, advised=advised, ranks=ranks))
     if findings:
         write(_changes_table(shown, findings))
 

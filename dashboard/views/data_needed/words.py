@@ -149,13 +149,7 @@ def _before(curves: LearningCurves, measure: str) -> float:
 
 
 def rounded(n_rows: float) -> str:
-    """Return a number of rows with two digits that count.
-
-    Examples
-    --------
-    >>> rounded(814.3)
-    '810'
-    """
+    """Return a number of rows with two digits that count."""
     return f"{float(f'{n_rows:.2g}'):,.0f}"
 
 

@@ -115,8 +115,6 @@ def notes_of_calibrator(method: Method) -> str:
 def section(of: object, name: str) -> str:
     """Return a section of a docstring as plain text; "" where there is none.
 
-    Examples
-    --------
     >>> section(calibcore.metrics.ece, "Notes").endswith("empty bins weigh nothing.")
     True
     """

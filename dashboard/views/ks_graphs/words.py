@@ -73,8 +73,6 @@ def how_to_read(*, expert: bool = False) -> str:
 def titled(title: str, *, expert: bool = False) -> str:
     """Return a title of a graph or of its axis in the words of the reader.
 
-    Examples
-    --------
     >>> titled("Share of rows, lowest score first", expert=True)
     'Fractile of rows, lowest score first'
     """

@@ -332,8 +332,6 @@ def repeated(collected: Collected) -> str:
 def _lines(numbers: Sequence[int]) -> str:
     """Name some lines.
 
-    Examples
-    --------
     >>> _lines([3]), _lines([3, 7, 9])
     ('Line 3', 'Lines 3, 7 and 9')
     """

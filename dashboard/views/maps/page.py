@@ -82,9 +82,9 @@ def show(scene: Scene) -> None:
 def _show_notes(
     scene: Scene, curves: list[NamedCurve], *, on_classes: bool, knows_groups: bool
 ) -> None:
-    """Say which curves fall, and what the curves are of."""
-    note = words.falls_note([c.name for c in curves if c.curve.falls], expert=scene.expert)
-    if note:
+    """Say where the map is flat, which curves fall, and what the curves are of."""
+    falls = words.falls_note([c.name for c in curves if c.curve.falls], expert=scene.expert)
+    for note in filter(None, (words.flat_note(results.moved(scene)), falls)):
         st.markdown(f":material/warning: {note}")
     if on_classes:
         inside = words.INSIDE if any(one.chosen for one in curves) else words.NO_CURVE

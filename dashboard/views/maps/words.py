@@ -27,6 +27,9 @@ from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown, listing, of_100, percent, points, took
 from dashboard.texts.rows import rows_of, say_rows, says_rows
 
+_WIDE = 0.05
+"""Width of a range of scores from which on it is said that it is flat."""
+
 _SHORT = 12
 """Letters of a name where there is little room, at most."""
 
@@ -170,6 +173,17 @@ def movement_sentence(
     if not expert:
         return text
     return f"{text} Mean change: {points(moved.mean_shift, n_rows, signed=True)}."
+
+
+def flat_note(moved: Movement) -> str:
+    """Return which scores a calibrator makes one; nothing where it keeps them apart."""
+    if moved.flat is None or moved.flat[1] - moved.flat[0] < _WIDE:
+        return ""
+    low, high, one = (percent(value, moved.n_samples) for value in moved.flat)
+    return (
+        f"Flat from {low} to {high}: all scores there become {one} ({rows_of(moved.n_flat)}), so"
+        " their order is lost."
+    )
 
 
 def falls_note(names: list[str], *, expert: bool) -> str:

@@ -59,13 +59,6 @@ def paper_cells(
     ``n_samples``: rows of the test set, by which the number of decimals is chosen; one more than
     elsewhere, as values of one row are close to each other, and as many as the papers have.
     ``pending``: whether some cells are not computed yet, so that none can be marked as the best.
-
-    Examples
-    --------
-    >>> from calibcore.metrics import METRICS
-    >>> ece = next(one for one in METRICS if one.key == "ece")
-    >>> [one.text for one in paper_cells([TableCell(0.0512), None], ece, 100)] == ['5.12', DASH]
-    True
     """
     values = [None if one is None else one.value for one in cells]
     blank = PENDING if pending else DASH
@@ -148,22 +141,7 @@ _LEVELS = {True: "yes", False: "no", None: ""}
 
 
 def paper_markdown(table: PaperTable) -> str:
-    r"""Write the table as Markdown: the best bold, the second best underlined.
-
-    Examples
-    --------
-    >>> cells = PaperCell("5.12"), PaperCell("0.64", "best", "0.5 to 0.8", level=True)
-    >>> rows = (("Net_1", "100 rows", cells),)
-    >>> print(paper_markdown(PaperTable("ECE (%)", ("Uncalibrated", "Spline"), rows, "Note.")))
-    **ECE (%)**
-    <BLANKLINE>
-    | Model | Uncalibrated | Spline |
-    | :--- | ---: | ---: |
-    | Net\_1 | 5.12 | **0.64**° (0.5 to 0.8) |
-    <BLANKLINE>
-    Note.
-    <BLANKLINE>
-    """
+    """Write the table as Markdown: the best bold, the second best underlined."""
     heads = ["Model", *(_markdown_text(name) for name in table.columns)]
     lines = [
         f"**{_markdown_text(table.heading)}**",
@@ -211,40 +189,12 @@ _LATEX = {
 
 
 def latex_text(text: str) -> str:
-    r"""Write text so that LaTeX shows it as it is.
-
-    Examples
-    --------
-    >>> print(latex_text("50% of net_1 & \\x"))
-    50\% of net\_1 \& \textbackslash{}x
-    """
+    """Write text so that LaTeX shows it as it is."""
     return "".join(_LATEX.get(sign, sign) for sign in " ".join(text.split()))
 
 
 def paper_latex(table: PaperTable) -> str:
-    r"""Write the table as LaTeX that needs booktabs and graphicx; it is never wider than a line.
-
-    Examples
-    --------
-    >>> cells = PaperCell("5.12"), PaperCell("0.64", "best", level=True)
-    >>> rows = (("Net_1", "100 rows", cells),)
-    >>> print(paper_latex(PaperTable("ECE (%)", ("Uncalibrated", "Spline"), rows, "Note.")))
-    % \usepackage{booktabs,graphicx}
-    \begin{table}
-      \centering
-      \footnotesize
-      \setlength{\tabcolsep}{3pt}
-      \caption{ECE (\%). Note.}
-      \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{\begin{tabular}{lrr}
-        \toprule
-        Model & Uncalibrated & Spline \\
-        \midrule
-        Net\_1 & 5.12 & \textbf{0.64}$^\circ$ \\
-        \bottomrule
-      \end{tabular}}
-    \end{table}
-    <BLANKLINE>
-    """
+    """Write the table as LaTeX that needs booktabs and graphicx; it is never wider than a line."""
     signs = {"best": r"\textbf{%s}", "second": r"\underline{%s}", "": "%s"}
     body = []
     for name, _, cells in table.rows:

@@ -17,6 +17,7 @@ from dashboard.figures import class_picture
 from dashboard.figures.models import measure_figure, plane_figure
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.readers import Upload
+from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import csv_of, models_table
@@ -48,6 +49,7 @@ from dashboard.widgets.diagrams import Panel, show_panels
 from dashboard.widgets.downloads import file_name, offer_table
 from dashboard.widgets.graph import choose_columns_on_phones, show_graph
 from dashboard.widgets.headline import show_subject
+from dashboard.widgets.links import show_link
 from dashboard.widgets.long_work import LongWork, ResultPlace
 
 MEASURES = ("ks_error", "ece", "event_nll", "event_brier", "miscalibration")
@@ -133,6 +135,7 @@ def _sampled(scene: Scene) -> list[Named]:
         offered = {} if scene.sample is None else {one.name: one for one in mates(scene.sample)}
     if not offered:
         st.info(words.NO_MATES, icon=":material/info:")
+        show_link("models", words.MATES_LINK, sample=samples()[0].name)
         return []
     chosen = address.choose_several(
         words.SAMPLES,

@@ -145,10 +145,7 @@ def in_order_of(first: Upload, other: Upload) -> Upload:
 
     As it came where no column names the rows of both; IDs that only count the rows name none.
 
-    Raises
-    ------
-    CalibrationInputError
-        Some rows of the first model are not in the other file.
+    Raises `CalibrationInputError` where some rows of the first model are not in the other file.
     """
     orders = {
         role: _order(first.ids.get(role, {}), ids, rows.n_samples)
@@ -356,15 +353,6 @@ def numbers_in(names: Sequence[str]) -> tuple[list[float], str]:
 
     Of the numbers that differ between all names, the last; where the names do not agree, 1, 2, 3
     and no word.
-
-    Examples
-    --------
-    >>> numbers_in(["resnet110_epoch2_seed7.npz", "resnet110_epoch10_seed7.npz"])
-    ([2.0, 10.0], 'epoch')
-    >>> numbers_in(["decay-1e-4.csv", "decay-0.01.csv"])
-    ([0.0001, 0.01], 'decay')
-    >>> numbers_in(["first.npz", "last.npz"])
-    ([1.0, 2.0], '')
     """
     stems = [name.rsplit(".", 1)[0] or name for name in names]
     numbers_by_name = [list(_NUMBER.finditer(stem)) for stem in stems]
@@ -405,10 +393,7 @@ def follow(scene: Scene, members: Sequence[Member], progress: Progress) -> list[
     ``scene``: the event, the bins, the split and the filter of the rows. ``members``: the networks,
     of the same rows. ``progress``: told the share done.
 
-    Raises
-    ------
-    CalibrationInputError
-        Files without the logits or probabilities of all classes.
+    Raises `CalibrationInputError` for files without the logits or probabilities of all classes.
     """
     at, checkpoints = _tempered(scene, members), []
     for place, one in enumerate(members):

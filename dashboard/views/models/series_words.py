@@ -177,8 +177,6 @@ def _entropy(checkpoints: Sequence[Checkpoint], name: str) -> str:
 def per_class(value: float, n_samples: int) -> str:
     """Write a mean over classes, which is smaller the more there are: two decimals more.
 
-    Examples
-    --------
     >>> per_class(0.00948, 10_000)
     '0.948%'
     """

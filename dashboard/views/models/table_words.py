@@ -63,16 +63,7 @@ _UNITS: dict[Unit, str] = {"share": " (%)", "nats": " (nats)"}
 
 
 def heading(measure: Measure, event: str) -> str:
-    """Return what stands in the cells, with its unit; plain text.
-
-    Examples
-    --------
-    >>> from calibcore.metrics import METRICS
-    >>> names = {one.key: heading(one, "Top prediction") for one in METRICS}
-    >>> names["ece"], names["nll"], names["calibration_gain"]
-    ('Top prediction: ECE, equal-width bins (%)', 'NLL, all classes (nats)', \
-'Calibration gain, all classes (%)')
-    """
+    """Return what stands in the cells, with its unit; plain text."""
     unit = " (%)" if in_percent(measure) else _UNITS.get(measure.unit, "")
     if isinstance(measure, EventMeasure):
         return f"{event}: {measure.name}{unit}"
@@ -107,14 +98,7 @@ def gain_note(measure: Measure, keys: Sequence[str]) -> str:
 
 
 def short_names(keys: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Return names of columns for print, and what they stand for.
-
-    Examples
-    --------
-    >>> short_names(["none", "spline.n_knots=14", "spline"])
-    (('Uncal.', 'Spline 1', 'Spline 2'), \
-'Uncal.: Uncalibrated; Spline 1: Spline (knots 14); Spline 2: Spline.')
-    """
+    """Return names of columns for print, and what they stand for."""
     plain = [_PRINTED.get(method_of(key), SHORT_NAMES[method_of(key)]) for key in keys]
     names = [
         name if plain.count(name) == 1 else f"{name} {plain[: place + 1].count(name)}"

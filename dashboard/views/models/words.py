@@ -39,6 +39,7 @@ NO_MATES = (
     "No other example has the same test labels. The Fashion CNN examples share theirs. Or"
     " choose **Your file** on the left and upload one file per model."
 )
+MATES_LINK = "Compare the Fashion CNN examples"
 NO_FILES = (
     "Upload the file of at least one further model: the same rows, in the same order or with a"
     " column of row IDs, with the same labels."
@@ -141,15 +142,7 @@ def _after(names: Sequence[str], results: Sequence[SetResult], method: str) -> s
 
 
 def still_off(off: Sequence[str], n_models: int) -> str:
-    """Return in which models miscalibration is still detected, by name where they are few.
-
-    Examples
-    --------
-    >>> still_off(["a"], 3)
-    'miscalibration still detected in a (1 of 3)'
-    >>> still_off(["a", "b"], 2)
-    'miscalibration still detected in both models'
-    """
+    """Return in which models miscalibration is still detected, by name where they are few."""
     if not off:
         return "no miscalibration detected"
     which = f"{len(off)} of {n_models} models"

@@ -1,4 +1,4 @@
-"""The subgroups of one grouping: which is worst, and the table."""
+"""The subgroups of one grouping: which is worst, the picture, and the table."""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +8,9 @@ import numpy as np
 
 from calibcore.subgroups import JointScreen, Places, SliceScreen, SliceShares
 from calibcore.verdict import DETECTION_LEVEL
+from dashboard.compute.figures import draw_slices
 from dashboard.compute.subgroups import SubgroupResults, find_drift, find_slices
-from dashboard.document.blocks import Cell, Row, Sentences, Table, finite
+from dashboard.document.blocks import Cell, Picture, Pictures, Row, Sentences, Table, finite
 from dashboard.scene import Scene
 from dashboard.texts.advice import drift_line, drifts
 from dashboard.texts.numbers import p_words, percent, pp, span
@@ -28,10 +29,10 @@ Accuracies = tuple[SliceShares | None, SliceShares | None]
 
 def document(
     scene: Scene, by: str, shown: Places | None = None, *, after_first: bool = True
-) -> tuple[Sentences, Table, Sentences]:
-    """Return which subgroup is worst and how many are miscalibrated, the table, and its note.
+) -> tuple[Sentences, Pictures, Table, Sentences]:
+    """Return which subgroup is worst and how many are miscalibrated, picture, table, and its note.
 
-    ``by``: what they are by. ``shown``: those in the table, by their places; None for all.
+    ``by``: what they are by. ``shown``: those in both, by their places; None for all.
     ``after_first``: whether the worst after calibration is meant, except over time.
     """
     slices, prediction = find_slices(scene, by), scene.event_words.prediction
@@ -49,15 +50,21 @@ def document(
         )
         line = drift_line(by, drift.slicing.shown, sides, expert=scene.expert, alone=alone)
         lines = [line.replace("**", ""), *lines] if drift.detected else [*lines, line]
+    places = order if shown is None else shown
+    caption = words.dots_caption(*screens)
+    if slicing.in_time:
+        caption = f"{caption} {words.worst_caption(slicing.shown, slices.before)}"
+    picture = Picture("subgroups", caption, draw_slices(scene, slices, places))
     table = slice_table(
         by, slicing.shown, screens, (slices.right, slices.right_after),
-        (order if shown is None else shown).tolist(), prediction=prediction, expert=scene.expert,
+        places.tolist(), prediction=prediction, expert=scene.expert,
     )  # fmt: skip
     note = words.table_note(first, order.size, by=by, worst_first=not slicing.in_time)
     notes = (" ".join((note, *words.missing(scene.upload, by))),)
     about = words.about(first, expert=scene.expert)
     return (
         Sentences(f"worst {by}", tuple(lines), headline=True),
+        Pictures(f"gaps {by}", (picture,)),
         table,
         Sentences(f"note {by}", notes, help=about, small=True),
     )

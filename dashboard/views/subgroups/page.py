@@ -5,9 +5,7 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from calibcore.subgroups import Places, SliceScreen
 from dashboard.compute.advice import drift_step_of
-from dashboard.compute.figures import draw_slices
 from dashboard.compute.split import ways
 from dashboard.compute.subgroups import (
     SubgroupResults,
@@ -17,7 +15,7 @@ from dashboard.compute.subgroups import (
     worst_grouping,
 )
 from dashboard.compute.verdict import groups_of
-from dashboard.document.blocks import Sentences, Table
+from dashboard.document.blocks import Pictures, Sentences, Table
 from dashboard.figures.plotly_json import Titles
 from dashboard.figures.subgroups import ROW, score_histogram
 from dashboard.scene import Scene
@@ -67,7 +65,7 @@ def show(scene: Scene) -> None:
         size = YEAR if slices.slicing.in_time else PAGE
         start = choose_page(order.size, size, "slices_page")
     shown = order[start : start + size]
-    worst, table, note = document(scene, by, shown, after_first=after_first)
+    worst, picture, table, note = document(scene, by, shown, after_first=after_first)
     with top:
         write(worst)
         drift = find_drift(scene, by) if slices.slicing.in_time else None
@@ -78,7 +76,7 @@ def show(scene: Scene) -> None:
             if counted:
                 st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
             st.markdown(say_rows(groups_of(scene).over_all()))
-    _show_slices(scene, slices, shown, table, note)
+    _show_slices(scene, picture, table, note, in_time=slices.slicing.in_time)
     if scene.upload.summary is None:
         _show_rows(scene)
     else:
@@ -102,7 +100,7 @@ def _choose_way(scene: Scene) -> str:
 
 def _choose_side(results: SubgroupResults) -> bool:
     """Show which side's worst come first, where the sides differ; return True for after."""
-    if _after(results) is None:
+    if results.after is results.before:
         return False
     chosen = address.choose(
         st.segmented_control,
@@ -114,10 +112,6 @@ def _choose_side(results: SubgroupResults) -> bool:
         label_visibility="collapsed",
     )
     return chosen == "after"
-
-
-def _after(results: SubgroupResults) -> SliceScreen | None:
-    return None if results.after is results.before else results.after
 
 
 def _offer_part(results: SubgroupResults) -> None:
@@ -156,20 +150,15 @@ def _columns(scene: Scene) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def _show_slices(
-    scene: Scene, results: SubgroupResults, shown: Places, table: Table, note: Sentences
+    scene: Scene, picture: Pictures, table: Table, note: Sentences, *, in_time: bool
 ) -> None:
-    slicing = results.slicing
-    if slicing.in_time:
+    if in_time:
         left, right = st.container(), st.container()
     else:
         with st.container(key="narrow_slices"):
             left, right = _columns(scene)
     with left:
-        figure = draw_slices(scene, results, shown)
-        caption = words.dots_caption(results.before, _after(results))
-        if slicing.in_time:
-            caption = f"{caption} {words.worst_caption(slicing.shown, results.before)}"
-        show_graph(words.PICTURE, figure, caption)
+        write(picture)
     with right:
         st.html(_RULES)
         with st.container(key="slices_table"):

@@ -23,7 +23,7 @@ BY_HELP = (
 OPEN, OPEN_PLACE = "Filter all pages to", "Choose a subgroup"
 OPEN_HELP = "Only subgroups with rows in both sets are listed."
 ORDERS = {"after": "Worst after", "before": "Worst before"}
-PICTURE, SUBGROUP = "Subgroups", "Subgroup"
+SUBGROUP = "Subgroup"
 ALL_GROUPINGS = "All groupings together:"
 NO_CLASSES = (
     "This file has one score per row and no class probabilities, so rows cannot be grouped by"
