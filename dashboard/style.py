@@ -56,6 +56,7 @@ table.changes th:first-child { min-width: 7rem; }
 table.changes span { white-space: nowrap; }
 table.measures .group th { font-weight: 600; padding-top: 1.25rem; text-align: left; }
 table.measures summary { cursor: pointer; }
+table.measures th:has(details) { min-width: 7.25rem; }
 table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size: 0.875rem; }
 [data-testid="stMultiSelect"] div:has(> [data-testid="stMultiSelectTagsContainer"]) {
   max-height: none;
