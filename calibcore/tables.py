@@ -15,9 +15,6 @@ from calibcore.grouping import groupings_of, numbers_of
 from calibcore.validation import Labels
 from calibcore.weights import SampleWeight
 
-_OFF_ONE = 1e-3
-"""By so much a row of probabilities may miss 1, as for `LogitSet.from_probabilities`."""
-
 _OFF_100 = 5
 """By so much a row of percentages may miss 100: each may be a whole number."""
 
@@ -50,8 +47,9 @@ def rows_of(
 
     Notes
     -----
-    Rows between 0 and 1 that each sum to 1 within 0.001 are probabilities; rows between 0 and 100
-    that each sum to 100 within 5 are percentages, and refused; all others are logits.
+    Rows between 0 and 1, but for rounding, that each sum to 1 within 0.001 are probabilities; rows
+    between 0 and 100 that each sum to 100 within 5 are percentages, and refused; all others are
+    logits.
 
     Columns called 2, 0, 1 are classes 2, 0 and 1, whatever their places. So are columns called p2,
     p0, p1 where every outcome is one of these numbers.
@@ -96,7 +94,9 @@ def _with_columns(
 def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
     if outcomes is None:
         raise CalibrationInputError("outcomes", "none", "what came true of each row")
-    table, truth = validation.array_of(data, "data"), validation.array_of(outcomes, "outcomes")
+    # Copies, as a result is looked at again when the arrays may hold other rows.
+    table = np.array(validation.array_of(data, "data"))
+    truth = np.array(validation.array_of(outcomes, "outcomes"))
     if table.ndim not in {1, 2}:
         kind = f"a {type(data).__name__}" if table.ndim == 0 else f"an array of shape {table.shape}"
         wanted = "one score per row, or one row of all classes each"
@@ -185,13 +185,14 @@ def _by_number(truth: NDArray[Any], names: Sequence[str]) -> Labels | None:
 
 
 def are_probabilities(table: NDArray[Any]) -> bool:
-    """Return whether every row lies between 0 and 1 and sums to 1."""
+    """Return whether every row lies between 0 and 1 and sums to 1, but for rounding."""
     if table.dtype.kind not in "bfiu" or not len(table):
         return False
     # Written so that NaN is outside.
-    if not (table.min() >= 0 and table.max() <= 1):
+    off = validation.SUM_TOLERANCE
+    if not (table.min() >= -validation.ROUNDING and table.max() <= 1 + off):
         return False
-    return bool((np.abs(table.sum(axis=1, dtype=np.float64) - 1) <= _OFF_ONE).all())
+    return bool((np.abs(table.sum(axis=1, dtype=np.float64) - 1) <= off).all())
 
 
 def are_percentages(table: NDArray[Any]) -> bool:

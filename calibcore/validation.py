@@ -20,6 +20,9 @@ _Marks = NDArray[np.bool_] | np.bool_
 SUM_TOLERANCE = 1e-3
 """How far a row of probabilities may be from summing to 1."""
 
+ROUNDING = 1e-6
+"""How far below 0 a probability of a row may be, as differences of float32 are."""
+
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?", re.ASCII)
 
 _BITS_OF_1 = np.float64(1).view(np.uint64)
@@ -181,7 +184,8 @@ def _refuse_logits(array: Logits) -> None:
 def probabilities(values: ArrayLike) -> Floats:
     """Check class probabilities: in [0, 1], each row summing to 1 within ``SUM_TOLERANCE``.
 
-    What rounding has lifted above 1 in such a row, as in means of float32, becomes 1.
+    What rounding has lifted above 1 in such a row, as in means of float32, becomes 1; what it has
+    left below 0, as in 1 - 0.9 - 0.1, by at most ``ROUNDING``, becomes 0.
     """
     array = np.asarray(matrix(values, "probabilities"), dtype=np.float64)
     sums, highest = np.empty(len(array)), np.uint64(0)
@@ -192,12 +196,13 @@ def probabilities(values: ArrayLike) -> Floats:
         return array
     lowest = array.min(axis=1)
     _refuse_where(np.isnan(sums), "probabilities", "NaN", "a number in every cell")
-    _refuse_where(lowest < 0, "probabilities", f"{lowest.min():.4g}", "nothing below 0")
+    below = lowest < -ROUNDING
+    _refuse_where(below, "probabilities", f"{lowest.min():.4g}", "nothing below 0")
     off = np.abs(sums - 1) > SUM_TOLERANCE
     if off.any():
         worst = sums[np.argmax(np.abs(sums - 1))]
         _refuse_where(off, "probabilities", f"a sum of {worst:.4g}", "rows that sum to 1")
-    return np.minimum(np.abs(array), 1.0)  # -0.0 becomes 0.0
+    return np.clip(array, 0.0, 1.0) + 0.0  # -0.0 becomes 0.0
 
 
 def are_probabilities(highest: np.uint64, sums: Floats) -> bool:

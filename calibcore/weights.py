@@ -135,7 +135,7 @@ def weights_of(sample_weight: SampleWeight, n_rows: int) -> RowWeights | None:
 
 
 def _numbers(values: ArrayLike) -> Floats:
-    array = np.asarray(validation.real_array(values, "sample_weight"), dtype=np.float64)
+    array = np.array(validation.real_array(values, "sample_weight"), dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         text = f"an array of shape {array.shape}"
         raise CalibrationInputError("sample_weight", text, "one weight a row")

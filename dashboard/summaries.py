@@ -1,9 +1,11 @@
 """Summaries of rows: their columns checked, files added up, and what no summary can show."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import reduce
+from itertools import chain, count
 from operator import add
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -125,16 +127,31 @@ def added_up(files: Sequence[Parsed]) -> Upload | None:
 
     Raises `FileError` where some are and some are not, or one is damaged.
     """
-    tables = {
-        file.name: file.body for file in files if isinstance(file.body, Table) and file.body.summary
-    }
+    tables = [
+        (file.name, file.body)
+        for file in files
+        if isinstance(file.body, Table) and file.body.summary
+    ]
     if not tables:
         return None
     if len(tables) < len(files):
         wanted = "summaries alone, or files of rows alone"
         raise FileError("files", "summaries beside files of rows", wanted)
-    summaries = {name: summary_of_table(table, name) for name, table in tables.items()}
+    summaries: dict[str, AnySummary] = {}
+    for name, table in tables:
+        summaries[another(name, summaries)] = summary_of_table(table, name)
     return upload_of(summaries, digest_of([file.digest for file in files]))
+
+
+def another(name: str, taken: Container[str]) -> str:
+    """Return the name of a file if it is not taken; else with a number.
+
+    >>> another("week.parquet", ["week.parquet", "week (2).parquet"])
+    'week (3).parquet'
+    """
+    path = PurePath(name)
+    numbered = (f"{path.stem} ({k}){path.suffix}" for k in count(2))
+    return next(one for one in chain([name], numbered) if one not in taken)
 
 
 def upload_of(summaries: Mapping[str, AnySummary], digest: str) -> Upload:

@@ -44,11 +44,21 @@ def series_of_summaries(files: Sequence[Path], n_resamples: int) -> bool:
     if len(files) < 2 or not are_summaries(files):
         wanted = "two summaries or more, as fractile summarise writes them"
         raise CalibrationInputError("files", "no series", wanted)
-    parts = {path.stem: read_summaries([path]).whole for path in sorted(files)}
+    parts = {name: read_summaries([path]).whole for path, name in _names(sorted(files)).items()}
     periods, drift = in_time(parts, n_resamples=n_resamples)
     console = Lines()
     write(console, *reversed(series_blocks(periods, drift, expert=True)))
     return drifts(drift)
+
+
+def _names(files: Sequence[Path]) -> dict[Path, str]:
+    """Name files by their stems, and by as many of their folders as tell them apart."""
+    parts = {path: (*path.absolute().parent.parts, path.stem) for path in files}
+    for n_parts in range(1, max(map(len, parts.values())) + 1):
+        names = {path: "/".join(its[-n_parts:]) for path, its in parts.items()}
+        if len({*names.values()}) == len(files):
+            return names
+    return {path: str(path) for path in files}  # which differ in their endings alone
 
 
 def summarise_files(

@@ -88,6 +88,15 @@ def test_a_summary_that_is_brought_says_what_its_rows_do() -> None:
     assert "Single rows, such as those behind a bin" in said
 
 
+def test_two_summaries_of_one_name_are_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counted, "_MOST_ROWS", 0)
+    files = (("week.parquet", write_summary(day(k))) for k in (0, 2))
+    page = open_upload(*files, path="models")
+    check_opens(page)
+    said = " ".join(bodies(page)).replace("\\", "")
+    assert "since week (2) scores are too high" in said
+
+
 def test_a_filter_keeps_one_group(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counted, "_MOST_ROWS", 0)
     chosen = {"only": "region", "only_which": "eu", "method": "platt"}

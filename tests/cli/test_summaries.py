@@ -169,6 +169,13 @@ def test_days_are_a_series_with_a_trend(tmp_path: Path) -> None:
     assert "since day3 scores are too high by" in lines[-1]
     calm = run("series", *(tmp_path / f"day{k}.parquet" for k in range(3)))
     assert (calm.exit_code, "Drift over the files: none detected" in calm.stdout) == (0, True)
+    weeks = [tmp_path / f"date={k}" / "week.parquet" for k in (1, 3)]
+    for number, path in enumerate(weeks):
+        path.parent.mkdir()
+        path.write_bytes((tmp_path / f"day{3 * number}.parquet").read_bytes())
+    alike = run("series", *weeks)
+    assert (alike.exit_code, "date=1/week" in alike.stdout) == (found.exit_code, True)
+    assert "date=3/week" in alike.stdout
     alone = run("series", tmp_path / "day1.parquet")
     assert (alone.exit_code, "two summaries or more" in alone.stderr) == (2, True)
 

@@ -141,3 +141,26 @@ def test_a_notebook_shows_the_measures_as_a_table(rng: np.random.Generator) -> N
     assert f"<td>{result.test.compare('ks_error').before:.4g}</td>" in line
     (line,) = (one for one in lines if "<th>nll</th>" in one)
     assert line.count("<td>\u2013</td>") == 3
+
+
+@pytest.mark.parametrize("n_classes", [1, 3])
+def test_a_result_stays_when_the_arrays_it_was_made_of_are_used_again(n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    table = rng.dirichlet([1, 1, 1], 300)
+    data = table[:, 0].copy() if n_classes == 1 else table
+    truth, weights = rng.integers(0, min(n_classes, 2) + 1, 300), rng.gamma(2, size=300)
+    result = audit(
+        data, truth, sample_weight=weights, calibrator="platt" if n_classes == 1 else None
+    )
+    before = result.to_json()
+    wanted = audit(
+        data.copy(),
+        truth.copy(),
+        sample_weight=weights.copy(),
+        calibrator=result.request.calibrator,  # type: ignore[union-attr]
+    ).intervals("event_brier", n_resamples=50)
+    data[:], truth[:], weights[:] = 0.5, 0, 1
+    assert result.to_json() == before
+    assert result.intervals("event_brier", n_resamples=50).find("event_brier") == wanted.find(
+        "event_brier"
+    )

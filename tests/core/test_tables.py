@@ -86,6 +86,26 @@ def test_probabilities_are_told_from_logits_in_whatever_they_are_kept(
     assert_array_equal(rows.labels, [0, 1, 0])
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_rounding_leaves_outside_0_to_1_makes_no_logits_of_probabilities(dtype: type) -> None:
+    ninth, tenth = dtype(0.9), dtype(0.1)
+    table: Any = np.array(
+        [[0.6, 0.3, 0.1]] * 70 + [[ninth, tenth, 1 - ninth - tenth]] * 30, dtype=dtype
+    )
+    table[-1] = [0.9, 0.1, -1e-8]
+    table[0] = [np.nextafter(dtype(1), dtype(2)), 0, 0]
+    assert table.min() < 0
+    assert table.max() > 1
+    rows = rows_of(table, [0] * 100)
+    assert isinstance(rows, LogitSet)
+    assert rows.values_kind == "probabilities"
+    assert_allclose(rows.probabilities, np.clip(table, 0, 1), atol=1e-7)
+    table[1] = [0.6, 0.4 + 2e-6, -2e-6]  # no rounding
+    with pytest.raises(CalibrationInputError, match="probabilities: -2e-06"):
+        LogitSet.from_probabilities(table, [0] * 100)
+    assert rows_of(np.array([[0.6, 0.5, -0.1]]), [0]).values_kind == "logits"  # type: ignore[union-attr]
+
+
 def test_classes_that_are_marked_are_probabilities() -> None:
     rows = rows_of(np.eye(3, dtype=bool), [0, 1, 1])
     assert isinstance(rows, LogitSet)

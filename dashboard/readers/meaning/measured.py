@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import NARROW, row_blocks
-from calibcore.validation import SUM_TOLERANCE, Floats
+from calibcore.validation import ROUNDING, SUM_TOLERANCE, Floats
 from dashboard.readers.records import Array, RawSet, Role, rows_of_sets
 
-ROUNDING = 1e-6
 _SURELY, _JUST_ABOVE_1 = 0.05, 1.01
 """How far below 0, or above it, a value may be by rounding alone."""
 

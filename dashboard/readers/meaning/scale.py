@@ -9,8 +9,8 @@ from typing import Literal, NoReturn, TypeVar
 import numpy as np
 
 from calibcore.blocks import row_blocks, row_totals
-from calibcore.validation import SUM_TOLERANCE, Floats
-from dashboard.readers.meaning.measured import ROUNDING, Measured, measure, outside, together
+from calibcore.validation import ROUNDING, SUM_TOLERANCE, Floats
+from dashboard.readers.meaning.measured import Measured, measure, outside, together
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.refused import HUNDREDTHS
 from dashboard.readers.recognition.vocabulary import begins, is_called_odds, words_of

@@ -50,7 +50,7 @@ def show(scene: Scene) -> None:
 
 
 def _of(scene: Scene) -> _Series:
-    named = sorted(scene.upload.summaries.items())
+    named = sorted(scene.upload.summaries.items(), key=lambda one: PurePath(one[0]).stem)
     parts = {PurePath(name).stem: summary.whole for name, summary in named}
     if len(parts) < len(named):
         parts = {name: summary.whole for name, summary in named}
