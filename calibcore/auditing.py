@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress, part_of
+from calibcore.calibrators.base import FittedMap, FittedScoreMap, Progress, part_of
 from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.score_maps.offset import FittedScoreChain
 from calibcore.counted import CountedScores, dealt
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import BeforeAfter, Comparison, Comparisons, SetResult, evaluate, sides_of
 from calibcore.events import Event, OneClass, TopR
@@ -47,7 +47,6 @@ from calibcore.weights import SampleWeight
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Rows = LogitSet | EventScores
 
 REPORT = "calibcore.report"
 """Group of entry points that write reports."""
@@ -108,7 +107,7 @@ class AuditResult:
 
     calibration: SetResult
     test: SetResult
-    fitted: FittedScoreMap | FittedVectorMap | None
+    fitted: FittedMap | None
     same_data: bool
     in_folds: bool = False
     crossed: FoldedScoreMap | FoldedVectorMap | None = None
@@ -116,7 +115,7 @@ class AuditResult:
     prior_shift: PriorShift | None = None
 
     @property
-    def of_test(self) -> FittedScoreMap | FittedVectorMap | None:
+    def of_test(self) -> FittedMap | None:
         """What the test set was calibrated by."""
         return self.fitted if self.crossed is None else self.crossed
 
@@ -447,9 +446,7 @@ def audit(  # noqa: PLR0913 - each has a default that serves
     return replace(result, fitted=_after(shift, fitted), request=request, prior_shift=shift)
 
 
-def _after(
-    shift: PriorShift | None, fitted: FittedScoreMap | FittedVectorMap | None
-) -> FittedScoreMap | FittedVectorMap | None:
+def _after(shift: PriorShift | None, fitted: FittedMap | None) -> FittedMap | None:
     """Put the offset of a stated prevalence before what was fitted to moved scores."""
     if shift is None or not isinstance(fitted, FittedScoreMap):
         return fitted
@@ -457,7 +454,7 @@ def _after(
 
 
 def audit_fitted(
-    fitted: FittedScoreMap | FittedVectorMap | None,
+    fitted: FittedMap | None,
     split: AnySplit,
     *,
     event: Event,
@@ -515,11 +512,7 @@ def rebin(result: AuditResult, split: AnySplit, event: Event, *, n_bins: int) ->
 
 
 def _rebinned(
-    evaluated: SetResult,
-    rows: LogitSet | EventScores,
-    event: Event,
-    fitted: FittedScoreMap | FittedVectorMap | None,
-    options: Options,
+    evaluated: SetResult, rows: Rows, event: Event, fitted: FittedMap | None, options: Options
 ) -> SetResult:
     before, after = (
         replace(side, binned=binned_of(side.counted, n_bins=options.n_bins))

@@ -7,9 +7,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.calibrators.base import FittedMap
 from calibcore.counted import CountedScores, weighted
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import Rows
 from calibcore.evaluation import Comparison, SetResult
 from calibcore.inference import Interval, SideRows
 from calibcore.metrics import METRICS, EventMeasure, Measure, RowMeasure
@@ -37,13 +37,13 @@ class Standing:
     changed_decisions: int
     n_samples: int
     """Rows whose most probable class is another one, and rows in all."""
-    fitted: FittedScoreMap | FittedVectorMap | None
+    fitted: FittedMap | None
     """What calibrated these rows."""
     past_half: int | None = None
     """As in `calibcore.evaluation.SetResult`."""
 
     @classmethod
-    def of(cls, result: SetResult, fitted: FittedScoreMap | FittedVectorMap | None) -> "Standing":
+    def of(cls, result: SetResult, fitted: FittedMap | None) -> "Standing":
         """Keep what a contest needs."""
         changed, past = result.changed_decisions, result.past_half
         rows = tuple(result.compare(measure.key) for measure in MEASURES)
@@ -181,7 +181,7 @@ def row_losses(measure: Measure, side: SideRows) -> Floats | None:
     return None
 
 
-def mean_loss(losses: Floats, rows: LogitSet | EventScores | None = None) -> tuple[float, float]:
+def mean_loss(losses: Floats, rows: Rows | None = None) -> tuple[float, float]:
     """Return the mean of `row_losses`, or of their differences, and its standard error.
 
     ``rows``: whose weights and clusters count, or of which each loss is of many.
@@ -201,9 +201,7 @@ def mean_loss(losses: Floats, rows: LogitSet | EventScores | None = None) -> tup
     return row_mean(losses, weights), error
 
 
-def lead(
-    first: Floats, second: Floats, n_folds: int, rows: LogitSet | EventScores | None = None
-) -> Interval:
+def lead(first: Floats, second: Floats, n_folds: int, rows: Rows | None = None) -> Interval:
     """Return the 95% interval of one mean loss minus another, of the same rows out of fold.
 
     ``first``, ``second``: `row_losses` of two calibrators that were cross-validated on the same
@@ -247,7 +245,7 @@ def advise(
     improves: Callable[[str], bool],
     simplest: Sequence[str],
     n_folds: int,
-    rows: LogitSet | EventScores | None = None,
+    rows: Rows | None = None,
 ) -> Advice | None:
     """Say which calibrator to use, as far as the rows tell.
 

@@ -11,6 +11,7 @@ from calibcore import validation
 from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import (
     FittedGroupMap,
+    FittedMap,
     FittedScoreMap,
     FittedVectorMap,
     Progress,
@@ -290,9 +291,7 @@ def _around_jumps(fitted: FittedScoreMap) -> Floats:
     return np.concatenate([np.nextafter(jumps, -1), jumps, np.nextafter(jumps, 2)])
 
 
-def map_inside(
-    fitted: FittedScoreMap | FittedVectorMap | None, event: Event
-) -> FittedScoreMap | None:
+def map_inside(fitted: FittedMap | None, event: Event) -> FittedScoreMap | None:
     """Find the map of one score that acts on an event.
 
     ``fitted``: a score map is that map itself. ``event``: the event whose score is looked at.

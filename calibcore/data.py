@@ -233,10 +233,13 @@ class EventScores:
         return _along(part, self, index)
 
 
-Rows = TypeVar("Rows", LogitSet, EventScores, LogitSet | EventScores)
+Rows = LogitSet | EventScores
+"""Rows of either kind."""
+SomeRows = TypeVar("SomeRows", LogitSet, EventScores, Rows)
+"""Rows of one kind, where what comes back is of the same."""
 
 
-def with_groups(rows: Rows, groups: ArrayLike) -> Rows:
+def with_groups(rows: SomeRows, groups: ArrayLike) -> SomeRows:
     """Tell of each row the group that it belongs to, in one column or in several.
 
     Parameters
@@ -268,7 +271,9 @@ def with_groups(rows: Rows, groups: ArrayLike) -> Rows:
     return duplicate
 
 
-def with_design(rows: Rows, *, sample_weight: SampleWeight = None, clusters: object = None) -> Rows:
+def with_design(
+    rows: SomeRows, *, sample_weight: SampleWeight = None, clusters: object = None
+) -> SomeRows:
     """Tell of each row what it stands for, and whom it belongs to.
 
     Parameters
@@ -311,7 +316,7 @@ def with_design(rows: Rows, *, sample_weight: SampleWeight = None, clusters: obj
     return duplicate if weights.values.all() else duplicate.rows(weights.values > 0)
 
 
-def like(scores: EventScores, rows: LogitSet | EventScores) -> EventScores:
+def like(scores: EventScores, rows: Rows) -> EventScores:
     """Return event scores with the weights and clusters of the rows that they were made from."""
     if rows.weights is not None or rows.clusters is not None:
         object.__setattr__(scores, "weights", rows.weights)
@@ -320,7 +325,7 @@ def like(scores: EventScores, rows: LogitSet | EventScores) -> EventScores:
     return scores
 
 
-def is_designed(rows: LogitSet | EventScores) -> bool:
+def is_designed(rows: Rows) -> bool:
     """Return whether rows have sampling weights or clusters, so are not equal and drawn one by one.
 
     Examples
@@ -331,7 +336,7 @@ def is_designed(rows: LogitSet | EventScores) -> bool:
     return rows.weights is not None or rows.clusters is not None
 
 
-def check_same_design(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
+def check_same_design(first: Rows, other: Rows) -> None:
     """Raise if the weights or clusters of the same rows differ.
 
     Raises
@@ -355,7 +360,7 @@ def check_same_design(first: LogitSet | EventScores, other: LogitSet | EventScor
             )
 
 
-def _along(part: Rows, rows: LogitSet | EventScores, index: NDArray[Any]) -> Rows:
+def _along(part: SomeRows, rows: Rows, index: NDArray[Any]) -> SomeRows:
     """Cut what is told of rows along with them."""
     if rows.groups is not None:
         part = with_groups(part, rows.groups[index])

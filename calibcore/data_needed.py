@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibcore import validation
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import measure_side, side_of
 from calibcore.events import Event
@@ -222,7 +222,7 @@ Keep = Callable[[str, int, Callable[[], LearningPoint]], LearningPoint]
 """Given a calibrator's key, a size and what makes the point: the point, kept or made."""
 
 
-def learning_sizes(rows: LogitSet | EventScores, *, n_sizes: int = 7) -> tuple[int, ...]:
+def learning_sizes(rows: Rows, *, n_sizes: int = 7) -> tuple[int, ...]:
     """Choose sizes of calibration sets, evenly spaced in their logarithm.
 
     ``rows``: the whole calibration set. ``n_sizes``: how many, at least 2.
@@ -239,9 +239,7 @@ def learning_sizes(rows: LogitSet | EventScores, *, n_sizes: int = 7) -> tuple[i
     return tuple(sorted({least, *(size for size in between if least < size < most), most}))
 
 
-def drawn_rows(
-    rows: LogitSet | EventScores, size: int, *, seed: int, draw: int
-) -> LogitSet | EventScores:
+def drawn_rows(rows: Rows, size: int, *, seed: int, draw: int) -> Rows:
     """Draw rows without replacement, every class by its share.
 
     ``rows``: what is drawn from. ``size``: how many, at most all. ``seed``, ``draw``: the same give

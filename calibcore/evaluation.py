@@ -11,12 +11,13 @@ import numpy as np
 from calibcore import inference
 from calibcore.binning import BinTable
 from calibcore.calibrators.base import (
+    FittedMap,
     FittedScoreMap,
     FittedVectorMap,
 )
 from calibcore.counted import weighted
 from calibcore.cumulative import CumulativeCurves, curves_of
-from calibcore.data import EventScores, LogitSet, like
+from calibcore.data import EventScores, LogitSet, Rows, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, TopR, past_half
 from calibcore.fitting import (
@@ -253,7 +254,7 @@ class SetResult:
 
 
 def sides_of(
-    rows: LogitSet | EventScores, result: SetResult, fitted: FittedScoreMap | FittedVectorMap | None
+    rows: Rows, result: SetResult, fitted: FittedMap | None
 ) -> tuple[inference.SideRows, inference.SideRows]:
     """Gather what `calibcore.inference.infer` needs of one set.
 
@@ -283,9 +284,7 @@ def sides_of(
     return before, inference.SideRows(result.after.event)
 
 
-def side_of(
-    prepared: Prepared, event: Event, fitted: FittedScoreMap | FittedVectorMap | None
-) -> inference.SideRows:
+def side_of(prepared: Prepared, event: Event, fitted: FittedMap | None) -> inference.SideRows:
     """Return the rows of one set as they were predicted, or as a calibrator leaves them."""
     rows = prepared.rows
     if isinstance(fitted, FittedScoreMap):
@@ -335,10 +334,7 @@ def measure_side(
 
 
 def evaluate(
-    prepared: Prepared,
-    event: Event,
-    fitted: FittedScoreMap | FittedVectorMap | None,
-    options: Options,
+    prepared: Prepared, event: Event, fitted: FittedMap | None, options: Options
 ) -> SetResult:
     """Evaluate what was fitted on one set."""
     rows, changed, past, commonest = prepared.rows, 0, None, None
@@ -364,9 +360,9 @@ class BeforeAfter:
     """What measures before and after calibration are made of."""
 
     result: SetResult
-    rows: LogitSet | EventScores
+    rows: Rows
     event: Event
-    fitted: FittedScoreMap | FittedVectorMap | None
+    fitted: FittedMap | None
     options: Options
 
     def __call__(self, measures: Sequence[Measure]) -> list[Comparison]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.calibrators.base import (
     FittedGroupMap,
+    FittedMap,
     FittedScoreMap,
     FittedVectorMap,
     GroupMap,
@@ -22,7 +23,7 @@ from calibcore.calibrators.lifts import PooledScores
 from calibcore.calibrators.linear.maps import FullLinearMap
 from calibcore.calibrators.method import Calibrator
 from calibcore.counted import CountedScores, weighted
-from calibcore.data import EventScores, LogitSet, like
+from calibcore.data import EventScores, LogitSet, Rows, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, WithinTopR
 from calibcore.results import result_class
@@ -37,11 +38,11 @@ _LOG = logging.getLogger("calibcore")
 class Prepared:
     """One set with its event."""
 
-    rows: LogitSet | EventScores
+    rows: Rows
     event: EventScores
 
 
-def prepare(rows: LogitSet | EventScores, event: Event) -> Prepared:
+def prepare(rows: Rows, event: Event) -> Prepared:
     """Find the event in one set."""
     if isinstance(event, type) or not hasattr(event, "outcomes"):
         raise CalibrationInputError("event", repr(event), "one such as TopR(1) or OneClass(0)")
@@ -65,8 +66,8 @@ def fit(
     calibrator: Calibrator | None,
     calibration: Prepared,
     progress: Progress | None,
-    near: FittedScoreMap | FittedVectorMap | None = None,
-) -> FittedScoreMap | FittedVectorMap | None:
+    near: FittedMap | None = None,
+) -> FittedMap | None:
     """Fit a calibrator on one set, perhaps near a fit to most of it; None without calibrator."""
     if calibrator is None:
         return None
@@ -78,11 +79,8 @@ def fit(
 
 
 def _fitted(
-    calibrator: Calibrator,
-    calibration: Prepared,
-    progress: Progress | None,
-    near: FittedScoreMap | FittedVectorMap | None,
-) -> FittedScoreMap | FittedVectorMap:
+    calibrator: Calibrator, calibration: Prepared, progress: Progress | None, near: FittedMap | None
+) -> FittedMap:
     if isinstance(calibrator, type) or not hasattr(calibrator, "fit"):
         raise CalibrationInputError("calibrator", repr(calibrator), "one such as PlattScaling()")
     event, weights = weighted(calibration.event)
@@ -194,9 +192,7 @@ def without_fold(prepared: Prepared, fold: Folds, number: int) -> Prepared:
     return Prepared(prepared.rows.rows(seen), prepared.event.rows(seen))
 
 
-def joined(
-    maps: Sequence[FittedScoreMap | FittedVectorMap], fold: Folds
-) -> FoldedScoreMap | FoldedVectorMap:
+def joined(maps: Sequence[FittedMap], fold: Folds) -> FoldedScoreMap | FoldedVectorMap:
     """Join the maps that were fitted without each fold, in the order of the folds."""
     warnings = tuple(dict.fromkeys(text for each in maps for text in each.warnings))
     of_scores = tuple(each for each in maps if isinstance(each, FittedScoreMap))
@@ -211,7 +207,7 @@ def fit_folds(
     prepared: Prepared,
     fold: Folds,
     progress: Progress | None,
-    near: FittedScoreMap | FittedVectorMap | None = None,
+    near: FittedMap | None = None,
 ) -> FoldedScoreMap | FoldedVectorMap:
     """Fit a calibrator once a fold, on the rows of all others, perhaps near the fit to all rows."""
     n_folds = int(fold.max()) + 1
@@ -237,7 +233,7 @@ def fit_split(
     calibration: Prepared,
     fold: Folds | None,
     progress: Progress | None = None,
-) -> tuple[FittedScoreMap | FittedVectorMap | None, FoldedScoreMap | FoldedVectorMap | None]:
+) -> tuple[FittedMap | None, FoldedScoreMap | FoldedVectorMap | None]:
     """Fit a calibrator on the whole calibration set, and fold by fold where there are folds."""
     if calibrator is None or fold is None:
         return fit(calibrator, calibration, progress), None

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from calibcore import validation
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.base import FittedMap, Progress
 from calibcore.calibrators.method import Calibrator
 from calibcore.cumulative import curves_of
-from calibcore.data import EventScores, LogitSet, check_same_design, with_design
+from calibcore.data import EventScores, LogitSet, Rows, check_same_design, with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, measure_side, side_of
 from calibcore.events import Event
@@ -23,7 +23,7 @@ from calibcore.validation import Floats
 from calibcore.weights import sampling_weights
 
 
-def check_same_rows(first: LogitSet | EventScores, other: LogitSet | EventScores) -> None:
+def check_same_rows(first: Rows, other: Rows) -> None:
     """Raise if the rows of another model are not those of the first.
 
     ``first``, ``other``: the rows that both are evaluated on. Of an event's scores only their
@@ -131,10 +131,10 @@ class TableCell:
 
 
 def table_cell(
-    rows: LogitSet | EventScores,
+    rows: Rows,
     *,
     event: Event,
-    fitted: FittedScoreMap | FittedVectorMap | None,
+    fitted: FittedMap | None,
     measure: Measure,
     options: Options | None = None,
     plan: Plan | None = None,
@@ -210,7 +210,7 @@ class Resplits:
         return TableCell(float(known.mean()), deviation=deviation, n_splits=int(known.size))
 
 
-def pooled(split: AnySplit) -> tuple[LogitSet | EventScores, float]:
+def pooled(split: AnySplit) -> tuple[Rows, float]:
     """Join the two sets of a split, so that they can be split again.
 
     All rows, the calibration set first, and its share of them; of one set that serves both ends,
@@ -220,7 +220,7 @@ def pooled(split: AnySplit) -> tuple[LogitSet | EventScores, float]:
     if split.same_data or split.fold is not None:
         return second, 0.5
     share = first.n_samples / (first.n_samples + second.n_samples)
-    rows: LogitSet | EventScores
+    rows: Rows
     if isinstance(first, LogitSet) and isinstance(second, LogitSet):
         alike = first.values_kind == second.values_kind == "probabilities"
         make = LogitSet.from_probabilities if alike else LogitSet
@@ -246,7 +246,7 @@ def pooled(split: AnySplit) -> tuple[LogitSet | EventScores, float]:
 
 
 def resplit(  # noqa: PLR0913 - as `audit`, many times
-    rows: LogitSet | EventScores,
+    rows: Rows,
     *,
     event: Event,
     calibrator: Calibrator | None,

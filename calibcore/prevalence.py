@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.calibrators.score_maps.offset import FittedOffset
-from calibcore.data import EventScores, LogitSet, like
+from calibcore.data import EventScores, Rows, like
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass
 from calibcore.results import result_class
@@ -83,7 +83,7 @@ def restated(
     return Split(calibration, test, split.same_data, split.fold), shift
 
 
-def _event_rows(rows: LogitSet | EventScores, event: Event) -> EventScores:
+def _event_rows(rows: Rows, event: Event) -> EventScores:
     if rows.clusters is not None or rows.weights is not None:
         what = "clusters" if rows.clusters is not None else "sampling weights"
         wanted = "none, as rows of one outcome are then taken to be equal and drawn one by one"

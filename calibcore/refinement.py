@@ -16,7 +16,7 @@ from calibcore.calibrators.score_maps.beta import BetaCalibration
 from calibcore.calibrators.score_maps.platt import PlattScaling
 from calibcore.calibrators.score_maps.quadratic import QuadraticScaling
 from calibcore.calibrators.score_maps.venn_abers import VennAbers
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.fitting import fold_maps
 from calibcore.metrics import brier, event_brier, event_nll, nll
@@ -68,7 +68,7 @@ class LossParts:
 
 
 def loss_parts(
-    rows: EventScores | LogitSet,
+    rows: Rows,
     *,
     loss: Loss = "nll",
     calibrators: Mapping[str, ScoreMap | VectorMap] | None = None,
@@ -213,20 +213,18 @@ def error_parts(
     return ErrorParts(over, under, _WIDTH * mean_error(gains, weights, rows.clusters), best)
 
 
-def _scores(rows: EventScores | LogitSet) -> Floats:
+def _scores(rows: Rows) -> Floats:
     return rows.probabilities if isinstance(rows, LogitSet) else rows.scores
 
 
-def _usual(rows: EventScores | LogitSet) -> Mapping[str, ScoreMap | VectorMap]:
+def _usual(rows: Rows) -> Mapping[str, ScoreMap | VectorMap]:
     """Return what is tried unless others are named; one has no form for sampling weights."""
     if isinstance(rows, LogitSet):
         return OF_CLASSES
     return {key: one for key, one in OF_EVENTS.items() if not rows.weights or key != "venn_abers"}
 
 
-def _calibrated(
-    calibrator: ScoreMap | VectorMap, rows: EventScores | LogitSet, folds: Folds, key: str
-) -> Floats:
+def _calibrated(calibrator: ScoreMap | VectorMap, rows: Rows, folds: Folds, key: str) -> Floats:
     """Calibrate each row by a fit on the other folds."""
     if isinstance(rows, LogitSet) and isinstance(calibrator, VectorMap):
         after = np.empty_like(rows.probabilities)
@@ -241,7 +239,7 @@ def _calibrated(
     raise CalibrationInputError("calibrators", f"{key}: {type(calibrator).__name__}", wanted)
 
 
-def _loss(rows: EventScores | LogitSet, scores: Floats, loss: Loss) -> float:
+def _loss(rows: Rows, scores: Floats, loss: Loss) -> float:
     weights = rows.weights
     if isinstance(rows, LogitSet):
         return (nll if loss == "nll" else brier)(scores, rows.labels, sample_weight=weights)

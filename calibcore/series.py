@@ -4,7 +4,7 @@ import numpy as np
 
 from calibcore.auditing import audit
 from calibcore.calibrators import FittedTemperature, TemperatureScaling
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.calibrators.base import FittedMap
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, sides_of
@@ -75,10 +75,7 @@ def checkpoint(
 
 
 def checkpoint_of(
-    number: float,
-    rows: LogitSet,
-    result: SetResult,
-    fitted: FittedScoreMap | FittedVectorMap | None,
+    number: float, rows: LogitSet, result: SetResult, fitted: FittedMap | None
 ) -> Checkpoint:
     """Return the `checkpoint` of rows that were evaluated at a fitted temperature."""
     maps = fitted.maps if isinstance(fitted, FoldedVectorMap) else (fitted,)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.data import EventScores, LogitSet, Rows
+from calibcore.data import LogitSet, Rows, SomeRows
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
 from calibcore.validation import Hits, Labels
@@ -15,7 +15,7 @@ Folds = NDArray[np.intp]
 """Fold of each row, from 0."""
 
 
-Rows_co = TypeVar("Rows_co", bound=LogitSet | EventScores, covariant=True)
+Rows_co = TypeVar("Rows_co", bound=Rows, covariant=True)
 
 
 @result_class
@@ -69,10 +69,10 @@ class Split(Generic[Rows_co]):
                 )
 
 
-AnySplit = Split[LogitSet | EventScores]
+AnySplit = Split[Rows]
 
 
-def split_rows(rows: Rows, *, calibration_share: float = 0.5, seed: int = 0) -> Split[Rows]:
+def split_rows(rows: SomeRows, *, calibration_share: float = 0.5, seed: int = 0) -> Split[SomeRows]:
     """Split one set at random into a calibration set and a test set.
 
     Parameters
@@ -111,7 +111,7 @@ def split_rows(rows: Rows, *, calibration_share: float = 0.5, seed: int = 0) -> 
 
 
 def calibration_rows(
-    rows: LogitSet | EventScores, *, calibration_share: float = 0.5, seed: int = 0
+    rows: Rows, *, calibration_share: float = 0.5, seed: int = 0
 ) -> NDArray[np.bool_]:
     """Choose the rows that `split_rows` gives to the calibration set.
 
@@ -153,7 +153,7 @@ def calibration_rows(
     return chosen
 
 
-def cross_split(rows: Rows, *, n_folds: int = 5, seed: int = 0) -> Split[Rows]:
+def cross_split(rows: SomeRows, *, n_folds: int = 5, seed: int = 0) -> Split[SomeRows]:
     """Use every row of one set to fit and to evaluate, by cross-fitting.
 
     Parameters and errors are those of `deal_folds`.
@@ -172,7 +172,7 @@ def cross_split(rows: Rows, *, n_folds: int = 5, seed: int = 0) -> Split[Rows]:
     return Split(rows, rows, fold=deal_folds(rows, n_folds=n_folds, seed=seed))
 
 
-def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0) -> Folds:
+def deal_folds(rows: Rows, *, n_folds: int = 5, seed: int = 0) -> Folds:
     """Assign the rows of one set to folds at random (stratified k-fold).
 
     Parameters
@@ -221,7 +221,7 @@ def deal_folds(rows: LogitSet | EventScores, *, n_folds: int = 5, seed: int = 0)
     return fold
 
 
-def refuse_cut_clusters(fold: Folds, rows: LogitSet | EventScores) -> None:
+def refuse_cut_clusters(fold: Folds, rows: Rows) -> None:
     """Raise if rows of one cluster are in several folds, as a fit would have seen their kin."""
     if rows.clusters is None:
         return
@@ -250,7 +250,7 @@ def _folds_of_clusters(clusters: Labels, strata: Labels | Hits, n_folds: int, se
     return fold[own]
 
 
-def n_dealt(rows: LogitSet | EventScores) -> int:
+def n_dealt(rows: Rows) -> int:
     """Return how many folds rows need: one each, or one a cell where they are counted."""
     return rows.n_samples if isinstance(rows, LogitSet) else rows.n_cells
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calibcore import validation
 from calibcore.counted import Countable
-from calibcore.data import EventScores, LogitSet, Rows, with_design, with_groups
+from calibcore.data import EventScores, LogitSet, Rows, SomeRows, with_design, with_groups
 from calibcore.errors import CalibrationInputError
 from calibcore.grouping import groupings_of, numbers_of
 from calibcore.validation import Labels
@@ -29,7 +29,7 @@ def rows_of(
     groups: object | None = None,
     sample_weight: SampleWeight = None,
     clusters: object | None = None,
-) -> LogitSet | EventScores:
+) -> Rows:
     """Make a set of rows of what a notebook holds.
 
     ``data``: probabilities of one event, shape (n_samples,), or of all classes or their logits,
@@ -67,7 +67,7 @@ def rows_of(
                 wanted = "none, as a summary keeps nothing of each row"
                 raise CalibrationInputError(field, "some beside a summary", wanted)
         data = data.event_scores
-    if isinstance(data, LogitSet | EventScores):
+    if isinstance(data, Rows):
         if outcomes is not None:
             raise CalibrationInputError(
                 "outcomes", "outcomes beside rows that have theirs", "nothing beside them"
@@ -81,8 +81,8 @@ def rows_of(
 
 
 def _with_columns(
-    rows: Rows, groups: object | None, weights: SampleWeight, clusters: object
-) -> Rows:
+    rows: SomeRows, groups: object | None, weights: SampleWeight, clusters: object
+) -> SomeRows:
     """Tell of rows their groups, weights and clusters, of those that there are."""
     if groups is not None:
         rows = with_groups(rows, numbers_of(groupings_of(groups), groups))
@@ -91,7 +91,7 @@ def _with_columns(
     return with_design(rows, sample_weight=weights, clusters=clusters)
 
 
-def _read(data: object, outcomes: object | None) -> LogitSet | EventScores:
+def _read(data: object, outcomes: object | None) -> Rows:
     if outcomes is None:
         raise CalibrationInputError("outcomes", "none", "what came true of each row")
     # Copies, as a result is looked at again when the arrays may hold other rows.

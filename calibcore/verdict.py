@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from calibcore.counted import weighted
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet, Rows
 from calibcore.evaluation import SetResult, Side
 from calibcore.grouping import Grouping
 from calibcore.inference import GroupGaps, Interval, OffRange, group_gaps
@@ -174,9 +174,7 @@ class Verdict:
     groups_after: tuple[GroupVerdict, ...] = ()
 
 
-def verdict_of(
-    result: SetResult, rows: LogitSet | EventScores | None, groupings: Sequence[Grouping]
-) -> Verdict:
+def verdict_of(result: SetResult, rows: Rows | None, groupings: Sequence[Grouping]) -> Verdict:
     """Say what an evaluation comes to.
 
     Parameters

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from calibcore.auditing import AuditResult
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
-from calibcore.data import EventScores, LogitSet
+from calibcore.calibrators.base import FittedMap
+from calibcore.data import Rows
 from calibcore.evaluation import SetResult
 from calibcore.splits import AnySplit
 from dashboard.figures import Palette
@@ -37,7 +37,7 @@ class Scene:
     """The sample, where the data are one."""
     split: AnySplit
     """The rows to fit on, which are all there are, and the rows to evaluate."""
-    rows: LogitSet | EventScores
+    rows: Rows
     """The rows that are looked at."""
     settings: Settings
     """All that decides the numbers, apart from the data."""
@@ -64,7 +64,7 @@ class Scene:
         return self.result.test if self.chosen == "test" else self.result.calibration
 
     @property
-    def calibrated_by(self) -> FittedScoreMap | FittedVectorMap | None:
+    def calibrated_by(self) -> FittedMap | None:
         """What calibrated the rows that are looked at; of `result` is the map to take home."""
         return self.result.of_test if self.chosen == "test" else self.result.fitted
 

@@ -231,6 +231,10 @@ class FittedVectorMap(Fitted, ABC):
         """
 
 
+FittedMap = FittedScoreMap | FittedVectorMap
+"""What a fit gives, for one event or for all classes."""
+
+
 class ScoreMap(ABC):
     """A calibrator that learns from the scores and hits of one event."""
 

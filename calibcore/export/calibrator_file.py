@@ -16,12 +16,13 @@ from calibcore.auditing import AuditResult
 from calibcore.calibrators.base import (
     Fitted,
     FittedGroupMap,
+    FittedMap,
     FittedScoreMap,
     FittedVectorMap,
     from_json,
 )
 from calibcore.calibrators.score_maps.spline import FittedSpline
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.events import Event, OneClass, TopR, WithinTopR
 from calibcore.grouping import UNKNOWN, Grouping, numbers_of
@@ -199,8 +200,8 @@ class CalibratorFile:
     @classmethod
     def about(
         cls,
-        rows: LogitSet | EventScores,
-        fitted: FittedScoreMap | FittedVectorMap,
+        rows: Rows,
+        fitted: FittedMap,
         event: Event,
         result: AuditResult,
         *,
@@ -435,7 +436,7 @@ def _checksum(content: Mapping[str, object]) -> str:
     return hashlib.sha256(written.encode("ascii")).hexdigest()
 
 
-def _digest(rows: LogitSet | EventScores) -> str:
+def _digest(rows: Rows) -> str:
     arrays = (rows.given, rows.labels) if isinstance(rows, LogitSet) else (rows.scores, rows.hits)
     digest = hashlib.sha256()
     for array in arrays:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from calibcore.calibrators import Switch
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.base import FittedMap, Progress
 from calibcore.calibrators.catalogue import SIMPLEST_FIRST
 from calibcore.comparison import (
     Advice,
@@ -22,7 +22,7 @@ from calibcore.comparison import (
     row_losses,
     sides_shown,
 )
-from calibcore.data import EventScores, LogitSet, is_designed
+from calibcore.data import Rows, is_designed
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Side, evaluate, side_of, sides_of
 from calibcore.events import OneClass, WithinTopR
@@ -254,15 +254,13 @@ def _contestant(
     return there if there.key == key else replace(there, key=key)
 
 
-def rows_evaluated(scene: Scene, key: str, side: EvaluatedOn) -> LogitSet | EventScores:
+def rows_evaluated(scene: Scene, key: str, side: EvaluatedOn) -> Rows:
     """Return the rows on which a contestant is evaluated, of the part that is chosen."""
     split = evaluated_split(scene.upload, settings_of(scene, key))
     return split.calibration if side == "crossed" else split.test
 
 
-def _fitted_on(
-    scene: Scene, contestant: Contestant, side: EvaluatedOn
-) -> FittedScoreMap | FittedVectorMap | None:
+def _fitted_on(scene: Scene, contestant: Contestant, side: EvaluatedOn) -> FittedMap | None:
     """Return what calibrates the rows that are evaluated, of a contestant fitted on all."""
     fitted = contestant.on(side).fitted
     chosen = evaluated_rows(scene.upload, scene.settings, "calibration")

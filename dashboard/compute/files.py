@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from calibcore.data import LogitSet
+from calibcore.data import LogitSet, Rows
 from calibcore.splits import AnySplit
 from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
@@ -21,7 +21,6 @@ from dashboard.readers.records import DEFAULTS, Array, Arrays, Column, RawEvent,
 from dashboard.readers.records import Parsed as Content
 from dashboard.readers.refusal import PassingError, Question, visible
 from dashboard.readers.together import sheets_of, ways_of
-from dashboard.readers.upload import Rows
 from dashboard.readers.worker import WORKERS, parse_apart
 from dashboard.settings import Settings
 from dashboard.summaries import added_up

@@ -9,7 +9,7 @@ from hashlib import sha256
 import numpy as np
 
 from calibcore.auditing import AuditResult, audit_fitted, rebin
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress, part_of
+from calibcore.calibrators.base import FittedMap, Progress, part_of
 from calibcore.data import EventScores
 from calibcore.events import TopR
 from calibcore.fitting import (
@@ -115,16 +115,14 @@ def _fit_key(upload: Upload, settings: Settings) -> Key:
     return key_of(upload, replace(settings.in_any_bins, event=event, only=None))
 
 
-def fitted_whole(
-    upload: Upload, settings: Settings, progress: Progress
-) -> FittedScoreMap | FittedVectorMap | None:
+def fitted_whole(upload: Upload, settings: Settings, progress: Progress) -> FittedMap | None:
     """Return the calibrator fitted to all rows of the calibration set; None without one."""
     rows = whole_split(upload, settings).calibration
 
     key = _fit_key(upload, settings)
     keep_seconds = keeper(_FIT_SECONDS, key)
 
-    def make(report: Progress) -> FittedScoreMap | FittedVectorMap | None:
+    def make(report: Progress) -> FittedMap | None:
         prepared = prepare(rows, settings.event)
         calibrator, seconds = timed(lambda: fit(settings.calibrator(), prepared, report))
         keep_seconds(seconds)
@@ -202,11 +200,11 @@ def _jobs(upload: Upload, wanted: Sequence[Settings], fold: Folds) -> list[FitJo
     return jobs
 
 
-def _keeper_of(key: Key) -> Callable[[FittedScoreMap | FittedVectorMap, float], None]:
+def _keeper_of(key: Key) -> Callable[[FittedMap, float], None]:
     """Return what keeps a fit to all rows and its seconds."""
     keep, keep_seconds = keeper(_FITS, key), keeper(_FIT_SECONDS, key)
 
-    def take(fitted: FittedScoreMap | FittedVectorMap, seconds: float) -> None:
+    def take(fitted: FittedMap, seconds: float) -> None:
         keep(fitted)
         keep_seconds(seconds)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet, Rows
 from calibcore.events import TopR
 from dashboard.compute.cache import key_of, once
 from dashboard.readers import FileError, SliceColumn, Upload
@@ -220,7 +220,7 @@ def _splits(upload: Upload) -> Iterator[tuple[str, str]]:
                 yield by, first
 
 
-def _outcomes(rows: LogitSet | EventScores) -> NDArray[np.intp]:
+def _outcomes(rows: Rows) -> NDArray[np.intp]:
     return (rows.labels if isinstance(rows, LogitSet) else rows.hits).astype(np.intp)
 
 

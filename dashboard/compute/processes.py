@@ -19,9 +19,9 @@ import numpy as np
 from loky.process_executor import ShutdownExecutorError
 from numpy.typing import NDArray
 
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.calibrators.base import FittedMap
 from calibcore.calibrators.method import Calibrator
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.fitting import FoldedScoreMap, FoldedVectorMap, Prepared, fit, joined, without_fold
 from calibcore.splits import Folds
@@ -48,7 +48,6 @@ _POLL = 0.1
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """The matrices of a fit are too small to gain from more."""
 
-Fitted = FittedScoreMap | FittedVectorMap
 Result = TypeVar("Result")
 
 
@@ -66,20 +65,20 @@ class FitJob:
     """Of each row; shape (n_samples,)."""
     seconds: float
     """About what one fit takes."""
-    keep: Callable[[Fitted, float], None]
+    keep: Callable[[FittedMap, float], None]
     """Told the fit to all rows and the seconds that it took, as soon as it is there."""
     keep_folds: Callable[[FoldedScoreMap | FoldedVectorMap], None]
     """Told those without a fold, when all are there."""
-    whole: Fitted | None = None
+    whole: FittedMap | None = None
     """The fit to all rows where it is known."""
-    parts: dict[int, Fitted] = field(default_factory=dict)
+    parts: dict[int, FittedMap] = field(default_factory=dict)
 
     @property
     def n_folds(self) -> int:
         """Number of folds."""
         return int(self.fold.max()) + 1
 
-    def take(self, number: int, fitted: Fitted, seconds: float) -> None:
+    def take(self, number: int, fitted: FittedMap, seconds: float) -> None:
         """Keep a fit: of all rows, number 0, or without a fold, from 1."""
         if number == 0:
             self.whole = fitted
@@ -106,7 +105,7 @@ def saves_time(jobs: list[FitJob]) -> bool:
     return seconds > WORTH_SECONDS and _at_once(jobs) > 1
 
 
-def side_by_side_seconds(seconds: float, rows: LogitSet | EventScores) -> float:
+def side_by_side_seconds(seconds: float, rows: Rows) -> float:
     """Return about how long fits to a set take that take so many seconds one after another."""
     return seconds / n_processes(_n_bytes(rows)) if seconds > WORTH_SECONDS else seconds
 
@@ -138,7 +137,7 @@ def fit_side_by_side(jobs: list[FitJob], report: Report) -> int:
         return _Run(jobs, board).see_through(_at_once(jobs), report)
 
 
-def _n_bytes(rows: LogitSet | EventScores) -> int:
+def _n_bytes(rows: Rows) -> int:
     return 8 * rows.n_cells if isinstance(rows, EventScores) else rows.given.nbytes
 
 
@@ -164,7 +163,7 @@ class _Run:
                 self._ready.append((job, 0))
             else:
                 self._follow(job)
-        self._running: dict[Future[tuple[Fitted | None, float]], Task] = {}
+        self._running: dict[Future[tuple[FittedMap | None, float]], Task] = {}
 
     def _follow(self, job: FitJob) -> None:
         self._shares[self._places[job.key, 0]] = 1.0
@@ -215,12 +214,12 @@ class _Run:
             self._ready.append((job, number))
         self._running.clear()
 
-    def _call(self, job: FitJob, number: int) -> Callable[[], tuple[Fitted | None, float]]:
+    def _call(self, job: FitJob, number: int) -> Callable[[], tuple[FittedMap | None, float]]:
         part = job.prepared if number == 0 else without_fold(job.prepared, job.fold, number - 1)
         place = self._places[job.key, number]
         return partial(_fit_there, job.calibrator, part, job.whole, self._board, place)
 
-    def _take(self, future: Future[tuple[Fitted | None, float]]) -> None:
+    def _take(self, future: Future[tuple[FittedMap | None, float]]) -> None:
         job, number = self._running[future]
         try:
             fitted, seconds = future.result()
@@ -237,8 +236,8 @@ class _Run:
 
 
 def _fit_there(
-    calibrator: Calibrator, part: Prepared, near: Fitted | None, board: Path, place: int
-) -> tuple[Fitted | None, float]:
+    calibrator: Calibrator, part: Prepared, near: FittedMap | None, board: Path, place: int
+) -> tuple[FittedMap | None, float]:
     """Fit in a process of its own; return the seconds too."""
     shares: NDArray[np.float64] = np.memmap(board, np.float64, "r+")
 

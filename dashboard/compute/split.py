@@ -12,7 +12,7 @@ from calibcore.binning import equal_ranges, round_ranges
 from calibcore.calibrators import CATALOGUE, Method
 from calibcore.calibrators.base import FittedVectorMap
 from calibcore.counted import CountedScores
-from calibcore.data import EventScores, LogitSet, with_groups
+from calibcore.data import EventScores, LogitSet, Rows, with_groups
 from calibcore.events import OneClass, TopR
 from calibcore.fitting import prepare
 from calibcore.grouping import Grouping
@@ -44,7 +44,6 @@ from dashboard.texts.subgroups import (
 
 SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
 
-Rows = LogitSet | EventScores
 Mask = NDArray[np.bool_]
 
 

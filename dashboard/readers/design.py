@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.data import EventScores, LogitSet, with_design
+from calibcore.data import LogitSet, Rows, with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.weights import effective_size, frequency_weights, repeats
 from dashboard.readers.limits import MAX_ROWS, MAX_UPLOAD
@@ -25,7 +25,6 @@ from dashboard.readers.records import (
 )
 from dashboard.readers.refusal import FileError, quoted
 
-Rows = LogitSet | EventScores
 Places = NDArray[np.intp]
 
 # Events and trials ---------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks, row_maxima
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from dashboard.readers.design import copied, design_sentences, standing
 from dashboard.readers.limits import MAX_CLASSES
@@ -43,7 +43,7 @@ from dashboard.readers.records import (
     sentences_of,
 )
 from dashboard.readers.refusal import FileError, type_name
-from dashboard.readers.upload import Rows, Upload
+from dashboard.readers.upload import Upload
 
 ONE_ROW = "One row only: a single row says nothing about calibration."
 _FEW_TIES = 0.02

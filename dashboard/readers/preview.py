@@ -9,7 +9,7 @@ import numpy as np
 
 from calibcore.binning import round_ranges
 from calibcore.blocks import row_blocks
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.probabilities import softmax
 from calibcore.subgroups import Places, settled_group
 from calibcore.validation import Floats
@@ -160,7 +160,7 @@ def shared_columns(
 
 
 def besides_prediction(
-    columns: dict[str, dict[str, SliceColumn]], sets: Mapping[Role, LogitSet | EventScores]
+    columns: dict[str, dict[str, SliceColumn]], sets: Mapping[Role, Rows]
 ) -> tuple[dict[str, dict[str, SliceColumn]], tuple[str, ...]]:
     """Leave out columns that repeat the predicted class, or whether it is right; name them."""
     tables = [rows for rows in sets.values() if isinstance(rows, LogitSet)]
@@ -184,7 +184,7 @@ def besides_prediction(
 
 def known_afterwards(
     columns: Mapping[str, Mapping[str, SliceColumn]],
-    sets: Mapping[Role, LogitSet | EventScores],
+    sets: Mapping[Role, Rows],
     raw: Mapping[Role, RawSet | RawEvent],
     options: Options,
 ) -> dict[str, str]:
@@ -241,7 +241,7 @@ def _is_in_time(column: SliceColumn) -> bool:
     return bool(texts) and all(map(_PERIOD.fullmatch, texts))
 
 
-def _probability(rows: LogitSet | EventScores, k: int) -> Floats:
+def _probability(rows: Rows, k: int) -> Floats:
     if isinstance(rows, EventScores):
         return rows.scores if k else 1 - rows.scores
     scores = np.empty(rows.n_samples)
@@ -279,7 +279,7 @@ def _of_group(
     members: str,
     k: int,
     mean: float,
-    sets: Mapping[Role, LogitSet | EventScores],
+    sets: Mapping[Role, Rows],
     raw: Mapping[Role, RawSet | RawEvent],
 ) -> str:
     rows, part = next(iter(sets.values())), next(iter(raw.values()))
@@ -296,7 +296,7 @@ def _of_group(
     )
 
 
-def _outcomes(rows: LogitSet | EventScores) -> Array:
+def _outcomes(rows: Rows) -> Array:
     """Return the class of each row; of top predictions, whether they are right."""
     return (rows.labels if isinstance(rows, LogitSet) else rows.hits).astype(np.int64)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.counted import CountedScores, dealt
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.splits import AnySplit, Split, calibration_rows, cross_split, split_rows
 from calibcore.summary import AnySummary
@@ -29,8 +29,6 @@ from dashboard.readers.records import (
     ValuesKind,
 )
 from dashboard.readers.refusal import FileError
-
-Rows = LogitSet | EventScores
 
 N_FOLDS = 5
 """Folds of one set that is cross-fitted; fewer where it has fewer rows."""

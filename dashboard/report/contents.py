@@ -12,7 +12,7 @@ import numpy as np
 
 from calibcore.calibrators import FittedByGroup, FittedMulticalibration
 from calibcore.calibrators.base import Progress
-from calibcore.data import EventScores, LogitSet, is_designed
+from calibcore.data import EventScores, Rows, is_designed
 from calibcore.events import OneClass, TopR
 from calibcore.grouping import Grouping
 from calibcore.inference import Inference
@@ -272,7 +272,7 @@ def _count(count: int, of: int) -> Cell:
     return Cell(f"{count:,}" if count == of else words.share(count, of), value=float(count))
 
 
-def _classes(rows: LogitSet | EventScores, event: ChosenEvent) -> list[tuple[str, int]]:
+def _classes(rows: Rows, event: ChosenEvent) -> list[tuple[str, int]]:
     """Count the rows of each class, or those with the event and without."""
     if isinstance(rows, EventScores):
         of_one = isinstance(event, OneClass)

@@ -14,7 +14,7 @@ from calibcore.auditing import AuditRequest, AuditResult
 from calibcore.calibrators import CATALOGUE, Calibrator
 from calibcore.calibrators.base import Progress
 from calibcore.counted import CountedScores
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.grouping import Grouping
@@ -132,7 +132,7 @@ def _values(key: str, name: str, calibrator: Calibrator) -> Sequence[OptionValue
     return (own,) if isinstance(allowed, range) and type(own) is int else allowed or (False, True)
 
 
-def _columns(rows: LogitSet | EventScores, groupings: Sequence[Grouping]) -> dict[str, SliceColumn]:
+def _columns(rows: Rows, groupings: Sequence[Grouping]) -> dict[str, SliceColumn]:
     """Return the groups that were given, a column each; of a summary, the value of each group."""
     groups = rows.cells.groups if isinstance(rows, CountedScores) else rows.groups
     if groups is None:
@@ -147,7 +147,7 @@ def _columns(rows: LogitSet | EventScores, groupings: Sequence[Grouping]) -> dic
     return columns
 
 
-def _arrays(rows: LogitSet | EventScores) -> Iterator[NDArray[Any] | None]:
+def _arrays(rows: Rows) -> Iterator[NDArray[Any] | None]:
     """Yield all that figures depend on."""
     if isinstance(rows, CountedScores):
         yield rows.times.values

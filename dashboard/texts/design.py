@@ -5,11 +5,10 @@ import math
 import numpy as np
 
 from calibcore.calibrators.score_maps.offset import FittedOffset
-from calibcore.data import EventScores, is_designed
+from calibcore.data import EventScores, Rows, is_designed
 from calibcore.prevalence import PriorShift
 from calibcore.weights import effective_size
 from dashboard.readers.records import Design
-from dashboard.readers.upload import Rows
 from dashboard.scene import Scene
 from dashboard.texts.numbers import percent
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from calibcore.counted import CountedScores
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from dashboard.readers import FORMATS, Upload
 from dashboard.readers.limits import MAX_UPLOAD
 from dashboard.readers.records import ColumnRole
@@ -181,7 +181,7 @@ def _count(n_things: int, one: str, several: str) -> str:
     return f"{n_things:,} {one if n_things == 1 else several}" if n_things else ""
 
 
-def set_sentence(name: str, rows: LogitSet | EventScores) -> str:
+def set_sentence(name: str, rows: Rows) -> str:
     """Describe what one set holds."""
     called = {"calibration": "Calibration set", "test": "Test set", "rows": "All rows"}[name]
     if isinstance(rows, EventScores):

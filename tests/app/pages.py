@@ -12,7 +12,7 @@ from streamlit.util import calc_hash
 
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.cumulative import ks_error
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import METRICS, Measure, RowMeasure
 from calibcore.splits import deal_folds
@@ -130,7 +130,7 @@ def ks_before_after(
     return ks_error(before.scores, before.hits), ks_error(after.scores, after.hits)
 
 
-def ks_crossed(rows: LogitSet | EventScores, event: Event, *, seed: int = 0) -> tuple[float, float]:
+def ks_crossed(rows: Rows, event: Event, *, seed: int = 0) -> tuple[float, float]:
     """Both KS errors of one set after the spline, each row by the fit on all other folds."""
     before = rows if isinstance(rows, EventScores) else outcomes(event, rows)
     fold, after = deal_folds(rows, seed=seed), np.empty(before.n_samples)

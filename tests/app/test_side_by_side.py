@@ -23,6 +23,7 @@ from calibcore.calibrators import (
 )
 from calibcore.calibrators.base import Fitted, FittedVectorMap, Progress, SlowVectorMap
 from calibcore.calibrators.method import Calibrator
+from calibcore.data import Rows
 from calibcore.fitting import fit, fit_folds, prepare
 from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Folds, deal_folds
@@ -60,9 +61,7 @@ def rows_of(rng: np.random.Generator, n_rows: int = 600, n_classes: int = 4) -> 
     return LogitSet(logits, draws.argmax(axis=1))
 
 
-def job_of(
-    key: str, calibrator: Calibrator, rows: LogitSet | EventScores, fold: Folds
-) -> tuple[FitJob, Kept]:
+def job_of(key: str, calibrator: Calibrator, rows: Rows, fold: Folds) -> tuple[FitJob, Kept]:
     kept, prepared = Kept(), prepare(rows, TopR(1))
 
     def keep(fitted: Fitted, seconds: float) -> None:

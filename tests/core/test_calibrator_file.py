@@ -30,7 +30,7 @@ from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.lifts import FittedOneVsRest
 from calibcore.calibrators.method import Calibrator
 from calibcore.calibrators.score_maps.spline import FittedSpline
-from calibcore.data import with_groups
+from calibcore.data import Rows, with_groups
 from calibcore.export.calibrator_file import ACCURACY, FORMAT, CalibratorFile, thinned
 from calibcore.grouping import Grouping
 from calibcore.splits import Split
@@ -61,7 +61,7 @@ def calibrator_of(key: str) -> Calibrator:
     return method.make(**{option.name: option.default for option in method.options})
 
 
-def file_of(key: str, rows: LogitSet | EventScores | None = None, **asked: Any) -> CalibratorFile:
+def file_of(key: str, rows: Rows | None = None, **asked: Any) -> CalibratorFile:
     return CalibratorFile.of(audit(rows or rows_of(), calibrator=calibrator_of(key), **asked))
 
 

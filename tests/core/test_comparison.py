@@ -23,6 +23,7 @@ from calibcore.calibrators import (
     VectorMap,
     VectorScaling,
 )
+from calibcore.calibrators.base import FittedMap
 from calibcore.comparison import (
     Contestant,
     Standing,
@@ -104,7 +105,7 @@ def fitted_by_hand(
     rows: LogitSet,
     event: TopR | WithinTopR | OneClass,
     out: Folds,
-) -> FittedScoreMap | FittedVectorMap:
+) -> FittedMap:
     logits = np.array([row for row, left in zip(rows.logits, out, strict=True) if not left])
     labels = [label for label, left in zip(rows.labels, out, strict=True) if not left]
     if isinstance(calibrator, VectorMap):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import ArrayLike
 
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.splits import Split, split_rows
 from tests import reference
@@ -75,7 +75,7 @@ def test_probabilities_that_nearly_sum_to_1_are_scaled() -> None:
         Split(LogitSet([[0.0, 1.0]], [1]), LogitSet([[0.0, 1.0]], [0])),
     ],
 )
-def test_data_is_frozen(thing: LogitSet | EventScores | Split[LogitSet]) -> None:
+def test_data_is_frozen(thing: Rows | Split[LogitSet]) -> None:
     name = dataclasses.fields(thing)[0].name
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(thing, name, None)
@@ -166,9 +166,7 @@ def test_the_seed_decides_the_split(rng: np.random.Generator) -> None:
         (1, "shape \\(\\)"),
     ],
 )
-def test_rows_that_are_not_there_are_refused(
-    rows: LogitSet | EventScores, chosen: ArrayLike, found: str
-) -> None:
+def test_rows_that_are_not_there_are_refused(rows: Rows, chosen: ArrayLike, found: str) -> None:
     with pytest.raises(CalibrationInputError, match=f"chosen: .*{found}"):
         rows.rows(chosen)
     assert rows.rows([2, 0]).n_samples == 2

@@ -23,6 +23,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
     VectorMap,
 )
+from calibcore.calibrators.base import FittedMap
 from calibcore.comparison import Standing
 from calibcore.cumulative import brownian_tail, cumulative_curves
 from calibcore.data import EventScores, LogitSet
@@ -65,7 +66,7 @@ def outcomes(event: ChosenEvent, rows: LogitSet) -> EventScores:
     return event.outcomes(rows.probabilities, rows.labels)
 
 
-def parameters(fitted: FittedScoreMap | FittedVectorMap | None) -> list[object]:
+def parameters(fitted: FittedMap | None) -> list[object]:
     match fitted:
         case FittedSpline():
             arrays = [fitted.scores, fitted.slope, fitted.knot_values]

@@ -11,7 +11,7 @@ import pytest
 
 from calibcore import CalibrationInputError, audit, load_sample
 from calibcore.calibrators import CATALOGUE, IsotonicCalibration, SplineCalibration
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap
+from calibcore.calibrators.base import FittedMap
 from calibcore.calibrators.lifts import OneVsRest, PerRank, PooledScores
 from calibcore.events import OneClass
 from calibcore.export.calibrator_file import CalibratorFile
@@ -114,7 +114,7 @@ def test_single_precision_is_that_of_the_last_digit_alone(key: str) -> None:
     np.testing.assert_allclose(answer, kept.apply(values.astype(float)), rtol=0, atol=3e-8)
 
 
-def wrapped(fitted: FittedScoreMap | FittedVectorMap, names: tuple[str, ...]) -> CalibratorFile:
+def wrapped(fitted: FittedMap, names: tuple[str, ...]) -> CalibratorFile:
     return CalibratorFile(fitted, "logits" if names else "scores", names)
 
 

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from calibcore import CalibrationInputError, EventScores, LogitSet, OneClass, Split, TopR, audit
 from calibcore.calibrators import TemperatureScaling
+from calibcore.data import Rows
 from calibcore.evaluation import SetResult
 from calibcore.events import Event
 from calibcore.metrics import corp, event_brier
@@ -44,7 +45,7 @@ def test_the_first_row_that_differs_is_named() -> None:
         (EventScores(np.zeros(400), np.zeros(400)), "one score a row. Expected class prob"),
     ],
 )
-def test_other_rows_are_refused(other: LogitSet | EventScores, message: str) -> None:
+def test_other_rows_are_refused(other: Rows, message: str) -> None:
     with pytest.raises(CalibrationInputError, match=message):
         check_same_rows(made(0), other)
 

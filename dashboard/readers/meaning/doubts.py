@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibcore.blocks import row_blocks
 from calibcore.cumulative import cumulative_curves
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.inference import smallest_gap_shown
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats
@@ -74,7 +74,7 @@ def called_otherwise(
         )
 
 
-def turned(rows: LogitSet | EventScores, where: str, *, one_score: bool = False) -> Iterator[str]:
+def turned(rows: Rows, where: str, *, one_score: bool = False) -> Iterator[str]:
     """Doubt scores that are lower where what they are of is true, of two classes at most.
 
     They are so by three standard errors, which is chance in 1 of 700 sets whose scores tell
@@ -134,7 +134,6 @@ def _are_of_true_class(rows: EventScores) -> bool:
 # What a careful reader would warn of: nothing is changed, and every sentence has its figures ---
 
 
-Rows = LogitSet | EventScores
 _FEW_ROWS = 20
 """Below so many rows much happens by chance."""
 

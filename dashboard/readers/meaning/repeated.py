@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.blocks import block_rows, row_blocks
-from calibcore.data import EventScores, LogitSet
+from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.probabilities import softmax
 from calibcore.validation import Floats
 from dashboard.readers.recognition import vocabulary as terms
@@ -28,7 +28,6 @@ from dashboard.readers.records import (
 )
 from dashboard.readers.refusal import quoted
 
-_Rows = LogitSet | EventScores
 _FEW_ROWS = 20
 _MOST_ROWS, _COMPARED = 60_000, 100_000
 _LEAST_SURE, _NO_CENT = 10, 1e-3
@@ -56,9 +55,7 @@ _MOST_TWINS = 0.9
 
 
 def repeated(
-    sets: Mapping[Role, _Rows],
-    raw: Mapping[Role, RawSet | RawEvent],
-    options: Options,
+    sets: Mapping[Role, Rows], raw: Mapping[Role, RawSet | RawEvent], options: Options
 ) -> Iterator[str]:
     """Doubt rows that the fit and the evaluation would share, ``raw`` as they stood in the file."""
     yield from (related := tuple(_related(sets, raw, options)))
@@ -112,9 +109,7 @@ def _noun(name: str) -> str:
 
 
 def _related(
-    sets: Mapping[Role, _Rows],
-    raw: Mapping[Role, RawSet | RawEvent],
-    options: Options,
+    sets: Mapping[Role, Rows], raw: Mapping[Role, RawSet | RawEvent], options: Options
 ) -> Iterator[str]:
     """Doubt that rows are independent where an id repeats, and name those that both sets have."""
     ids, nouns = {role: _ids(part) for role, part in raw.items()}, dict[int, str]()
@@ -167,7 +162,7 @@ def _ids(part: RawSet | RawEvent) -> dict[str, _Ids]:
 
 
 def _of_ids(
-    name: str, noun: str, ids: _Ids, rows: _Rows, part: RawSet | RawEvent, role: Role
+    name: str, noun: str, ids: _Ids, rows: Rows, part: RawSet | RawEvent, role: Role
 ) -> str:
     """Count the rows of one set beside what they are of; "" where no id repeats."""
     places, of_row = ids
@@ -208,15 +203,15 @@ def _by_chance(shared: NDArray[np.bool_], sets: tuple[tuple[Array, Array], ...])
         return all(bool((np.abs(part - np.rint(part)) < _NO_CENT).all()) for part in cents)
 
 
-def _table(rows: _Rows) -> Array:
+def _table(rows: Rows) -> Array:
     return rows.given if isinstance(rows, LogitSet) else rows.scores[:, np.newaxis]
 
 
-def _labels(rows: _Rows) -> Array:
+def _labels(rows: Rows) -> Array:
     return rows.labels if isinstance(rows, LogitSet) else rows.hits
 
 
-def _within(rows: _Rows) -> Iterator[str]:
+def _within(rows: Rows) -> Iterator[str]:
     """Doubt copies within one set, which is split at random.
 
     Different samples of the same coarse values differ in their labels about as often as the model
@@ -246,7 +241,7 @@ def _within(rows: _Rows) -> Iterator[str]:
     )
 
 
-def _stand_out(rows: _Rows, n_copies: int) -> bool:
+def _stand_out(rows: Rows, n_copies: int) -> bool:
     """Return whether more rows have one value than two that are as near as any."""
     steps = np.diff(np.sort(_table(rows)[:, -1]))
     steps = steps[steps > 0]
@@ -259,7 +254,7 @@ def _sizes(words: NDArray[np.uint64]) -> NDArray[np.intp]:
     return np.asarray(counts[places])
 
 
-def _right(rows: _Rows, places: NDArray[np.intp]) -> float:
+def _right(rows: Rows, places: NDArray[np.intp]) -> float:
     """Return the share of some rows in which the likeliest class is the true one."""
     if not len(places):
         return 0.0
@@ -272,7 +267,7 @@ def _right(rows: _Rows, places: NDArray[np.intp]) -> float:
     return count / len(places)
 
 
-def _scored_twice(calibration: _Rows, test: _Rows) -> bool:
+def _scored_twice(calibration: Rows, test: Rows) -> bool:
     """Recognise the same rows in the same order."""
     truth = _labels(calibration)
     if not np.array_equal(truth, _labels(test)):
@@ -326,7 +321,7 @@ def _in_order(values: Floats, truth: NDArray[np.intp]) -> NDArray[np.bool_]:
     return np.asarray((rises == 0) | (falls == 0))
 
 
-def _of_truth(rows: _Rows, truth: Array) -> Floats:
+def _of_truth(rows: Rows, truth: Array) -> Floats:
     """Return the score of the true class."""
     if isinstance(rows, EventScores):
         return rows.scores[: len(truth)]

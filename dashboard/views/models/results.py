@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.auditing import AuditResult, audit
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress, part_of
-from calibcore.data import EventScores, LogitSet
+from calibcore.calibrators.base import FittedMap, Progress, part_of
+from calibcore.data import LogitSet, Rows
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult, evaluate, sides_of
 from calibcore.fitting import prepare
@@ -42,7 +42,6 @@ _FITS, _DIFFERENCES = "models", "model differences"
 _SCORES = "class", "score"
 """What columns of scores are taken for."""
 
-Rows = LogitSet | EventScores
 Numbers = NDArray[np.int64]
 
 
@@ -56,7 +55,7 @@ class Model:
     """Its outputs on the rows that are evaluated."""
     result: SetResult
     """Before calibration and after."""
-    fitted: FittedScoreMap | FittedVectorMap | None
+    fitted: FittedMap | None
     """What calibrates them, fitted on its own calibration set."""
     key: object
     """Identifies all of it."""

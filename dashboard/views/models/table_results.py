@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from calibcore.calibrators.base import FittedScoreMap, FittedVectorMap, Progress
+from calibcore.calibrators.base import FittedMap, Progress
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.fitting import check_pooled
@@ -225,9 +225,7 @@ def _cell(
     return once(_CELLS, _cell_key(model, settings, request), make, most=_MOST_CELLS)
 
 
-def fitted_for_test(
-    upload: Upload, settings: Settings, progress: Progress
-) -> FittedScoreMap | FittedVectorMap | None:
+def fitted_for_test(upload: Upload, settings: Settings, progress: Progress) -> FittedMap | None:
     """Return what calibrates all rows of the test set; of one set in folds, the fits by folds."""
     if settings.method != NO_METHOD and whole_split(upload, settings).fold is not None:
         return fitted_in_folds(upload, settings, progress)
