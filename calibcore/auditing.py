@@ -518,9 +518,7 @@ def _rebinned(
         replace(side, binned=binned_of(side.counted, n_bins=options.n_bins))
         for side in (evaluated.before, evaluated.after)
     )
-    result = replace(
-        evaluated, before=before, after=before if evaluated.after is evaluated.before else after
-    )
+    result = replace(evaluated, before=before, after=after if evaluated.calibrated else before)
     again = BeforeAfter(result, rows, event, fitted, options)
 
     def make(measures: Sequence[Measure]) -> list[Comparison]:

@@ -245,6 +245,11 @@ class SetResult:
         """Number of rows."""
         return self.before.event.n_samples
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether something was fitted, so that `after` is not `before` itself."""
+        return self.after is not self.before
+
     def compare(self, key: str) -> Comparison:
         """Find a measure's comparison by the measure's key."""
         if isinstance(self.comparisons, Comparisons):

@@ -325,8 +325,7 @@ class _BetterKnown:
 
     def _of(self, row: Comparison) -> Comparison:
         before = self.exact.get(row.measure.key, row.before)
-        same = self.result.after is self.result.before
-        return replace(row, before=before, after=before if same else row.after)
+        return replace(row, before=before, after=row.after if self.result.calibrated else before)
 
 
 @result_class

@@ -74,17 +74,13 @@ def side_verdict(side: Side, before: Side | None = None) -> SideVerdict:
 
     ``before``: the same rows before calibration, where this is after it.
     """
-    omnibus, (direction, left, why) = side.omnibus, state_of(side, before)
-    detected = omnibus.p_value < DETECTION_LEVEL
     return SideVerdict(
-        direction=direction,
-        remains=left,
-        uninformative=why,
+        *state_of(side, before),
         mean_gap=mean_gap_of(side),
         ks_error=side.curves.ks_error,
-        p_value=omnibus.p_value,
-        departures=omnibus.departures(DETECTION_LEVEL),
-        ranges=side.off_ranges if detected else (),
+        p_value=side.omnibus.p_value,
+        departures=side.omnibus.departures(DETECTION_LEVEL),
+        ranges=side.off_ranges if detected(side) else (),
         auroc=side.auroc,
     )
 
@@ -116,10 +112,14 @@ def mean_gap_of(side: Side) -> float:
     return float(side.curves.cum_score[-1] - side.curves.cum_hits[-1])
 
 
+def detected(side: Side) -> bool:
+    """Return whether the joint test detects miscalibration."""
+    return side.omnibus.p_value < DETECTION_LEVEL
+
+
 def remains(before: Side, after: Side) -> bool:
     """Return whether a mean gap is detected before and, with most of it left, not after."""
-    gone = before.omnibus.p_value >= DETECTION_LEVEL or after.omnibus.p_value < DETECTION_LEVEL
-    if gone or direction_of_side(before) == "both":
+    if not detected(before) or detected(after) or direction_of_side(before) == "both":
         return False
     gaps = (np.array([mean_gap_of(side)]) for side in (before, after))
     return bool(most_left(*gaps)[0])
@@ -186,9 +186,8 @@ def verdict_of(result: SetResult, rows: Rows | None, groupings: Sequence[Groupin
     groupings : sequence of Grouping
         Names of its groups, column by column.
     """
-    same = result.after is result.before
     before = side_verdict(result.before)
-    after = None if same else side_verdict(result.after, result.before)
+    after = side_verdict(result.after, result.before) if result.calibrated else None
     known = rows if rows is None or isinstance(rows, LogitSet) else weighted(rows)[0]
     if known is None or known.groups is None or not groupings:
         return Verdict(before, after)
@@ -206,7 +205,7 @@ def verdict_of(result: SetResult, rows: Rows | None, groupings: Sequence[Groupin
 
     gaps = tested(result.before)
     of_groups = _groups(gaps, groupings)
-    if same:
+    if after is None:
         return Verdict(before, after, of_groups)
     return Verdict(before, after, of_groups, _groups(tested(result.after).since(gaps), groupings))
 

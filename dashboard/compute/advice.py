@@ -7,7 +7,7 @@ import numpy as np
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
 from calibcore.inference import ClassScreen, Inference
-from calibcore.verdict import DETECTION_LEVEL
+from calibcore.verdict import DETECTION_LEVEL, detected
 from calibcore.weights import row_mean
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.comparison import Conclusion, group_of, recommendation_of, usual
@@ -149,8 +149,7 @@ def steps_of(
     """
     last = inference is not None or not scene.n_resamples
     # A calibrator that is not compared and leaves nothing to be detected is no worse than any.
-    off = scene.evaluated.after.omnibus.p_value < DETECTION_LEVEL
-    compared = off or scene.settings.method in usual(scene.upload)
+    compared = detected(scene.evaluated.after) or scene.settings.method in usual(scene.upload)
     recommendation = recommendation_of(scene) if compare and last and compared else None
     evidence = Evidence(
         scene.result,

@@ -76,10 +76,7 @@ def draw_sweep(scene: Scene) -> tuple[SweepFigure, SweepFigure]:
     def swept() -> tuple[BinSweep, BinSweep]:
         evaluated = scene.evaluated
         before = sweep_bins(evaluated.before.counted)
-        after = (
-            before if evaluated.after is evaluated.before else sweep_bins(evaluated.after.counted)
-        )
-        return before, after
+        return before, sweep_bins(evaluated.after.counted) if evaluated.calibrated else before
 
     def make() -> tuple[SweepFigure, SweepFigure]:
         before, after = once("swept bins", any_bins, swept)

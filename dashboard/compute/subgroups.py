@@ -67,8 +67,7 @@ def _find(scene: Scene) -> GroupResults:
 
     evaluated = scene.evaluated
     before = tested(evaluated.before.event)
-    same = evaluated.after is evaluated.before
-    after = before if same else tested(evaluated.after.event).since(before)
+    after = tested(evaluated.after.event).since(before) if evaluated.calibrated else before
     return GroupResults(slicings, before, after)
 
 
@@ -167,8 +166,9 @@ def _find_slices(scene: Scene, by: str) -> SubgroupResults:
         )
 
     before = screened(evaluated.before.event, groups.before)
-    same = evaluated.after is evaluated.before
-    after = before if same else screened(evaluated.after.event, groups.after, before)
+    after = before
+    if evaluated.calibrated:
+        after = screened(evaluated.after.event, groups.after, before)
     predictions = [predicted_classes(scene, calibrated=calibrated) for calibrated in (False, True)]
     right, right_after = (share(_right(scene, classes)) for classes in predictions)
     return SubgroupResults(slicing, before, after, right, right_after)
@@ -226,8 +226,7 @@ def _find_drift(scene: Scene) -> list[DriftResults]:
     results = []
     for one in dated:
         before = tested(evaluated.before.event, one)
-        same = evaluated.after is evaluated.before
-        after = None if same else tested(evaluated.after.event, one)
+        after = tested(evaluated.after.event, one) if evaluated.calibrated else None
         if before is not None:
             results.append(DriftResults(one, before, after))
     return results

@@ -47,7 +47,7 @@ def verdict_of(scene: Scene) -> tuple[Sentences, ...]:
         Sentences(f"verdict {name.lower()}", (line,), large=True, headline=True)
         for name, line in lines.items()
     ]
-    if evaluated.after is evaluated.before:
+    if not evaluated.calibrated:
         blocks.append(Sentences("calibrator", (outcome_of(scene),), small=True))
     return tuple(blocks)
 

@@ -169,7 +169,7 @@ def _shown(scene: Scene, block: Block | None) -> Block | None:
         case Sentences():
             return block if block.plain_lines else None
         case Pictures():
-            n_sides = 1 if scene.evaluated.after is scene.evaluated.before else 2
+            n_sides = 1 + scene.evaluated.calibrated
             drawn = [one for one in block.pictures[:n_sides] if one.figure is not None]
             return replace(block, pictures=tuple(drawn))
     return block
@@ -306,8 +306,9 @@ def _columns(scene: Scene) -> list[tuple[str, str]]:
 def _measures(scene: Scene, inference: Inference | None) -> Section:
     """Return every measure with its definition."""
     evaluated, listed = scene.evaluated, measures_of(scene, full=True)
-    both = evaluated.after is not evaluated.before
-    table = measures_table(evaluated, inference, listed, both=both, expert=scene.expert)
+    table = measures_table(
+        evaluated, inference, listed, both=evaluated.calibrated, expert=scene.expert
+    )
     notes = measure_notes(scene, inference, listed)
     return section(scene, words.MEASURES, "measures", table, notes)
 

@@ -17,7 +17,7 @@ from calibcore.inference import (
     rows_that_show,
     smallest_gap_shown,
 )
-from calibcore.verdict import DETECTION_LEVEL, mean_gap_of, remains
+from calibcore.verdict import DETECTION_LEVEL, detected, mean_gap_of, remains
 from dashboard.settings import NO_METHOD, ChosenEvent, method_by_key
 from dashboard.texts.badges import finding_since, no_information, shape
 from dashboard.texts.classes import shortened
@@ -113,11 +113,9 @@ class Evidence:
 
 def is_off(evidence: Evidence, *, after: bool) -> bool:
     """Return whether the scores as a whole are found to be miscalibrated, or still are."""
-    before, side = (
-        evidence.evaluated.before,
-        evidence.evaluated.after if after else evidence.evaluated.before,
-    )
-    return side.omnibus.p_value < DETECTION_LEVEL or remains(before, side)
+    before = evidence.evaluated.before
+    side = evidence.evaluated.after if after else before
+    return detected(side) or remains(before, side)
 
 
 TOGETHER = (

@@ -8,6 +8,7 @@ from calibcore.inference import OffRange, Omnibus
 from calibcore.verdict import (
     DETECTION_LEVEL,
     Direction,
+    detected,
     direction_of,
     mean_gap_of,
     state_of,
@@ -190,7 +191,7 @@ def ranges_sentence(side: Side) -> str:
     An example: "Scores above 60% are 18.0 percentage points too high (11.2\u201326.0 by bin,
     n = 294)."
     """
-    if side.omnibus.p_value >= DETECTION_LEVEL:
+    if not detected(side):
         return NONE
     off_ranges = side.off_ranges
     if not off_ranges:  # the joint test looks at all scores together
@@ -208,7 +209,7 @@ def opposite_range(side: Side) -> str:
 
     An example: "13.7 too high at 46.7\u201386.7%".
     """
-    if side.omnibus.p_value >= DETECTION_LEVEL:
+    if not detected(side):
         return ""
     gap = mean_gap_of(side)
     others = [one for one in side.off_ranges if one.gap * gap < 0]

@@ -73,7 +73,7 @@ def mean_gap_line(evaluated: SetResult, inference: Inference | None = None) -> s
     """
     row, known = evaluated.compare("mean_gap"), finding_for(inference, "mean_gap")
     sides = [("", row.before, known.before if known else None)]
-    if evaluated.after is not evaluated.before:
+    if evaluated.calibrated:
         sides = [("before ", *sides[0][1:]), ("after ", row.after, known.after if known else None)]
     parts = []
     for name, gap, uncertainty in sides:
@@ -116,7 +116,7 @@ def tiles(
 
 def _tile(compared: Comparison, row: MeasureRow, evaluated: SetResult) -> Tile:
     note = _note(compared, row.mark, evaluated.n_samples)
-    if evaluated.after is evaluated.before:
+    if not evaluated.calibrated:
         note = ""
     elif compared.measure.key == "accuracy":
         changed = evaluated.changed_decisions

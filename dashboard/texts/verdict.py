@@ -11,7 +11,7 @@ from calibcore.curves import ScoreCurve
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.inference import Omnibus
-from calibcore.verdict import DETECTION_LEVEL, mean_gap_of
+from calibcore.verdict import detected, mean_gap_of
 from dashboard.settings import NO_METHOD, method_by_key, method_of
 from dashboard.texts.badges import (
     CHANCE,
@@ -119,8 +119,7 @@ def _how_much(finding: Badge, side: Side, finer: int) -> str:
         what = shape(side.omnibus, named=True)
         return f", {what}" if what else ""
     size = f" by {detected_points(abs(mean_gap_of(side)), side.event.n_samples, finer=finer)}"
-    detected = side.omnibus.p_value < DETECTION_LEVEL
-    return size if detected else f"{size}, though no longer detected"
+    return size if detected(side) else f"{size}, though no longer detected"
 
 
 def badge(name: str, finding: Badge) -> str:
@@ -131,7 +130,7 @@ def badge(name: str, finding: Badge) -> str:
 def sides_of(evaluated: SetResult) -> dict[str, Side]:
     """Return the sides by their names; Before alone where nothing was calibrated."""
     sides = {"Before": evaluated.before}
-    return sides if evaluated.after is evaluated.before else {**sides, "After": evaluated.after}
+    return {**sides, "After": evaluated.after} if evaluated.calibrated else sides
 
 
 def findings(
@@ -246,8 +245,8 @@ def outcome(
     change = f"KS error stays {now}" if was == now else f"KS error {was} \u2192 {now}"
     tested = ""
     p_value = evaluated.after.omnibus.p_value
-    if p_value < DETECTION_LEVEL:
-        still = "remaining " if evaluated.before.omnibus.p_value < DETECTION_LEVEL else ""
+    if detected(evaluated.after):
+        still = "remaining " if detected(evaluated.before) else ""
         tested = f", {evidence(p_value)} of {still}miscalibration"
     if expert:
         tested += f" (joint test, {p_words(p_value)})"
@@ -309,7 +308,7 @@ def bridge(sides: Mapping[str, Side]) -> str:
     names = [
         name
         for name, side in sides.items()
-        if side.omnibus.p_value < DETECTION_LEVEL and side.curves.ks_error <= side.curves.ks_null_95
+        if detected(side) and side.curves.ks_error <= side.curves.ks_null_95
     ]
     if not names:
         return ""

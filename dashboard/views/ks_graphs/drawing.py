@@ -74,7 +74,7 @@ def draw_graphs(scene: Scene, *, alike: Sequence[Scene], n_figures: int) -> tupl
 
     def make() -> tuple[Graphs, Graphs]:
         before = draw(evaluated.before, evaluated.after)
-        if evaluated.after is evaluated.before:
+        if not evaluated.calibrated:
             return before, before
         return before, draw(evaluated.after, evaluated.before)
 

@@ -6,7 +6,7 @@ from calibcore.counted import score_quantiles
 from calibcore.evaluation import GRAPH_KNOTS, SetResult, Side
 from calibcore.metrics.remarks import ks_is_mean_gap
 from calibcore.reliability import SplineFit
-from calibcore.verdict import DETECTION_LEVEL
+from calibcore.verdict import detected
 from dashboard.texts.glossary import HOW_TO_READ
 from dashboard.texts.numbers import detected_pp, measured, null_source, p_words, percent, pp
 from dashboard.texts.rows import say_rows, says_rows
@@ -96,7 +96,7 @@ def errors_note(evaluated: SetResult) -> str:
     """Return the KS error of each side."""
     row, n_samples = evaluated.compare("ks_error"), evaluated.n_samples
     was, now = measured(row, row.before, n_samples), measured(row, row.after, n_samples)
-    if evaluated.after is evaluated.before:
+    if not evaluated.calibrated:
         return f"KS error {was}."
     return f"KS error {was} before, {now} after calibration."
 
@@ -142,7 +142,7 @@ def cumulative_caption(side: Side, *, expert: bool = False) -> str:
     curves, n_samples = side.curves, side.event.n_samples
     where = percent(curves.ks_fractile, n_samples)
     gap = pp(float(curves.gap[curves.ks_index]), n_samples, signed=True)
-    if side.omnibus.p_value < DETECTION_LEVEL:
+    if detected(side):
         gap += f" (scores too {'high' if curves.gap[curves.ks_index] > 0 else 'low'})"
     limit = detected_pp(side.null.simultaneous, n_samples)
     level = f"{100 * side.null.level:.0f}%"

@@ -8,7 +8,7 @@ from calibcore.evaluation import SetResult, Side
 from calibcore.inference import Finding, Mark
 from calibcore.metrics import Measure
 from calibcore.models import Plane
-from calibcore.verdict import DETECTION_LEVEL
+from calibcore.verdict import detected
 from dashboard.settings import NO_METHOD, Settings
 from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import OPTIONS
@@ -131,7 +131,7 @@ def _after(names: Sequence[str], results: Sequence[SetResult], method: str) -> s
     off = [
         escape_markdown(shortened(name))
         for name, one in zip(names, results, strict=True)
-        if one.after.omnibus.p_value < DETECTION_LEVEL
+        if detected(one.after)
     ]
     text = f"After {method_name(method)}: {still_off(off, len(after))}, {errors}"
     rights = [one.compare("accuracy").after for one in results]

@@ -45,7 +45,7 @@ def document(
     """
     steps = steps_of(scene, inference, classes_of(scene), groups_of(scene), compare=compare)
     measures = measures_of(scene, full=False)
-    both = scene.evaluated.after is not scene.evaluated.before
+    both = scene.evaluated.calibrated
     return (
         *verdict_of(scene),
         diagrams_of(scene),
@@ -62,7 +62,7 @@ def details_of(scene: Scene, inference: Inference | None = None) -> tuple[Senten
     evaluated, badges = scene.evaluated, findings_of(scene)
     where = where_off(evaluated, badges, groups_of(scene))
     lines = [f"{name}: {line}" if len(badges) > 1 else line for name, line in where.items()]
-    if evaluated.after is not evaluated.before:
+    if evaluated.calibrated:
         lines.append(outcome_of(scene))
     gap = Sentences("gap", (mean_gap_line(evaluated, inference),), DETAILS, HELP)
     worst = "  \n".join(lines_of(scene))

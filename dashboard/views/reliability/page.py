@@ -37,11 +37,10 @@ def show(scene: Scene) -> None:
 
 def _show_scores(scene: Scene) -> None:
     """Show at which scores each side is miscalibrated, as Overview does."""
-    before, after = scene.evaluated.before, scene.evaluated.after
-    shown = where_off(scene.evaluated, findings_of(scene))
-    named = after is not before
+    evaluated = scene.evaluated
+    shown, named = where_off(evaluated, findings_of(scene)), evaluated.calibrated
     lines = [f"- **{name}:** {text}" if named else text for name, text in shown.items()]
-    note = ranges_help(before, None if after is before else after)
+    note = ranges_help(evaluated.before, evaluated.after if named else None)
     st.markdown("\n".join(lines), help=note)
 
 
@@ -50,7 +49,7 @@ def show_bins(scene: Scene) -> None:
     sides, evaluated = draw_sweep(scene), scene.evaluated
     st.subheader(BINS_MATTER, anchor=False, help=SWEEP_HELP)
     (_, before), (_, after) = sides
-    beside = None if evaluated.after is evaluated.before else after
+    beside = after if evaluated.calibrated else None
     st.markdown(wander_sentence(before, beside, evaluated.n_samples))
     names = "Before", "After"
     for place, name, (figure, sweep) in zip(two_sides("sweep"), names, sides, strict=True):
