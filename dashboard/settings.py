@@ -10,6 +10,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 ChosenEvent = TopR | WithinTopR | OneClass
 OptionValue = int | str | bool
 SetChoice = Literal["calibration", "test"]
+SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
 
 NO_METHOD = "none"
 """Key of the choice to change nothing."""

@@ -43,9 +43,8 @@ class BinSweep:
     equal_mass: Floats
     """`calibcore.metrics.ece` with that many bins of either kind; shape (n_sizes,)."""
     limit_equal_width: Floats
-    limit_equal_mass: Floats
-    """What it would exceed in 5% of samples if the scores were the true probabilities; shape
-    (n_sizes,).
+    """What that of equal width would exceed in 5% of samples if the scores were the true
+    probabilities; shape (n_sizes,).
     """
     ks_error: float
     """Of the same rows; it needs no bins."""
@@ -86,20 +85,18 @@ def sweep_bins(counted: Tally, *, most: int = MOST_BINS) -> BinSweep:
     gaps = _from_zero(claimed - counted.hits)
     variance = _from_zero(counted.variances)
     totals = np.cumsum(counted.counts)
-    curves = np.empty((4, most - 1))
+    curves = np.empty((3, most - 1))
     for place, n_bins in enumerate(range(2, most + 1)):
         starts = equal_width_starts(counted, n_bins), equal_mass_starts(counted, n_bins, totals)
-        for kind, first in enumerate(starts):
-            ends = np.append(first, counted.scores.size)
-            curves[kind, place] = np.abs(np.diff(gaps[ends])).sum()
-            curves[kind + 2, place] = _limit(np.diff(variance[ends]))
+        width, mass = (np.append(first, counted.scores.size) for first in starts)
+        curves[:2, place] = [np.abs(np.diff(gaps[ends])).sum() for ends in (width, mass)]
+        curves[2, place] = _limit(np.diff(variance[width]))
     curves /= counted.n_samples
     return BinSweep(
         n_bins=np.arange(2, most + 1),
         equal_width=curves[0],
         equal_mass=curves[1],
         limit_equal_width=curves[2],
-        limit_equal_mass=curves[3],
         ks_error=float(ks_of(counted)),
     )
 

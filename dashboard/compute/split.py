@@ -26,7 +26,7 @@ from dashboard.compute.periods import in_time
 from dashboard.readers import SliceColumn, Upload
 from dashboard.readers.recognition.groups import FEW_VALUES, NUMBER_RANGES
 from dashboard.scene import Part, Scene
-from dashboard.settings import NO_METHOD, SetChoice, Settings, Slice, method_by_key
+from dashboard.settings import NO_METHOD, SETS, SetChoice, Settings, Slice, method_by_key
 from dashboard.texts.subgroups import (
     BLANK,
     COLUMN,
@@ -41,8 +41,6 @@ from dashboard.texts.subgroups import (
     shown_range,
     slice_name,
 )
-
-SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
 
 Mask = NDArray[np.bool_]
 

@@ -442,7 +442,6 @@ class RawSet(_Raw):
     headings: tuple[str, ...] | None = None  # whole, of which class names may be a part
     predicted: SliceColumn | None = None  # the predictions that the file has beside a table
     divided: bool = False  # the values had percent signs, and were divided by 100
-    top_one: bool = False  # of a lone piece: each value is the score of the predicted class
     lines: Array | None = None  # row of the file, from 0, where several rows are one of it
 
     def __post_init__(self) -> None:

@@ -259,7 +259,7 @@ def _of_score(
     if not outcomes:
         group = None if predicted is None else group_of(predicted)
         if isinstance(group, SliceColumn):
-            raw = replace(raw, predicted=group, top_one=True)
+            raw = replace(raw, predicted=group)
         return raw
     if len(outcomes) > 1:
         return _labelled(raw, outcomes, ())

@@ -25,6 +25,7 @@ Colour = Literal["red", "blue", "violet", "gray"]
 _COLOURS: dict[Direction, Colour] = {
     "too high": "red", "too low": "blue", "both": "violet", "none": "gray",
 }  # fmt: skip
+_KINDS = {"too high": "over", "too low": "under", "both": "both", "none": "none"}
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ class Badge:
     def colour(self) -> Colour:
         """Colour that says it again."""
         return _COLOURS[self.direction]
+
+    @property
+    def kind(self) -> str:
+        """Of the cell of a table that holds it."""
+        return _KINDS[self.direction]
 
     @property
     def in_sentence(self) -> str:
@@ -97,10 +103,11 @@ def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: boo
     >>> finding(-0.01, 0.04, 0.001, prediction=False).word
     'Some scores too high, others too low'
     """
-    return _of_direction(direction_of(mean_gap, ks_error, p_value), prediction=prediction)
+    return of_direction(direction_of(mean_gap, ks_error, p_value), prediction=prediction)
 
 
-def _of_direction(direction: Direction, *, prediction: bool) -> Badge:
+def of_direction(direction: Direction, *, prediction: bool) -> Badge:
+    """Return the words of a direction, as `finding`."""
     words = _CONFIDENT if prediction else _SCORED
     return next(one for one in words if one.direction == direction)
 
@@ -111,7 +118,7 @@ def finding_since(
     """Return what one of many amounts to, as `finding`, or that its mean gap still `remains`."""
     if not remains:
         return finding(mean_gap, ks_error, p_value, prediction=prediction)
-    badge = finding(mean_gap, abs(mean_gap), 0.0, prediction=prediction)
+    badge = of_direction("too high" if mean_gap > 0 else "too low", prediction=prediction)
     return badge if p_value < DETECTION_LEVEL else still(badge)
 
 
@@ -120,7 +127,7 @@ def finding_of(side: Side, *, prediction: bool, before: Side | None = None) -> B
     direction, left, why = state_of(side, before)
     if why is not None:
         return _UNINFORMATIVE[why]
-    words = _of_direction(direction, prediction=prediction)
+    words = of_direction(direction, prediction=prediction)
     return still(words) if left else words
 
 

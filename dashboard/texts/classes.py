@@ -44,9 +44,6 @@ _NOTE = (
 )
 
 
-_KINDS = {"too high": "over", "too low": "under", "both": "both", "none": "none"}
-
-
 @dataclass(frozen=True)
 class OneSide:
     """A class on one side, in words."""
@@ -67,8 +64,7 @@ def class_side(screen: ClassScreen, k: int, digits: int) -> OneSide:
     error, adjusted = float(screen.ks_error[k]), float(screen.adjusted[k])
     since = finding_since(mean_gap, error, adjusted, remains=left, prediction=False)
     verdict = "not detected" if since is NOT_DETECTED else since.in_sentence
-    kind = _KINDS[since.direction]
-    return OneSide(share(error, digits), since.icon, verdict, p_words(adjusted), kind)
+    return OneSide(share(error, digits), since.icon, verdict, p_words(adjusted), since.kind)
 
 
 def digits_of(screen: ClassScreen) -> int:

@@ -50,7 +50,6 @@ INTERVALS_HELP = (
     "Adds the 95% CI of each change from uncalibrated. It takes about a second per calibrator;"
     " switch it off to stop."
 )
-NO_RESAMPLES = "The 95% CI needs resamples: **Bootstrap resamples** is set to 0."
 MEASURES = "Measures"
 MEASURES_HELP = "Columns of the table. Accuracy and changed predicted classes are always shown."
 ALL_COLUMNS = "Show every column"

@@ -44,6 +44,8 @@ SPELLED = {
 TESTED_ONLY = {m.key for m in METRICS if m.is_tested_only}
 """Keys of the measures without intervals."""
 
+NO_RESAMPLES = "The 95% CI needs resamples: **Bootstrap resamples** is set to 0."
+
 LEAST_COVERAGE = 93
 """Percent of simulated data sets in which a 95% interval should hold the truth at least."""
 

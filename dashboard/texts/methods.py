@@ -1,7 +1,13 @@
 """How a calibrator is called."""
 
+from calibcore.calibrators import CATALOGUE
 from dashboard.settings import NO_METHOD, OptionValue, method_by_key, method_of, options_of
 from dashboard.texts.glossary import CHOICES, OPTIONS
+
+SCORE_MAPS = tuple(
+    method.key for method in CATALOGUE if method.acts_on == "event" and not method.knows_groups
+)
+"""Keys of what calibrates a score alone."""
 
 
 def method_name(key: str) -> str:

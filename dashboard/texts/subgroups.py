@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibcore.inference import GroupGaps
-from calibcore.verdict import DETECTION_LEVEL
-from dashboard.texts.badges import LEFT, finding, still
+from calibcore.verdict import DETECTION_LEVEL, Direction
+from dashboard.texts.badges import LEFT, of_direction, still
 from dashboard.texts.classes import shortened
 from dashboard.texts.numbers import (
     MINUS,
@@ -256,7 +256,8 @@ class Groups:
 
     def _described(self, side: GroupGaps, k: int) -> str:
         gap, rows = float(side.gap[k]), int(side.rows[k])
-        badge = finding(gap, abs(gap), 0.0, prediction=self.prediction)
+        way: Direction = "too high" if gap > 0 else "too low"
+        badge = of_direction(way, prediction=self.prediction)
         shown = side.adjusted[k] < DETECTION_LEVEL
         what = (badge if shown else still(badge)).in_sentence
         left = "" if shown else f": {LEFT}"

@@ -34,7 +34,7 @@ from dashboard.tables import (
 )
 from dashboard.texts import comparison as words
 from dashboard.texts.comparison import half_note
-from dashboard.texts.measures import spelled_out
+from dashboard.texts.measures import NO_RESAMPLES, spelled_out
 from dashboard.texts.methods import method_name
 from dashboard.views.calibrators.page import MEASURES
 from tests.app.pages import (
@@ -244,7 +244,7 @@ def test_intervals_are_found_when_they_are_asked_for() -> None:
 
 def test_intervals_without_resamples_say_so() -> None:
     page = open_page("compare", sample=SAMPLE, contest_intervals="true")
-    assert words.NO_RESAMPLES in " ".join(bodies(page))
+    assert NO_RESAMPLES in " ".join(bodies(page))
     assert not tables(page, "changes")
 
 

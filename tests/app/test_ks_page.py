@@ -14,9 +14,10 @@ from calibcore.data import EventScores, LogitSet
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.readers import read
 from dashboard.samples import samples
+from dashboard.settings import SETS
 from dashboard.texts.numbers import percent, pp
 from dashboard.views.ks_graphs import words
-from dashboard.views.ks_graphs.page import SETS, WHICH
+from dashboard.views.ks_graphs.page import WHICH
 from tests.app.pages import (
     bodies,
     charts,

@@ -18,10 +18,11 @@ from calibcore.splits import Split
 from dashboard.readers import read
 from dashboard.samples import Sample, samples
 from dashboard.settings import NO_METHOD
+from dashboard.texts.measures import NO_RESAMPLES
 from dashboard.texts.numbers import escape_markdown, percent
 from dashboard.views.models.page import models_csv
 from dashboard.views.models.results import mates
-from dashboard.views.models.words import NO_MATES, NO_RESAMPLES, NO_SAMPLES
+from dashboard.views.models.words import NO_MATES, NO_SAMPLES
 from tests.app.pages import (
     MARKUP,
     bodies,

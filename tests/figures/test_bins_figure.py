@@ -107,7 +107,7 @@ def test_names_of_lines_that_meet_stay_apart_and_below_the_top(
     values: tuple[float, float, float, float],
 ) -> None:
     wide, even, perfect = (np.full(99, value) for value in values[:3])
-    sweep = BinSweep(np.arange(2, 101), wide, even, perfect, perfect, values[3])
+    sweep = BinSweep(np.arange(2, 101), wide, even, perfect, values[3])
     heights = sorted(names(bins_graph(sweep, sweep, 15, LIGHT)).values())
     assert min(np.diff(heights)) > 0.08
     assert heights[-1] <= 1
@@ -142,7 +142,7 @@ def test_the_caption_gives_the_range_of_both_kinds() -> None:
     sizes = np.arange(2, 101)
     wide, even = np.full(99, 0.05), np.full(99, 0.055)
     wide[:3], wide[50], even[70] = 0.5, 0.049, 0.0612  # fewer than five bins do not count
-    sweep = BinSweep(sizes, wide, even, wide, even, ks_error=0.0507)
+    sweep = BinSweep(sizes, wide, even, wide, ks_error=0.0507)
     assert sweep_caption(sweep, 3_000) == (
         f"With 5 to 100 bins the same rows give an ECE between 4.9 and {pct('6.1')}. The KS error"
         f" needs no bins: {pct('5.1')}."
@@ -152,7 +152,7 @@ def test_the_caption_gives_the_range_of_both_kinds() -> None:
 
 def test_the_caption_where_nothing_wanders() -> None:
     flat = np.full(99, 0.05)
-    sweep = BinSweep(np.arange(2, 101), flat, flat, flat, flat, ks_error=0.05)
+    sweep = BinSweep(np.arange(2, 101), flat, flat, flat, ks_error=0.05)
     assert f"give an ECE of {pct('5.0')}. The KS" in sweep_caption(sweep, 3_000)
 
 

@@ -85,7 +85,7 @@ def test_an_error_below_the_narrowest_kernel_is_not_overstated() -> None:
 def sweep_of(low: float, high: float) -> BinSweep:
     wide, even = np.full(99, low), np.full(99, low)
     even[40], wide[0] = high, 0.9  # two bins are not counted
-    return BinSweep(np.arange(2, 101), wide, even, wide, even, ks_error=0.03)
+    return BinSweep(np.arange(2, 101), wide, even, wide, ks_error=0.03)
 
 
 def test_how_far_the_error_wanders() -> None:

@@ -215,7 +215,6 @@ def test_every_set_keeps_what_names_its_rows() -> None:
 def test_scores_of_predictions_without_outcomes_wait_for_them() -> None:
     """The predicted class is kept beside."""
     raw = rows_of(read({"score": numbers("conf", [0.9]), "prediction": texts("pred", ["cat"])}))
-    assert raw.top_one
     assert raw.predicted is not None
     assert raw.predicted.categories == ("cat",)
 

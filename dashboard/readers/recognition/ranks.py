@@ -115,7 +115,7 @@ def ranked(
     if labels is None:
         codes, texts = in_use(listed[:, 0], names)
         predicted = SliceColumn("predicted class", codes, texts)
-        return replace(rows, table=scores[:, 0], predicted=predicted, top_one=True), ()
+        return replace(rows, table=scores[:, 0], predicted=predicted), ()
     event = _event(scores[:, 0], listed[:, 0], labels, names, rows)
     if n_ranks == 1:
         return event, ()

@@ -33,6 +33,7 @@ from dashboard.tables import (
 )
 from dashboard.texts import choosing as choosing_words
 from dashboard.texts import comparison as words
+from dashboard.texts.measures import NO_RESAMPLES
 from dashboard.texts.methods import method_name
 from dashboard.texts.reliability import panel_line
 from dashboard.texts.rows import say_rows
@@ -71,7 +72,7 @@ def show(scene: Scene) -> None:
         intervals = _choose_intervals()
         dealt = _choose_folds(scene)
     if intervals and not scene.n_resamples:
-        st.markdown(f":small[{words.NO_RESAMPLES}]")
+        st.markdown(f":small[{NO_RESAMPLES}]")
     working, body = st.empty(), ResultPlace()
     if scene.split.calibration.n_samples < 2:
         with body.container():

@@ -16,9 +16,6 @@ from dashboard.texts.rows import rows_of, say_rows, says_rows
 METHODS = "Calibrators"
 METHODS_HELP = "The one chosen on the left keeps its options; the others use their defaults."
 ALL = tuple(method.key for method in CATALOGUE if not method.knows_groups)
-SCORE_MAPS = tuple(
-    method.key for method in CATALOGUE if method.acts_on == "event" and not method.knows_groups
-)
 USUAL = ("spline", "temperature", "one_vs_rest_isotonic")
 USUAL_SCORES = ("spline", "platt", "beta", "isotonic")
 """Fitted at first, with three classes and more, and with fewer."""

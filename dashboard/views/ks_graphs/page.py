@@ -11,7 +11,7 @@ from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.document.blocks import Picture
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
-from dashboard.settings import ChosenEvent, SetChoice
+from dashboard.settings import SETS, ChosenEvent
 from dashboard.texts.events import event_name, outcome_name
 from dashboard.texts.rows import call_rows
 from dashboard.texts.subgroups import SCORES
@@ -25,7 +25,6 @@ from dashboard.widgets.links import show_link
 
 WHICH = {"abcd": "All four", "ab": "(a) and (b)", "cd": "(c) and (d)"}
 
-SETS: tuple[SetChoice, SetChoice] = ("calibration", "test")
 
 TERMS = ("ks_error", "score", "probability", "fractile", "cumulative", "null_band", "knots")
 

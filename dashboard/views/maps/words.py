@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from calibcore.calibrators import CATALOGUE
 from calibcore.calibrators.base import Fitted
 from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.descriptions import Description, Listed
@@ -33,9 +32,6 @@ _WIDE = 0.05
 _SHORT = 12
 """Letters of a name where there is little room, at most."""
 
-SCORE_MAPS = tuple(
-    method.key for method in CATALOGUE if method.acts_on == "event" and not method.knows_groups
-)
 USUAL_SCORE_MAPS = ("spline", "beta", "isotonic")
 
 CURVES = "Add curves"

@@ -22,6 +22,7 @@ from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.tables import csv_of, models_table
 from dashboard.texts.classes import shortened
+from dashboard.texts.measures import NO_RESAMPLES
 from dashboard.texts.numbers import escape_markdown
 from dashboard.texts.reliability import panel_line
 from dashboard.texts.tiles import commonest_class
@@ -253,7 +254,7 @@ def _show_table(
         help=words.INTERVALS_HELP,
     )
     if wanted and not scene.n_resamples:
-        st.markdown(f":small[{words.NO_RESAMPLES}]")
+        st.markdown(f":small[{NO_RESAMPLES}]")
     place = st.empty() if wanted and scene.n_resamples else None
     return measures, columns, place
 

@@ -14,6 +14,7 @@ from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.texts.classes import shortened
+from dashboard.texts.measures import NO_RESAMPLES
 from dashboard.views.models import table_words as words
 from dashboard.views.models.as_printed import (
     LEVEL,
@@ -132,7 +133,7 @@ def _choose_request(scene: Scene) -> TableRequest:
     )
     wanted = intervals and not n_splits
     if wanted and not scene.n_resamples:
-        st.markdown(f":small[{words.NO_RESAMPLES}]")
+        st.markdown(f":small[{NO_RESAMPLES}]")
     # One split has no spread.
     n_splits = max(int(n_splits), 2) if n_splits else 0
     return TableRequest(by_key[chosen], scene.n_resamples if wanted else 0, n_splits)

@@ -38,7 +38,6 @@ INTERVALS_HELP = (
     "Adds the 95% CI of each value, and marks values that a perfectly calibrated model may well"
     " show. It takes about a second per cell."
 )
-NO_RESAMPLES = "The 95% CI needs resamples: **Bootstrap resamples** is set to 0."
 SPLITS = "Random splits"
 SPLITS_HELP = (
     "0: each file\u2019s own calibration and test set. Otherwise both sets are pooled and split at"

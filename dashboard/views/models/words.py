@@ -62,7 +62,6 @@ INTERVALS_HELP = (
     "Difference of each model from the first. It takes some seconds per model; switch it off to"
     " stop."
 )
-NO_RESAMPLES = "The 95% CI needs resamples: **Bootstrap resamples** is set to 0."
 DIFFERENCES = "Difference from {name}"
 
 

@@ -21,7 +21,6 @@ from dashboard.views.subgroups.words import badge_of, compared
 HEAD = ("Mean gap (pp)", "KS error", "Accuracy")
 NOTHING, STILL, NOT_OFF = "\u2013", "still", "\u25cb none"
 
-_KINDS = {"too high": "over", "too low": "under", "both": "both", "none": "none"}
 
 Sides = tuple[SliceScreen, SliceScreen | None]
 Accuracies = tuple[SliceShares | None, SliceShares | None]
@@ -149,7 +148,7 @@ def _finding(screen: SliceScreen, k: int, *, prediction: bool, briefly: bool) ->
         word = "no mean gap detected" if none else f"{word}{beside}"
     elif none:
         word = "not detected"
-    return f"{badge.icon} {word.removeprefix('scores ')}", _KINDS[badge.direction]
+    return f"{badge.icon} {word.removeprefix('scores ')}", badge.kind
 
 
 def _accuracy(accuracies: Accuracies, k: int, n_rows: int) -> Cell:
