@@ -13,7 +13,6 @@ from calibcore.binning import BinTable
 from calibcore.calibrators.base import (
     FittedMap,
     FittedScoreMap,
-    FittedVectorMap,
 )
 from calibcore.counted import weighted
 from calibcore.cumulative import CumulativeCurves, curves_of
@@ -55,6 +54,7 @@ from calibcore.reliability import (
 )
 from calibcore.results import find, result_class, short_repr
 from calibcore.tally import Tally
+from calibcore.validation import Floats, Labels
 from calibcore.weights import row_mean
 
 
@@ -277,30 +277,27 @@ def sides_of(
     tuple of SideRows
         Before and after; the same object where nothing was fitted.
     """
-    if isinstance(rows, EventScores):
-        before = inference.SideRows(result.before.event)
-    else:
-        before = inference.SideRows(result.before.event, rows.probabilities, rows.labels)
+    before = inference.SideRows(result.before.event, *_table_of(rows, None))
     if fitted is None:
         return before, before
-    if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
-        probabilities = fitted.predict_proba(rows.logits)
-        return before, inference.SideRows(result.after.event, probabilities, rows.labels)
-    return before, inference.SideRows(result.after.event)
+    return before, inference.SideRows(result.after.event, *_table_of(rows, fitted))
 
 
 def side_of(prepared: Prepared, event: Event, fitted: FittedMap | None) -> inference.SideRows:
     """Return the rows of one set as they were predicted, or as a calibrator leaves them."""
-    rows = prepared.rows
+    outcomes, (table, labels) = prepared.event, _table_of(prepared.rows, fitted)
     if isinstance(fitted, FittedScoreMap):
-        return inference.SideRows(calibrated_event(fitted, prepared))
-    if isinstance(rows, EventScores):
-        return inference.SideRows(prepared.event)
-    if fitted is None:
-        return inference.SideRows(prepared.event, rows.probabilities, rows.labels)
-    table = fitted.predict_proba(rows.logits)
-    outcomes = like(event.outcomes(table, rows.labels), rows)
-    return inference.SideRows(outcomes, table, rows.labels)
+        outcomes = calibrated_event(fitted, prepared)
+    elif fitted is not None and table is not None and labels is not None:
+        outcomes = like(event.outcomes(table, labels), prepared.rows)
+    return inference.SideRows(outcomes, table, labels)
+
+
+def _table_of(rows: Rows, fitted: FittedMap | None) -> tuple[Floats | None, Labels | None]:
+    """Return probabilities and labels of all classes; a map of scores leaves none."""
+    if isinstance(rows, EventScores) or isinstance(fitted, FittedScoreMap):
+        return None, None
+    return rows.probabilities if fitted is None else fitted.predict_proba(rows.logits), rows.labels
 
 
 def measure_side(
