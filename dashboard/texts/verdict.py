@@ -57,22 +57,20 @@ LOOKING_CLOSER = "Computing the 95% confidence intervals"
 NEXT_STEP = "Change the file or the settings on the left, or choose another file or an example."
 
 
-def verdict(
+def how_far(
     side: Side,
     event: EventWords,
-    finding: Badge | None = None,
+    finding: Badge,
     *,
     expert: bool = False,
     before: Side | None = None,
 ) -> str:
-    """Return what one side shows about its event, with numbers from its result.
+    """Return what follows the words of a `finding` of one side: numbers from its result.
 
-    With what was `finding` of the side, by `findings`, where that is not of the side alone; and
-    with how large it was ``before`` calibration, where this is after it.
+    With how large it was ``before`` calibration, where this is after it.
 
-    Examples: "Overconfident by 5.1 percentage points: mean score 95.7%, but 90.6%
-    correct." and, of a class, "Scores too low by 2.0 percentage points: class cat, mean score
-    10.0%, observed 12.0%."
+    Examples: " by 5.1 percentage points: mean score 95.7%, but 90.6% correct." and, of a class,
+    " by 2.0 percentage points: class cat, mean score 10.0%, observed 12.0%."
     """
     curves, n_samples = side.curves, side.event.n_samples
     mean_score, observed = float(curves.cum_score[-1]), float(curves.cum_hits[-1])
@@ -81,8 +79,6 @@ def verdict(
         score=percent(mean_score, n_samples, finer=finer),
         observed=percent(observed, n_samples, finer=finer),
     )
-    if finding is None:
-        finding = finding_of(side, prediction=event.prediction)
     if not finding.one_way:
         means = means.replace(", but ", ", ")
     shown = _how_much(finding, side, finer)
@@ -102,7 +98,7 @@ def verdict(
     if expert:
         tested = f" (joint test, {p_words(side.omnibus.p_value)})"
     text = f"{shown} on average, but {other}" if other else f"{shown}: {means}"
-    return f"{finding.word}{text}{tested}."
+    return f"{text}{tested}."
 
 
 @says_rows
@@ -174,8 +170,8 @@ def verdict_lines(
         before, called = None, name
         if name == "After":
             before, called = sides["Before"], f"After {SHORT_NAMES[method_of(method)]}"
-        text = verdict(sides[name], event, finding, expert=expert, before=before)
-        lines[name] = f"{badge(called, finding)}{text.removeprefix(finding.word)}"
+        size = how_far(sides[name], event, finding, expert=expert, before=before)
+        lines[name] = f"{badge(called, finding)}{size}"
     return lines
 
 

@@ -21,6 +21,9 @@ from dashboard.figures import (
     reliability_diagram,
 )
 from dashboard.settings import Settings
+from dashboard.texts.badges import Badge, finding_of
+from dashboard.texts.events import EventWords
+from dashboard.texts.verdict import how_far
 
 Floats = NDArray[np.float64]
 Figure = Any
@@ -38,6 +41,14 @@ GRAPHS = (
 
 def pct(text: str) -> str:
     return f"{text}%"
+
+
+def verdict(
+    side: Side, event: EventWords, finding: Badge | None = None, *, expert: bool = False
+) -> str:
+    """The sentence of one side, its finding in words rather than as a badge."""
+    finding = finding or finding_of(side, prediction=event.prediction)
+    return f"{finding.word}{how_far(side, event, finding, expert=expert)}"
 
 
 def events(n_samples: int, *, shift: float = 0.1, seed: int = 0) -> EventScores:

@@ -47,7 +47,7 @@ from dashboard.texts.tiles import (
     tiles,
     uncertainty_note,
 )
-from dashboard.texts.verdict import outcome, statistics, verdict
+from dashboard.texts.verdict import outcome, statistics
 from dashboard.views.ks_graphs import words as graphs
 from tests.figures.made import (
     MINUS,
@@ -57,6 +57,7 @@ from tests.figures.made import (
     pct,
     result_of,
     side_of,
+    verdict,
 )
 
 TOP_1 = event_words(TopR(1), None)

@@ -42,10 +42,10 @@ from dashboard.texts.advice import (
 from dashboard.texts.badges import finding_of
 from dashboard.texts.events import event_words
 from dashboard.texts.subgroups import Groups, worst_lines
-from dashboard.texts.verdict import findings, verdict, verdict_lines, where_off
+from dashboard.texts.verdict import findings, verdict_lines, where_off
 from dashboard.views.subgroups.document import slice_table
 from dashboard.views.subgroups.words import Wording, conclusion
-from tests.figures.made import blocks, events, logit_result, result_of
+from tests.figures.made import blocks, events, logit_result, result_of, verdict
 from tests.reviewed import check_reviewed
 
 OVER = blocks((0.9, 1000, 800))

@@ -60,12 +60,11 @@ from dashboard.texts.verdict import (
     findings,
     outcome,
     set_name,
-    verdict,
     verdict_lines,
 )
 from dashboard.views.ks_graphs import words as graphs
 from dashboard.views.ks_graphs.words import band_note
-from tests.figures.made import blocks, logit_result, pct, result_of, side_of
+from tests.figures.made import blocks, logit_result, pct, result_of, side_of, verdict
 
 TOP_1 = event_words(TopR(1), None)
 
