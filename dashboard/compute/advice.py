@@ -28,7 +28,7 @@ from dashboard.texts.advice import (
     with_correction,
 )
 from dashboard.texts.events import outcome_name
-from dashboard.texts.subgroups import BLANK, Groups
+from dashboard.texts.subgroups import BLANK
 
 _MOST_ROWS = 200_000
 """Up to so many rows the fit is made unasked; it takes a second."""
@@ -139,7 +139,6 @@ def steps_of(
     scene: Scene,
     inference: Inference | None,
     classes: BothScreens | None,
-    groups: Groups,
     *,
     compare: bool = True,
 ) -> list[Step]:
@@ -161,7 +160,7 @@ def steps_of(
         scene.class_names,
         scene.waiting,
         dict(scene.settings.options).get("constrained") is True,
-        groups,
+        find_groups(scene),
         outcome_name(scene.upload),
         *(
             ("", "")

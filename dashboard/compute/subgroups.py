@@ -1,5 +1,6 @@
 """Subgroups of every grouping at once, before and after calibration."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,31 +13,47 @@ from calibcore.inference import Drift, GroupGaps, drift_test, group_gaps
 from calibcore.inference.draws import neighbours_joined
 from calibcore.subgroups import SliceScreen, SliceShares, joint_screen, screen_slices, slice_shares
 from calibcore.validation import Labels
-from calibcore.verdict import DETECTION_LEVEL
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.split import Slicing, of_evaluated, predicted_classes, slicing_of, ways
 from dashboard.scene import Scene
-from dashboard.texts.subgroups import BLANK, PREDICTED, SCORES
+from dashboard.texts.advice import drifts
+from dashboard.texts.subgroups import BLANK, PREDICTED, SCORES, Groups
 
 _DIFFERENT = 0.95
 """Share of rows with a value of their own from which whole numbers are taken for ids."""
 
 
 @dataclass(frozen=True, eq=False)
-class GroupResults:
+class DriftResults:
+    """The drift over one column of dates."""
+
+    slicing: Slicing
+    """Its periods."""
+    before: Drift
+    """Uncalibrated."""
+    after: Drift | None
+    """Calibrated; None where nothing was fitted."""
+
+    @property
+    def sides(self) -> tuple[bool, bool]:
+        """Whether there is a drift before, and after calibration, if there is an after."""
+        before = drifts(self.before)
+        return before, before if self.after is None else drifts(self.after)
+
+    @property
+    def detected(self) -> bool:
+        """Whether there is a drift on one side."""
+        return any(self.sides)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GroupResults(Groups):
     """The subgroups of every grouping that was made without the outcomes, jointly tested."""
 
     slicings: tuple[Slicing, ...]
     """The groupings."""
-    before: GroupGaps
-    """Uncalibrated."""
-    after: GroupGaps
-    """Calibrated; the same object where nothing was fitted."""
-
-    def name(self, gaps: GroupGaps, k: int) -> tuple[str, str]:
-        """Return what a subgroup is grouped by, and its name; text of the file."""
-        slicing = self.slicings[int(gaps.grouping[k])]
-        return slicing.by, slicing.shown[int(gaps.place[k])]
+    drift: Sequence[DriftResults]
+    """Over each column of dates; p-values count all of them."""
 
 
 def find_groups(scene: Scene) -> GroupResults:
@@ -68,7 +85,22 @@ def _find(scene: Scene) -> GroupResults:
     evaluated = scene.evaluated
     before = tested(evaluated.before.event)
     after = tested(evaluated.after.event).since(before) if evaluated.calibrated else before
-    return GroupResults(slicings, before, after)
+
+    def name(gaps: GroupGaps, k: int) -> tuple[str, str]:
+        slicing = slicings[int(gaps.grouping[k])]
+        return slicing.by, slicing.shown[int(gaps.place[k])]
+
+    drift = _drift_over(scene, [one for one in slicings if one.in_time])
+    most = _most_drifting(drift)
+    return GroupResults(
+        before,
+        after,
+        name,
+        scene.event_words.prediction,
+        (False, False) if most is None else most.sides,
+        slicings=slicings,
+        drift=drift,
+    )
 
 
 def is_of_two(scene: Scene) -> bool:
@@ -182,37 +214,20 @@ def _right(scene: Scene, values: Labels | None) -> NDArray[np.bool_] | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
-class DriftResults:
-    """The drift over one column of dates."""
-
-    slicing: Slicing
-    """Its periods."""
-    before: Drift
-    """Uncalibrated."""
-    after: Drift | None
-    """Calibrated; None where nothing was fitted."""
-
-    @property
-    def detected(self) -> bool:
-        """Whether there is a drift on one side."""
-        sides = self.before, self.after
-        return any(one is not None and one.p_value < DETECTION_LEVEL for one in sides)
-
-
 def find_drift(scene: Scene, by: str = "") -> DriftResults | None:
-    """Test one column of dates, or the one that drifts most; p-values count all of them."""
-    key = key_of(scene.upload, scene.settings.in_any_bins), scene.chosen
-    result = once("drift", key, lambda: _find_drift(scene))
-    chosen = [one for one in result if by in ("", one.slicing.by)]
-    return min(chosen, key=lambda one: (not one.detected, one.before.p_value), default=None)
+    """Return the drift over one column of dates, or over the one that drifts most."""
+    drift = find_groups(scene).drift
+    return _most_drifting([one for one in drift if by in ("", one.slicing.by)])
 
 
-def _find_drift(scene: Scene) -> list[DriftResults]:
+def _most_drifting(drift: Sequence[DriftResults]) -> DriftResults | None:
+    return min(drift, key=lambda one: (not one.detected, one.before.p_value), default=None)
+
+
+def _drift_over(scene: Scene, dated: Sequence[Slicing]) -> list[DriftResults]:
     evaluated = scene.evaluated
     if is_designed(scene.rows):  # `drift_test` is of rows drawn one by one
         return []
-    dated = [one for one in find_groups(scene).slicings if one.in_time]
 
     def tested(event: EventScores, slicing: Slicing) -> Drift | None:
         periods = of_evaluated(scene, slicing.places[scene.chosen])

@@ -5,36 +5,17 @@ from collections.abc import Sequence
 from dashboard.compute.subgroups import find_drift, find_groups
 from dashboard.document.blocks import Sentences
 from dashboard.scene import Scene
-from dashboard.texts.advice import (
-    drift_line,
-    drifts,
-)
+from dashboard.texts.advice import drift_line
 from dashboard.texts.badges import Badge
 from dashboard.texts.limits import rounded_note
 from dashboard.texts.numbers import escape_markdown
-from dashboard.texts.subgroups import Groups, worst_lines
+from dashboard.texts.subgroups import worst_lines
 from dashboard.texts.verdict import bridge, findings, outcome, sides_of, verdict_lines
-
-
-def groups_of(scene: Scene) -> Groups:
-    """Return what is known of the subgroups of all groupings."""
-    groups = find_groups(scene)
-    words = scene.event_words
-    return Groups(groups.before, groups.after, groups.name, words.prediction, _drifts(scene))
-
-
-def _drifts(scene: Scene) -> tuple[bool, bool]:
-    """Return whether scores drift over dates, before and after calibration."""
-    drift = find_drift(scene)
-    if drift is None:
-        return False, False
-    before = drifts(drift.before)
-    return before, before if drift.after is None else drifts(drift.after)
 
 
 def findings_of(scene: Scene) -> dict[str, Badge]:
     """Return the verdict of each side, on the whole and its subgroups, by its name."""
-    return findings(scene.result, scene.evaluated, scene.event_words, groups_of(scene))
+    return findings(scene.result, scene.evaluated, scene.event_words, find_groups(scene))
 
 
 def verdict_of(scene: Scene) -> tuple[Sentences, ...]:
@@ -74,17 +55,17 @@ def notes_of(scene: Scene, extremes: Sequence[str] = ()) -> Sentences:
 
 def lines_of(scene: Scene) -> list[str]:
     """Return the worst subgroup on both sides, and the drift over dates if it is detected."""
-    return [*worst_lines(groups_of(scene), expert=scene.expert), *_drift_lines(scene)]
+    return [*worst_lines(find_groups(scene), expert=scene.expert), *_drift_lines(scene)]
 
 
 def _drift_lines(scene: Scene) -> list[str]:
     drift = find_drift(scene)
     if drift is None or not drift.detected:
         return []
-    groups, sides = groups_of(scene), (drift.before, drift.after)
+    groups, by, shown = find_groups(scene), drift.slicing.by, drift.slicing.shown
     alone = any(
-        drifts(side) and not groups.worst(after=after)
-        for side, after in zip(sides, (False, True), strict=True)
+        side and not groups.worst(after=after)
+        for side, after in zip(drift.sides, (False, True), strict=True)
     )
-    by, shown = drift.slicing.by, drift.slicing.shown
+    sides = drift.before, drift.after
     return [drift_line(by, shown, sides, expert=scene.expert, alone=alone)]

@@ -28,7 +28,6 @@ from dashboard.compute.files import set_sentences
 from dashboard.compute.split import names_of_groups
 from dashboard.compute.subgroups import find_drift, find_groups, find_slices
 from dashboard.compute.uncertainty import closer_look
-from dashboard.compute.verdict import groups_of
 from dashboard.document.blocks import (
     Block,
     Cell,
@@ -315,7 +314,8 @@ def _measures(scene: Scene, inference: Inference | None) -> Section:
 
 def _subgroups(scene: Scene) -> Iterator[Block]:
     """Return the subgroups of each column."""
-    slicings = find_groups(scene).slicings
+    groups = find_groups(scene)
+    slicings = groups.slicings
     noted: set[str] = set()
     for by in [one.by for one in slicings[:MOST_COLUMNS]]:
         order = order_of(find_slices(scene, by))
@@ -326,7 +326,7 @@ def _subgroups(scene: Scene) -> Iterator[Block]:
         yield from (worst, picture, table, lines(note.key, notes))
         noted.update(note.lines)
     if slicings[1:]:
-        yield lines("over all", [say_rows(groups_of(scene).over_all())])
+        yield lines("over all", [say_rows(groups.over_all())])
     if not slicings:
         yield lines("none", [words.NO_GROUPS])
 

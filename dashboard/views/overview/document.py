@@ -7,9 +7,9 @@ from calibcore.inference import Inference, Interval, Uncertainty
 from calibcore.metrics import EventMeasure, Measure
 from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.figures import diagrams_of
+from dashboard.compute.subgroups import find_groups
 from dashboard.compute.verdict import (
     findings_of,
-    groups_of,
     lines_of,
     notes_of,
     outcome_of,
@@ -43,7 +43,7 @@ def document(
 
     ``compare``: whether calibrators may be compared for what is recommended.
     """
-    steps = steps_of(scene, inference, classes_of(scene), groups_of(scene), compare=compare)
+    steps = steps_of(scene, inference, classes_of(scene), compare=compare)
     measures = measures_of(scene, full=False)
     both = scene.evaluated.calibrated
     return (
@@ -60,7 +60,7 @@ def document(
 def details_of(scene: Scene, inference: Inference | None = None) -> tuple[Sentences, ...]:
     """Return the mean gap, the parts that are miscalibrated, and what may mislead."""
     evaluated, badges = scene.evaluated, findings_of(scene)
-    where = where_off(evaluated, badges, groups_of(scene))
+    where = where_off(evaluated, badges, find_groups(scene))
     lines = [f"{name}: {line}" if len(badges) > 1 else line for name, line in where.items()]
     if evaluated.calibrated:
         lines.append(outcome_of(scene))

@@ -8,7 +8,6 @@ from calibcore.inference import Inference
 from calibcore.metrics import Measure
 from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.uncertainty import closer_look
-from dashboard.compute.verdict import groups_of
 from dashboard.scene import Scene
 from dashboard.texts.advice import HEADING, NEXT
 from dashboard.texts.limits import power_sentence
@@ -123,7 +122,6 @@ class _Figures:
         self._scene, self._first = scene, first
         # Found first, as what an earlier run left in the places is gone once they are made.
         self._classes = classes_of(scene)
-        self._groups = groups_of(scene)
         self._steps = st.container(key="next_steps").empty()
         self._tiles = st.container(key="tiles").empty()
         self._gap = st.container(key="mean_gap").empty()
@@ -147,7 +145,7 @@ class _Figures:
                 st.markdown(f":small[{LOOKING_CLOSER} \u2026]")
                 self._first.markdown(f":small[{LOOKING_CLOSER} \u2026]")
                 return
-            steps = steps_of(scene, inference, self._classes, self._groups)
+            steps = steps_of(scene, inference, self._classes)
             shown = "first" if inference is None else "again"
             self._first.markdown(f":small[{NEXT}: {steps[0].lead}]")
             for step in steps[:STEPS_SHOWN]:

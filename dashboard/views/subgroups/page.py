@@ -14,7 +14,6 @@ from dashboard.compute.subgroups import (
     find_slices,
     worst_grouping,
 )
-from dashboard.compute.verdict import groups_of
 from dashboard.document.blocks import Pictures, Sentences, Table
 from dashboard.figures.plotly_json import Titles
 from dashboard.figures.subgroups import ROW, score_histogram
@@ -71,11 +70,11 @@ def show(scene: Scene) -> None:
         drift = find_drift(scene, by) if slices.slicing.in_time else None
         if drift is not None and (step := drift_step_of(scene, drift)) is not None:
             show_step(scene, step, "drift")
-        counted = groups_of(scene).counted(after=after_first)
-        if find_groups(scene).slicings[1:]:
-            if counted:
+        groups = find_groups(scene)
+        if groups.slicings[1:]:
+            if counted := groups.counted(after=after_first):
                 st.markdown(f"{words.ALL_GROUPINGS} {counted[:1].lower()}{counted[1:]}")
-            st.markdown(say_rows(groups_of(scene).over_all()))
+            st.markdown(say_rows(groups.over_all()))
     _show_slices(scene, picture, table, note, in_time=slices.slicing.in_time)
     if scene.upload.summary is None:
         _show_rows(scene)
