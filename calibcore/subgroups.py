@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.cumulative import curves_of
 from calibcore.errors import CalibrationInputError
-from calibcore.inference.groups import LEAST_CLUSTERS, GroupGaps, clusters_in, stays_off
+from calibcore.inference.groups import LEAST_CLUSTERS, GroupGaps, Screened, clusters_in, stays_off
 from calibcore.inference.multiple_testing import gap_p_values, holm
 from calibcore.reliability import binomial_interval
 from calibcore.results import result_class
@@ -51,7 +51,7 @@ class SliceShares:
 
 
 @result_class
-class SliceScreen:
+class SliceScreen(Screened):
     """Every slice of one set by itself, and whether chance explains how far it is off.
 
     Attributes
@@ -118,13 +118,6 @@ class SliceScreen:
     def evaluated(self) -> NDArray[np.bool_]:
         """Which slices are evaluated."""
         return ~np.isnan(self.adjusted)
-
-    def off(self, level: float = 0.05) -> NDArray[np.bool_]:
-        """Return which slices are off; with this probability any is, if the scores are true.
-
-        One that `remains` is off whatever its p-value: what chance may explain is not gone.
-        """
-        return np.asarray((self.adjusted < level) | self.remains)
 
     def since(self, before: "SliceScreen", level: float = 0.05) -> "SliceScreen":
         """Return the same slices, with those that `before` calibration were off and still are."""

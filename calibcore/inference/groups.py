@@ -152,8 +152,22 @@ _NOTHING = 1e-9
 """Share of a group's variance below which the whole score explains all of it; also of a tie."""
 
 
+class Screened:
+    """Parts of the rows that are tested together: classes, subgroups, groups."""
+
+    adjusted: Floats
+    remains: NDArray[np.bool_]
+
+    def off(self, level: float = 0.05) -> NDArray[np.bool_]:
+        """Return which parts are off; with this probability any is, if the scores are true.
+
+        One that `remains` is off whatever its p-value: what chance may explain is not gone.
+        """
+        return np.asarray((self.adjusted < level) | self.remains)
+
+
 @result_class
-class GroupGaps:
+class GroupGaps(Screened):
     """Every group of every grouping: its mean gap, and whether chance or the whole explains it.
 
     Attributes
@@ -206,13 +220,6 @@ class GroupGaps:
     def mean_size(self) -> float:
         """Mean size of the mean gap, groups weighted by their rows; NaN without groups."""
         return float(np.average(np.abs(self.gap), weights=self.rows)) if self.n_groups else math.nan
-
-    def off(self, level: float = 0.05) -> NDArray[np.bool_]:
-        """Return which groups are off; with this probability any is, if the scores are true.
-
-        One that `remains` is off whatever its p-value: what chance may explain is not gone.
-        """
-        return np.asarray((self.adjusted < level) | self.remains)
 
     def own(self, level: float = 0.05) -> NDArray[np.bool_]:
         """Return which groups are off by more than the whole score is, in the same direction."""

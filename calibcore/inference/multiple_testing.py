@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.cumulative import FEW_EXPECTED, brownian_tail, expected_steps, rare_tail
-from calibcore.inference.groups import stays_off
+from calibcore.inference.groups import Screened, stays_off
 from calibcore.ordering import sort_together
 from calibcore.results import result_class
 from calibcore.validation import Floats, Labels
@@ -57,7 +57,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 @result_class
-class ClassScreen:
+class ClassScreen(Screened):
     """Every class against the others: how large each gap is, and whether chance explains it.
 
     Attributes
@@ -114,13 +114,6 @@ class ClassScreen:
     def order(self) -> NDArray[np.intp]:
         """The classes, worst first: those of `off`, then by p-value, KS error and index."""
         return np.lexsort((-self.ks_error, self.adjusted, ~self.off()))
-
-    def off(self, level: float = 0.05) -> NDArray[np.bool_]:
-        """Return which classes are off; with this probability any is, if the scores are true.
-
-        One that `remains` is off whatever its p-value: what chance may explain is not gone.
-        """
-        return np.asarray((self.adjusted < level) | self.remains)
 
     def since(self, before: "ClassScreen", level: float = 0.05) -> "ClassScreen":
         """Return the same classes, with those that `before` calibration were off and still are."""
