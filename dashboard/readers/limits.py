@@ -1,4 +1,8 @@
-"""What a file may have, and what the process that parses it may take: the one place of both."""
+"""What a file may have, and what the process that parses it may take.
+
+What one reader alone heeds, such as how deep pickles nest, stands there. The server is told the
+size of an upload in ``dashboard/.streamlit/config.toml``, nginx in ``docs/service/nginx.conf``.
+"""
 
 import sys
 from contextlib import suppress
@@ -8,7 +12,7 @@ from dashboard.readers.refusal import FileError
 
 MB = 1 << 20
 
-MAX_UPLOAD = 400 * MB  # bytes of a file; the server is told the same in its settings
+MAX_UPLOAD = 400 * MB  # bytes of a file
 MAX_ROWS = 10_000_000  # of a file of any format, which is far more than an audit needs
 MAX_COLUMNS = 4_096  # of a table
 MAX_TEXTS = 1_000_000  # different ones of a column; more are names of rows, of no use to an audit
@@ -21,7 +25,7 @@ MAX_TEXT = 300 * MB  # bytes of text, or of JSON by lines; as .npz or .parquet t
 MAX_UTF16 = 40 * MB  # bytes of text in UTF-16
 MAX_DOCUMENT = 40 * MB  # bytes of one JSON document, for which 12 times as many are set aside
 MAX_OBJECTS = 512 * MB  # bytes of the Python objects of a document, more than ordinary ones have
-MAX_DEPTH = 32  # of lists and objects of JSON within each other, as their first values show
+MAX_DEPTH = 32  # of lists and objects of JSON within each other
 MAX_BYTES = 1 << 62  # of an array, as its shape says, which is more than a processor can address
 MAX_STEPS = 2_000_000  # of a pickle
 TIMES, TIMES_WORKBOOK = 4, 40  # its own size, which a file may take in memory or unpacked
@@ -32,10 +36,21 @@ _OBJECTS = frozenset({".json", ".jsonl", ".ndjson", ".xlsx"})
 _LARGE = 50_000_000
 
 
+def megabytes(n_bytes: int) -> str:
+    """Return a size in megabytes of 2^20 bytes, those that were begun among them.
+
+    Examples
+    --------
+    >>> megabytes(MAX_UPLOAD), megabytes(MAX_UPLOAD + 1)
+    ('400 MB', '401 MB')
+    """
+    return f"{-(-n_bytes // MB):,} MB"
+
+
 def check_size(n_bytes: int) -> None:
     """Refuse a file of more bytes than any may have."""
     if n_bytes > MAX_UPLOAD:
-        raise FileError("file", f"{n_bytes / MB:,.0f} MB", f"at most {MAX_UPLOAD // MB:,} MB")
+        raise FileError("file", megabytes(n_bytes), f"at most {megabytes(MAX_UPLOAD)}")
 
 
 def check_rows(n_rows: int) -> None:

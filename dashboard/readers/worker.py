@@ -23,6 +23,7 @@ from dashboard.readers.limits import (
     Limits,
     check_size,
     limits_for,
+    megabytes,
     set_limits,
     system_bounds_memory,
 )
@@ -364,7 +365,7 @@ def _wait(
         passed = time.monotonic() - start
         if passed > limits.seconds:
             raise PassingError(
-                "file", f"{n_bytes / 1e6:,.0f} MB that were not read within {limits.seconds:g}"
+                "file", f"{megabytes(n_bytes)} that were not read within {limits.seconds:g}"
                 " seconds", "a smaller file, or .npz or .npy",
             )  # fmt: skip
         if not system_bounds_memory() and _resident(process) > limits.memory:
@@ -380,7 +381,7 @@ def _resident(process: Process) -> int:
 
 
 def _too_large(limits: Limits) -> tuple[str, str]:
-    text = f"contents that need more than {limits.memory / 1e6:,.0f} MB of memory to be read"
+    text = f"contents that need more than {megabytes(limits.memory)} of memory to be read"
     return text, "a smaller file, or .npz or .npy"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from calibcore.counted import CountedScores
 from calibcore.data import EventScores, LogitSet, Rows
 from dashboard.readers import FORMATS, Upload
-from dashboard.readers.limits import MAX_UPLOAD
+from dashboard.readers.limits import MAX_UPLOAD, megabytes
 from dashboard.readers.records import ColumnRole
 from dashboard.readers.refusal import visible
 from dashboard.readers.upload import N_FOLDS
@@ -19,15 +19,14 @@ from dashboard.texts.subgroups import period_name
 READING = "Reading the file"
 
 
-def megabytes(n_bytes: int) -> str:
-    """Return a size in megabytes."""
-    return f"{n_bytes / (1 << 20):,.0f}{NO_BREAK}MB"
+def _size(n_bytes: int) -> str:
+    return megabytes(n_bytes).replace(" ", NO_BREAK)
 
 
 def reading_apart(n_bytes: int, seconds: int) -> str:
     """Describe how long a large file has been read for."""
     return (
-        f":small[Reading {n_bytes / 1e6:,.0f}{NO_BREAK}MB with bounded memory: {seconds} s so far."
+        f":small[Reading {_size(n_bytes)} with bounded memory: {seconds} s so far."
         " Remove the file on the left to stop.]"
     )
 
@@ -59,7 +58,7 @@ OR_SAMPLE = "No file at hand? Choose **Example** on the left."
 
 def endings() -> str:
     """Return what can be read, as the help of the uploader."""
-    return f"Reads {', '.join(FORMATS)}; at most {megabytes(MAX_UPLOAD)} per file."
+    return f"Reads {', '.join(FORMATS)}; at most {_size(MAX_UPLOAD)} per file."
 
 
 # How it was read -----------------------------------------------------------------------------
@@ -556,7 +555,7 @@ _WAYS = (
 
 def most() -> str:
     """Return the size limit of a file as a sentence."""
-    return f"At most {megabytes(MAX_UPLOAD)} per file."
+    return f"At most {_size(MAX_UPLOAD)} per file."
 
 
 def ways_to_bring() -> str:

@@ -73,7 +73,7 @@ LIES: list[tuple[str, bytes, str]] = [
     ),
     *(("password", zip_of_one(b"a", DATA, flags=flag), "a password") for flag in (1, 64, 8192)),
     ("a patch", zip_of_one(b"a", DATA, flags=32), "damage"),
-    ("zip64 size", zip_of_one(b"a", DATA, size=0xFFFFFFFF), "expand to 4,095 MB"),
+    ("zip64 size", zip_of_one(b"a", DATA, size=0xFFFFFFFF), "expand to 4,096 MB"),
     ("lzma", zip_of_one(b"a", DATA, method=14), "unusual compression"),
     ("many members", archive(**{str(k): b"" for k in range(9)}), "9 members"),
     ("half", archive(a=DATA)[:60], "damaged or truncated"),

@@ -87,6 +87,19 @@ def test_a_small_file_of_no_bounds_gets_a_sentence(name: str, data: bytes, said:
         assert str(refused.value).startswith(said)
 
 
+@pytest.mark.parametrize("before", ["", '"x": 1, '])
+def test_json_may_nest_as_deep_as_the_page_on_safety_says(before: str) -> None:
+    body = b'{"logits": [[2, -1], [-1, 2]], "labels": [0, 1]}'  # three deep
+
+    def nested(depth: int) -> bytes:
+        around = depth - 3
+        return f'{{{before}"a": '.encode() * around + body + b"}" * around
+
+    read("a.json", nested(limits.MAX_DEPTH))
+    with pytest.raises(FileError, match=f"JSON nested more than {limits.MAX_DEPTH} deep"):
+        read("a.json", nested(limits.MAX_DEPTH + 1))
+
+
 def test_the_page_on_safety_lists_the_limits_in_force() -> None:
     page = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
     of, mb = limits, limits.MB

@@ -279,7 +279,7 @@ def test_memory_is_watched_where_the_system_does_not_bound_it(
 ) -> None:
     monkeypatch.setattr(process, "system_bounds_memory", lambda: False)
     monkeypatch.setattr(process, "_START", HEAD + "x = bytearray(b'x' * 10**8); sys.stdin.read()")
-    with pytest.raises(FileError, match="more than 50 MB of memory"):
+    with pytest.raises(FileError, match="more than 48 MB of memory"):
         parse_apart("a.csv", CSV, limits=Limits(50_000_000, 20, 20.0))
 
 

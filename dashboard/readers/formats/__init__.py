@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import cast
 
 from dashboard.readers.formats.rows import of_weka, without_totals
-from dashboard.readers.limits import MAX_TEXT
+from dashboard.readers.limits import MAX_TEXT, megabytes
 from dashboard.readers.records import Column, Parsed, Table
 from dashboard.readers.refusal import FileError, only_refusals, quoted
 
@@ -48,8 +48,8 @@ def parse(name: str, data: bytes, *, header: bool | None = None) -> Parsed:
         raise FileError("file", "an empty file of 0 bytes", "logits and labels")
     kind = FORMATS[ending]
     if kind in _TEXT and len(data) > MAX_TEXT:
-        wanted = f"at most {MAX_TEXT:,}; as .npz or .parquet the same numbers are smaller"
-        raise FileError("file", f"{len(data):,} bytes of text", wanted)
+        wanted = f"at most {megabytes(MAX_TEXT)}; as .npz or .parquet the same numbers are smaller"
+        raise FileError("file", f"{megabytes(len(data))} of text", wanted)
     parsed = _reader(kind)(data, header)
     if isinstance(parsed, Table):
         columns = of_weka(tuple(map(first_items, parsed.columns)))

@@ -4,7 +4,7 @@ import io
 import zipfile
 import zlib
 
-from dashboard.readers.limits import MAX_MEMBERS, SPARE, TIMES
+from dashboard.readers.limits import MAX_MEMBERS, SPARE, TIMES, megabytes
 from dashboard.readers.refusal import FileError, quoted
 
 _ENCRYPTED = 0x2041
@@ -27,8 +27,8 @@ def open_archive(
     if len(members) > most:
         raise FileError("archive", f"{len(members):,} members", f"at most {most:,}")
     if size > limit:
-        text = f"members that expand to {size >> 20:,} MB from a file of {len(data):,} bytes"
-        raise FileError("archive", text, f"at most {limit >> 20:,} MB (size limit)")
+        text = f"members that expand to {megabytes(size)} from a file of {len(data):,} bytes"
+        raise FileError("archive", text, f"at most {megabytes(limit)} (size limit)")
     seen: set[str] = set()
     for member in members:
         place = f"member {quoted(member.filename)}"

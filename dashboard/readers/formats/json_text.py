@@ -24,7 +24,14 @@ from dashboard.readers.formats.parquet import (
     member_of,
     table_of,
 )
-from dashboard.readers.limits import MAX_COLUMNS, MAX_DEPTH, MAX_DOCUMENT, MAX_OBJECTS, check_rows
+from dashboard.readers.limits import (
+    MAX_COLUMNS,
+    MAX_DEPTH,
+    MAX_DOCUMENT,
+    MAX_OBJECTS,
+    check_rows,
+    megabytes,
+)
 from dashboard.readers.records import Arrays, Column, Table, unread
 from dashboard.readers.refusal import FileError, quoted, visible
 
@@ -32,7 +39,7 @@ _HALF_PAIR = re.compile(
     rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]"
 )
 _BLOCK = 4 << 20
-_MAX_DEPTH, _MAX_PARTS = 8, 64
+_MAX_PARTS = 64
 _WANTED = '{"logits": [[...]], "labels": [...]}, or one record a row'
 _SPACED = re.compile(rb'"\s+:')
 _ONE = (str, int, float, bool, type(None))
@@ -50,8 +57,8 @@ def read_json(data: bytes, header: bool | None = None) -> Table | Arrays:  # noq
         if _is_lines(text):
             return _lines(text)
         if len(data) > MAX_DOCUMENT:
-            size = f"one JSON document of {len(data) / 1e6:,.0f} MB"
-            wanted = f"at most {MAX_DOCUMENT >> 20} MB: save as JSON lines, .npz or .parquet"
+            size = f"one JSON document of {megabytes(len(data))}"
+            wanted = f"at most {megabytes(MAX_DOCUMENT)}: save as JSON lines, .npz or .parquet"
             raise FileError("file", size, wanted)
         _check_weight(text)
         value = _loads(text, 1)
@@ -68,8 +75,9 @@ def _check_weight(text: bytes) -> None:
     weights = ((b",", 40), (b'"', 16), (b"[", 80), (b"{", 240))
     weight = sum(text.count(sign) * n_bytes for sign, n_bytes in weights)
     if weight > MAX_OBJECTS:
-        size = f"JSON whose values take {weight >> 20:,} MB of memory"
-        wanted = f"at most {MAX_OBJECTS >> 20} MB: save as JSON lines of records, .npz or .parquet"
+        size = f"JSON whose values take {megabytes(weight)} of memory"
+        most = f"at most {megabytes(MAX_OBJECTS)}"
+        wanted = f"{most}: save as JSON lines of records, .npz or .parquet"
         raise FileError("file", size, wanted)
 
 
@@ -373,8 +381,8 @@ def _of_row_lists(
 
 def _parts(name: str, value: Any, depth: int) -> Iterator[Column]:
     """Return the arrays of nested objects and of short lists of lists, by names with dots."""
-    if depth > _MAX_DEPTH:
-        raise FileError("file", f"JSON nested more than {_MAX_DEPTH} deep", _WANTED)
+    if depth > MAX_DEPTH - 2:  # the lists of a table are two more
+        raise FileError("file", f"JSON nested more than {MAX_DEPTH} deep", _WANTED)
     prefix = f"{name}." if name else ""
     if isinstance(value, dict):
         if (names := _numbered(value)) is not None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dashboard.readers.formats.heading import SAMPLE, first_rows, heading_of, is_number
 from dashboard.readers.formats.rows import without_blank_rows
 from dashboard.readers.formats.text_pieces import Blocks
-from dashboard.readers.limits import MAX_COLUMNS, MAX_UTF16
+from dashboard.readers.limits import MAX_COLUMNS, MAX_UTF16, megabytes
 from dashboard.readers.records import Column, Table
 from dashboard.readers.refusal import FileError, quoted
 
@@ -59,8 +59,8 @@ def _decoded(data: bytes) -> tuple[bytes, list[str]]:
     notes = []
     if encoding := _utf16(data):
         if len(data) > MAX_UTF16:
-            most = f"at most {MAX_UTF16:,}, or text in UTF-8"
-            raise FileError("file", f"{len(data):,} bytes of UTF-16", most)
+            most = f"at most {megabytes(MAX_UTF16)}, or text in UTF-8"
+            raise FileError("file", f"{megabytes(len(data))} of UTF-16", most)
         try:
             data = data.decode(encoding).encode()
         except UnicodeError:

@@ -91,7 +91,7 @@ FEW_VALUES = 10
 NUMBER_RANGES = 5
 """Ranges, at most, into which other columns of numbers are cut."""
 
-MAX_COLUMNS, MAX_TEXTS, MAX_LENGTH = 40, 200, 200
+MOST_COLUMNS, MOST_GROUPS, LONGEST_GROUP = 40, 200, 200
 NAME, _SHOWN, _FEWEST_COUNTED, _LONGEST_ID = 60, 8, 5, 18
 _ISO = re.compile(r"([12]\d{3})[-/]?(\d{2})(?:[-/]?\d{2})?(?:[T ].*)?", re.ASCII)
 _DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-]([12]\d{3})(?: .*)?", re.ASCII)
@@ -112,8 +112,8 @@ def groups_of(
         short = named.name.removeprefix(_ARRAY) if len(names) == len(columns) else named.name
         column = replace(named, name=short)
         month = month_of(column) if role == "date" else group_of(_named(column))
-        if len(groups) >= MAX_COLUMNS:
-            month = f"only {MAX_COLUMNS} are kept"
+        if len(groups) >= MOST_COLUMNS:
+            month = f"only {MOST_COLUMNS} are kept"
         if isinstance(month, str):
             left.append((column.name, month))
         else:
@@ -147,11 +147,13 @@ def group_of(column: Column) -> SliceColumn | str:
             return f"it only counts the {len(values):,} rows"
         return SliceColumn(name, values.view(np.uint8) if values.dtype.kind == "b" else values)
     codes, texts = in_use(values, column.texts)
-    if len(texts) > MAX_TEXTS:
-        return f"more than {MAX_TEXTS} different texts"
-    if max(map(len, texts), default=0) > MAX_LENGTH:
-        return f"texts of more than {MAX_LENGTH} characters"
-    return SliceColumn(name, codes.astype(np.uint8), tuple(visible(t, MAX_LENGTH) for t in texts))
+    if len(texts) > MOST_GROUPS:
+        return f"more than {MOST_GROUPS} different texts"
+    if max(map(len, texts), default=0) > LONGEST_GROUP:
+        return f"texts of more than {LONGEST_GROUP} characters"
+    return SliceColumn(
+        name, codes.astype(np.uint8), tuple(visible(t, LONGEST_GROUP) for t in texts)
+    )
 
 
 def month_of(column: Column) -> SliceColumn | str:
@@ -173,7 +175,7 @@ def month_of(column: Column) -> SliceColumn | str:
     months = [_month(text, day_second=day_second) for text in texts]
     if unclear or any(not m and t not in ("", "nan") for m, t in zip(months, texts, strict=True)):
         return group_of(column)
-    months = [m[:4] for m in months] if len({*months}) > MAX_TEXTS else months
+    months = [m[:4] for m in months] if len({*months}) > MOST_GROUPS else months
     places = {month: k for k, month in enumerate(dict.fromkeys(months))}
     looked_up = np.array([places[month] for month in months], dtype=np.int32)
     return group_of(Column(column.name, looked_up[codes], tuple(places)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.validation import Floats
-from dashboard.readers.recognition.groups import MAX_TEXTS, in_use
+from dashboard.readers.recognition.groups import MOST_GROUPS, in_use
 from dashboard.readers.recognition.vocabulary import folded
 from dashboard.readers.records import (
     Array,
@@ -131,7 +131,7 @@ def _event(
 ) -> RawEvent:
     columns = rows.columns
     codes, texts = in_use(predicted, names)
-    if len(texts) <= MAX_TEXTS:
+    if len(texts) <= MOST_GROUPS:
         columns = (*columns, SliceColumn("predicted class", codes.astype(np.uint8), texts))
     called = [_number(name) for name in names]
     numbers = None
