@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.readers import FORMATS
+from dashboard.texts.opening import ways_to_bring
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("calibcore", "dashboard")
 SOURCES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
@@ -314,3 +317,9 @@ def test_the_tests_that_documents_name_are_there() -> None:
     for document in documents:
         text = document.read_text(encoding="utf-8")
         assert {*re.findall(r"\btest_\w+\.py\b", text)} <= names, document.name
+
+
+def test_every_ending_that_is_read_is_in_the_documents() -> None:
+    pages = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/files.md")]
+    for text in (*pages, ways_to_bring()):
+        assert {*re.findall(r"\.[a-z]+\b", text)} >= {*FORMATS}

@@ -12,21 +12,23 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from calibcore import TopR, audit, ks_error
+from calibcore import OneClass, TopR, audit, ks_error
 from calibcore.calibrators import SplineCalibration, TemperatureScaling
 from calibcore.fitting import fit
 from calibcore.subgroups import screen_slices
 from dashboard.compute import fits
 from dashboard.compute.cache import forget
 from dashboard.compute.listed_rows import ListedRows
+from dashboard.compute.subgroups import find_groups
+from dashboard.headless import scene_of
 from dashboard.readers import read
 from dashboard.samples import samples
-from dashboard.settings import NO_METHOD
+from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.tables import csv_of
 from dashboard.texts import listed
 from dashboard.texts.events import event_words
 from dashboard.texts.numbers import percent, pp
-from dashboard.texts.subgroups import ALL_ROWS
+from dashboard.texts.subgroups import ALL_ROWS, PREDICTED
 from dashboard.views.subgroups.words import ALL_GROUPINGS, NOT_BY_TRUTH
 from dashboard.widgets.rows_list import lines_of
 from tests.app.pages import (
@@ -47,6 +49,16 @@ from tests.app.pages import (
 
 CRASH = next(sample for sample in samples() if sample.name == "crash_survival")
 CITIES = next(sample for sample in samples() if sample.name == "city_country_100")
+
+
+@pytest.mark.parametrize(("event", "tested"), [(OneClass(1), False), (TopR(1), True)])
+def test_with_two_classes_on_one_event_the_predicted_class_is_no_subgroup(
+    event: ChosenEvent, *, tested: bool
+) -> None:
+    scene = scene_of(read("x.npz", CRASH.read_bytes()), event=event, progress=lambda _: None)
+    ways = [slicing.by for slicing in find_groups(scene).slicings]
+    assert (PREDICTED in ways) == tested
+    assert "sex" in ways
 
 
 def tables(page: AppTest, kind: str) -> list[list[list[str]]]:
