@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import (
     FittedGroupMap,
     FittedMap,
@@ -37,6 +36,7 @@ from calibcore.probabilities import below_largest, log_probabilities
 from calibcore.results import result_class
 from calibcore.splines import LEAST_KNOTS
 from calibcore.splits import Folds
+from calibcore.strips import row_strips
 from calibcore.validation import Floats
 from calibcore.weights import row_mean
 
@@ -128,7 +128,7 @@ def _at(rows: LogitSet, event: Event, temperature: float) -> tuple[float, float,
     n_rows = rows.n_samples
     scores, hits = np.empty(n_rows), np.empty(n_rows, dtype=np.int8)
     surprises, entropies = np.empty((2, n_rows))
-    for part in row_blocks(n_rows, rows.n_classes):
+    for part in row_strips(n_rows, rows.n_classes):
         block, labels = rows.logits[part], rows.labels[part]
         z = np.empty(block.shape)
         below_largest(block, out=z)

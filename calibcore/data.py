@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import row_blocks, row_totals
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import log_probabilities, softmax
 from calibcore.results import result_class
+from calibcore.strips import row_strips, row_totals
 from calibcore.validation import Floats, Hits, Labels, Logits
 from calibcore.weights import (
     Prior,
@@ -377,7 +377,7 @@ def _along(part: SomeRows, rows: Rows, index: NDArray[Any]) -> SomeRows:
 def _scaled(probabilities: Floats) -> Floats:
     """Scale rows that do not sum to 1; the others are kept to the last digit."""
     result = probabilities
-    for rows in row_blocks(*probabilities.shape):
+    for rows in row_strips(*probabilities.shape):
         totals = row_totals(probabilities[rows])
         off = np.abs(totals - 1) > _ROUNDING
         if off.any():

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import block_rows, row_blocks
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
+from calibcore.strips import row_strips, strip_rows
 from calibcore.validation import Floats
 
 _FEW = 4
@@ -63,7 +63,7 @@ def _event(
     if rows.size == 0 or len(classes) == table.shape[1]:
         return EventScores(scores, hits)
     rest = 1 - scores
-    for part in row_blocks(rows.size, table.shape[1]):
+    for part in row_strips(rows.size, table.shape[1]):
         others = table[rows[part]]
         np.put_along_axis(others, classes[:, rows[part]].T, 0.0, axis=1)
         rest[rows[part]] = others.sum(axis=1)
@@ -77,10 +77,10 @@ def _leading_classes(table: Floats, r: int) -> tuple[Floats, NDArray[np.intp]]:
     """
     n_rows, n_classes = table.shape
     values, classes = np.empty((r, n_rows)), np.empty((r, n_rows), dtype=np.intp)
-    sums, starts = np.empty(n_rows), np.arange(block_rows(n_classes)) * n_classes
+    sums, starts = np.empty(n_rows), np.arange(strip_rows(n_classes)) * n_classes
     room = np.empty((starts.size if r > 1 else 0, n_classes))
     sorting = r > max(_FEW, n_classes // _FEW)
-    for rows in row_blocks(n_rows, n_classes):
+    for rows in row_strips(n_rows, n_classes):
         block, leading = table[rows], classes[:, rows]
         first = starts[: len(block)]
         np.einsum("ij->i", block, out=sums[rows])

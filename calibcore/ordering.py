@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.blocks import row_blocks
+from calibcore.strips import row_strips
 from calibcore.validation import Floats, Hits
 
 
@@ -47,7 +47,7 @@ def in_order(scores: Floats, hits: Hits) -> bool:
     # -0.0 is below 0.0 as a whole number. Rows in disorder are mostly so from the beginning.
     if bits[0] < 0 or np.any(bits[:64][:-1] > bits[1:64]):
         return False
-    for rows in row_blocks(scores.size - 1, 8):
+    for rows in row_strips(scores.size - 1, 8):
         here = slice(rows.start, min(rows.stop, scores.size - 1))
         following = slice(here.start + 1, here.stop + 1)
         falls = bits[here] > bits[following]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import NARROW, row_blocks, row_maxima, row_totals
+from calibcore.strips import NARROW, row_maxima, row_strips, row_totals
 from calibcore.validation import Floats, Logits
 
 PROBABILITY_FLOOR = float(np.finfo(np.float64).tiny)
@@ -93,7 +93,7 @@ def softmax(logits: ArrayLike) -> Floats:
     result = np.empty(table.shape, dtype=np.float64)
     with np.errstate():
         read_in_place(table.shape[1])
-        for rows in row_blocks(*table.shape):
+        for rows in row_strips(*table.shape):
             block = result[rows]
             below_largest(table[rows], out=block, maxima=maxima[rows])
             np.exp(block, out=block)
@@ -111,7 +111,7 @@ def log_softmax(logits: ArrayLike) -> Floats:
     """
     table = validation.logits(logits)
     result = np.empty(table.shape, dtype=np.float64)
-    for rows in row_blocks(*table.shape):
+    for rows in row_strips(*table.shape):
         block = result[rows]
         below_largest(table[rows], out=block)
         block -= np.log(sum_over_classes(np.exp(block)))

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.errors import CalibrationInputError
 from calibcore.results import result_class
+from calibcore.strips import row_strips
 from calibcore.validation import Floats
 
 Runout = Literal["natural", "parabolic", "cubic"]
@@ -136,7 +136,7 @@ def _normal_equations(
     are taken block by block, so that memory does not grow with the points, which are in order.
     """
     powers, with_y = np.zeros((7, n_knots - 1)), np.zeros((4, n_knots - 1))
-    for rows in row_blocks(x.size, 8):
+    for rows in row_strips(x.size, 8):
         j, u, h = _place(x[rows], n_knots)
         starts = np.flatnonzero(np.diff(j, prepend=-1))
         place, power = u / h, np.ones(j.size) if weights is None else weights[rows].copy()

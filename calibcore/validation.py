@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibcore.blocks import row_blocks, row_maxima, row_totals
 from calibcore.errors import CalibrationInputError
+from calibcore.strips import row_maxima, row_strips, row_totals
 
 Floats = NDArray[np.float64]
 Logits = NDArray[np.float32] | NDArray[np.float64]
@@ -161,7 +161,7 @@ def logits_and_maxima(values: ArrayLike) -> tuple[Logits, Logits]:
     """
     array = matrix(values, "logits")
     maxima = np.empty(len(array), dtype=array.dtype)
-    for rows in row_blocks(*array.shape):
+    for rows in row_strips(*array.shape):
         maxima[rows] = row_maxima(array[rows])[:, 0]
     # The largest is finite unless the row has NaN, infinity, or nothing finite.
     if not np.isfinite(maxima).all():
@@ -189,7 +189,7 @@ def probabilities(values: ArrayLike) -> Floats:
     """
     array = np.asarray(matrix(values, "probabilities"), dtype=np.float64)
     sums, highest = np.empty(len(array)), np.uint64(0)
-    for rows in row_blocks(*array.shape):
+    for rows in row_strips(*array.shape):
         sums[rows] = row_totals(array[rows])[:, 0]
         highest = np.maximum(highest, array[rows].view(np.uint64).max())
     if are_probabilities(highest, sums):

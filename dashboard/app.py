@@ -82,7 +82,7 @@ def main() -> None:
         return
     unusable = st.container()
     try:
-        scene = stage.prepare(page.title, first=page.title == PAGES[0][0])
+        scene = stage.scene_for(page.title, first=page.title == PAGES[0][0])
         page.run()
         sign_in.offer_to_leave()
         with unusable:

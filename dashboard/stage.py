@@ -25,7 +25,7 @@ from dashboard.widgets import filter as row_filter
 from dashboard.widgets import papers as paper_settings
 
 
-def prepare(page: str, *, first: bool) -> Scene | None:
+def scene_for(page: str, *, first: bool) -> Scene | None:
     """Read, choose, fit and evaluate; None where something is still missing.
 
     What a run does not draw leaves the address, so what needs no file is drawn for any.

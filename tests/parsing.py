@@ -12,7 +12,7 @@ import pytest
 from dashboard.readers import parse
 from dashboard.readers.formats import ending_of
 from dashboard.readers.limits import Limits, check_size, limits_for
-from dashboard.readers.records import Parsed
+from dashboard.readers.records import Body
 from dashboard.readers.refusal import FileError
 from dashboard.readers.worker import read_parsed, write_parsed, write_refusal
 
@@ -24,7 +24,7 @@ def parse_here(
     header: bool | None = None,
     limits: Limits | None = None,
     waiting: Callable[[float], None] = lambda _: None,
-) -> Parsed:
+) -> Body:
     """Do what `dashboard.readers.worker.parse_apart` does, without its process."""
     check_size(len(data))
     answer = io.BytesIO()

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import (
     AT_LEAST_0,
     RISING,
@@ -30,6 +29,7 @@ from calibcore.data import LogitSet, with_design
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import LOG2_E, below_largest
 from calibcore.results import result_class
+from calibcore.strips import row_strips
 from calibcore.validation import Floats, Labels, Logits
 from calibcore.weights import SampleWeight
 
@@ -252,7 +252,7 @@ class Cells:
     def counts(self) -> Floats:
         """Return how many cells each node has, by the weights of their rows."""
         total = np.zeros(len(self.nodes))
-        for rows in row_blocks(*self.index.shape):
+        for rows in row_strips(*self.index.shape):
             each = np.repeat(self.row_weight[rows], self.index.shape[1])
             total += scatter(self.index[rows], self.weight[rows], each, len(total))
         return total
@@ -320,7 +320,7 @@ def place(logits: Logits, labels: Labels, weights: Floats | None = None) -> Cell
     nodes = np.unique(nodes)
     index = np.empty((n_rows, n_classes), dtype=np.uint16)
     weight = np.empty((n_rows, n_classes), dtype=np.float32)
-    for rows in row_blocks(n_rows, n_classes):
+    for rows in row_strips(n_rows, n_classes):
         table = inputs(_sorted_rows(logits[order[rows]]))
         index[rows], weight[rows] = _between(nodes, table)
     return Cells(nodes, index, weight, *_between(nodes, own[order]), each[order])
@@ -331,7 +331,7 @@ def _survey(logits: Logits, labels: Labels) -> tuple[Floats, Floats, float, floa
     n_rows, n_classes = logits.shape
     own, keys = np.empty(n_rows), np.empty((n_rows, min(n_classes, _ORDERING)))
     lowest, highest = 0.0, LOWEST_INPUT
-    for rows in row_blocks(n_rows, n_classes):
+    for rows in row_strips(n_rows, n_classes):
         block = _sorted_rows(logits[rows])
         table = inputs(block)
         keys[rows] = table[:, -keys.shape[1] :]
@@ -441,7 +441,7 @@ def _lengthscale_slope(
 def _probabilities(cells: Cells, mean: Floats) -> Iterator[tuple[slice, Floats, float]]:
     """Return block after block the softmax of the latent mean, and the sum of its log totals."""
     values, steps = np.append(mean, -np.inf), np.append(np.diff(mean), [0.0, 0.0])
-    for rows in row_blocks(*cells.index.shape):
+    for rows in row_strips(*cells.index.shape):
         table = _interpolated(values, steps, cells, rows)
         largest = table.max(axis=1, keepdims=True)
         table -= largest
@@ -756,7 +756,7 @@ class FittedGaussianProcess(FittedVectorMap):
         """Compute softmax(g(log p)), averaged over q: see `GaussianProcessCalibration`."""
         table = validation.logits(logits)
         result = np.empty(table.shape)
-        for rows in row_blocks(*table.shape):
+        for rows in row_strips(*table.shape):
             values = np.ascontiguousarray(inputs(table[rows]).T)
             result[rows] = average_softmax(*self._latent_cells(values)).T
         return result

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import (
     AT_LEAST_0,
     POSITIVE,
@@ -30,6 +29,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.ordering import sort_together
 from calibcore.probabilities import softmax, sum_columns
 from calibcore.results import result_class
+from calibcore.strips import row_strips
 from calibcore.validation import Floats, Labels
 from calibcore.weights import RowWeights, SampleWeight, sampling_weights, weights_named
 
@@ -219,7 +219,7 @@ def normalise(table: Floats) -> NDArray[np.bool_]:
     the order of the classes.
     """
     empty = np.empty(len(table), dtype=np.bool_)
-    for rows in row_blocks(*table.shape):
+    for rows in row_strips(*table.shape):
         block = table[rows]
         total = sum_columns(block.T)
         empty[rows] = total == 0
@@ -369,12 +369,12 @@ class FittedPerRank(FittedLift):
 
     def _recalibrate_block(self, block: Floats) -> None:
         order, ranked = np.empty(block.shape, dtype=np.int32), np.empty(block.shape)
-        for rows in row_blocks(*block.shape):
+        for rows in row_strips(*block.shape):
             order[rows], ranked[rows] = _rank(block[rows])
         _replace_columns(ranked, self.score_maps)
         empty = normalise(ranked)
         ranked[empty] = np.take_along_axis(block[empty], order[empty], axis=1)
-        for rows in row_blocks(*block.shape):
+        for rows in row_strips(*block.shape):
             np.put_along_axis(block[rows], order[rows], ranked[rows], axis=1)
 
     def on_probabilities(self) -> Recipe | None:
@@ -522,7 +522,7 @@ class FittedPooledClasses(FittedLift):
 
     def recalibrate(self, probabilities: Floats) -> Floats:
         """Calibrate rows of probabilities, in place."""
-        for rows in row_blocks(*probabilities.shape):
+        for rows in row_strips(*probabilities.shape):
             block = probabilities[rows]
             decided = block.argmax(axis=1)
             mapped = self.score_map.predict(block.ravel()).reshape(block.shape)

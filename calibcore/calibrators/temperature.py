@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import NARROW, block_rows, row_blocks, row_totals
 from calibcore.calibrators.base import (
     FittedVectorMap,
     Positive,
@@ -21,6 +20,7 @@ from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, rou
 from calibcore.calibrators.method import Choice
 from calibcore.probabilities import LOG2_E, below_largest, read_in_place, sum_columns
 from calibcore.results import result_class
+from calibcore.strips import NARROW, row_strips, row_totals, strip_rows
 from calibcore.validation import Floats, Logits
 from calibcore.weights import RowWeights, SampleWeight
 
@@ -219,7 +219,7 @@ class Rows:
     def _blocks(
         self, precision: Precision, n_tables: int
     ) -> Iterator[tuple[slice, list[NDArray[Any]]]]:
-        step = min(block_rows(self.n_classes) * 8 // np.dtype(precision).itemsize, self.n_rows)
+        step = min(strip_rows(self.n_classes) * 8 // np.dtype(precision).itemsize, self.n_rows)
         below = np.empty(step * self.n_classes, dtype=precision)
         room = np.empty((n_tables - 1, below.size), dtype=precision)
         for start in range(0, self.n_rows, step):
@@ -696,7 +696,7 @@ def mixture(logits: ArrayLike, parts: Iterable[Part], *, flat: float = 0.0) -> F
     mix = _mix_columns if table.shape[1] <= NARROW else _mix_rows
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # such rows are done again
         read_in_place(table.shape[1])
-        for rows in row_blocks(*table.shape):
+        for rows in row_strips(*table.shape):
             mix(table[rows], parts, uniform, result[rows], totals[:, rows])
         if not (_SAFE_TOTALS[0] < totals.min() and totals.max() < _SAFE_TOTALS[1]):
             validation.logits(table)

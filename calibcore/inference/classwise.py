@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibcore.binning import bin_places, equal_mass_starts
-from calibcore.blocks import row_blocks
 from calibcore.inference.draws import SideRows
 from calibcore.inference.findings import Plan, Reference, Uncertainty, reference
 from calibcore.inference.intervals import DistanceEstimate, Interval
@@ -28,6 +27,7 @@ from calibcore.metrics.kernel import (
 from calibcore.metrics.measure import ClassMeasure
 from calibcore.metrics.pairwise import skce_test
 from calibcore.results import result_class
+from calibcore.strips import row_strips
 from calibcore.tally import tally
 from calibcore.validation import Floats, Labels
 
@@ -80,7 +80,7 @@ class ClassBins:
         places = np.empty(probabilities.shape, dtype=np.uint16)
         sums = np.zeros(n_classes * n_bins)
         firsts = np.arange(n_classes) * n_bins
-        for rows in row_blocks(*probabilities.shape):
+        for rows in row_strips(*probabilities.shape):
             block = probabilities[rows]
             of_block = bin_places(block, n_bins)
             places[rows] = of_block
@@ -93,7 +93,7 @@ class ClassBins:
         n_classes, n_bins = self.sums.shape
         sums = np.zeros(self.sums.size)
         firsts = np.arange(n_classes) * n_bins
-        for rows in row_blocks(*table.shape):
+        for rows in row_strips(*table.shape):
             cells = (self.places[rows] + firsts).ravel()
             sums += np.bincount(cells, weights=table[rows].ravel(), minlength=sums.size)
         return sums.reshape(self.sums.shape)
@@ -222,7 +222,7 @@ def drawn_labels(
     """
     n_rows, n_classes = probabilities.shape
     labels = np.empty((n_draws, n_rows), dtype=np.int32)
-    for rows in row_blocks(n_rows, n_classes):
+    for rows in row_strips(n_rows, n_classes):
         totals = np.cumsum(probabilities[rows], axis=1)
         totals /= totals[:, -1:]  # a row may sum to a little less than 1
         if n_classes == 2:  # a tenth of the time of a search
@@ -495,7 +495,7 @@ def further(probabilities: Floats, other: Floats, times: float) -> Floats:
     """Move other probabilities so many times as far away, in the logarithm."""
     distant = np.empty_like(other)
     with np.errstate(divide="ignore", invalid="ignore"):  # 0 stays 0
-        for rows in row_blocks(*other.shape):
+        for rows in row_strips(*other.shape):
             near, far = np.log(probabilities[rows]), np.log(other[rows])
             moved = np.where(np.isneginf(near), far, near + times * (far - near))
             distant[rows] = np.exp(moved - moved.max(axis=1, keepdims=True))

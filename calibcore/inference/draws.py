@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.blocks import row_blocks
 from calibcore.counted import CountedScores, weighted
 from calibcore.data import EventScores
 from calibcore.metrics.measure import EventMeasure
 from calibcore.ordering import tie_ends, tie_starts
 from calibcore.results import result_class
+from calibcore.strips import row_strips
 from calibcore.tally import Tally, spared_nats, tally
 from calibcore.validation import Floats, Hits, Labels
 from calibcore.weights import RowWeights
@@ -250,7 +250,7 @@ def draw_cells(
 def other_labels(probabilities: Floats, labels: Labels) -> Labels:
     """Return each row the most probable of the classes that it is not of."""
     others = np.empty_like(labels)
-    for rows in row_blocks(*probabilities.shape):
+    for rows in row_strips(*probabilities.shape):
         left = probabilities[rows].copy()
         left[np.arange(len(left)), labels[rows]] = -1.0
         others[rows] = left.argmax(axis=1)
@@ -272,7 +272,7 @@ def known_of_rows(
     """
     own = probabilities[np.arange(len(labels)), labels]
     rank = np.empty(len(labels), dtype=np.intp)
-    for rows in row_blocks(*probabilities.shape):
+    for rows in row_strips(*probabilities.shape):
         block, its = probabilities[rows], own[rows, np.newaxis]
         first = np.arange(block.shape[1]) < labels[rows, np.newaxis]
         rank[rows] = np.count_nonzero((block > its) | ((block == its) & first), axis=1)

@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from calibcore import validation
 from calibcore.binning import Binning, bin_places, bin_tally
-from calibcore.blocks import block_rows
 from calibcore.cumulative import ks_of
 from calibcore.metrics.binned import ece_of
 from calibcore.metrics.measure import ClassMeasure
+from calibcore.strips import strip_rows
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats, Labels
 from calibcore.weights import SampleWeight, weights_of
@@ -276,7 +276,7 @@ def _binned(table: Floats, n_bins: int) -> Floats:
     """
     n_rows, n_classes = table.shape
     sums = np.zeros((n_classes, n_bins))
-    step = _BLOCKS * block_rows(n_classes)
+    step = _BLOCKS * strip_rows(n_classes)
     for start in range(0, n_rows, step):
         block = table[start : start + step]
         sums[:, 0] += np.einsum("ij->j", block)

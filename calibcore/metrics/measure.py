@@ -7,11 +7,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.events import WithinTopR
 from calibcore.probabilities import PROBABILITY_FLOOR
+from calibcore.strips import row_strips
 from calibcore.tally import Tally
 from calibcore.validation import Floats, Labels
 from calibcore.weights import RowWeights, row_mean
@@ -77,7 +77,7 @@ def gain_rows(before: Floats, after: Floats, labels: Labels) -> RowValues:
     the last term is 0 on average.
     """
     moments = np.empty((3, len(labels)))
-    for rows in row_blocks(*after.shape):
+    for rows in row_strips(*after.shape):
         moved, now, true = before[rows] - after[rows], after[rows], labels[rows]
         square = np.einsum("ij,ij->i", moved, moved)
         middle = np.einsum("ij,ij->i", moved, now)
@@ -94,7 +94,7 @@ def _in_blocks(
     probabilities: Floats, labels: Labels, values: Callable[[Floats], Floats]
 ) -> RowValues:
     moments = np.empty((3, len(labels)))
-    for rows in row_blocks(*probabilities.shape):
+    for rows in row_strips(*probabilities.shape):
         block = probabilities[rows]
         moments[:, rows] = _moments(block, labels[rows], values(block))
     return RowValues(*moments)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.metrics.measure import EventMeasure, RowMeasure, accuracy_rows, top_r_rows
+from calibcore.strips import row_strips
 from calibcore.tally import Tally, hit_sums, score_sums, tally
 from calibcore.validation import Floats
 from calibcore.weights import SampleWeight, refuse_sampling, row_mean
@@ -73,7 +73,7 @@ def top_r_accuracy(
     true = validation.labels(labels, n_rows=n_rows, n_classes=n_classes)
     r = validation.whole_number(r, "r", least=1, most=n_classes)
     within, classes = np.empty(n_rows, dtype=np.bool_), np.arange(n_classes)
-    for rows in row_blocks(n_rows, n_classes):
+    for rows in row_strips(n_rows, n_classes):
         block, truth = table[rows], true[rows, np.newaxis]
         own = block[np.arange(len(block)), true[rows]][:, np.newaxis]
         ahead = (block > own) | ((block == own) & (classes < truth))

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.data import EventScores
 from calibcore.metrics.measure import EventMeasure, RowMeasure, brier_rows, nll_rows
 from calibcore.probabilities import PROBABILITY_FLOOR
+from calibcore.strips import row_strips
 from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from calibcore.weights import SampleWeight, row_mean
@@ -156,7 +156,7 @@ def brier(
         return row_mean(brier_rows(table, true).seen, sample_weight)
     # |p - e_y|^2 = |p|^2 - 2 p_y + 1 would lose digits near 0, so the true class is taken apart.
     total = 0.0
-    for rows in row_blocks(*table.shape):
+    for rows in row_strips(*table.shape):
         block = table[rows].copy()
         block[np.arange(len(block)), true[rows]] -= 1
         total += float(np.square(block, out=block).sum())

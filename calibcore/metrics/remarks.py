@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.cumulative import CumulativeCurves
 from calibcore.metrics.proper import nll
 from calibcore.probabilities import PROBABILITY_FLOOR
+from calibcore.strips import row_strips
 from calibcore.weights import SampleWeight, row_mean
 
 CLOSE = 1e-4
@@ -81,7 +81,7 @@ def mean_entropy(probabilities: ArrayLike, *, sample_weight: SampleWeight = None
     """
     table = validation.probabilities(probabilities)
     mean_logs = np.empty(len(table))
-    for rows in row_blocks(*table.shape):
+    for rows in row_strips(*table.shape):
         block = table[rows]
         mean_logs[rows] = np.einsum("ij,ij->i", block, np.log(np.maximum(block, PROBABILITY_FLOOR)))
     return 0.0 - row_mean(mean_logs, sample_weight)

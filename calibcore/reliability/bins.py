@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
 from calibcore.binning import Binning, BinTable, bin_places, bin_tally
-from calibcore.blocks import row_blocks
 from calibcore.reliability.bands import check_level
 from calibcore.results import result_class
+from calibcore.strips import row_strips
 from calibcore.tally import Tally, counted_rows
 from calibcore.validation import Floats
 from calibcore.weights import SampleWeight
@@ -227,7 +227,7 @@ def classwise_reliability(
     size, firsts = n_classes * n_bins, np.arange(n_classes) * n_bins
     counts, hits = np.zeros((2, size), dtype=np.int64)
     totals = np.zeros(size)
-    for rows in row_blocks(n_rows, n_classes):
+    for rows in row_strips(n_rows, n_classes):
         block, own = table[rows], true[rows]
         place = bin_places(block, n_bins) + firsts
         counts += np.bincount(place.ravel(), minlength=size)

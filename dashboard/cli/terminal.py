@@ -22,7 +22,7 @@ from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look
-from dashboard.compute.verdict import verdict_of
+from dashboard.compute.verdict import verdict_blocks
 from dashboard.document.blocks import Block, Cell, Sentences, Table
 from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers import Upload
@@ -107,7 +107,7 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     _print_head(console, scene)
     both = scene.result.of_test is not None
     table = measures_table(scene.evaluated, inference, measures, both=both)
-    write(console, *verdict_of(scene), *details_of(scene, inference), table)
+    write(console, *verdict_blocks(scene), *details_of(scene, inference), table)
     _print_notes(console, scene)
     figures = figures_of(scene) if conditions else {}
     holding = [one for one in conditions if one.holds(figures)]

@@ -17,8 +17,7 @@ from dashboard.compute.periods import split_by_date
 from dashboard.logs import LOG
 from dashboard.readers import FileError, Options, Parsed, Upload, parse, understand
 from dashboard.readers.formats import FORMATS, ending_of
-from dashboard.readers.records import DEFAULTS, Array, Arrays, Column, RawEvent, RawSet, Role
-from dashboard.readers.records import Parsed as Content
+from dashboard.readers.records import DEFAULTS, Array, Arrays, Body, Column, RawEvent, RawSet, Role
 from dashboard.readers.refusal import PassingError, Question, visible
 from dashboard.readers.together import sheets_of, ways_of
 from dashboard.readers.worker import WORKERS, parse_apart
@@ -158,11 +157,11 @@ def _refused(sources: Sequence[SourceFile], options: Options) -> bool:
     return False
 
 
-def _columns(part: Content) -> tuple[Column, ...]:
+def _columns(part: Body) -> tuple[Column, ...]:
     return part.arrays if isinstance(part, Arrays) else part.columns
 
 
-def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[Content, ...]:
+def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[Body, ...]:
     """Return what files hold before recognition; nothing where one cannot be parsed."""
     try:
         return tuple(_content(source, options) for source in sources)
@@ -170,7 +169,7 @@ def parsed(sources: Sequence[SourceFile], options: Options = DEFAULTS) -> tuple[
         return ()
 
 
-def _together(sources: Sequence[SourceFile], options: Options) -> Sequence[tuple[str, Content]]:
+def _together(sources: Sequence[SourceFile], options: Options) -> Sequence[tuple[str, Body]]:
     """Return what several files hold, or several sheets of one, by their names."""
     parts = parsed(sources, options)
     pairs = [(one.name, part) for one, part in zip(sources, parts, strict=False)]
@@ -193,12 +192,12 @@ def ways_together(
     return _outcome_once("ways", key, lambda: ways_of(pairs, options), most=MOST_READINGS)
 
 
-def _content(source: SourceFile, options: Options) -> Content:
+def _content(source: SourceFile, options: Options) -> Body:
     key = source.name, source.digest, options.header
     return _outcome_once("parsed", key, lambda: _parse(source, options), most=MOST_FILES)
 
 
-def _parse(source: SourceFile, options: Options) -> Content:
+def _parse(source: SourceFile, options: Options) -> Body:
     """Parse a file in the worker, and show how long that has taken."""
     import streamlit as st  # noqa: PLC0415 - neither the command nor a report reads by this
 

@@ -7,10 +7,10 @@ from dashboard.document.blocks import Sentences
 from dashboard.scene import Scene
 from dashboard.texts.advice import drift_line
 from dashboard.texts.badges import Badge
-from dashboard.texts.limits import rounded_note
 from dashboard.texts.numbers import escape_markdown
+from dashboard.texts.power import rounded_note
 from dashboard.texts.subgroups import worst_lines
-from dashboard.texts.verdict import bridge, findings, outcome, sides_of, verdict_lines
+from dashboard.texts.verdict import bridge, findings, named_sides, outcome, verdict_lines
 
 
 def findings_of(scene: Scene) -> dict[str, Badge]:
@@ -18,7 +18,7 @@ def findings_of(scene: Scene) -> dict[str, Badge]:
     return findings(scene.result, scene.evaluated, scene.event_words, find_groups(scene))
 
 
-def verdict_of(scene: Scene) -> tuple[Sentences, ...]:
+def verdict_blocks(scene: Scene) -> tuple[Sentences, ...]:
     """Return the verdict of each side: what is found, its size, what it rests on."""
     evaluated, expert = scene.evaluated, scene.expert
     lines = verdict_lines(
@@ -48,7 +48,7 @@ def outcome_of(scene: Scene) -> str:
 def notes_of(scene: Scene, extremes: Sequence[str] = ()) -> Sentences:
     """Return what may mislead: a KS error below its limit, rounded scores, ``extremes``."""
     rounded = rounded_note(scene.evaluated.before, certain=not extremes)
-    below = bridge(sides_of(scene.evaluated))
+    below = bridge(named_sides(scene.evaluated))
     lines = tuple(filter(None, (below, rounded, *map(escape_markdown, extremes))))
     return Sentences("notes", lines, small=True)
 

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from dashboard.opening import choices
-from dashboard.readers.records import ROLES, Arrays, Column, ColumnRole, Parsed, Preview, Table
+from dashboard.readers.records import ROLES, Arrays, Body, Column, ColumnRole, Preview, Table
 from dashboard.readers.refusal import visible
 from dashboard.texts import opening as imports
 from dashboard.texts import opening as words
@@ -118,7 +118,7 @@ class _Shown:
 
 def show_roles(
     preview: Preview,
-    parsed: Sequence[Parsed],
+    parsed: Sequence[Body],
     *,
     uses: Mapping[str, str],
     taken: Sequence[str],
@@ -161,7 +161,7 @@ def show_roles(
 
 
 def _columns(
-    preview: Preview, parsed: Sequence[Parsed], uses: Mapping[str, str]
+    preview: Preview, parsed: Sequence[Body], uses: Mapping[str, str]
 ) -> dict[str, _Shown]:
     """Return every column by name: those of the preview, then the others of a single table."""
     names: dict[str, str] = {}

@@ -12,7 +12,7 @@ from typing import Any
 
 from dashboard.readers.formats import FORMATS, ending_of, parse
 from dashboard.readers.interpret import interpret
-from dashboard.readers.records import Arrays, Options, SliceColumn, Table
+from dashboard.readers.records import Body, Options, SliceColumn
 from dashboard.readers.refusal import FileError, Question, only_refusals, visible
 from dashboard.readers.together import contents_together
 from dashboard.readers.upload import Upload
@@ -38,7 +38,7 @@ class Parsed:
 
     name: str
     digest: str
-    body: Table | Arrays
+    body: Body
 
 
 def read(name: str, data: bytes, **choices: Any) -> Upload:

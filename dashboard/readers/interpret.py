@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.blocks import row_blocks, row_maxima
 from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.errors import CalibrationInputError
+from calibcore.strips import row_maxima, row_strips
 from dashboard.readers.design import copied, design_sentences, standing
 from dashboard.readers.limits import MAX_CLASSES
 from dashboard.readers.meaning.doubts import called_otherwise, doubts_of
@@ -274,7 +274,7 @@ def _ruled_out(part: LogitSet) -> NDArray[np.bool_]:
     """Mark rows whose true class is ruled out, some rows at a time."""
     impossible = -np.inf if part.values_kind == "logits" else 0.0
     marks = np.empty(part.n_samples, dtype=np.bool_)
-    for rows in row_blocks(*part.given.shape):
+    for rows in row_strips(*part.given.shape):
         truth = part.labels[rows, np.newaxis]
         marks[rows] = np.take_along_axis(part.given[rows], truth, axis=1)[:, 0] == impossible
     return marks
@@ -322,7 +322,7 @@ def _tied(sets: Mapping[Role, LogitSet]) -> Iterator[str]:
     """Say in how many rows the order of the classes decides, if they are not few."""
     count = 0
     for part in sets.values():
-        for rows in row_blocks(*part.given.shape):
+        for rows in row_strips(*part.given.shape):
             block = part.given[rows]
             at_top = np.count_nonzero(block == row_maxima(block), axis=1)
             count += int(np.count_nonzero(at_top > 1))
@@ -349,5 +349,5 @@ def _constant(sets: Mapping[Role, LogitSet]) -> Iterator[str]:
 
 def _one_row(part: LogitSet) -> bool:
     """Recognise rows that are all the same, stopping where one differs."""
-    blocks = (part.given[rows] for rows in row_blocks(*part.given.shape))
+    blocks = (part.given[rows] for rows in row_strips(*part.given.shape))
     return all(bool((block == part.given[:1]).all()) for block in blocks)

@@ -183,7 +183,7 @@ class Arrays(Sentences):
     arrays: tuple[Column, ...]
 
 
-Parsed = Table | Arrays
+Body = Table | Arrays
 
 
 @dataclass(frozen=True)

@@ -31,12 +31,12 @@ from dashboard.readers.records import (
     SET_NAMES,
     Array,
     Arrays,
+    Body,
     Column,
     ColumnRole,
     ColumnUse,
     Contents,
     Options,
-    Parsed,
     RawEvent,
     RawSet,
     Reading,
@@ -59,7 +59,7 @@ _BY_ORDER = (
 )
 
 
-def contents_of(parsed: Parsed, options: Options) -> Contents:
+def contents_of(parsed: Body, options: Options) -> Contents:
     """Return the sets of a file: what its columns or arrays are for, and their rows."""
     if isinstance(parsed, Arrays):
         return _of_arrays(parsed, options)

@@ -23,11 +23,11 @@ from dashboard.readers.recognition.vocabulary import ID_WORDS, words_of
 from dashboard.readers.records import (
     Array,
     Arrays,
+    Body,
     Column,
     ColumnRole,
     Contents,
     Options,
-    Parsed,
     RawEvent,
     RawSet,
     Remarks,
@@ -554,7 +554,7 @@ def same_cells(one: Column, other: Column) -> bool:
 # What they hold --------------------------------------------------------------------------------
 
 
-def contents_together(parsed: Sequence[tuple[str, Parsed]], options: Options) -> Contents:
+def contents_together(parsed: Sequence[tuple[str, Body]], options: Options) -> Contents:
     """Return what one file holds, or several together; models in sheets of one as in files."""
     sheets = sheets_of(parsed)
     if len(parsed) > 1:
@@ -576,7 +576,7 @@ def contents_together(parsed: Sequence[tuple[str, Parsed]], options: Options) ->
     return replace(contents, doubts=(doubt, *contents.doubts))
 
 
-def sheets_of(parsed: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Table]]:
+def sheets_of(parsed: Sequence[tuple[str, Body]]) -> list[tuple[str, Table]]:
     """Return the tables of the sheets that one file put together, by their names."""
     whole = parsed[0][1] if len(parsed) == 1 else None
     column = whole.sheets if isinstance(whole, Table) else None
@@ -590,7 +590,7 @@ def sheets_of(parsed: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Table]]:
 
 
 def combine_parsed(
-    parsed: Sequence[tuple[str, Parsed]], options: Options, *, kind: str = "files"
+    parsed: Sequence[tuple[str, Body]], options: Options, *, kind: str = "files"
 ) -> Contents:
     """Return what several files together hold, or several sheets, as ``kind`` calls them."""
     remarks = Remarks()
@@ -612,7 +612,7 @@ def combine_parsed(
     return _two_sets([first, called_as(first, second)], options, remarks, why)
 
 
-def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tuple[str, ...], ...]:
+def ways_of(parsed: Sequence[tuple[str, Body]], options: Options) -> tuple[tuple[str, ...], ...]:
     """Return what several files may be of one another: choices for ``together`` of `Options`."""
     try:
         files = [_as_file(name, one, options) for name, one in parsed]
@@ -635,7 +635,7 @@ def ways_of(parsed: Sequence[tuple[str, Parsed]], options: Options) -> tuple[tup
     return tuple(ways) if len(ways) > 1 else ()
 
 
-def _as_file(name: str, parsed: Parsed, options: Options) -> File:
+def _as_file(name: str, parsed: Body, options: Options) -> File:
     """Return a file as one table; a bare array is called as its file."""
     stem = (name.rsplit(".", 1)[0] if ending_of(name) in FORMATS else name) or name
     if isinstance(parsed, Arrays):
@@ -659,8 +659,8 @@ def _as_file(name: str, parsed: Parsed, options: Options) -> File:
 
 
 def _not_left_out(
-    parsed: Sequence[tuple[str, Parsed]], options: Options, remarks: Remarks
-) -> Sequence[tuple[str, Parsed]]:
+    parsed: Sequence[tuple[str, Body]], options: Options, remarks: Remarks
+) -> Sequence[tuple[str, Body]]:
     """Return the files without those that the user leaves out, at least one."""
     names = {*options.together[1:]} if options.together[:1] == ("without",) else {""}
     left = [name for name, _ in parsed if name in names]

@@ -27,7 +27,7 @@ from dashboard.readers.limits import (
     set_limits,
     system_bounds_memory,
 )
-from dashboard.readers.records import Arrays, Column, Odd, Parsed, Table, Texts
+from dashboard.readers.records import Arrays, Body, Column, Odd, Table, Texts
 from dashboard.readers.refusal import FileError, PassingError
 
 __all__ = ["WORKERS", "parse_apart"]
@@ -70,7 +70,7 @@ def read_head(read: Read, most: int = _MOST_HEAD) -> dict[str, Any]:
     return head
 
 
-def write_parsed(out: IO[bytes], parsed: Parsed) -> None:
+def write_parsed(out: IO[bytes], parsed: Body) -> None:
     """Write what a format handed over."""
     arrays: list[Array] = []
     tree = _flat(parsed, arrays)
@@ -94,7 +94,7 @@ def write_refusal(out: IO[bytes], error: FileError) -> None:
     out.flush()
 
 
-def read_parsed(read: Read, most: int) -> Parsed:
+def read_parsed(read: Read, most: int) -> Body:
     """Open an answer whose arrays have at most so many bytes together."""
     try:
         head = read_head(read, most)
@@ -290,7 +290,7 @@ def parse_apart(
     header: bool | None = None,
     limits: Limits | None = None,
     waiting: Callable[[float], None] = lambda _: None,
-) -> Parsed:
+) -> Body:
     """Do what `dashboard.readers.formats.parse` does, in the process that waits.
 
     ``waiting`` is told about ten times a second how many seconds have passed; what it raises ends
@@ -323,7 +323,7 @@ class _Exchange:
     data: bytes
     header: bool | None
     limits: Limits
-    answer: Parsed | None = field(default=None, init=False)
+    answer: Body | None = field(default=None, init=False)
     refusal: FileError | None = field(default=None, init=False)
 
     def ask(self) -> None:

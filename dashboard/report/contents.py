@@ -49,10 +49,10 @@ from dashboard.texts import opening as imports
 from dashboard.texts import report as words
 from dashboard.texts.design import NO_DRIFT, design_line
 from dashboard.texts.fitted_groups import listed
-from dashboard.texts.limits import power_sentence
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import plain
 from dashboard.texts.opening import OF_USE, ROLES, of_extremes
+from dashboard.texts.power import power_sentence
 from dashboard.texts.rows import rows_of, say_rows
 from dashboard.texts.subgroups import BLANK, KNOWN_GROUPS
 from dashboard.texts.subject import subject

@@ -11,7 +11,6 @@ from calibcore.reliability.bins import LEAST_SHARE
 from calibcore.reliability.smooth import LEAST_BANDWIDTH
 from dashboard.texts.badges import HELP
 from dashboard.texts.events import EventWords
-from dashboard.texts.limits import FEWEST_BINS, SWEEP_NOTE
 from dashboard.texts.numbers import (
     ci,
     detected_points,
@@ -22,6 +21,7 @@ from dashboard.texts.numbers import (
     percent,
     span,
 )
+from dashboard.texts.power import FEWEST_BINS, SWEEP_NOTE
 from dashboard.texts.rows import rows_of, says_rows
 
 DIAGRAM_LABEL = "Reliability diagram as"

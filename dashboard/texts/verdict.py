@@ -123,7 +123,7 @@ def badge(name: str, finding: Badge) -> str:
     return f":{finding.colour}-badge[{finding.icon} {name}: {finding.in_sentence}]"
 
 
-def sides_of(evaluated: SetResult) -> dict[str, Side]:
+def named_sides(evaluated: SetResult) -> dict[str, Side]:
     """Return the sides by their names; Before alone where nothing was calibrated."""
     sides = {"Before": evaluated.before}
     return {**sides, "After": evaluated.after} if evaluated.calibrated else sides
@@ -138,7 +138,7 @@ def findings(
     miscalibrated, or scores drift, "no miscalibration detected" is no verdict.
     """
     badges = {}
-    for name, side in sides_of(evaluated).items():
+    for name, side in named_sides(evaluated).items():
         after = name == "After"
         one = finding_of(
             side, prediction=event.prediction, before=evaluated.before if after else None
@@ -165,7 +165,7 @@ def verdict_lines(
 
     ``badges``: `findings`. ``method``: key of the calibrator.
     """
-    sides, lines = sides_of(evaluated), {}
+    sides, lines = named_sides(evaluated), {}
     for name, finding in badges.items():
         before, called = None, name
         if name == "After":
@@ -183,7 +183,7 @@ def where_off(
     ``badges``: `findings`; of a side that is looked at on the rows of its fit, nothing is said.
     """
     where = {}
-    for name, side in sides_of(evaluated).items():
+    for name, side in named_sides(evaluated).items():
         if badges[name] is not FITTED:
             counted = "" if groups is None else groups.counted(after=name == "After")
             which, colon, named = counted.partition(": ")
@@ -284,7 +284,7 @@ def mean_moved(score: Comparison, rate: Comparison, n_samples: int) -> str:
 
 def statistics(evaluated: SetResult) -> str:
     """Return the test statistics of both sides, for experts."""
-    sides, parts = sides_of(evaluated), []
+    sides, parts = named_sides(evaluated), []
     for name, side in sides.items():
         curves = side.curves
         root = math.sqrt(curves.n_samples) * curves.ks_error

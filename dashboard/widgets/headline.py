@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.compute.verdict import notes_of, verdict_of
+from dashboard.compute.verdict import notes_of, verdict_blocks
 from dashboard.document.blocks import Sentences
 from dashboard.opening import choices
 from dashboard.scene import Scene
@@ -43,7 +43,7 @@ def show_headline(scene: Scene, *, notes: bool = False) -> DeltaGenerator:
     below, for what is recommended.
     """
     with st.container(key="verdict", gap="small"):
-        write(*verdict_of(scene))
+        write(*verdict_blocks(scene))
         place = st.empty()
     if notes:
         show_notes(scene, notes_of(scene))

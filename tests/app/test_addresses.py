@@ -185,7 +185,7 @@ def reopened(page: AppTest) -> AppTest:
 def states(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Settings of every run, and how it is shown."""
     found: list[object] = []
-    prepare = stage.prepare
+    prepare = stage.scene_for
 
     def keep(page: str, *, first: bool) -> Any:
         scene = prepare(page, first=first)
@@ -193,7 +193,7 @@ def states(monkeypatch: pytest.MonkeyPatch) -> list[object]:
             found.append((scene.settings, scene.chosen, scene.n_resamples, scene.expert))
         return scene
 
-    monkeypatch.setattr(stage, "prepare", keep)
+    monkeypatch.setattr(stage, "scene_for", keep)
     return found
 
 

@@ -33,8 +33,8 @@ from dashboard.texts.classes import (
     opened,
     page_label,
 )
-from dashboard.texts.limits import power_sentence
 from dashboard.texts.numbers import escape_markdown, p_words, percent
+from dashboard.texts.power import power_sentence
 from dashboard.texts.reliability import ranges_help
 from dashboard.views.reliability import classes
 from tests.app.pages import (

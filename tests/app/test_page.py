@@ -211,7 +211,7 @@ def test_many_rows_get_fewer_resamples_and_the_note_says_how_many(
 def test_a_run_that_meets_the_end_of_the_one_before_is_made_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    prepare, runs = stage.prepare, list[str]()
+    prepare, runs = stage.scene_for, list[str]()
     changing = compile(
         "for key in held:\n    held[key + 1] = 0",
         "streamlit/runtime/state/session_state.py",
@@ -224,7 +224,7 @@ def test_a_run_that_meets_the_end_of_the_one_before_is_made_again(
             exec(changing, {"held": {0: 0}})  # noqa: S102 - as Streamlit's own code fails
         return prepare(page, first=first)
 
-    monkeypatch.setattr(stage, "prepare", meet)
+    monkeypatch.setattr(stage, "scene_for", meet)
     page = open_page()
     check_page(page)
     assert len(runs) == 2
@@ -238,6 +238,6 @@ def test_a_fault_of_our_own_of_that_kind_is_not_hidden(monkeypatch: pytest.Monke
             held[f"{key} again"] = first
         return None
 
-    monkeypatch.setattr(stage, "prepare", fail)
+    monkeypatch.setattr(stage, "scene_for", fail)
     (fault,) = open_page().exception  # in words of Streamlit, where it hides details
     assert re.search("changed size during iteration|encountered an error", fault.value)

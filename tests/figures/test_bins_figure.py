@@ -8,7 +8,7 @@ import pytest
 from calibcore.metrics.binned import BinSweep, bin_sweep
 from dashboard.figures import DARK, LIGHT, Palette, bins_graph
 from dashboard.figures.bins import EVEN, KS, PERFECT, WIDE
-from dashboard.texts.limits import power_sentence, sweep_caption
+from dashboard.texts.power import power_sentence, sweep_caption
 from tests.figures.conftest import Keep
 from tests.figures.made import Figure, blocks, pct, result_of, trace
 

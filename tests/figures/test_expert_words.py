@@ -27,8 +27,8 @@ from calibcore.inference import (
 )
 from calibcore.inference.findings import Finding
 from calibcore.metrics import METRICS
-from dashboard.texts import limits as reach
 from dashboard.texts import numbers
+from dashboard.texts import power as reach
 from dashboard.texts.events import event_name, event_words
 from dashboard.texts.glossary import GLOSSARY, HOW_TO_READ, TERMS
 from dashboard.texts.measures import MARKS, measure_rows

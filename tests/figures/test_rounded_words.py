@@ -9,7 +9,7 @@ from calibcore.evaluation import Side
 from calibcore.events import TopR
 from calibcore.inference import ks_by_worst_order
 from calibcore.splits import Split
-from dashboard.texts.limits import MATTERS, rounded_note
+from dashboard.texts.power import MATTERS, rounded_note
 
 N = 4000
 

@@ -32,7 +32,6 @@ from dashboard.texts import tiles as tiles_texts
 from dashboard.texts.badges import evidence, finding_of, opposite_range
 from dashboard.texts.events import event_words
 from dashboard.texts.glossary import GLOSSARY, HOW_TO_READ, OPTIONS
-from dashboard.texts.limits import power_sentence
 from dashboard.texts.listed import decided_note
 from dashboard.texts.measures import GROUPS, Shown, finding_for, listed, measure_rows
 from dashboard.texts.numbers import (
@@ -47,6 +46,7 @@ from dashboard.texts.numbers import (
     pp,
     span,
 )
+from dashboard.texts.power import power_sentence
 from dashboard.texts.reliability import (
     bins_caption,
     isotonic_caption,

@@ -18,7 +18,7 @@ from benchmarks.any_files import MAKERS, seeds
 from benchmarks.fuzz import Tally, Watch, attempt, run_apart
 from dashboard.readers import FORMATS, FileError, formats, read
 from dashboard.readers.formats import ending_of
-from dashboard.readers.records import Parsed
+from dashboard.readers.records import Body
 from dashboard.readers.refusal import UnforeseenError
 
 ROOT = Path(__file__).parents[2]
@@ -103,7 +103,7 @@ def test_mutants_and_files_of_any_layout() -> None:
 
 
 def test_a_layout_that_nobody_foresaw_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    def reader(_: bytes, __: bool | None) -> Parsed:  # noqa: FBT001 - as all readers
+    def reader(_: bytes, __: bool | None) -> Body:  # noqa: FBT001 - as all readers
         raise ZeroDivisionError
 
     monkeypatch.setattr(formats, "_reader", lambda _: reader)

@@ -8,12 +8,12 @@ import pytest
 from dashboard.readers import recognition
 from dashboard.readers.records import (
     Arrays,
+    Body,
     Column,
     ColumnRole,
     Contents,
     Odd,
     Options,
-    Parsed,
     RawSet,
     Reading,
     Table,
@@ -59,7 +59,7 @@ def bare(values: np.ndarray[Any, Any]) -> Arrays:
     return Arrays((Column("", values),))
 
 
-def read(*files: tuple[str, Parsed], options: Options = Options()) -> Contents:  # noqa: B008
+def read(*files: tuple[str, Body], options: Options = Options()) -> Contents:  # noqa: B008
     """Read files of their names."""
     return combine_parsed(files, options)
 
@@ -119,7 +119,7 @@ BOOST = {"id": [3, 2, 1], "p": [0.7, 0.4, 0.3], "y": [1, 1, 0]}
 
 
 def answers_to(
-    *files: tuple[str, Parsed],
+    *files: tuple[str, Body],
     options: Options = Options(),  # noqa: B008
 ) -> dict[str, Contents]:
     """Give what each answer to the question about files leads to, by what it says."""

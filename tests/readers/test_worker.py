@@ -23,7 +23,7 @@ from calibcore.summary import GroupedSummary
 from dashboard.readers import parse
 from dashboard.readers import worker as process
 from dashboard.readers.limits import Limits, limits_for, system_bounds_memory
-from dashboard.readers.records import Arrays, Column, Odd, Parsed, Table, Texts
+from dashboard.readers.records import Arrays, Body, Column, Odd, Table, Texts
 from dashboard.readers.refusal import FileError
 from dashboard.readers.worker import parse_apart, read_parsed, write_parsed, write_refusal
 from dashboard.summaries import summary_of_table
@@ -100,7 +100,7 @@ NOUNS = st.one_of(
 
 
 @given(NOUNS)
-def test_every_noun_comes_back_as_it_was(parsed: Parsed) -> None:
+def test_every_noun_comes_back_as_it_was(parsed: Body) -> None:
     out = io.BytesIO()
     write_parsed(out, parsed)
     assert _same(read_parsed(_reader(out.getvalue()), 1 << 20), parsed)
@@ -166,7 +166,7 @@ def test_an_answer_that_is_none_is_refused(head: str) -> None:
 
 
 THREE = np.array([0.5, 1.0, 2.0])
-UNFIT: dict[str, Parsed] = {
+UNFIT: dict[str, Body] = {
     "fewer rows": Table((Column("p", THREE),), 4),
     "no whole number of rows": Table((Column("p", THREE),), 3.0),  # type: ignore[arg-type]
     "no text of a summary": Table((Column("p", THREE),), 3, summary=3),  # type: ignore[arg-type]
@@ -326,7 +326,7 @@ def test_a_system_that_starts_no_process_is_said(
 
 
 def test_several_threads_each_get_their_own_answer(workers: process.Workers) -> None:
-    answers: dict[int, Parsed] = {}
+    answers: dict[int, Body] = {}
 
     def ask(k: int) -> None:
         answers[k] = parse_apart("a.csv", f"p,label\n0.{k},1\n0.5,0\n".encode())

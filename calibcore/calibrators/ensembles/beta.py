@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks, row_maxima, row_totals
 from calibcore.calibrators.base import (
     AT_LEAST_0,
     POSITIVE,
@@ -36,6 +35,7 @@ from calibcore.calibrators.temperature import LOSSES, Loss, TemperatureScaling
 from calibcore.data import LogitSet, with_design
 from calibcore.probabilities import below_largest
 from calibcore.results import result_class
+from calibcore.strips import row_maxima, row_strips, row_totals
 from calibcore.validation import Floats, Labels, Logits
 from calibcore.weights import SampleWeight
 
@@ -226,7 +226,7 @@ class Search:
 
 def small_blocks(n_rows: int, n_classes: int) -> Iterator[slice]:
     """Cut rows into blocks of which some ten tables stay in a processor's cache."""
-    return row_blocks(n_rows, 4 * n_classes)
+    return row_strips(n_rows, 4 * n_classes)
 
 
 # An ensemble of beta calibration maps, the general parametric ensemble for that family --------
@@ -440,7 +440,7 @@ def _laid_out(rows: LogitSet) -> LogitSet:
     weights = np.sqrt(np.arange(1.0, rows.n_classes + 1))
     with np.errstate(over="ignore"):  # a distance too large for a float is infinite
         own = _rounded(own - largest, step).astype(table.dtype)
-        for part in row_blocks(*table.shape):
+        for part in row_strips(*table.shape):
             below = _rounded(table[part] - largest[part], step)
             table[part] = below
             mixed[part] = np.vecdot(np.maximum(below, DEEPEST), weights)

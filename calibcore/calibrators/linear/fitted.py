@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import block_rows, row_blocks
 from calibcore.calibrators import method
 from calibcore.calibrators.base import (
     AT_LEAST_0,
@@ -38,6 +37,7 @@ from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import read_in_place
 from calibcore.results import result_class
+from calibcore.strips import row_strips, strip_rows
 from calibcore.validation import Floats, Labels, Logits
 from calibcore.weights import RowWeights
 
@@ -250,7 +250,7 @@ class Inputs:
     def columns(self, logits: Logits) -> tuple[Floats, NDArray[np.bool_] | None]:
         """Return some rows' inputs, classes first, and which classes are ruled out, if any are."""
         columns = np.empty(logits.shape[::-1])
-        for some in row_blocks(*logits.shape):
+        for some in row_strips(*logits.shape):
             columns[:, some] = logits[some].T
         ruled_out, wide = None, not _is_moderate(logits, _MODERATE * self.temperature)
         if wide:
@@ -310,17 +310,17 @@ class Blocks:
 
     def __iter__(self) -> Iterator[Block]:
         """Make the blocks in turn."""
-        for rows in _row_blocks(self.logits, single=True):
+        for rows in _row_strips(self.logits, single=True):
             inputs, ruled_out = self.inputs.columns(self.logits[rows])
             yield Block(inputs, self.labels[rows], ruled_out)
 
 
-def _row_blocks(logits: Logits, *, single: bool = False) -> Iterator[slice]:
+def _row_strips(logits: Logits, *, single: bool = False) -> Iterator[slice]:
     """Cut rows into blocks that are near the processor, and long enough to multiply matrices.
 
     In single precision, in which most of a fit is done, twice as many are as near.
     """
-    step = max(block_rows(logits.shape[1]) * (1 + single), _FEWEST_ROWS)
+    step = max(strip_rows(logits.shape[1]) * (1 + single), _FEWEST_ROWS)
     return (slice(start, start + step) for start in range(0, len(logits), step))
 
 
@@ -366,7 +366,7 @@ class FittedLinear(FittedVectorMap):
         parameters = np.hstack([weights, self.bias[:, np.newaxis]])
         result = np.empty(table.shape)
         read_in_place(len(table))
-        for rows in _row_blocks(table):
+        for rows in _row_strips(table):
             for moved in (False, True):
                 block, ruled_out = inputs.columns(table[rows])
                 out = block if parameters.shape[1] == 2 else None

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import (
     RISING_PARTS,
     Breaks,
@@ -20,6 +19,7 @@ from calibcore.calibrators.descriptions import Description, Listed, Recipe, perc
 from calibcore.calibrators.method import Cost, Fits, Method, Switch
 from calibcore.ordering import in_order, sort_by_score, tie_ends, tie_starts
 from calibcore.results import result_class
+from calibcore.strips import row_strips
 from calibcore.validation import Floats, Hits
 from calibcore.weights import EventRows, SampleWeight, event_rows
 
@@ -180,7 +180,7 @@ def _groups(ordered: Floats, hits: Hits) -> tuple[NDArray[np.intp], NDArray[np.i
     row are not looked into further, as parting groups is never wrong.
     """
     starts, hits_before, total = [np.zeros(1, dtype=np.intp)], [np.zeros(1, dtype=np.int64)], 0
-    for rows in row_blocks(ordered.size, 1):
+    for rows in row_strips(ordered.size, 1):
         # Whether a group starts at a row is seen from two rows before it and one after.
         first, last = max(rows.start - 2, 0), rows.stop + 1
         starts_here = first + _starts_within(ordered[first:last], hits[first:last])

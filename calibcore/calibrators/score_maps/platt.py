@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibcore import validation
-from calibcore.blocks import row_blocks
 from calibcore.calibrators.base import FittedScoreMap, ScoreMap
 from calibcore.calibrators.descriptions import Description, Recipe, rounded
 from calibcore.calibrators.method import Cost, Fits, Method, Switch
 from calibcore.probabilities import SMALLEST_SCORE, log_odds, sigmoid
 from calibcore.results import result_class
+from calibcore.strips import row_strips
 from calibcore.validation import Floats, Hits
 from calibcore.weights import SampleWeight, event_rows
 
@@ -122,7 +122,7 @@ def _search(
 def _evaluate(rows: _Rows, weights: Floats) -> _Point:
     n_columns, n_rows = rows.columns.shape
     nll, gradient, hessian = 0.0, np.zeros(n_columns), np.zeros((n_columns, n_columns))
-    for part in row_blocks(n_rows, 8):  # so that a few temporary columns fit in the cache
+    for part in row_strips(n_rows, 8):  # so that a few temporary columns fit in the cache
         block, wanted, counts = rows.columns[:, part], rows.targets[part], rows.counts[part]
         odds = weights @ block
         tail = np.exp(-np.abs(odds))

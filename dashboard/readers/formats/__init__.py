@@ -7,10 +7,10 @@ from typing import cast
 
 from dashboard.readers.formats.rows import of_weka, without_totals
 from dashboard.readers.limits import MAX_TEXT, megabytes
-from dashboard.readers.records import Column, Parsed, Table
+from dashboard.readers.records import Body, Column, Table
 from dashboard.readers.refusal import FileError, only_refusals, quoted
 
-_Reader = Callable[[bytes, bool | None], Parsed]
+_Reader = Callable[[bytes, bool | None], Body]
 
 _MODULES = {
     "npz": "arrays.read_npz", "npy": "arrays.read_npy", "csv": "text.read_text",
@@ -34,7 +34,7 @@ _PACKED = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".tar", ".tgz"
 
 
 @only_refusals()
-def parse(name: str, data: bytes, *, header: bool | None = None) -> Parsed:
+def parse(name: str, data: bytes, *, header: bool | None = None) -> Body:
     """Turn a file into columns or arrays, in this process."""
     ending = ending_of(name)
     if ending in _PACKED:

@@ -8,11 +8,11 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.blocks import row_blocks
 from calibcore.cumulative import cumulative_curves
 from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.inference import smallest_gap_shown
 from calibcore.probabilities import softmax
+from calibcore.strips import row_strips
 from calibcore.validation import Floats
 from dashboard.readers.meaning.measured import few_decimals
 from dashboard.readers.meaning.repeated import repeated
@@ -196,7 +196,7 @@ def _look(role: Role, rows: Rows, raw: RawSet | RawEvent) -> _Seen:
     first = np.empty(min(rows.n_samples, _SORTED))
     classes = np.empty(rows.n_samples, dtype=np.min_scalar_type(rows.n_classes))
     total, certain = 0.0, np.empty(rows.n_samples, dtype=np.bool_)
-    for block in row_blocks(*rows.given.shape):
+    for block in row_strips(*rows.given.shape):
         p = softmax(rows.given[block]) if rows.values_kind == "logits" else rows.given[block]
         classes[block] = p.argmax(axis=1)
         scores = p.max(axis=1)
@@ -365,7 +365,7 @@ def _written(part: _Seen) -> Array:
 def _are_whole(table: Array, unit: float) -> bool:
     """Return whether all values are whole units, stopping at the first block that has others."""
     slack = 1e-9 if table.dtype.itemsize == 8 else 2e-6
-    for rows in row_blocks(*table.shape):
+    for rows in row_strips(*table.shape):
         block = table[rows] / unit
         block = block[np.isfinite(block)]
         if (np.abs(block - np.rint(block)) > slack * np.maximum(np.abs(block), 1.0)).any():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.blocks import row_blocks
+from calibcore.strips import row_strips
 from dashboard.readers.meaning.spelling import folded, matched
 from dashboard.readers.records import (
     SET_NAMES,
@@ -234,7 +234,7 @@ def _best_order(codes: Mapping[Role, Array], sets: Mapping[Role, RawSet]) -> NDA
     counts = np.zeros(n_classes**2, dtype=np.int64)
     for role, labels in codes.items():
         table = np.asarray(sets[role].table)
-        for rows in row_blocks(*table.shape):
+        for rows in row_strips(*table.shape):
             pairs = labels[rows].astype(np.intp) * n_classes + table[rows].argmax(axis=1)
             counts += np.bincount(pairs, minlength=counts.size)
     by_class = counts.reshape(n_classes, n_classes)
@@ -392,7 +392,7 @@ def _agreement(places: Mapping[Role, Array], sets: Mapping[Role, RawSet]) -> flo
         table = np.asarray(sets[role].table)
         if table.ndim == 1:
             continue
-        for rows in row_blocks(*table.shape):
+        for rows in row_strips(*table.shape):
             count += int(np.count_nonzero(table[rows].argmax(axis=1) == labels[rows]))
         total += len(table)
     return count / max(total, 1)

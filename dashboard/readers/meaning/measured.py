@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.blocks import NARROW, row_blocks
+from calibcore.strips import NARROW, row_strips
 from calibcore.validation import ROUNDING, SUM_TOLERANCE, Floats
 from dashboard.readers.records import Array, RawSet, Role, rows_of_sets
 
@@ -68,7 +68,7 @@ class Measured:
     ) -> bool:
         """Return whether every row sums to 1 once its values are turned into something else."""
         for table in self.tables:
-            for part in row_blocks(*table.shape):
+            for part in row_strips(*table.shape):
                 with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
                     sums = turned(table[part].astype(np.float64)).sum(axis=1)
                 if not np.abs(sums - 1).max() <= tolerance:
@@ -96,7 +96,7 @@ class Marked:
 def by_rows(table: Array) -> Iterator[tuple[Array, Array, Floats]]:
     """Return the smallest value, the largest and the sum of each row, some rows at a time."""
     columns = table[:, np.newaxis] if table.ndim == 1 else table
-    for rows in row_blocks(*columns.shape):
+    for rows in row_strips(*columns.shape):
         block = columns[rows]
         if block.dtype == np.float16:
             # Of which NumPy finds the smallest value six times slower.
@@ -154,7 +154,7 @@ def few_decimals(tables: Sequence[Array]) -> str:
     """
     places, step, top = 0, 0, 0.0
     for table in tables:
-        for rows in row_blocks(len(table), table.size // len(table)):
+        for rows in row_strips(len(table), table.size // len(table)):
             block = table[rows].astype(np.float64)
             top = max(top, float(block.max()))
             if block.min() < 0 or 1 < top < _JUST_ABOVE_1:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calibcore.blocks import block_rows, row_blocks
 from calibcore.data import EventScores, LogitSet, Rows
 from calibcore.probabilities import softmax
+from calibcore.strips import row_strips, strip_rows
 from calibcore.validation import Floats
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.groups import ids_of
@@ -261,7 +261,7 @@ def _right(rows: Rows, places: NDArray[np.intp]) -> float:
     if isinstance(rows, EventScores):
         return float(rows.hits[places].mean())
     count = 0
-    for block in row_blocks(len(places), rows.n_classes):
+    for block in row_strips(len(places), rows.n_classes):
         chosen = places[block]
         count += int(np.count_nonzero(rows.given[chosen].argmax(axis=1) == rows.labels[chosen]))
     return count / len(places)
@@ -326,7 +326,7 @@ def _of_truth(rows: Rows, truth: Array) -> Floats:
     if isinstance(rows, EventScores):
         return rows.scores[: len(truth)]
     scores = np.empty(len(truth))
-    for block in row_blocks(len(truth), rows.n_classes):
+    for block in row_strips(len(truth), rows.n_classes):
         p = _probabilities(rows, block)
         scores[block] = np.take_along_axis(p, truth[block, np.newaxis], axis=1)[:, 0]
     return scores
@@ -396,7 +396,7 @@ def _n_twinned(words: _Words) -> int:
 
 def _mark_same(shared: NDArray[np.bool_], ours: _Part, theirs: _Part) -> None:
     """Mark the rows of a test table that are the same, cell by cell, as those beside them."""
-    step = block_rows(ours[0].shape[1])
+    step = strip_rows(ours[0].shape[1])
     for start in range(0, len(theirs[1]), step):
         rows = theirs[1][start : start + step]
         # Equal values with equal hashes have equal labels, since a label adds an odd multiple.
@@ -432,7 +432,7 @@ def _hashes(table: Array, labels: Array, places: _Places | None = None) -> Itera
     """Return 64 bits a row, of all rows or of some, a block of rows at a time."""
     odd = np.random.default_rng(0).integers(1 << 63, size=table.shape[1] + 1, dtype=np.uint64)
     odd = odd * np.uint64(2) + np.uint64(1)
-    for block in row_blocks(len(labels) if places is None else len(places), table.shape[1]):
+    for block in row_strips(len(labels) if places is None else len(places), table.shape[1]):
         rows = block if places is None else places[block]
         # Adding 0 makes one of the two zeros.
         bits = (table[rows].astype(np.float64) + 0.0).view(np.uint64)

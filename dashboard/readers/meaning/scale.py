@@ -8,7 +8,7 @@ from typing import Literal, NoReturn, TypeVar
 
 import numpy as np
 
-from calibcore.blocks import row_blocks, row_totals
+from calibcore.strips import row_strips, row_totals
 from calibcore.validation import ROUNDING, SUM_TOLERANCE, Floats
 from dashboard.readers.meaning.measured import Measured, measure, outside, together
 from dashboard.readers.recognition import vocabulary as terms
@@ -269,7 +269,7 @@ def _twice(rows: Measured) -> Iterator[str]:
         return
     n_sure = 0
     for table in rows.tables:
-        for part in row_blocks(*table.shape):
+        for part in row_strips(*table.shape):
             logs = np.log(table[part], dtype=np.float64)
             lowest = logs.min(axis=1) - logs.mean(axis=1) + 1 / n_classes
             if lowest.min() < -ROUNDING:
@@ -449,7 +449,7 @@ def as_probabilities(table: Array, scale: Scale) -> Floats:
     if as_wanted and scale.divisor == 1 and not scale.rescaled and table.min() >= 0:
         return table
     values = np.empty((len(table), 2 if table.ndim == 1 else table.shape[1]))
-    for rows in row_blocks(*values.shape):
+    for rows in row_strips(*values.shape):
         values[rows] = _as_probabilities(table[rows], scale)
         _rescale(values[rows])
     return values

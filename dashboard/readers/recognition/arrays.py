@@ -8,8 +8,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from calibcore.blocks import row_blocks
 from calibcore.probabilities import softmax
+from calibcore.strips import row_strips
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.columns import beyond_luck, lists_classes
 from dashboard.readers.recognition.features import features_of
@@ -465,7 +465,7 @@ def _is_one_hot(values: Array) -> bool:
         return False
     return all(
         bool(((block == 1).sum(axis=1) == 1).all() and (block != 0).sum() == len(block))
-        for block in (values[rows] for rows in row_blocks(*values.shape))
+        for block in (values[rows] for rows in row_strips(*values.shape))
     )
 
 
@@ -475,5 +475,5 @@ def agrees(column: Column, table: Array) -> bool:
     if column.texts is not None or values.min() < 0 or values.max() > table.shape[1]:
         return False
     truth = values.astype(np.int64)
-    largest = np.concatenate([table[rows].argmax(axis=1) for rows in row_blocks(*table.shape)])
+    largest = np.concatenate([table[rows].argmax(axis=1) for rows in row_strips(*table.shape)])
     return any(beyond_luck(truth - first, largest) for first in (0, 1))

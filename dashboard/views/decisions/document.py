@@ -64,7 +64,7 @@ def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
     """Return the page: of one event what its cut-off comes to, of predictions what is kept."""
     if isinstance(scene.settings.event, TopR):
         return _selection_blocks(scene, choices.accuracy)
-    sides = sides_of(scene)
+    sides = events_of(scene)
     event = sides["Before"]
     cutoff = usual_cutoff(event) / 100 if choices.cutoff is None else choices.cutoff
     calls = {side: at_cutoff(event, cutoff) for side, event in sides.items()}
@@ -123,7 +123,7 @@ def _group_blocks(
 
 def _selection_blocks(scene: Scene, wanted: float) -> tuple[Block, ...]:
     selections = selections_of(scene, wanted)
-    curves = [(side, one.curve) for side, one in zip(sides_of(scene), selections, strict=True)]
+    curves = [(side, one.curve) for side, one in zip(events_of(scene), selections, strict=True)]
     figure = coverage_graph(curves, threshold_coverage(selections), scene.palette)
     areas = [curve.aurc for _, curve in curves]
     all_rows = [words.all_rows_sentence(areas, scene.evaluated.after.event)]
@@ -187,7 +187,7 @@ def selections_of(scene: Scene, wanted: float) -> list[Selection]:
     key = key_of(scene.upload, scene.settings), scene.chosen, wanted
 
     def make() -> list[Selection]:
-        before, *after = (_selection(scene, *side, wanted) for side in sides_of(scene).items())
+        before, *after = (_selection(scene, *side, wanted) for side in events_of(scene).items())
         if after and after[0].at is not None:
             mistaken = at_cutoff(scene.evaluated.before.event, after[0].at.cutoff)
             before = replace(before, mistaken=mistaken)
@@ -196,9 +196,9 @@ def selections_of(scene: Scene, wanted: float) -> list[Selection]:
     return once("kept", key, make)
 
 
-def sides_of(scene: Scene) -> dict[str, EventScores]:
+def events_of(scene: Scene) -> dict[str, EventScores]:
     """Return the scores before and, where a calibrator changed them, after."""
-    return {name: side.event for name, side in verdict.sides_of(scene.evaluated).items()}
+    return {name: side.event for name, side in verdict.named_sides(scene.evaluated).items()}
 
 
 def _selection(scene: Scene, side: str, event: EventScores, wanted: float) -> Selection:
@@ -223,7 +223,7 @@ def cutoff_lines(
     scene: Scene, cutoffs: list[AtCutoff], costs: tuple[float, float] | None
 ) -> list[str]:
     """Return the same cut-off in the file's own scores, and what acting costs, for Markdown."""
-    sides, lines = sides_of(scene), []
+    sides, lines = events_of(scene), []
     if costs is not None:
         lines.append(words.cost_sentence(dict(zip(sides, cutoffs, strict=True)), costs))
     own = as_many(sides["Before"], cutoffs[-1].called) if "After" in sides else None

@@ -27,7 +27,7 @@ def show(scene: Scene) -> None:
             write(acting)
         write(*rest)
         return
-    cutoff, costs = _choose_cutoff(decisions.sides_of(scene)["Before"])
+    cutoff, costs = _choose_cutoff(decisions.events_of(scene)["Before"])
     middle, offered = st.container(), decisions.groupings_of(scene)
     choices = _remember(Choices(cutoff, costs, by=_choose_grouping(offered) if offered else None))
     acting, curve, counts, notes, use, *groups = document(scene, choices)
@@ -66,7 +66,7 @@ def _choose_grouping(offered: list[str]) -> str | None:
 
 def _file(scene: Scene, choices: Choices) -> str:
     """Return the counts of all rows and of every subgroup, each side, as a table."""
-    sides, cutoff = decisions.sides_of(scene), choices.cutoff or 0.0
+    sides, cutoff = decisions.events_of(scene), choices.cutoff or 0.0
     at_cutoffs = [at_cutoff(event, cutoff) for event in sides.values()]
     groups = decisions.by_group(scene, choices.by, [*sides.values()], cutoff) if choices.by else []
     named = [(say_rows(words.ALL_ROWS), at_cutoffs), *groups]

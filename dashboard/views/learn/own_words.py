@@ -132,7 +132,7 @@ COMPUTED_TEXT = (
 )
 
 
-def verdict_of(result: Result) -> Badge:
+def badge_of(result: Result) -> Badge:
     """Return over- or underconfident, or that neither is detected, by the test of the KS error."""
     curves = result.side.curves
     return finding(result.gap, curves.ks_error, curves.ks_p_value, prediction=True)
@@ -177,7 +177,7 @@ def _outside(result: Result) -> str:
         for k in range(bins.counts.size)
         if off[k]
     ]
-    if verdict_of(result) is not NOT_DETECTED or not names:
+    if badge_of(result) is not NOT_DETECTED or not names:
         return ""
     return (
         f" The KS test does not detect it; yet at {' and '.join(names)} the mean confidence lies"
@@ -187,7 +187,7 @@ def _outside(result: Result) -> str:
 
 def _verdict(result: Result) -> str:
     """Return over- or underconfident with its size, or that so few answers cannot show it."""
-    n, verdict = result.n_answers, verdict_of(result)
+    n, verdict = result.n_answers, badge_of(result)
     if verdict is NOT_DETECTED:
         return f"**{n:,} answers do not show** over- or underconfidence"
     size = "" if "and" in verdict.word else f" by {detected_points(abs(result.gap), n)}"

@@ -13,7 +13,7 @@ from dashboard.compute.verdict import (
     lines_of,
     notes_of,
     outcome_of,
-    verdict_of,
+    verdict_blocks,
 )
 from dashboard.document.blocks import Block, Cell, Row, Sentences, Table, finite
 from dashboard.scene import Scene
@@ -47,7 +47,7 @@ def document(
     measures = measures_of(scene, full=False)
     both = scene.evaluated.calibrated
     return (
-        *verdict_of(scene),
+        *verdict_blocks(scene),
         diagrams_of(scene),
         Sentences("recommendations", tuple(step.sentence for step in steps), HEADING),
         *details_of(scene, inference),

@@ -10,9 +10,9 @@ from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.uncertainty import closer_look
 from dashboard.scene import Scene
 from dashboard.texts.advice import HEADING, NEXT
-from dashboard.texts.limits import power_sentence
 from dashboard.texts.measures import DEFINED
 from dashboard.texts.numbers import NO_BREAK, escape_markdown
+from dashboard.texts.power import power_sentence
 from dashboard.texts.subject import scene_set
 from dashboard.texts.tiles import tiles
 from dashboard.texts.verdict import LOOKING_CLOSER, capitalised

@@ -7,7 +7,7 @@ from dashboard.compute.figures import draw_sweep
 from dashboard.compute.verdict import findings_of
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
-from dashboard.texts.limits import BINS_MATTER, sweep_caption
+from dashboard.texts.power import BINS_MATTER, sweep_caption
 from dashboard.texts.reliability import SWEEP_HELP, ranges_help, wander_sentence
 from dashboard.texts.summaries import NO_LIST
 from dashboard.texts.verdict import where_off

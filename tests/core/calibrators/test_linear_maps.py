@@ -342,7 +342,7 @@ def test_many_logits_are_fitted_block_by_block(
     logits, labels = model(rng, n_rows=700)
     wanted = method.fit(logits, labels).predict_proba(logits)
     monkeypatch.setattr("calibcore.calibrators.linear.fitted.CACHE_CELLS", 0)
-    monkeypatch.setattr("calibcore.calibrators.linear.fitted.block_rows", lambda _: 1)
+    monkeypatch.setattr("calibcore.calibrators.linear.fitted.strip_rows", lambda _: 1)
     fitted = method.fit(logits, labels)
     assert isinstance(fitted, FittedLinear)
     assert fitted.gradient_norm <= 1e-8
@@ -861,7 +861,7 @@ def test_a_long_fit_is_told_of_within_its_passes(
     method: SlowVectorMap, monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator
 ) -> None:
     logits, labels = model(rng, n_rows=3_000)
-    monkeypatch.setattr("calibcore.calibrators.linear.fitted.block_rows", lambda _: 1)
+    monkeypatch.setattr("calibcore.calibrators.linear.fitted.strip_rows", lambda _: 1)
     calls: list[list[float]] = []
     for most in (math.inf, 0):
         monkeypatch.setattr("calibcore.calibrators.linear.model.LONG", most)
