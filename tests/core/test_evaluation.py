@@ -320,6 +320,7 @@ OF_EVENT: dict[str, Callable[[Floats, ArrayLike], float]] = {
     "discrimination": lambda scores, hits: metrics.corp(scores, hits).discrimination,
     "uncertainty": lambda scores, hits: metrics.corp(scores, hits).uncertainty,
     "mean_gap": metrics.mean_gap,
+    "net_overconfidence": metrics.net_overconfidence,
     "observed_expected_ratio": metrics.observed_expected_ratio,
     "calibration_intercept": metrics.calibration_intercept,
     "calibration_slope": metrics.calibration_slope,
