@@ -68,6 +68,31 @@ def sum_columns(weights: Floats) -> Floats:
     return np.asarray(total)
 
 
+LAST_DECIMAL = 1e12
+"""Times this, a probability with 12 decimals is a whole number."""
+
+FEW_DIGITS = 2.0**-30
+"""A probability below this has three digits at most among 12 decimals."""
+
+
+def twelve_decimals(probabilities: Floats) -> Floats:
+    """Round probabilities of any shape to 12 decimals; those below 1e-9 are left as they are.
+
+    Logarithms and exponentials move the last of 16 digits, and no two programs alike: what was
+    given as 0.1 in two rows comes out as two numbers. Rounded, both are what was given, to the
+    last digit.
+
+    Examples
+    --------
+    >>> (np.array([0.1 + 0.2, 1e-20]) == [0.3, 1e-20]).tolist()
+    [False, True]
+    >>> (twelve_decimals(np.array([0.1 + 0.2, 1e-20])) == [0.3, 1e-20]).tolist()
+    [True, True]
+    """
+    near = np.rint(probabilities * LAST_DECIMAL) / LAST_DECIMAL
+    return np.where(probabilities < FEW_DIGITS, probabilities, near)
+
+
 def softmax(logits: ArrayLike) -> Floats:
     """Compute class probabilities from logits.
 

@@ -509,3 +509,8 @@ def counted_by_group(
         rows, events = counted.setdefault(group, {}).get(score, (0, 0))
         counted[group][score] = (rows + 1, events + hit)
     return counted
+
+
+def twelve_decimals(probability: float) -> float:
+    """By the decimals that the number has, but of one below 1e-9, which has no more than three."""
+    return float(round(Fraction(probability), 12)) if probability >= 2**-30 else probability

@@ -156,6 +156,9 @@ class Fitted:
 class FittedScoreMap(Fitted, ABC):
     """A fitted map from the score of one event to its calibrated score."""
 
+    HAS_BREAKS: ClassVar[bool] = False
+    """Whether it has steps or corners, at which a last digit of a score decides."""
+
     @abstractmethod
     def predict(self, scores: ArrayLike) -> Floats:
         """Calibrate scores.
@@ -237,6 +240,9 @@ FittedMap = FittedScoreMap | FittedVectorMap
 
 class ScoreMap(ABC):
     """A calibrator that learns from the scores and hits of one event."""
+
+    HAS_BREAKS: ClassVar[bool] = False
+    """Whether what it fits has steps or corners: those of `FittedScoreMap`."""
 
     @abstractmethod
     def fit(

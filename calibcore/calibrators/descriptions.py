@@ -11,6 +11,11 @@ Recipe = tuple[dict[str, Any], list[str]]
 SOFTMAX = ["y = np.exp(y - y.max(axis=1, keepdims=True))", "y /= y.sum(axis=1, keepdims=True)"]
 """From logits ``y`` to probabilities."""
 
+TWELVE_DECIMALS = (
+    "x = np.where(x < 2.0**-30, x, np.rint(x * 1e12) / 1e12)  # equal again, if given so"
+)
+"""As `calibcore.probabilities.twelve_decimals`."""
+
 
 def steps(edges: Any, heights: Any, side: str) -> Recipe:
     """Return the recipe of a map that is level between edges; ``side`` as `numpy.searchsorted`."""

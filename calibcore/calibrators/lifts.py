@@ -23,11 +23,11 @@ from calibcore.calibrators.base import (
     part_of,
     weighed_rows,
 )
-from calibcore.calibrators.descriptions import SOFTMAX, Recipe
+from calibcore.calibrators.descriptions import SOFTMAX, TWELVE_DECIMALS, Recipe
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.ordering import sort_together
-from calibcore.probabilities import softmax, sum_columns
+from calibcore.probabilities import softmax, sum_columns, twelve_decimals
 from calibcore.results import result_class
 from calibcore.strips import row_strips
 from calibcore.validation import Floats, Labels
@@ -74,6 +74,23 @@ def absent(n_classes: int, missing: list[int]) -> tuple[str, ...]:
     return (warning,)
 
 
+# What a map of one score takes of the probabilities of classes ---------------------------------
+
+
+def _scores_for(score_map: ScoreMap | FittedScoreMap, probabilities: Floats) -> Floats:
+    """Return probabilities as a map takes them, in its fit and after it.
+
+    They come by logarithms and exponentials; at a step or a corner, those that were given as equal
+    have to be equal again.
+    """
+    return twelve_decimals(probabilities) if score_map.HAS_BREAKS else probabilities
+
+
+def _lines_before(fitted: FittedScoreMap) -> list[str]:
+    """Return the lines of NumPy that do so to ``x``."""
+    return [TWELVE_DECIMALS] if fitted.HAS_BREAKS else []
+
+
 # From a map of one score to a map of all classes: one map a class, or one a rank --------------
 
 
@@ -110,7 +127,7 @@ def each_column(maps: Sequence[FittedScoreMap]) -> Recipe | None:
     lines = [f"for k, ({names},) in enumerate(MAPS):", "    x = r[:, k]"]
     return {"maps": constants}, [
         *lines,
-        *(f"    {line}" for line in known[0][1]),
+        *(f"    {line}" for line in [*_lines_before(maps[0]), *known[0][1]]),
         "    r[:, k] = y",
     ]
 
@@ -199,7 +216,10 @@ def _fit_columns(
     (n_classes, n_columns), (progress, weights) = sizes, progress_and_weights
     columns = _columns(part, (own.size, n_classes), n_columns, progress)
     weighed = weights_named(weights)
-    return tuple(score_map.fit(column, own == number, **weighed) for number, column in columns)
+    return tuple(
+        score_map.fit(_scores_for(score_map, column), own == number, **weighed)
+        for number, column in columns
+    )
 
 
 def _replace_columns(table: Floats, maps: Sequence[FittedScoreMap]) -> None:
@@ -208,7 +228,7 @@ def _replace_columns(table: Floats, maps: Sequence[FittedScoreMap]) -> None:
         chosen = maps[start : start + _TOGETHER]
         together = table[:, start : start + len(chosen)].T.copy()
         for column, fitted in zip(together, chosen, strict=True):
-            column[:] = fitted.predict(column)
+            column[:] = fitted.predict(_scores_for(fitted, column))
         table[:, start : start + len(chosen)] = together.T
 
 
@@ -293,7 +313,8 @@ class OneVsRest(Lift):
     Parameters
     ----------
     score_map : ScoreMap
-        Fitted once a class: on the class's probabilities, and on whether it was the true one.
+        Fitted once a class: on the class's probabilities, to 12 decimals if the map has steps or
+        corners, and on whether it was the true one.
 
     Notes
     -----
@@ -344,12 +365,13 @@ class OneVsRest(Lift):
 
 def _rank(table: Floats) -> tuple[NDArray[np.intp], Floats]:
     """Sort each row, the largest first and of equals the first of them; give the order too."""
-    order = np.argsort(-table, axis=1)
-    ranked = np.take_along_axis(table, order, axis=1)
+    falling = -twelve_decimals(table)
+    order = np.argsort(falling, axis=1)
+    ranked = np.take_along_axis(falling, order, axis=1)
     # A stable sort takes four times as long, and orders nothing else where no two are equal.
     tied = (ranked[:, 1:] == ranked[:, :-1]).any(axis=1)
-    order[tied] = np.argsort(-table[tied], axis=1, kind="stable")
-    return order, ranked
+    order[tied] = np.argsort(falling[tied], axis=1, kind="stable")
+    return order, np.take_along_axis(table, order, axis=1)
 
 
 @result_class
@@ -383,7 +405,9 @@ class FittedPerRank(FittedLift):
             return None
         numbers, lines = columns
         return numbers, [
-            'order = np.argsort(-y, axis=1, kind="stable")',
+            "x = y",
+            TWELVE_DECIMALS,
+            'order = np.argsort(-x, axis=1, kind="stable")',
             "before = np.take_along_axis(y, order, axis=1)",
             "r = before.copy()",
             *lines,
@@ -412,11 +436,11 @@ class PerRank(Lift):
     Notes
     -----
     With k(r) the class of rank r: p_k(r) becomes g_r(p_k(r)) / sum_j g_j(p_k(j)). Classes of equal
-    probability rank by their index, the lower first. The paper reports the accuracy after
-    calibrating every rank by a spline and says nothing of sums; dividing a row by its sum, done
-    here so that rows are probabilities, leaves that accuracy as it is, but moves the scores. To
-    calibrate one rank as the paper does in its other tables, use the score map on the event itself.
-    A row that becomes all 0 keeps its uncalibrated probabilities.
+    probability, to 12 decimals, rank by their index, the lower first. The paper reports the
+    accuracy after calibrating every rank by a spline and says nothing of sums; dividing a row by
+    its sum, done here so that rows are probabilities, leaves that accuracy as it is, but moves the
+    scores. To calibrate one rank as the paper does in its other tables, use the score map on the
+    event itself. A row that becomes all 0 keeps its uncalibrated probabilities.
 
     References
     ----------
@@ -487,6 +511,8 @@ def _fit_pooled(
     weights: RowWeights | None = None,
 ) -> FittedScoreMap:
     """Fit on all entries of a table, which is overwritten."""
+    for rows in row_blocks(*probabilities.shape):
+        probabilities[rows] = _scores_for(score_map, probabilities[rows])
     table = np.zeros(probabilities.shape, dtype=np.int8)
     table[np.arange(len(labels)), labels] = 1
     scores, hits = probabilities.reshape(-1), table.reshape(-1)
@@ -525,7 +551,8 @@ class FittedPooledClasses(FittedLift):
         for rows in row_strips(*probabilities.shape):
             block = probabilities[rows]
             decided = block.argmax(axis=1)
-            mapped = self.score_map.predict(block.ravel()).reshape(block.shape)
+            scores = _scores_for(self.score_map, block.ravel())
+            mapped = self.score_map.predict(scores).reshape(block.shape)
             block *= self.strictness
             block += mapped
             normalise(block)
@@ -540,6 +567,7 @@ class FittedPooledClasses(FittedLift):
         return numbers | {"strictness": self.strictness}, [
             "before = y",
             "x = y.ravel()",
+            *_lines_before(self.score_map),
             *lines,
             "r = y.reshape(before.shape) + STRICTNESS * before",
             *_SUM_TO_1,
@@ -618,15 +646,20 @@ class FittedPooledScores(FittedScoreMap):
 
     def predict(self, scores: ArrayLike) -> Floats:
         checked = validation.scores(scores)
-        return np.minimum(self.score_map.predict(checked) + self.strictness * checked, 1.0)
+        mapped = self.score_map.predict(_scores_for(self.score_map, checked))
+        return np.minimum(mapped + self.strictness * checked, 1.0)
 
     def recipe(self) -> Recipe | None:
         inner = self.score_map.recipe()
         if inner is None:
             return None
         numbers, lines = inner
-        lines = ["given = x", *lines, "y = np.minimum(y + STRICTNESS * given, 1.0)"]
-        return numbers | {"strictness": self.strictness}, lines
+        return numbers | {"strictness": self.strictness}, [
+            "given = x",
+            *_lines_before(self.score_map),
+            *lines,
+            "y = np.minimum(y + STRICTNESS * given, 1.0)",
+        ]
 
     def breaks(self) -> Breaks:
         return self.score_map.breaks()

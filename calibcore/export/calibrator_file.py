@@ -295,8 +295,8 @@ class CalibratorFile:
         ----------
         table : array_like, data frame or tensor
             Scores, shape (n_samples,), or a row of all classes each, shape (n_samples, n_classes);
-            of these an event's score is found first. Columns of a data frame have to be the
-            classes, in their order.
+            of these an event's score is found first. Columns of a data frame are matched with the
+            classes by their names; columns without names are in the order of the classes.
         groups : array_like or data frame, shape (n_samples,) or (n_samples, n_columns), optional
             Of a calibrator by group, each row's value in the columns that it needs, see `columns`;
             where the file names no groups, their numbers in the fit. A group that was not fitted
@@ -310,8 +310,9 @@ class CalibratorFile:
         Raises
         ------
         CalibrationInputError
-            Other classes or another order, another number of columns, or values that do not look
-            like what it takes; no groups where it needs them, or groups where it knows none.
+            No table, other classes, another number of columns, or values that do not look like
+            what it takes; columns called 0, 1, 2 where the classes have these names in another
+            order; no groups where it needs them, or groups where it knows none.
         """
         known = self._group_numbers(groups)
         values = self._values(table)
@@ -378,28 +379,33 @@ class CalibratorFile:
         return whole[:, 0] if n_columns == 1 else whole
 
     def _values(self, table: object) -> NDArray[Any]:
-        """Return a table as an array, if its columns are the classes."""
+        """Return a table as an array, a column a class in their order."""
         values = validation.array_of(table, "table")
+        if not values.ndim:
+            actual = "none" if table is None else f"a {type(table).__name__}"
+            raise CalibrationInputError("table", actual, "a score, or one of each class, in a row")
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
-        if values.ndim == 2:
-            self._check_columns(values, class_names_of(table))
-        return values
+        return values if values.ndim < 2 else self._in_order(values, class_names_of(table))
 
-    def _check_columns(self, values: NDArray[Any], names: tuple[str, ...] | None) -> None:
+    def _in_order(self, values: NDArray[Any], names: tuple[str, ...] | None) -> NDArray[Any]:
+        """Put columns in the order of the classes, by their names if they have some."""
         if not self.class_names:
             if self.takes == "unknown":
-                return
+                return values
             actual = f"{values.shape[1]} columns"
             raise CalibrationInputError("table", actual, "one score a row, which it was fitted on")
         listed = ", ".join(self.class_names)
         if values.ndim != 2 or values.shape[1] != len(self.class_names):
             actual = f"an array of shape {values.shape}"
             raise CalibrationInputError("table", actual, f"a column for each of {listed}")
-        unnamed = names is None or (_are_numbers(names) and {*names} != {*self.class_names})
-        if not unnamed and names != self.class_names:
-            actual = f"columns {', '.join(names or ())}"
-            raise CalibrationInputError("table", actual, f"{listed}, in this order")
+        if names is None or (_are_numbers(names) and {*names} != {*self.class_names}):
+            return values
+        counted = _are_numbers(names) and names != self.class_names
+        if counted or sorted(names) != sorted(self.class_names):
+            actual = f"columns {', '.join(names)}"
+            raise CalibrationInputError("table", actual, listed + ", in this order" * counted)
+        return values[:, [names.index(name) for name in self.class_names]]
 
     def _logits(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return what a map of all classes was fitted on; of two, the second's score tells both."""

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from calibcore.calibrators.linear.fitted import FittedLinear
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.grouping import Grouping, number
@@ -31,10 +30,10 @@ def numpy_code(file: CalibratorFile) -> str:
 
     Notes
     -----
-    Equal to `CalibratorFile.apply` to 1e-12. Classes with a probability of 0 are taken by all but
-    the linear calibrators, whose code refuses them. Of classes that a pooled map leaves equal to
-    the last digit, any may be the largest. Groups are given as they are named: numbers where all
-    names are numbers, else texts; of several columns, a row of them for each score.
+    Equal to `CalibratorFile.apply` to 1e-12, of classes with a probability of 0 too. Of classes
+    that a pooled map leaves equal to the last digit, any may be the largest. Groups are given as
+    they are named: numbers where all names are numbers, else texts; of several columns, a row of
+    them for each score.
     """
     recipe = file.fitted.recipe()
     if recipe is None:
@@ -127,7 +126,6 @@ _OF_SCORES = [
 
 def _of_classes(file: CalibratorFile) -> list[str]:
     """Return the checks of a table, and what makes logits of it."""
-    linear = isinstance(file.fitted, FittedLinear)
     lines = [
         "if tuple(class_names) != CLASSES or x.ndim != 2 or x.shape[1] != len(CLASSES):",
         '    raise ValueError(f"expected a column for each of {CLASSES}, in this order")',
@@ -145,10 +143,9 @@ def _of_classes(file: CalibratorFile) -> list[str]:
             "percent = x.min() >= 0 and np.allclose(x.sum(axis=1), 100, rtol=0, atol=5)",
             "if shares or percent:",
             '    raise ValueError("expected logits, not probabilities or percentages")',
+            "if not np.isfinite(x.max(axis=1)).all():",
+            '    raise ValueError("expected the largest logit of each row to be finite")',
         ]
-    if linear:
-        finite = 'raise ValueError("expected finite logits, or probabilities above 0")'
-        lines += ["if not np.isfinite(x).all():", f"    {finite}"]
     return lines
 
 

@@ -25,7 +25,7 @@ from calibcore.calibrators.lifts import (
     FittedPooledClasses,
     FittedPooledScores,
 )
-from calibcore.calibrators.linear.fitted import FittedLinear
+from calibcore.calibrators.linear.fitted import FARTHEST, RULED_OUT, FittedLinear
 from calibcore.calibrators.score_maps.bbq import FittedBBQ
 from calibcore.calibrators.score_maps.beta import FittedBeta
 from calibcore.calibrators.score_maps.centred import FittedCentred
@@ -39,7 +39,7 @@ from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
 from calibcore.calibrators.temperature import FittedTemperature
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
-from calibcore.probabilities import SMALLEST_SCORE
+from calibcore.probabilities import FEW_DIGITS, LAST_DECIMAL, SMALLEST_SCORE
 
 OPSET, IR = 17, 9
 """Versions that runtimes of the last years read."""
@@ -74,19 +74,18 @@ def onnx_model(file: CalibratorFile, *, single: bool = False) -> ModelProto:
 
     Notes
     -----
-    A model cannot refuse what a calibrator does not take, as `CalibratorFile.apply` does. Where
-    it takes probabilities, they are clipped to the smallest positive number before their logarithm.
+    A model cannot refuse what a calibrator does not take, as `CalibratorFile.apply` does.
 
     With ``single`` it gives what the calibrator gives for the same numbers, to the nearest float:
-    within 3e-8. A score that was rounded to float beforehand may have changed sides of a step. So
-    may a probability that is an edge to the last digit, where steps come after a softmax.
+    within 3e-8. A score or a probability that was rounded to float beforehand may have changed
+    sides of a step.
     """
     of_scores = file.takes == "scores" or not file.class_names
     name: str = "scores" if of_scores else file.takes
     graph = _Graph()
     x = graph.add("Cast", name, to=TensorProto.DOUBLE) if single else name
     if file.takes == "probabilities" and not of_scores:
-        x = graph.add("Log", graph.add("Max", x, graph.number(np.finfo(float).tiny)))
+        x = graph.add("Log", x)
     kind = TensorProto.FLOAT if single else TensorProto.DOUBLE
     y = _drawn(graph, file.fitted, x)
     graph.output(graph.add("Cast", y, to=kind) if single else y)
@@ -153,11 +152,22 @@ class _Graph:
         scaled = x if temperature == 1 else self.add("Div", x, self.number(temperature))
         return self.add("Softmax", scaled, axis=_CLASSES)
 
+    def sigmoid(self, odds: str) -> str:
+        """Turn log-odds into probabilities; runtimes' own is 1 - y, and keeps no digits near 0."""
+        against = self.add("Exp", self.add("Neg", odds))
+        return self.add("Reciprocal", self.add("Add", self.number(1), against))
+
     def log_sides(self, x: str) -> tuple[str, str]:
         """Take the logarithms of scores and of what is left to 1, held away from 0 and 1."""
         inside = self.clipped(x, SMALLEST_SCORE, 1 - SMALLEST_SCORE)
         others = self.add("Sub", self.number(1), inside)
         return self.add("Log", inside), self.add("Log", others)
+
+    def twelve_decimals(self, x: str) -> str:
+        """Round as `calibcore.probabilities.twelve_decimals` does."""
+        last = self.number(LAST_DECIMAL)
+        near = self.add("Div", self.add("Round", self.add("Mul", x, last)), last)
+        return self.add("Where", self.add("Less", x, self.number(FEW_DIGITS)), x, near)
 
     def total(self, x: str) -> str:
         """Add up each row."""
@@ -261,12 +271,12 @@ def _mapped(  # noqa: PLR0911 - one a kind
                 square = graph.add("Mul", odds, graph.number(fitted.square))
                 slope = graph.add("Add", square, slope)
             scaled = graph.add("Mul", slope, odds)
-            return graph.add("Sigmoid", graph.add("Add", scaled, graph.number(fitted.intercept)))
+            return graph.sigmoid(graph.add("Add", scaled, graph.number(fitted.intercept)))
         case FittedBeta():
             low, high = graph.log_sides(x)
             first = graph.add("Mul", low, graph.number(fitted.a))
             both = graph.add("Sub", first, graph.add("Mul", high, graph.number(fitted.b)))
-            return graph.add("Sigmoid", graph.add("Add", both, graph.number(fitted.c)))
+            return graph.sigmoid(graph.add("Add", both, graph.number(fitted.c)))
         case FittedSpline():
             return graph.clipped(graph.interpolated(x, fitted.scores, fitted.slope), 0, 1)
         case FittedCentred():
@@ -283,7 +293,7 @@ def _mapped(  # noqa: PLR0911 - one a kind
             return _mapped(graph, fitted.second, _mapped(graph, fitted.first, x))
         case FittedPooledScores():
             raised = graph.add("Mul", x, graph.number(fitted.strictness))
-            above = graph.add("Add", _mapped(graph, fitted.score_map, x), raised)
+            above = graph.add("Add", _of_class(graph, fitted.score_map, x), raised)
             return graph.add("Min", above, graph.number(1))
     return _stepped(graph, fitted, x)
 
@@ -312,7 +322,7 @@ def _lifted(graph: _Graph, fitted: FittedLift, x: str) -> str:
             return graph.sum_to_1(_columns(graph, fitted.score_maps, x), x)
         case FittedPerRank():
             n_classes = graph.add("Shape", x, start=1)
-            order = graph.order(x, n_classes)
+            order = graph.order(graph.twelve_decimals(x), n_classes)
             ranked = graph.add("GatherElements", x, order, axis=_CLASSES)
             firsts = _columns(graph, fitted.score_maps, ranked)
             ends = [graph.constant([len(fitted.score_maps)], np.int64), n_classes]
@@ -321,14 +331,21 @@ def _lifted(graph: _Graph, fitted: FittedLift, x: str) -> str:
             return graph.add("ScatterElements", x, order, raised, axis=_CLASSES)
         case FittedPooledClasses():
             strict = graph.add("Mul", x, graph.number(fitted.strictness))
-            return graph.sum_to_1(graph.add("Add", _mapped(graph, fitted.score_map, x), strict), x)
+            return graph.sum_to_1(
+                graph.add("Add", _of_class(graph, fitted.score_map, x), strict), x
+            )
     raise _refusal(fitted)
+
+
+def _of_class(graph: _Graph, fitted: FittedScoreMap, x: str) -> str:
+    """Draw a map that takes probabilities of a class, as `calibcore.calibrators.lifts` has it."""
+    return _mapped(graph, fitted, graph.twelve_decimals(x) if fitted.HAS_BREAKS else x)
 
 
 def _columns(graph: _Graph, maps: Sequence[FittedScoreMap], x: str) -> str:
     """Send each of the first columns through its own map."""
     columns = [
-        _mapped(graph, one, graph.add("Gather", x, graph.constant([k], np.int64), axis=_CLASSES))
+        _of_class(graph, one, graph.add("Gather", x, graph.constant([k], np.int64), axis=_CLASSES))
         for k, one in enumerate(maps)
     ]
     return graph.add("Concat", *columns, axis=_CLASSES)
@@ -348,7 +365,7 @@ def _beta_ensemble(graph: _Graph, fitted: FittedBetaEnsemble, x: str) -> str:
         least = graph.add("ReduceMin", against, axes=[_CLASSES], keepdims=1)
         far = graph.add("Max", graph.add("Sub", least, graph.number(VANISHING)), graph.number(0))
         near = graph.add("Min", graph.add("Sub", against, far), graph.number(OVERFLOWING))
-        g = graph.add("Sigmoid", graph.add("Neg", near))
+        g = graph.sigmoid(graph.add("Neg", near))
         share = graph.add("Div", g, graph.total(g))
         y = graph.add("Add", y, graph.add("Mul", share, graph.number(weight)))
     return graph.add("Min", y, graph.number(1))
@@ -369,23 +386,38 @@ def _isotonic(graph: _Graph, fitted: FittedIsotonic, x: str) -> str:
     return graph.clipped(graph.interpolated(x, ends[differ], heights), 0, 1)
 
 
+def _above_floor(graph: _Graph, x: str) -> tuple[str, str]:
+    """Hold logits above a row's floor, as `FittedLinear.recipe` does; say which are ruled out."""
+    x = graph.add("Sub", x, graph.add("ReduceMax", x, axes=[_CLASSES], keepdims=1))
+    ruled_out = graph.add("IsInf", x, detect_positive=0)
+    others = graph.add("Where", ruled_out, graph.number(0), x)
+    lowest = graph.add("ReduceMin", others, axes=[_CLASSES], keepdims=1)
+    floor = graph.clipped(lowest, FARTHEST, RULED_OUT)
+    return graph.add("Max", x, floor), ruled_out
+
+
 def _linear(graph: _Graph, fitted: FittedLinear, x: str) -> str:
     if fitted.temperature != 1:
         x = graph.add("Div", x, graph.number(fitted.temperature))
+    mixed = fitted.space == "log_probabilities" and fitted.uniform_share > 0
+    ruled_out = ""
+    if not mixed:
+        x, ruled_out = _above_floor(graph, x)
     if fitted.space == "logits":
         x = graph.add("Sub", x, graph.add("ReduceMean", x, axes=[_CLASSES], keepdims=1))
-    elif fitted.uniform_share:
+    elif mixed:
         n_classes = fitted.weights.shape[-1]
         share = fitted.uniform_share
         shares = graph.add("Softmax", x, axis=_CLASSES)
-        mixed = graph.add("Mul", shares, graph.number(1 - share))
-        x = graph.add("Log", graph.add("Add", mixed, graph.number(share / n_classes)))
+        part = graph.add("Mul", shares, graph.number(1 - share))
+        x = graph.add("Log", graph.add("Add", part, graph.number(share / n_classes)))
     else:
         x = graph.add("LogSoftmax", x, axis=_CLASSES)
     kind, weights = (
         ("MatMul", fitted.weights.T) if fitted.weights.ndim > 1 else ("Mul", fitted.weights)
     )
     product = graph.add(kind, x, graph.constant(weights))
-    return graph.add(
-        "Softmax", graph.add("Add", product, graph.constant(fitted.bias)), axis=_CLASSES
-    )
+    y = graph.add("Add", product, graph.constant(fitted.bias))
+    if ruled_out:
+        y = graph.add("Where", ruled_out, graph.number(-np.inf), y)
+    return graph.softmax(y)

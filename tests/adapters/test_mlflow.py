@@ -116,8 +116,10 @@ def test_one_of_all_classes_takes_named_columns_and_refuses_others() -> None:
         uri = log_calibrator(calibrator, "scaled", pip_requirements=["fractile"]).model_uri
     model = mlflow.pyfunc.load_model(uri)
     np.testing.assert_array_equal(model.predict(table), calibrator.apply(table))
-    with pytest.raises(CalibrationInputError, match="in this order"):
-        model.predict(table[["dog", "cat", "fox"]])
+    turned = table[["dog", "cat", "fox"]]
+    np.testing.assert_array_equal(model.predict(turned), calibrator.apply(table))
+    with pytest.raises(CalibrationInputError, match="Expected cat, dog, fox"):
+        model.predict(table.rename(columns={"fox": "owl"}))
 
 
 def test_one_by_group_is_refused() -> None:

@@ -20,6 +20,7 @@ from calibcore.calibrators import (
     TemperatureScaling,
 )
 from calibcore.calibrators.base import FittedScoreMap
+from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.samples import SAMPLES_FOLDER
 from dashboard.cli.main import main
 from dashboard.compute.cache import forget
@@ -68,8 +69,28 @@ def test_classes_that_are_numbers_have_a_heading_for_both_commands(tmp_path: Pat
     frame[["2", "0", "1"]].to_csv(tmp_path / "turned.csv", index=False)
     out = tmp_path / "turned_out.csv"
     turned = run("calibrate", tmp_path / "turned.csv", "--with", kept, "--out", out)
-    assert "columns 2, 0, 1. Expected 0, 1, 2, in this order." in turned.output
-    assert not out.exists()
+    assert turned.exit_code == 0, turned.output
+    assert_array_equal(pd.read_csv(out)[[*heading]], made["old"][[*heading]])
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 50])
+def test_columns_are_matched_by_name_and_row_ids_stay_with_rows(
+    n_rows: int, tmp_path: Path
+) -> None:
+    kept, out, new = (tmp_path / name for name in ("kept.json", "out.csv", "new.csv"))
+    split = garments().test
+    table = pd.DataFrame(split.probabilities.round(5), columns=["cat", "dog", "fox"])
+    names = np.array(table.columns)[split.labels]
+    table[:400].assign(label=names[:400]).to_csv(new, index=False)
+    assert run("fit", new, "--calibrator", "vector", "--out", kept).exit_code == 0
+    wanted = CalibratorFile.from_json(kept.read_text("utf-8")).apply(table[:n_rows])
+    some = table[["fox", "cat", "dog"]][:n_rows]
+    some.assign(id=np.arange(1000, 1000 + n_rows)).to_csv(new, index=False)
+    done = run("calibrate", new, "--with", kept, "--out", out)
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv(out)
+    assert found["id"].tolist() == list(range(1000, 1000 + n_rows))
+    assert_allclose(found[["cat", "dog", "fox"]], wanted, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
@@ -245,7 +266,7 @@ def test_what_does_not_belong_is_one_sentence_and_writes_nothing(tmp_path: Path)
     for columns, scale, said in (
         (["T-shirt/top", "Pullover", "Shirt"], 1, "probabilities. Expected logits"),
         (["T-shirt/top", "Pullover", "Shirt"], 100, "probabilities. Expected logits"),
-        (["Shirt", "Pullover", "T-shirt/top"], 1, "in this order"),
+        (["Shirt", "Pullover", "Coat"], 1, "Expected T-shirt/top, Pullover, Shirt."),
     ):
         new = tmp_path / "new.csv"
         pd.DataFrame(scale * table, columns=columns).to_csv(new, index=False)

@@ -33,6 +33,7 @@ from calibcore.calibrators.score_maps.spline import FittedSpline
 from calibcore.data import Rows, with_groups
 from calibcore.export.calibrator_file import ACCURACY, FORMAT, CalibratorFile, thinned
 from calibcore.grouping import Grouping
+from calibcore.probabilities import twelve_decimals
 from calibcore.splits import Split
 
 NAMES = ("cat", "dog", "owl")
@@ -123,13 +124,13 @@ def test_every_calibrator_is_itself_in_another_process(key: str, applied: dict[s
     assert_allclose(found, wanted, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("wrong", ["permuted", "subset", "probabilities", "percentages"])
+@pytest.mark.parametrize("wrong", ["renamed", "subset", "probabilities", "percentages"])
 @pytest.mark.parametrize("key", KEYS)
 def test_every_calibrator_refuses_other_classes_and_other_values(key: str, wrong: str) -> None:
     kept, new = usual(key), rows_of(60, 2)
     groups = groups_for(key, 60)
     given: Any = {
-        "permuted": pd.DataFrame(new.logits[:, [1, 0, 2]], columns=["dog", "cat", "owl"]),
+        "renamed": pd.DataFrame(new.logits, columns=["dog", "cat", "fox"]),
         "subset": pd.DataFrame(new.logits[:, :2], columns=NAMES[:2]),
         "probabilities": new.probabilities,
         "percentages": np.round(100 * new.probabilities),
@@ -170,8 +171,8 @@ def test_a_file_says_what_it_is(tmp_path: Path) -> None:
     [
         (
             "temperature",
-            "permuted",
-            "columns owl, dog, cat. Expected cat, dog, owl, in this order.",
+            "renamed",
+            "columns owl, dog, fox. Expected cat, dog, owl.",
         ),
         ("temperature", "subset", "shape (60, 2). Expected a column for each of cat, dog, owl."),
         (
@@ -180,7 +181,10 @@ def test_a_file_says_what_it_is(tmp_path: Path) -> None:
             "probabilities. Expected logits, the outputs before softmax.",
         ),
         ("temperature", "scores", "shape (60,). Expected a row of all classes each."),
-        ("spline", "permuted", "columns owl, dog, cat."),
+        ("spline", "renamed", "columns owl, dog, fox."),
+        ("spline", "nothing", "table: none. Expected a score, or one of each class, in a row."),
+        ("temperature", "nothing", "table: none."),
+        ("temperature", "a word", "table: a str."),
         ("spline", "percent", "numbers from 0 to 1"),
         ("dirichlet", "probabilities", "probabilities. Expected logits"),
     ],
@@ -188,7 +192,9 @@ def test_a_file_says_what_it_is(tmp_path: Path) -> None:
 def test_what_does_not_belong_is_refused(key: str, table: str, said: str) -> None:
     new = rows_of(60, 2)
     given: Any = {
-        "permuted": pd.DataFrame(new.logits[:, ::-1], columns=NAMES[::-1]),
+        "renamed": pd.DataFrame(new.logits, columns=["owl", "dog", "fox"]),
+        "nothing": None,
+        "a word": "owl",
         "subset": new.logits[:, :2],
         "probabilities": new.probabilities,
         "scores": new.probabilities.max(axis=1),
@@ -197,6 +203,22 @@ def test_what_does_not_belong_is_refused(key: str, table: str, said: str) -> Non
     with pytest.raises(CalibrationInputError) as error:
         usual(key).apply(given)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_columns_are_matched_with_the_classes_by_their_names(key: str) -> None:
+    kept, new, groups = usual(key), rows_of(60, 2), groups_for(key, 60)
+    table = pd.DataFrame(new.logits, columns=NAMES)
+    assert_array_equal(kept.apply(table[["owl", "cat", "dog"]], groups), kept.apply(table, groups))
+
+
+def test_columns_that_may_only_be_counted_are_refused_where_classes_have_such_names() -> None:
+    logits, labels = rows_of().logits, rows_of().labels
+    kept = file_of("temperature", LogitSet(logits, labels, ("2", "0", "1")))
+    new = pd.DataFrame(logits, columns=[2, 0, 1])
+    assert_array_equal(kept.apply(new[[1, 2, 0]]), kept.apply(logits))
+    with pytest.raises(CalibrationInputError, match="Expected 2, 0, 1, in this order"):
+        kept.apply(pd.DataFrame(logits))
 
 
 def test_probabilities_are_taken_by_what_was_fitted_on_them() -> None:
@@ -525,4 +547,6 @@ def test_files_hold_no_row_and_scores_only_where_the_map_is_made_of_them(key: st
     written = numbers_in(json.loads(CalibratorFile.of(result).to_json()))
     log_shares = np.log(rows.probabilities)
     assert not written & {*logits.ravel().tolist(), *log_shares.ravel().tolist()}
-    assert bool(written & {*rows.probabilities.ravel().tolist()}) == (key in HOLD_SCORES)
+    plain = rows.probabilities.ravel()
+    scores = {*plain.tolist(), *twelve_decimals(plain).tolist()}
+    assert bool(written & scores) == (key in HOLD_SCORES)

@@ -249,7 +249,11 @@ def test_a_calibrator_of_folds_has_no_code() -> None:
         ("platt", lambda new: new.logits, "scores from 0 to 1"),
         ("temperature", lambda new: new.probabilities, "logits, not probabilities"),
         ("temperature", lambda new: new.logits[:, :2], "a column for each of"),
-        ("vector", lambda new: np.where(new.logits < 0, -np.inf, new.logits), "finite logits"),
+        (
+            "vector",
+            lambda new: np.where(new.logits < 0, -np.inf, new.logits),
+            "largest logit of each row to be finite",
+        ),
     ],
 )
 def test_the_code_refuses_what_does_not_belong(key: str, given: Any, said: str) -> None:

@@ -214,7 +214,9 @@ It is the logarithm of the smallest normal float32, below which probabilities ar
 Space = Literal["logits", "log_probabilities"]
 """What a linear map acts on."""
 
-_FARTHEST = -1e6
+FARTHEST = -1e6
+"""What a logit counts as at least, below the largest of its row."""
+
 _MODERATE = 100.0
 """Size up to which exponentials do not ask for a row's largest to be taken off first."""
 
@@ -289,11 +291,11 @@ def _floored(differences: Floats, *, mixed: bool) -> NDArray[np.bool_] | None:
     if lowest == -np.inf and not mixed:
         ruled_out = np.isneginf(differences)
         finite = np.where(ruled_out, 0.0, differences)
-        floor = np.maximum(np.minimum(finite.min(axis=0), RULED_OUT), _FARTHEST)
+        floor = np.maximum(np.minimum(finite.min(axis=0), RULED_OUT), FARTHEST)
         np.maximum(differences, floor, out=differences)
         return ruled_out
-    if lowest < _FARTHEST:
-        np.maximum(differences, _FARTHEST, out=differences)
+    if lowest < FARTHEST:
+        np.maximum(differences, FARTHEST, out=differences)
     return None
 
 
@@ -322,6 +324,15 @@ def _row_strips(logits: Logits, *, single: bool = False) -> Iterator[slice]:
     """
     step = max(strip_rows(logits.shape[1]) * (1 + single), _FEWEST_ROWS)
     return (slice(start, start + step) for start in range(0, len(logits), step))
+
+
+_ABOVE_FLOOR = [
+    "x = x - x.max(axis=1, keepdims=True)",
+    "ruled_out = np.isneginf(x)",
+    "lowest = np.where(ruled_out, 0.0, x).min(axis=1, keepdims=True)",
+    f"x = np.maximum(x, np.clip(lowest, {FARTHEST}, {RULED_OUT}))",
+]
+"""Lines that do as `_floored`."""
 
 
 @result_class
@@ -383,23 +394,22 @@ class FittedLinear(FittedVectorMap):
     def recipe(self) -> Recipe:
         numbers: dict[str, Any] = {"weights": self.weights, "bias": self.bias}
         lines = []
+        mixed = self.space == "log_probabilities" and self.uniform_share > 0
         if self.temperature != 1:
             numbers["temperature"] = self.temperature
             lines.append("x = x / TEMPERATURE")
-        if self.space == "logits":
-            lines.append("x = x - x.mean(axis=1, keepdims=True)")
+        if mixed:
+            numbers["share"] = self.uniform_share
+            lines += ["y = x", *SOFTMAX, "x = np.log((1 - SHARE) * y + SHARE / x.shape[1])"]
         else:
-            lines += ["y = x", *SOFTMAX]
-            if self.uniform_share:
-                numbers["share"] = self.uniform_share
-                lines.append("x = np.log((1 - SHARE) * y + SHARE / x.shape[1])")
-            else:
-                lines += [
-                    "x = x - x.max(axis=1, keepdims=True)",
-                    "x = x - np.log(np.exp(x).sum(axis=1, keepdims=True))",
-                ]
+            middle = "x.mean(axis=1, keepdims=True)"
+            total = "np.log(np.exp(x).sum(axis=1, keepdims=True))"
+            lines += [*_ABOVE_FLOOR, f"x = x - {middle if self.space == 'logits' else total}"]
         product = "x @ WEIGHTS.T" if self.weights.ndim == 2 else "x * WEIGHTS"
-        return numbers, [*lines, f"y = {product} + BIAS", *SOFTMAX]
+        lines.append(f"y = {product} + BIAS")
+        if not mixed:
+            lines.append("y[ruled_out] = -np.inf")
+        return numbers, [*lines, *SOFTMAX]
 
     def describe(self) -> Description:
         text = _before_weights(self)

@@ -51,6 +51,7 @@ class FittedBBQ(FittedScoreMap):
     weights: Floats
     """Its posterior probability; together 1; shape (n_binnings,)."""
 
+    HAS_BREAKS: ClassVar[bool] = True
     RULES: ClassVar[Rules] = {
         "edges": RISING_PARTS,
         "heights": PARTS,
@@ -118,6 +119,8 @@ class BBQ(ScoreMap):
     >>> fitted.predict([0.1, 0.9]).round(3).tolist()
     [0.129, 0.91]
     """
+
+    HAS_BREAKS: ClassVar[bool] = True
 
     def fit(
         self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None

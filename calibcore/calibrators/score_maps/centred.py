@@ -31,6 +31,7 @@ class FittedCentred(FittedScoreMap):
     heights: Floats
     """Its corners, ascending; shape (n_corners,)."""
 
+    HAS_BREAKS: ClassVar[bool] = True
     RULES: ClassVar[Rules] = {"scores": RISING_PARTS, "heights": RISING_PARTS}
     ALIKE: ClassVar[Lengths] = ({"scores": 0, "heights": 0},)
 
@@ -79,6 +80,8 @@ class CentredIsotonicCalibration(ScoreMap):
     >>> fitted.predict([0.1, 0.3, 0.5, 0.7, 0.9]).round(4).tolist()  # 0.2 to 0.8 is one step
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
+
+    HAS_BREAKS: ClassVar[bool] = True
 
     def fit(
         self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None

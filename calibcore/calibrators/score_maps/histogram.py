@@ -39,6 +39,7 @@ class FittedHistogram(FittedScoreMap):
     frequency: Floats
     """Observed frequency; 0 in an empty bin, where it is not used; shape (n_bins,)."""
 
+    HAS_BREAKS: ClassVar[bool] = True
     RULES: ClassVar[Rules] = {"edges": EDGES, "counts": AT_LEAST_0, "frequency": PARTS}
     ALIKE: ClassVar[Lengths] = ({"edges": -1, "counts": 0, "frequency": 0},)
 
@@ -113,6 +114,8 @@ class HistogramBinning(ScoreMap):
     >>> fitted.predict([0.5, 0.51]).tolist()
     [0.5, 1.0]
     """
+
+    HAS_BREAKS: ClassVar[bool] = True
 
     n_bins: int = 15
     binning: Binning = "equal_width"

@@ -36,6 +36,7 @@ class FittedIsotonic(FittedScoreMap):
     interpolate: bool
     """Whether the curve is straight between two steps or stays on the lower one."""
 
+    HAS_BREAKS: ClassVar[bool] = True
     RULES: ClassVar[Rules] = {
         "first": RISING_PARTS,
         "last": RISING_PARTS,
@@ -111,6 +112,8 @@ class IsotonicCalibration(ScoreMap):
     >>> fitted.predict([0.15, 0.7]).round(4).tolist()
     [0.25, 0.75]
     """
+
+    HAS_BREAKS: ClassVar[bool] = True
 
     interpolate: bool = False
 

@@ -52,6 +52,7 @@ class FittedSpline(FittedScoreMap):
     slope: Floats
     knot_values: Floats
 
+    HAS_BREAKS: ClassVar[bool] = True
     RULES: ClassVar[Rules] = {"scores": RISING_PARTS}
     ALIKE: ClassVar[Lengths] = ({"scores": 0, "slope": 0},)
 
@@ -125,6 +126,8 @@ class SplineCalibration(ScoreMap):
     >>> fitted.predict([0.6, 0.9]).round(3).tolist()
     [0.5, 0.5]
     """
+
+    HAS_BREAKS: ClassVar[bool] = True
 
     n_knots: int = 6
     runout: Runout = "natural"

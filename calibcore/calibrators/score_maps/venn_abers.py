@@ -39,6 +39,7 @@ class FittedVennAbers(FittedScoreMap):
     upper: Floats
     """p1 up to, between and above these scores; shape (n_upper + 1,)."""
 
+    HAS_BREAKS: ClassVar[bool] = True
     RULES: ClassVar[Rules] = dict.fromkeys(
         ("lower_starts", "lower", "upper_ends", "upper"), RISING_PARTS
     )
@@ -116,6 +117,8 @@ class VennAbers(ScoreMap):
     >>> fitted.predict([0.5, 0.9]).round(3).tolist()
     [0.5, 0.667]
     """
+
+    HAS_BREAKS: ClassVar[bool] = True
 
     def fit(
         self, scores: ArrayLike, hits: ArrayLike, *, sample_weight: SampleWeight = None

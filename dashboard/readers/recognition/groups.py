@@ -33,20 +33,21 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
     >>> further_role(feature_of(visits, 0, np.arange(8), named=True))
     ('id', 'counts up')
     """
+    words = {*feature.words}
+    measure = begins(words, terms.MEASURE_STEMS)
+    surely = names_rows(feature)
+    named = surely or (bool(words & terms.ID_WORDS) and not measure)
+    lone = named and len(feature.column.values) == 1  # a value of one row tells nothing itself
     for fits, role, why in (
         (feature.kind in ("none", "list"), "left out", feature.column.unread or "no values"),
         (feature.kind == "weight", "left out", "weights, which are not used"),
         (feature.key not in terms.COUNT_KEYS and may_weigh(feature), "left out", "may be weights"),
         (feature.is_date, "date", "dates"),
-        (feature.n_kinds <= 1, "left out", "one value"),
+        (feature.n_kinds <= 1 and not lone, "left out", "one value"),
         (says_sets(feature), "set", "names sets"),
     ):
         if fits:
             return cast("ColumnRole", role), why
-    words = {*feature.words}
-    measure = begins(words, terms.MEASURE_STEMS)
-    surely = names_rows(feature)
-    named = surely or (bool(words & terms.ID_WORDS) and not measure)
     numbered = feature.is_number and feature.key in terms.INDEX_KEYS
     many = OWNERS if numbered or is_owner(words) else _GROUPS if surely else np.inf
     number, counts = feature.is_number, feature.is_number and feature.counts_up
@@ -55,6 +56,7 @@ def further_role(feature: Feature) -> tuple[ColumnRole, str]:
     for fits, role, why in (
         (counts and unlike, "id", "counts up"),
         (unique, "id", "every value differs"),
+        (lone, "id", "named as an id"),
         (feature.n_kinds > many and (feature.whole or not number), "id", "named as an id"),
         (number, "group", "numbers"),
         (feature.n_kinds > _GROUPS, "left out", "too many different texts"),

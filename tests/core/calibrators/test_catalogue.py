@@ -13,6 +13,7 @@ from calibcore.data import LogitSet
 from calibcore.probabilities import softmax
 from dashboard.readers import read
 from dashboard.samples import samples
+from tests import reference
 from tests import reference_score_maps as slow
 
 BY_KEY = {method.key: method for method in CATALOGUE}
@@ -34,7 +35,8 @@ def cities() -> Split[LogitSet]:
 
 def one_class(key: str, options: dict[str, Any], k: int, asked: float) -> float:
     """Calibrate a probability of one class by the definitions."""
-    scores, hits = softmax(LOGITS)[:, k].tolist(), np.equal(LABELS, k).astype(int).tolist()
+    scores = list(map(reference.twelve_decimals, softmax(LOGITS)[:, k].tolist()))
+    hits, asked = np.equal(LABELS, k).astype(int).tolist(), reference.twelve_decimals(asked)
     if key == "one_vs_rest_histogram":
         return float(slow.histogram(scores, hits, options["n_bins"], options["binning"], asked))
     curve = slow.isotonic(scores, hits)

@@ -23,6 +23,7 @@ from calibcore.events import TopR
 from calibcore.metrics import nll
 from calibcore.probabilities import softmax
 from calibcore.weights import SampleWeight
+from tests import reference
 from tests import reference_ensembles as slow
 from tests.strategies import LogitCase, logit_sets, seeded_logit_sets
 
@@ -61,6 +62,11 @@ def model(seed: int, n_rows: int = 60, n_classes: int = 4) -> LogitCase:
     return LogitCase(logits, labels.astype(np.int64))
 
 
+def decimals(table: Floats) -> list[list[float]]:
+    """Return rows as maps with steps or corners take them."""
+    return [[reference.twelve_decimals(p) for p in row] for row in table.tolist()]
+
+
 # Against the slow reading ------------------------------------------------------------------------
 
 
@@ -68,7 +74,7 @@ def model(seed: int, n_rows: int = 60, n_classes: int = 4) -> LogitCase:
 def test_irm_is_the_slow_reading(seed: int) -> None:
     logits, labels = model(seed)
     new, _ = model(seed + 100)
-    before, after = softmax(logits).tolist(), softmax(new).tolist()
+    before, after = decimals(softmax(logits)), decimals(softmax(new))
     found = PooledClasses(LINES).fit(logits, labels).predict_proba(new)
     assert_allclose(found, slow.irm(before, labels.tolist(), after), rtol=1e-9, atol=1e-12)
 
@@ -78,7 +84,8 @@ def test_irova_is_the_slow_reading(seed: int) -> None:
     logits, labels = model(seed)
     new, _ = model(seed + 100)
     found = OneVsRest(LINES).fit(logits, labels).predict_proba(new)
-    expected = slow.irova(softmax(logits).tolist(), labels.tolist(), softmax(new).tolist())
+    before, after = decimals(softmax(logits)), decimals(softmax(new))
+    expected = slow.irova(before, labels.tolist(), after)
     assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -91,7 +98,8 @@ def test_irova_ts_is_the_slow_reading(seed: int) -> None:
     assert fitted.first.temperature == pytest.approx(kept, rel=1e-6)  # type: ignore[attr-defined]
     temperature = fitted.first.temperature  # type: ignore[attr-defined]
     before, after = (
-        [slow.softmax(row, temperature) for row in table.tolist()] for table in (logits, new)
+        decimals(np.array([slow.softmax(row, temperature) for row in table.tolist()]))
+        for table in (logits, new)
     )
     expected = slow.irova(before, labels.tolist(), after)
     assert_allclose(fitted.predict_proba(new), expected, rtol=1e-9, atol=1e-12)
@@ -99,7 +107,7 @@ def test_irova_ts_is_the_slow_reading(seed: int) -> None:
 
 def test_300_sets_with_ties_agree_with_the_slow_reading() -> None:
     for logits, labels in seeded_logit_sets(31, 300, max_rows=10):
-        table = softmax(logits).tolist()
+        table = decimals(softmax(logits))
         pooled = PooledClasses(LINES).fit(logits, labels).predict_proba(logits)
         assert_allclose(pooled, slow.irm(table, labels.tolist(), table), rtol=1e-9, atol=1e-12)
         apart = OneVsRest(LINES).fit(logits, labels).predict_proba(logits)
@@ -189,7 +197,7 @@ def test_pooled_scores_are_the_entries_before_they_are_normalised() -> None:
 def test_per_rank_sends_each_rank_through_its_map(n_ranks: int | None) -> None:
     logits, labels = model(7)
     new, _ = model(107)
-    p, after = softmax(logits), softmax(new)
+    p, after = (np.array(decimals(softmax(table))) for table in (logits, new))
     maps = []
     for r in range(1, (n_ranks or 4) + 1):
         event = TopR(r).outcomes(p, labels)
@@ -197,12 +205,12 @@ def test_per_rank_sends_each_rank_through_its_map(n_ranks: int | None) -> None:
     fitted = PerRank(IsotonicCalibration(), n_ranks=n_ranks).fit(logits, labels)
     assert fitted.score_maps == tuple(maps)  # type: ignore[attr-defined]
     expected = []
-    for row in after.tolist():
+    for row, before in zip(after.tolist(), softmax(new).tolist(), strict=True):
         ranked = sorted(range(4), key=lambda k: -row[k])
-        changed = list(row)
+        changed = list(before)
         for score_map, k in zip(maps, ranked, strict=False):
             changed[k] = float(score_map.predict([row[k]])[0])
-        expected.append(slow.normalised(changed, row))
+        expected.append(slow.normalised(changed, before))
     assert_allclose(fitted.predict_proba(new), expected, rtol=1e-12)
 
 
@@ -211,7 +219,7 @@ def test_of_equal_classes_the_first_has_the_higher_rank() -> None:
     logits = rng.integers(0, 3, size=(300, 40)).astype(np.float64)
     labels = rng.integers(0, 40, size=300)
     fitted: Any = PerRank(LINES).fit(logits, labels)
-    p = softmax(logits)
+    p = np.array(decimals(softmax(logits)))
     ranking = [sorted(range(40), key=row.__getitem__) for row in (-p).tolist()]
     for r in range(40):
         scores = [row[order[r]] for row, order in zip(p, ranking, strict=True)]
