@@ -36,6 +36,7 @@ from calibcore.metrics import (
     RowMeasure,
     changed_decisions,
 )
+from calibcore.probabilities import rank_by_logits
 from calibcore.reliability import (
     BinnedReliability,
     CalibrationBelt,
@@ -54,6 +55,7 @@ from calibcore.reliability import (
 )
 from calibcore.results import find, result_class, short_repr
 from calibcore.tally import Tally
+from calibcore.validation import Floats
 from calibcore.weights import row_mean
 
 
@@ -278,9 +280,17 @@ def sides_of(
     if fitted is None:
         return before, before
     if isinstance(fitted, FittedVectorMap) and isinstance(rows, LogitSet):
-        probabilities = fitted.predict_proba(rows.logits)
+        probabilities = _calibrated(fitted, rows)
         return before, inference.SideRows(result.after.event, probabilities, rows.labels)
     return before, inference.SideRows(result.after.event)
+
+
+def _calibrated(fitted: FittedVectorMap, rows: LogitSet) -> Floats:
+    """Return calibrated probabilities; classes left without any rank by their logits."""
+    table = fitted.predict_proba(rows.logits)
+    table = table if table.flags.writeable else table.copy()
+    rank_by_logits(table, rows.logits)
+    return table
 
 
 def side_of(
@@ -294,7 +304,7 @@ def side_of(
         return inference.SideRows(prepared.event)
     if fitted is None:
         return inference.SideRows(prepared.event, rows.probabilities, rows.labels)
-    table = fitted.predict_proba(rows.logits)
+    table = _calibrated(fitted, rows)
     outcomes = like(event.outcomes(table, rows.labels), rows)
     return inference.SideRows(outcomes, table, rows.labels)
 
