@@ -126,11 +126,13 @@ def rank_by_logits(probabilities: Floats, logits: Logits) -> None:
     lost = probabilities == 0
     several = np.count_nonzero(lost, axis=1) > 1
     rows = np.flatnonzero(several & np.any(lost & (logits > -np.inf), axis=1))
-    order = np.argsort(logits[rows], axis=1, kind="stable")
-    rising = np.take_along_axis(logits[rows], order, axis=1)
+    own: Floats = logits[rows].astype(np.float64)
+    order = np.lexsort((own, probabilities[rows]), axis=1)
+    own = np.take_along_axis(own, order, axis=1)
     values = np.take_along_axis(probabilities[rows], order, axis=1)
+    above = (values[:, 1:] > values[:, :-1]) | ((values[:, 1:] == 0) & (own[:, 1:] > own[:, :-1]))
     places = np.zeros(values.shape)
-    places[:, 1:] = np.cumsum(rising[:, 1:] > rising[:, :-1], axis=1) * SMALLEST_NUMBER
+    places[:, 1:] = np.cumsum(above, axis=1) * SMALLEST_NUMBER
     values = np.maximum.accumulate(values - places, axis=1) + places
     ranked = probabilities[rows]
     np.put_along_axis(ranked, order, values, axis=1)

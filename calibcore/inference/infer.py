@@ -109,10 +109,7 @@ def evaluate_event(
                 interval = stretched(interval, stretch)
             if measure.interval == "expected":
                 interval = _as_expected(measure, few, interval, plan)
-        if few.design is not None:
-            interval = Interval(
-                *np.clip((interval.low, interval.high), *_possible(measure, few, plan))
-            )
+        interval = _bounded(interval, measure, few, plan)
         known = _known(measure, null[key], value, seen.get(key))
         evaluated[key] = Uncertainty(value, interval, known, estimate, drawn, stretch)
     return evaluated
@@ -234,6 +231,14 @@ def _null(rng: np.random.Generator, counted: Tally, plan: Plan) -> dict[str, Flo
         return null
     # Sums that are drawn as normal ones may be beyond what outcomes of 0 and 1 can show.
     return {m.key: np.clip(null[m.key], *_possible(m, counted, plan)) for m in plan.of_events}
+
+
+def _bounded(interval: Interval, measure: EventMeasure, counted: Tally, plan: Plan) -> Interval:
+    """Cut off what no outcomes of weighted rows or clusters show; those of others show no more."""
+    if counted.design is None:
+        return interval
+    low, high = np.clip((interval.low, interval.high), *_possible(measure, counted, plan)).tolist()
+    return Interval(low, high)
 
 
 def _possible(measure: EventMeasure, counted: Tally, plan: Plan) -> tuple[float, float]:

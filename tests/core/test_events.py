@@ -10,7 +10,7 @@ from calibcore import LogitSet, audit
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import top_r_accuracy
-from calibcore.probabilities import softmax
+from calibcore.probabilities import rank_by_logits, softmax
 from tests import reference
 from tests.strategies import LogitCase, logit_sets
 
@@ -165,3 +165,12 @@ def test_ranks_are_those_of_the_logits(others: list[float], random: Random) -> N
             assert hit == [int(other in first)]
     exact = np.exp(np.array(row) - 0.0) / math.fsum(math.exp(one) for one in row)
     np.testing.assert_allclose(table[0], exact, rtol=1e-12, atol=1e-322)
+
+
+def test_calibrated_probabilities_keep_their_order_and_those_of_0_rank_by_the_logits() -> None:
+    table = np.array([[0.0, 0.25, 0.0, 0.75, 0.0, 5e-324], [0.5, 0.5, 0.0, 0.0, 0.0, 0.0]])
+    logits = np.array([[5.0, 1.0, 7.0, 2.0, 7.0, 9.0], [0.0, 9.0, -np.inf, 3.0, -np.inf, -4.0]])
+    rank_by_logits(table, logits)
+    least = 5e-324
+    assert table[0].tolist() == [0.0, 0.25, least, 0.75, least, 2 * least]
+    assert table[1].tolist() == [0.5, 0.5, 0.0, 2 * least, 0.0, least]
