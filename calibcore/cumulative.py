@@ -137,7 +137,7 @@ class CumulativeCurves:
         if self.null_deviation == 0:
             return 0.0
         if self._drawn is not None:
-            return float(np.quantile(self._drawn[0], level))
+            return min(float(np.quantile(self._drawn[0], level)), self.largest_gap)
 
         def p_value(gap: float) -> float:
             return self._p_value(brownian_tail(self._scaled(gap)), gap, weight=2)

@@ -76,6 +76,7 @@ class LogitSet:
     def __init__(
         self, logits: ArrayLike, labels: ArrayLike, class_names: Sequence[str] | None = None
     ) -> None:
+        validation.refuse_reordered(logits=logits, labels=labels)
         names = class_names if class_names is not None else validation.columns_of(logits, "logits")
         self._set("logits", validation.logits(logits), labels, names)
 
@@ -118,6 +119,7 @@ class LogitSet:
         Rows that sum to 1 but for rounding are kept to the last digit, so scores that are equal, or
         lie on the edge of a bin, still do.
         """
+        validation.refuse_reordered(probabilities=probabilities, labels=labels)
         logit_set = cls.__new__(cls)
         table, names = _scaled(validation.probabilities(probabilities)), class_names
         if names is None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibcore import validation
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
+from calibcore.probabilities import SMALLEST_NUMBER
 from calibcore.strips import row_strips, strip_rows
 from calibcore.validation import Floats
 
@@ -57,6 +58,7 @@ def _event(
 
     Such rows are few. Where all rows are hits, any might have missed: resamples have some misses.
     """
+    scores = np.where(scores > table.shape[1] * SMALLEST_NUMBER, scores, 0.0)  # or it only ranks
     near = np.flatnonzero(scores > _NEAR_ONE)
     missed = near[~hits[near]]
     rows = missed if missed.size or not hits.all() else near
@@ -113,8 +115,9 @@ class TopR:
     Notes
     -----
     The score is the r-th largest probability. Classes of equal probability rank by their index,
-    the lower first, as `numpy.argmax` does. So do those whose probabilities are 0 though their
-    logits differ, as where these are more than 745 below the largest.
+    the lower first, as `numpy.argmax` does. Those that are 0 for want of digits, as where logits
+    are more than 745 below the largest, rank by their logits where these are known
+    (`calibcore.probabilities.rank_by_logits`), and score 0.
 
     References
     ----------

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from calibcore.errors import CalibrationInputError
 from calibcore.evaluation import SetResult
-from calibcore.inference import Inference, Interval, Uncertainty
+from calibcore.inference import Inference, Interval, Uncertainty, perfect_limits
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -16,8 +16,11 @@ def measures_frame(evaluated: SetResult, intervals: Inference | None = None) -> 
     ``evaluated``: one set. ``intervals``: what is known of its measures, found on the same rows.
 
     One row a measure, by its key: name, unit, before, after and change; with intervals also their
-    ends, the 95% limit under perfect calibration on each side, and the change in a word. NaN where
-    something is not defined. Shares are shares, not percent.
+    ends (``before_low``, ``before_high``), the 95% limits under perfect calibration
+    (``before_limit_low``, ``before_limit_high``), the same of after, and the change in a word. A
+    limit is on the side that is worse, and on both where a value in between is best
+    (`calibcore.inference.perfect_limits`). NaN where something is not defined, or a side has no
+    limit. Shares are shares, not percent.
     """
     try:
         from pandas import DataFrame, Index  # noqa: PLC0415 - half a second, for notebooks alone
@@ -42,7 +45,9 @@ def measures_frame(evaluated: SetResult, intervals: Inference | None = None) -> 
             for side in ("before", "after"):
                 known: Uncertainty | None = getattr(finding, side, None)
                 row |= _ends(side, None if known is None else known.interval)
-                row[f"{side}_limit"] = None if known is None else known.reference.upper
+                curves = getattr(evaluated, side).curves
+                limits = perfect_limits(one.measure, known, curves)
+                row |= _ends(f"{side}_limit", Interval(*limits))
             row |= _ends("change", None if finding is None else finding.change)
             row["mark"] = None if finding is None else finding.mark
         rows.append(row)

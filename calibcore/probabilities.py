@@ -12,6 +12,9 @@ from calibcore.validation import Floats, Logits
 PROBABILITY_FLOOR = float(np.finfo(np.float64).tiny)
 """A probability below this, 2.2e-308, counts as this in a logarithm: 708.4 nats, not infinity."""
 
+SMALLEST_NUMBER = 5e-324
+"""The smallest number above 0."""
+
 SMALLEST_SCORE = 2.0**-52
 """Nearest that a score comes to 0 or 1 before its logarithm is taken."""
 
@@ -107,7 +110,9 @@ def softmax(logits: ArrayLike) -> Floats:
 
     Notes
     -----
-    exp(z_k - max z) / sum_j exp(z_j - max z), in float64 whatever the input's precision.
+    exp(z_k - max z) / sum_j exp(z_j - max z), in float64 whatever the input's precision. Classes
+    whose probabilities are too small for a float rank by their logits all the same: see
+    `rank_by_logits`.
 
     Examples
     --------
@@ -123,7 +128,40 @@ def softmax(logits: ArrayLike) -> Floats:
             below_largest(table[rows], out=block, maxima=maxima[rows])
             np.exp(block, out=block)
             block *= 1 / sum_over_classes(block)
+            rank_by_logits(block, table[rows])
     return result
+
+
+def rank_by_logits(probabilities: Floats, logits: Logits) -> None:
+    """Let classes whose probabilities are 0 for want of digits rank by their logits, in place.
+
+    ``probabilities``, ``logits``: of some rows; shape (n_rows, n_classes). Where logits differ, a
+    probability of 0 becomes the next number above those of the classes with smaller logits: some
+    5e-324, of which nothing but the order is seen. Classes of equal logits stay equal.
+
+    Costs a look for the smallest probability where none is 0.
+
+    >>> table = np.array([[1.0, 0.0, 0.0]])
+    >>> rank_by_logits(table, np.array([[0.0, -3000.0, -1000.0]]))
+    >>> table.tolist()
+    [[1.0, 0.0, 5e-324]]
+    """
+    if probabilities.size == 0 or probabilities.min() > 0:
+        return
+    lost = probabilities == 0
+    several = np.count_nonzero(lost, axis=1) > 1
+    rows = np.flatnonzero(several & np.any(lost & (logits > -np.inf), axis=1))
+    own: Floats = logits[rows].astype(np.float64)
+    order = np.lexsort((own, probabilities[rows]), axis=1)
+    own = np.take_along_axis(own, order, axis=1)
+    values = np.take_along_axis(probabilities[rows], order, axis=1)
+    above = (values[:, 1:] > values[:, :-1]) | ((values[:, 1:] == 0) & (own[:, 1:] > own[:, :-1]))
+    places = np.zeros(values.shape)
+    places[:, 1:] = np.cumsum(above, axis=1) * SMALLEST_NUMBER
+    values = np.maximum.accumulate(values - places, axis=1) + places
+    ranked = probabilities[rows]
+    np.put_along_axis(ranked, order, values, axis=1)
+    probabilities[rows] = ranked
 
 
 def log_softmax(logits: ArrayLike) -> Floats:

@@ -196,6 +196,8 @@ def deal_folds(rows: Rows, *, n_folds: int = 5, seed: int = 0) -> Folds:
 
     Notes
     -----
+    Dealt by the rows' places: in another order they are dealt as by another seed.
+
     Stratified by true class (by hit, for an event's scores): the folds' sizes, and the numbers of
     rows they have of any one class, differ by one row at most. Rows of a cluster share a fold: then
     the numbers of clusters differ by one at most, large and small ones and those of many hits being

@@ -43,7 +43,8 @@ def rows_of(
     Raises
     ------
     CalibrationInputError
-        What is no such table, or does not fit; missing values.
+        What is no such table, or does not fit; missing values; pandas objects whose indexes have
+        the same labels in another order.
 
     Notes
     -----
@@ -61,6 +62,9 @@ def rows_of(
     >>> rows_of([[0.9, 0.1], [0.2, 0.8]], [0, 1]).values_kind
     'probabilities'
     """
+    validation.refuse_reordered(
+        data=data, outcomes=outcomes, groups=groups, sample_weight=sample_weight, clusters=clusters
+    )
     if isinstance(data, Countable):
         for field, beside in {"sample_weight": sample_weight, "clusters": clusters}.items():
             if beside is not None:

@@ -1,5 +1,6 @@
 """The only checks on input: each returns the cleaned value or says what is wrong."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -26,6 +27,28 @@ ROUNDING = 1e-6
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]*)?", re.ASCII)
 
 _BITS_OF_1 = np.float64(1).view(np.uint64)
+
+
+def refuse_reordered(**columns: Any) -> None:
+    """Raise if two columns or tables name the same rows in another order, as pandas indexes do.
+
+    Those that name other rows go by place, as arrays do: so do a model's scores, numbered from 0,
+    beside outcomes that keep the numbers of the table they were cut from.
+
+    Raises `CalibrationInputError` for the later of the two.
+    """
+    indexes = {
+        field: values.index
+        for field, values in columns.items()
+        if hasattr(getattr(values, "index", None), "isin")  # pandas, without importing it
+    }
+    for (first, one), (field, other) in itertools.combinations(indexes.items(), 2):
+        if len(one) != len(other) or one.equals(other):
+            continue
+        if one.isin(other).all() and other.isin(one).all():
+            wanted = f"one order: {field}.loc[{first}.index], or reset_index(drop=True) of both"
+            actual = f"the rows of {first} in another order, by their index"
+            raise CalibrationInputError(field, actual, wanted)
 
 
 def array_of(values: Any, field: str) -> NDArray[Any]:
@@ -315,6 +338,7 @@ def hits(values: ArrayLike, *, n_rows: int) -> Hits:
 
 def scores_and_hits(score_values: ArrayLike, hit_values: ArrayLike) -> tuple[Floats, Hits]:
     """Check the scores and hits of one event together."""
+    refuse_reordered(scores=score_values, hits=hit_values)
     checked = scores(score_values)
     return checked, hits(hit_values, n_rows=checked.size)
 

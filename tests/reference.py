@@ -53,11 +53,16 @@ def ranking(row: Numbers) -> list[int]:
     return sorted(range(len(row)), key=lambda k: (-row[k], k))
 
 
+def score_of(probability: float, row: Sequence[float]) -> float:
+    """What is at most one smallest number for each class only ranks, and scores 0."""
+    return 0.0 if probability <= len(row) * math.ulp(0.0) else probability
+
+
 def top_r(probabilities: Table, labels: Sequence[int], r: int) -> Outcomes:
     scores, hits = [], []
     for row, label in zip(probabilities, labels, strict=True):
         chosen = ranking(row)[r - 1]
-        scores.append(row[chosen])
+        scores.append(score_of(row[chosen], row))
         hits.append(1 if chosen == label else 0)
     return Outcomes(scores, hits)
 
@@ -69,13 +74,14 @@ def within_top_r(probabilities: Table, labels: Sequence[int], r: int) -> Outcome
         total = 0.0
         for k in chosen:
             total = total + row[k]
-        scores.append(1.0 if total > 1.0 else total)
+        scores.append(score_of(1.0 if total > 1.0 else total, row))
         hits.append(1 if label in chosen else 0)
     return Outcomes(scores, hits)
 
 
 def one_class(probabilities: Table, labels: Sequence[int], k: int) -> Outcomes:
-    return Outcomes([row[k] for row in probabilities], [int(label == k) for label in labels])
+    scores = [score_of(row[k], row) for row in probabilities]
+    return Outcomes(scores, [int(label == k) for label in labels])
 
 
 # Cumulative curves --------------------------------------------------------------------------

@@ -511,7 +511,7 @@ def _fit_pooled(
     weights: RowWeights | None = None,
 ) -> FittedScoreMap:
     """Fit on all entries of a table, which is overwritten."""
-    for rows in row_blocks(*probabilities.shape):
+    for rows in row_strips(*probabilities.shape):
         probabilities[rows] = _scores_for(score_map, probabilities[rows])
     table = np.zeros(probabilities.shape, dtype=np.int8)
     table[np.arange(len(labels)), labels] = 1

@@ -1,7 +1,15 @@
 """Uncertainty: intervals, references under perfect calibration, power, many tests at once."""
 
 from calibcore.inference.draws import SideRows
-from calibcore.inference.findings import Finding, Fits, Inference, Plan, Reference, Uncertainty
+from calibcore.inference.findings import (
+    Finding,
+    Fits,
+    Inference,
+    Plan,
+    Reference,
+    Uncertainty,
+    perfect_limits,
+)
 from calibcore.inference.groups import GroupGaps, group_gaps
 from calibcore.inference.infer import infer
 from calibcore.inference.intervals import DistanceEstimate, Interval, Mark
@@ -34,6 +42,7 @@ __all__ = [
     "ks_by_worst_order",
     "off_ranges",
     "omnibus_test",
+    "perfect_limits",
     "rows_that_show",
     "screen_classes",
     "smallest_gap_shown",

@@ -67,13 +67,17 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
 
     Rows with sampling weights or clusters keep how their own gaps vary, whatever that is
     (`calibcore.weights.Design.drawn_gaps`): hits are then what is expected of the frequency, less
-    such gaps; no whole numbers, and a few below 0 or above the rows.
+    such gaps; no whole numbers, and a few below 0 or above the rows. A draw that would have fewer
+    hits than none in all has none, and one of more than all rows has all.
     """
     if counted.design is not None:
         gaps, own = counted.design.drawn_gaps(rng, n_draws, frequency)
         squares = counted.counts if counted.squares is None else counted.squares
         own += float(squares @ np.square(counted.scores - frequency))
-        return replace(counted, hits=counted.counts * frequency - gaps, own=own)
+        hits = counted.counts * frequency - gaps
+        total, n_rows = hits.sum(axis=1), counted.counts.sum()
+        hits[total <= 0], hits[total >= n_rows] = 0.0, counted.counts
+        return replace(counted, hits=hits, own=own)
     counts = counted.counts.astype(np.intp)
     if counted.n_samples > _FEW_A_SCORE * counts.size:
         drawn = rng.binomial(counts, frequency, size=(n_draws, counts.size))
@@ -96,30 +100,55 @@ def redrawn_for(
 ) -> list[Tally]:
     """Resample outcomes for each of some measures, as `redrawn`.
 
-    Measures that need ``whole`` outcomes have those of as many equal rows as tell as much.
+    Measures that need ``whole`` outcomes have those of as many equal rows as tell as much; all have
+    where hits, or misses, are so few that sums of them are far from normal.
     """
-    drawn = redrawn(rng, counted, frequency, n_draws)
-    if counted.design is None or not any(one.whole for one in measures):
+    few = are_few(counted)
+    if not few:
+        drawn = redrawn(rng, counted, frequency, n_draws)
+    if counted.design is None or not (few or any(one.whole for one in measures)):
         return [drawn] * len(measures)
-    equal, scores = equal_rows(counted)
+    effect = counted.design.effect_at_most if few else counted.design.effect_by_score
+    equal, scores = equal_rows(counted, effect)
     whole = redrawn(rng.spawn(1)[0], equal, frequency[scores], n_draws)
-    return [whole if one.whole else drawn for one in measures]
+    return [whole if few or one.whole else drawn for one in measures]
 
 
-def equal_rows(counted: Tally) -> tuple[Tally, NDArray[np.bool_]]:
+_FEW = 20, 100
+"""Hits, or misses, among equal rows that are always few, and those that never are."""
+
+
+def are_few(counted: Tally) -> bool:
+    """Return whether weighted rows have few hits or misses, as seen or as the scores expect.
+
+    Few are less than 100; of clusters, less than these: sums of several in each are nearly normal.
+    Rows of a stated prevalence have as many as there are: these are given, and drawn as such.
+
+    >>> from calibcore.tally import tally
+    >>> are_few(tally([0.01] * 500, [1] * 5 + [0] * 495, None, [1.0] * 500))
+    True
+    """
+    design = counted.design
+    if design is None or design.prior is not None:
+        return False
+    n_rows = counted.counts.sum()
+    hits = np.array([counted.hits.sum(), counted.counts @ counted.scores])
+    fewest = float(np.minimum(hits, n_rows - hits).min())
+    return bool(fewest / design.effect_by_score < np.clip(design.n_units, *_FEW))
+
+
+def equal_rows(counted: Tally, effect: float) -> tuple[Tally, NDArray[np.bool_]]:
     """Return equal rows that tell frequencies by score as well as weighted ones or clusters do.
 
     They are spread over the scores as the weights are, with hits alike. Also which scores some of
-    them have. ``counted``: with a design.
+    them have. ``counted``: with a design. ``effect``: by which so many rows tell less.
 
     >>> from calibcore.tally import tally
-    >>> rows, _ = equal_rows(tally([0.2, 0.2, 0.6, 0.6], [0, 1, 0, 1], None, [1.0, 1.0, 1.0, 1.0]))
+    >>> rows, _ = equal_rows(tally([0.2, 0.2, 0.6, 0.6], [0, 1, 0, 1], None, [1.0] * 4), 1.0)
     >>> rows.counts.tolist(), rows.n_samples
     ([2.0, 2.0], 4)
     """
-    if counted.design is None:
-        raise AssertionError
-    n_rows = max(round(counted.n_samples / counted.design.effect_by_score), 1)
+    n_rows = max(round(counted.n_samples / effect), 1)
     so_far = np.cumsum(counted.counts) / counted.counts.sum() * n_rows
     counts = np.diff(np.floor(so_far + 0.5), prepend=0.0)
     some = counts > 0

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from calibcore import validation
+from calibcore.cumulative import CumulativeCurves
 from calibcore.data import EventScores
 from calibcore.errors import CalibrationInputError
 from calibcore.inference.intervals import (
@@ -277,6 +278,33 @@ def _evaluate_weighted(
     else:
         interval = stretched(percentile_interval(draws, level), stretch)
     return replace(_mean_of(value, interval, mean, deviation, draws), stretch=stretch)
+
+
+def perfect_limits(
+    measure: Measure, known: Uncertainty | None, curves: CumulativeCurves
+) -> tuple[float, float]:
+    """Return the ends between which a perfectly calibrated model of this size is in 95% of cases.
+
+    One end where one side is worse: the upper of an error, the lower of what should be high. Both
+    where a value in between is best, each left by 2.5%. The KS error's is that of its test.
+
+    ``known``: of one side; ``curves``: of the same side. Low first; NaN where there is no end: all
+    of a measure that the scores alone decide, as where nothing is known.
+
+    >>> known = Uncertainty(0.1, Interval(0.0, 0.2), Reference(0.1, 0.3, 0.5, 0.05, (0.0, 0.4)))
+    >>> from calibcore.cumulative import cumulative_curves
+    >>> curves = cumulative_curves([0.5], [1])
+    >>> [perfect_limits(one, known, curves) for one in METRICS if one.key in {"ece", "auroc"}]
+    [(nan, 0.3), (0.05, nan)]
+    """
+    if known is None or measure.better == "neither" or math.isnan(known.reference.mean):
+        return math.nan, math.nan
+    if measure.better == "nearer":
+        return known.reference.central
+    if measure.better == "higher":
+        return known.reference.lower, math.nan
+    is_ks = measure.key == "ks_error"
+    return math.nan, curves.ks_null_95 if is_ks else known.reference.upper
 
 
 def _mean_of(

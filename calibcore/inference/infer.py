@@ -109,6 +109,7 @@ def evaluate_event(
                 interval = stretched(interval, stretch)
             if measure.interval == "expected":
                 interval = _as_expected(measure, few, interval, plan)
+        interval = _bounded(interval, measure, few, plan)
         known = _known(measure, null[key], value, seen.get(key))
         evaluated[key] = Uncertainty(value, interval, known, estimate, drawn, stretch)
     return evaluated
@@ -225,7 +226,32 @@ def _null(rng: np.random.Generator, counted: Tally, plan: Plan) -> dict[str, Flo
         for measure, drawn in zip(plan.of_events, of_each, strict=True):
             value = measure.compute(drawn, plan.rough)
             by_key[measure.key].append(np.broadcast_to(value, (size,)))
-    return {key: np.concatenate(parts) for key, parts in by_key.items()}
+    null = {key: np.concatenate(parts) for key, parts in by_key.items()}
+    if counted.design is None:
+        return null
+    # Sums that are drawn as normal ones may be beyond what outcomes of 0 and 1 can show.
+    return {m.key: np.clip(null[m.key], *_possible(m, counted, plan)) for m in plan.of_events}
+
+
+def _bounded(interval: Interval, measure: EventMeasure, counted: Tally, plan: Plan) -> Interval:
+    """Cut off what no outcomes of weighted rows or clusters show; those of others show no more."""
+    if counted.design is None:
+        return interval
+    low, high = np.clip((interval.low, interval.high), *_possible(measure, counted, plan)).tolist()
+    return Interval(low, high)
+
+
+def _possible(measure: EventMeasure, counted: Tally, plan: Plan) -> tuple[float, float]:
+    """Return the least and the largest value that any outcomes of these rows have.
+
+    That of a distance is of no hits, of hits alone, or of those that each score expects least.
+    """
+    least, most = measure.range
+    if measure.is_distance:
+        counts, low = counted.counts, counted.scores < 0.5
+        extremes = replace(counted, hits=np.array([0 * counts, counts, counts * low]), own=None)
+        most = min(most, float(measure.compute(extremes, plan.options).max()))
+    return least, most
 
 
 def _patterns(event: EventScores, few: Tally) -> list[Floats]:

@@ -203,6 +203,9 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
 }
 
+_DIGITS = 12
+"""Significant digits that are compared: those after them may be rounding."""
+
 _WRITTEN = re.compile(r"\s*([\w.]+)\s*(>=|<=|>|<)\s*([^\s%]+)(\s*%)?\s*")
 
 
@@ -246,20 +249,33 @@ class Condition:
         return cls(name, sign, limit)
 
     def holds(self, figures: Mapping[str, float | None]) -> bool:
-        """Return whether it holds.
+        """Return whether it holds, to 12 significant digits.
 
         Raises `CalibrationInputError` where the data leave the figure undefined.
         """
+        return self._compares(self._value(figures), _DIGITS)
+
+    def with_value(self, figures: Mapping[str, float | None]) -> str:
+        """Write it with the figure of which it holds, in as many digits as show that."""
+        value = self._value(figures)
+        digits = next((n for n in range(4, _DIGITS) if self._compares(value, n)), _DIGITS)
+        return f"{self} ({value:.{digits}g})"
+
+    def _value(self, figures: Mapping[str, float | None]) -> float:
         value = figures.get(self.name)
         if value is None or math.isnan(value):
             raise CalibrationInputError(
                 "condition", f"{self.name}, which these data leave undefined", "another measure"
             )
-        return _SIGNS[self.sign](value, self.limit)
+        return value
+
+    def _compares(self, value: float, digits: int) -> bool:
+        """Return whether it holds of a value of so many significant digits."""
+        return _SIGNS[self.sign](float(f"{value:.{digits}g}"), float(f"{self.limit:.{_DIGITS}g}"))
 
     def __str__(self) -> str:
         """Write it as it was read."""
-        return f"{self.name} {self.sign} {self.limit:g}"
+        return f"{self.name} {self.sign} {self.limit:.{_DIGITS}g}"
 
 
 def _range_of(name: str) -> tuple[float, float]:

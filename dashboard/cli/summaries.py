@@ -52,7 +52,7 @@ def series_of_summaries(files: Sequence[Path], n_resamples: int) -> bool:
 
 
 def _names(files: Sequence[Path]) -> dict[Path, str]:
-    """Name files by their stems, and by as many of their folders as are needed for each to differ."""
+    """Name files by their stems, and by as many folders as it takes for each to differ."""
     parts = {path: (*path.absolute().parent.parts, path.stem) for path in files}
     for n_parts in range(1, max(map(len, parts.values())) + 1):
         names = {path: "/".join(its[-n_parts:]) for path, its in parts.items()}

@@ -110,9 +110,9 @@ def audit_files(given: Mapping[str, Any], fail_if: Sequence[str], *, full: bool)
     write(console, *verdict_blocks(scene), *details_of(scene, inference), table)
     _print_notes(console, scene)
     figures = figures_of(scene) if conditions else {}
-    holding = [one for one in conditions if one.holds(figures)]
-    for one in holding:
-        console.print(f"Fails: {one} ({figures[one.name]:.4g})", style="bold red", soft_wrap=True)
+    holding = [one.with_value(figures) for one in conditions if one.holds(figures)]
+    for text in holding:
+        console.print(f"Fails: {text}", style="bold red", soft_wrap=True)
     return bool(holding)
 
 

@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 
 from calibcore.evaluation import Comparison, SetResult, Side
 from calibcore.events import Event, OneClass, WithinTopR
-from calibcore.inference import Finding, Inference, Interval, Mark, Uncertainty
+from calibcore.inference import (
+    Finding,
+    Inference,
+    Interval,
+    Mark,
+    Uncertainty,
+    perfect_limits,
+)
 from calibcore.inference.coverage import COVERAGE
 from calibcore.metrics import METRICS, ChangeMeasure, Measure, RowMeasure
 from calibcore.metrics.regression import (
@@ -294,18 +301,15 @@ def _interval(
 def _perfect(row: Comparison, uncertainty: Uncertainty | None, evaluated: SetResult) -> Shown:
     """Return the 95% limit under perfect calibration; a dash where the scores alone decide it.
 
-    It is on the side that is worse, and on both where a value in between is best. That of the KS
-    error is the limit of its test, which all other sentences and bands give.
+    Those of after, as `perfect_limits` decides.
     """
-    n_samples, better = evaluated.n_samples, row.measure.better
-    reference = None if uncertainty is None else uncertainty.reference
-    if reference is None or better == "neither" or math.isnan(reference.mean):
+    n_samples = evaluated.n_samples
+    low, high = perfect_limits(row.measure, uncertainty, evaluated.after.curves)
+    if math.isnan(low) and math.isnan(high):
         return Shown("\u2013")
-    if better == "nearer":
-        return Shown(span(*(measured(row, end, n_samples) for end in reference.central)))
-    if better == "higher":
-        return Shown(f"> {measured(row, reference.lower, n_samples)}")
-    is_ks = row.measure.key == "ks_error"
-    end = evaluated.after.curves.ks_null_95 if is_ks else reference.upper
+    if not math.isnan(low) and not math.isnan(high):
+        return Shown(span(measured(row, low, n_samples), measured(row, high, n_samples)))
+    if math.isnan(high):
+        return Shown(f"> {measured(row, low, n_samples)}")
     sign = "\u2264" if row.measure.unit == "rows" else "<"  # no count is below 0
-    return Shown(f"{sign} {measured(row, end, n_samples)}")
+    return Shown(f"{sign} {measured(row, high, n_samples)}")

@@ -328,6 +328,17 @@ def test_conditions_are_read_and_compared() -> None:
         Condition.parse("nll>0").holds(figures)
 
 
+def test_a_condition_is_decided_on_what_is_printed() -> None:
+    rounded = 1 - 2.0**-53  # a slope of 1 by hand, found by Newton steps
+    for sign, holds in {"<": False, "<=": True, ">": False, ">=": True}.items():
+        condition = Condition.parse(f"calibration_slope{sign}1")
+        assert condition.holds({"calibration_slope": rounded}) == holds
+    below = Condition.parse("calibration_slope<1")
+    assert below.with_value({"calibration_slope": 0.87654321}) == "calibration_slope < 1 (0.8765)"
+    assert below.with_value({"calibration_slope": 0.9999987}) == "calibration_slope < 1 (0.999999)"
+    assert str(Condition.parse("ks_error>0.0123456789")) == "ks_error > 0.0123456789"
+
+
 def test_the_limits_of_conditions_reach_to_both_ends() -> None:
     for text, limit in {
         "ks_error>3%": 0.03, "ks_error<100%": 1.0, "ks_error>0": 0.0, "subgroup.gap>1": 1.0,

@@ -97,9 +97,25 @@ def test_intervals_are_the_inference_widened_by_repeated_fits(rng: np.random.Gen
         nll.change.low,
         nll.change.high,
     )
-    assert frame.loc["nll", "before_limit"] == nll.before.reference.upper
+    assert frame.loc["nll", "before_limit_high"] == nll.before.reference.upper
     assert frame.loc["nll", "mark"] == nll.mark
-    assert frame.loc["ece", ["before_low", "change_high", "after_limit"]].isna().all()
+    unknown = ["before_low", "change_high", "after_limit_low", "after_limit_high"]
+    assert frame.loc["ece", unknown].isna().all()
+
+
+def test_limits_are_on_the_side_that_is_worse() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.uniform(0.2, 0.8, 2000)
+    low = audit(truth - 0.11, rng.random(2000) < truth)  # 11 points too low: nothing overconfident
+    frame: Any = low.to_frame(low.intervals(n_resamples=40))
+    gap = frame.loc["mean_gap"]
+    assert gap.before < gap.before_limit_low < 0 < gap.before_limit_high
+    assert frame.before_limit_low.loc["auroc"] < 1
+    assert np.isnan(frame.before_limit_high.loc["auroc"])
+    assert frame.loc["ks_error", "before_limit_high"] == low.test.before.curves.ks_null_95
+    assert frame.loc[["ks_error", "ece", "event_nll"], "before_limit_low"].isna().all()
+    scores_alone = frame.loc["mean_score", ["before_limit_low", "before_limit_high"]]
+    assert scores_alone.isna().all()
 
 
 def test_a_split_is_evaluated_on_its_test_set(rng: np.random.Generator) -> None:

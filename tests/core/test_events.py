@@ -1,3 +1,4 @@
+import math
 from random import Random
 
 import numpy as np
@@ -5,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibcore import LogitSet, audit
 from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR, WithinTopR
-from calibcore.probabilities import softmax
+from calibcore.metrics import top_r_accuracy
+from calibcore.probabilities import rank_by_logits, softmax
 from tests import reference
 from tests.strategies import LogitCase, logit_sets
 
@@ -131,3 +134,43 @@ def test_many_ranks_of_many_classes(rng: np.random.Generator) -> None:
     for r in (4, 10, 49, 50, 51, 200):
         expected = reference.top_r(table.tolist(), labels.tolist(), r)
         assert outcomes(TopR(r), table, labels) == expected
+
+
+def test_classes_too_unlikely_for_a_float_rank_by_their_logits() -> None:
+    # Sums of log-likelihoods: in half of the rows the truth is second, 1,000 nats below the first.
+    logits, labels = np.array([[0.0, -3000.0, -1000.0]] * 100), np.array([0] * 50 + [2] * 50)
+    for order in ([0, 1, 2], [0, 2, 1], [2, 1, 0]):
+        table, true = logits[:, order], np.argsort(order)[labels]
+        rows = LogitSet(table, true)
+        for calibrator in (None, "temperature"):
+            seen = audit(rows, calibrator=calibrator).test.compare("top_2_accuracy")
+            assert (seen.before, seen.after) == (1.0, 1.0)
+        assert outcomes(WithinTopR(2), rows.probabilities, true) == ([1.0] * 100, [1] * 100)
+        assert outcomes(TopR(2), rows.probabilities, true) == ([0.0] * 100, [0] * 50 + [1] * 50)
+        assert top_r_accuracy(rows.probabilities, true, 2) == 1.0
+
+
+@given(st.lists(st.sampled_from([0.0, -1.0, -744.0, -745.0, -746.0, -800.0, -9e5, -np.inf]),
+                min_size=2, max_size=7), st.randoms())  # fmt: skip
+def test_ranks_are_those_of_the_logits(others: list[float], random: Random) -> None:
+    row = [0.0, *others]
+    random.shuffle(row)
+    by_hand = sorted(range(len(row)), key=lambda k: (-row[k], k))
+    table = softmax([row])
+    for r, k in enumerate(by_hand, start=1):
+        assert TopR(r).outcomes(table, [k]).hits.tolist() == [1]
+        first = by_hand[:r]
+        for other in range(len(row)):
+            hit = WithinTopR(r).outcomes(table, [other]).hits.tolist()
+            assert hit == [int(other in first)]
+    exact = np.exp(np.array(row) - 0.0) / math.fsum(math.exp(one) for one in row)
+    np.testing.assert_allclose(table[0], exact, rtol=1e-12, atol=1e-322)
+
+
+def test_calibrated_probabilities_keep_their_order_and_those_of_0_rank_by_the_logits() -> None:
+    table = np.array([[0.0, 0.25, 0.0, 0.75, 0.0, 5e-324], [0.5, 0.5, 0.0, 0.0, 0.0, 0.0]])
+    logits = np.array([[5.0, 1.0, 7.0, 2.0, 7.0, 9.0], [0.0, 9.0, -np.inf, 3.0, -np.inf, -4.0]])
+    rank_by_logits(table, logits)
+    least = 5e-324
+    assert table[0].tolist() == [0.0, 0.25, least, 0.75, least, 2 * least]
+    assert table[1].tolist() == [0.5, 0.5, 0.0, 2 * least, 0.0, least]

@@ -248,3 +248,32 @@ def test_what_is_no_such_table_is_named(data: object, outcomes: object, said: st
     with pytest.raises(CalibrationInputError) as error:
         rows_of(data, outcomes)
     assert said in str(error.value)
+
+
+def test_pandas_rows_in_another_order_are_refused_and_others_go_by_place() -> None:
+    scores = pd.Series([0.9, 0.2, 0.6], index=[7, 8, 9])
+    happened = pd.Series([1, 0, 1], index=[7, 8, 9])
+    swapped = happened.loc[[9, 7, 8]]
+    assert rows_of(scores, happened).n_samples == 3
+    wanted = (
+        r"outcomes: the rows of data in another order.*outcomes\.loc\[data\.index\].*reset_index"
+    )
+    with pytest.raises(CalibrationInputError, match=wanted):
+        rows_of(scores, swapped)
+    for field in ("groups", "sample_weight", "clusters"):
+        with pytest.raises(CalibrationInputError, match=f"{field}: the rows of data"):
+            rows_of(scores, happened, **{field: swapped})
+    with pytest.raises(CalibrationInputError, match="hits: the rows of scores in another order"):
+        EventScores(scores, swapped)
+    table = pd.DataFrame({"0": 1 - scores, "1": scores})
+    for make in (LogitSet, LogitSet.from_probabilities):
+        with pytest.raises(CalibrationInputError, match="labels: the rows of"):
+            make(table, swapped)
+    named = pd.Series([1, 0, 1], index=["a", 2, None])  # labels that have no order
+    with pytest.raises(CalibrationInputError, match="in another order"):
+        rows_of(named.iloc[::-1] / 2, named)
+    # A model's scores are numbered from 0, outcomes as in the table they were cut from.
+    by_place = rows_of(scores.reset_index(drop=True), swapped)
+    assert isinstance(by_place, EventScores)
+    assert by_place.hits.tolist() == [1, 1, 0]
+    assert rows_of(scores.to_numpy(), swapped).n_samples == 3

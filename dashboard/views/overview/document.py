@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from calibcore.evaluation import Comparison, SetResult
-from calibcore.inference import Inference, Interval, Uncertainty
+from calibcore.inference import Inference, Interval, Uncertainty, perfect_limits
 from calibcore.metrics import EventMeasure, Measure
 from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.figures import diagrams_of
@@ -143,13 +143,7 @@ def _limit(shown: Shown, row: Comparison, known: Uncertainty | None, evaluated: 
     """Return the 95% limits under perfect calibration; on the side that is worse, or on both."""
     if known is None or not any(map(str.isdigit, shown.value)):
         return Cell(shown.value)
-    ends: tuple[float | None, float | None] = known.reference.central
-    if row.measure.better == "higher":
-        ends = known.reference.lower, None
-    elif row.measure.better != "nearer":
-        is_ks = row.measure.key == "ks_error"
-        limit = evaluated.after.curves.ks_null_95 if is_ks else known.reference.upper
-        ends = None, limit
+    ends = perfect_limits(row.measure, known, evaluated.after.curves)
     return Cell(shown.value, shown.note, None, *map(finite, ends))
 
 

@@ -11,7 +11,12 @@ from scipy.special import expit
 from scipy.stats import norm, t
 
 from calibcore import EventScores
+from calibcore.cumulative import curves_of
+from calibcore.data import with_design
 from calibcore.inference import Finding, Interval, Plan, SideRows, infer
+from calibcore.inference.draws import grouped, tally_of
+from calibcore.inference.findings import reference
+from calibcore.inference.infer import _null
 from calibcore.inference.intervals import percentile_interval, rank_interval, stretch_of, stretched
 from calibcore.metrics import METRICS
 from calibcore.tally import tally
@@ -281,3 +286,84 @@ def test_one_miss_is_too_few_to_compare_slopes() -> None:
     for key in ("calibration_slope", "calibration_intercept"):
         found = evaluate(key, before, EventScores(scores**3, before.hits))
         assert (found.change, found.mark) == (None, "not comparable")
+
+
+# Limits under perfect calibration of weighted rows with few hits ---------------------------------
+
+
+def few_events(rng: np.random.Generator, kind: str) -> EventScores:
+    """Draw calibrated rows of which 5 to 20 are hits, with weights or in clusters."""
+    n = 4000 if kind == "misses drawn" else 1000
+    scores = rng.beta(0.3, 3, n)
+    scores = np.minimum(scores * rng.uniform(5, 20) / scores.sum(), 0.9)
+    hits = (rng.random(n) < scores).astype(int)
+    if kind == "clusters":
+        return with_design(EventScores(scores, hits), clusters=np.arange(n) // 2)
+    weights = {"equal": np.ones(n), "gamma": rng.gamma(2, 1, n)}.get(kind)
+    if weights is None:  # all hits and one in four misses
+        drawn = (hits == 1) | (rng.random(n) < 0.25)
+        scores, hits = scores[drawn], hits[drawn]
+        weights = np.where(hits == 1, 1.0, 4.0)
+    return with_design(EventScores(scores, hits), sample_weight=weights)
+
+
+@pytest.mark.parametrize("kind", ["equal", "gamma", "misses drawn", "clusters"])
+def test_calibrated_rows_with_few_hits_are_seldom_beyond_their_limits(kind: str) -> None:
+    keys = ("ks_error", "ece_equal_mass", "mean_gap", "calibration_slope", "auroc")
+    measures = tuple(one for one in METRICS if one.key in keys)
+    rng, n_sets = np.random.default_rng(1), 200
+    beyond = dict.fromkeys(keys, 0)
+    for seed in range(n_sets):
+        event = few_events(rng, kind)
+        few = grouped(tally_of(event))
+        plan = Plan(measures, n_resamples=100)
+        null = _null(np.random.default_rng(seed), few, plan)
+        for one in plan.of_events:
+            low, high = one.range
+            assert low <= np.nanmin(null[one.key]) <= np.nanmax(null[one.key]) <= high
+            value = float(one.compute(few, plan.options))
+            known = reference(null[one.key], value, one.ideal)
+            low, high = known.central if one.better == "nearer" else (-math.inf, known.upper)
+            beyond[one.key] += not low <= value <= high
+    assert max(beyond.values()) <= 0.1 * n_sets, beyond  # 5%, and three deviations of 200 sets
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3, 5])
+def test_intervals_and_limits_of_few_clusters_are_possible_values(n_clusters: int) -> None:
+    rng = np.random.default_rng(n_clusters)
+    scores = rng.random(40 * n_clusters)
+    hits = (rng.random(scores.size) < scores).astype(int)
+    numbers = np.arange(scores.size) // 40
+    for each in ((scores, hits, numbers), (np.array([0.3, 0.3]), [0, 1], [0, 1])):
+        event = with_design(EventScores(*each[:2]), clusters=each[2])
+        side = SideRows(event)
+        result = infer(side, side, Plan(n_resamples=100))
+        largest = max(event.scores.mean(), 1 - event.scores.mean())
+        for finding in result.findings:
+            if (known := finding.before) is None:
+                continue
+            measure = next(one for one in METRICS if one.key == finding.key)
+            low, high = measure.range
+            high = min(high, largest) if finding.key in {"ks_error", "kuiper"} else high
+            limits = known.reference
+            for end in (
+                known.interval.low, known.interval.high, limits.lower, limits.upper, *limits.central
+            ):  # fmt: skip
+                assert math.isnan(end) or low - 1e-12 <= end <= high + 1e-12, finding.key
+        assert curves_of(tally_of(event)).ks_null_95 <= largest
+
+
+def test_auroc_of_equal_weights_has_about_the_limits_of_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.beta(0.3, 3, 5000)
+    scores = np.minimum(scores * 8 / scores.sum(), 0.9)
+    hits = np.zeros(5000, dtype=int)
+    hits[rng.choice(5000, 5, replace=False, p=scores / scores.sum())] = 1
+    rows = EventScores(scores, hits)
+    plain = evaluate("auroc", rows, rows).before
+    weighted = with_design(rows, sample_weight=np.ones(5000))
+    known = evaluate("auroc", weighted, weighted).before
+    assert plain is not None
+    assert known is not None
+    assert_allclose(known.reference.lower, plain.reference.lower, atol=0.05)
+    assert_allclose(known.reference.upper, plain.reference.upper, atol=0.02)
