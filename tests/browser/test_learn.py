@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, result_of
+from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, preset_of, result_of
 from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts import laboratory as lab
@@ -255,3 +255,27 @@ def test_a_click_moves_a_handle_of_the_curve_drawn_by_hand(open_page: OpenPage) 
     )
     page.mouse.click(*place)
     page.wait_for_url(re.compile(r"0-5-12-60-35"))
+
+
+def test_a_model_to_begin_with_moves_the_sliders_and_is_kept(open_page: OpenPage) -> None:
+    page = open_page("laboratory")
+    settle(page)
+    slope = page.get_by_role("slider", name=re.compile("^Slope"))
+    for name in ("calibrated", "too_high"):
+        page.get_by_role("combobox", name=re.compile(f"{lab.PRESET}$")).click()
+        page.get_by_role("option", name=lab.PRESETS[name], exact=True).click()
+        settle(page)
+        expect(slope).to_have_value("1")
+        click(page.get_by_role("button", name=re.compile(f"{lab.DRAW}")))
+        settle(page)
+        drawn = chosen_of(page.url.partition("model=")[2])
+        assert drawn is not None
+        assert preset_of(drawn) == name
+    shift = page.get_by_role("slider", name=re.compile("^Shift"))
+    shift.focus()
+    shift.press("ArrowRight")
+    settle(page)
+    moved = chosen_of(page.url.partition("model=")[2])
+    assert moved is not None
+    assert (moved.slope, moved.shift) == (100, PRESETS["too_high"].shift + 1)
+    expect(page.get_by_role("combobox", name=re.compile(f"{lab.PRESET}$"))).to_have_value("")
