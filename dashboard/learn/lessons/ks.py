@@ -136,7 +136,9 @@ def show(state: State) -> Shown:
         " 95% of draws.",
         answer=_answer(),
         right=_right(),
-        note=" ".join([_draw_note()] * (state.chosen["rows"] == "few") + [_alternating()]),
+        note=" ".join(
+            [*[_draw_note()] * (state.chosen["rows"] == "few"), _alternating(), FOUR_GRAPHS]
+        ),
         numbers=_numbers(state.chosen["rows"]),
     )
 
@@ -166,6 +168,13 @@ def _draw_note() -> str:
         f" {every.n_samples:,} rows, most of them near 100%, it is"
         f" {percent(every.ks_error, every.n_samples)}."
     )
+
+
+FOUR_GRAPHS = (
+    "The page Cumulative shows four graphs: (a) both totals by share of rows, as here; (b) the same"
+    " by cumulative score, which is then a straight line; (c) the slopes of (a): score and observed"
+    " frequency, by share of rows; (d) these two by score, where the score is the diagonal."
+)
 
 
 def _alternating() -> str:
@@ -350,7 +359,7 @@ LESSON = Lesson(
     guess=ChoiceGuess(
         {
             "lowest": "At the lowest scores",
-            "steepest": "Where a single bar is farthest from its mean score",
+            "steepest": "At the scores that are most often wrong",
             "highest": "At the highest scores",
         }
     ),
@@ -387,8 +396,12 @@ LESSON = Lesson(
     ),
     link=lambda state: Link(
         "ks",
-        {"sample": data.NETWORK, "method": "none", "fractile": state.chosen["added"]},
-        "All 10,000 rows in the dashboard",
+        {
+            "sample": data.NETWORK,
+            "method": "none",
+            "fractile": state.chosen["added"],
+        },
+        "All 10,000 rows in the dashboard, in four graphs",
     ),
     computed="Rows are sorted by score; scores and correct predictions are added up row by row."
     " `calibcore.cumulative.cumulative_curves`: Gupta 2021, eqs. 9 to 12. Grey: where the"
