@@ -143,9 +143,9 @@ def diagram(network: Tempered, palette: Palette, title: str) -> Picture:
     ends = [network.mean_score, network.accuracy]
     whole = [
         pictures.line(ends, [0, 0], palette.neutral, width=8),
-        pictures.dots(ends[:1], [0], palette.score, size=15, cliponaxis=False),
+        pictures.dots(ends[:1], [0], palette.score, size=17, cliponaxis=False),
         pictures.dots(
-            ends[1:], [0], palette.frequency, size=15, symbol="diamond", cliponaxis=False
+            ends[1:], [0], palette.frequency, size=11, symbol="diamond", cliponaxis=False
         ),
     ]
     figure = pictures.picture(

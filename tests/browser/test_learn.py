@@ -279,3 +279,18 @@ def test_a_model_to_begin_with_moves_the_sliders_and_is_kept(open_page: OpenPage
     assert moved is not None
     assert (moved.slope, moved.shift) == (100, PRESETS["too_high"].shift + 1)
     expect(page.get_by_role("combobox", name=re.compile(f"{lab.PRESET}$"))).to_have_value("")
+
+
+def test_lessons_have_the_whole_width_where_a_page_with_a_panel_was_before(
+    open_page: OpenPage,
+) -> None:
+    page = open_page("")
+    settle(page)
+    panel = page.get_by_test_id("stSidebar")
+    expect(panel).to_be_visible()
+    page.get_by_role("link", name="Learn", exact=True).click()
+    expect(page.locator(".st-key-card_bins")).to_be_visible()
+    settle(page)
+    expect(panel).to_be_hidden()
+    page.get_by_role("link", name="Reliability", exact=True).click()
+    expect(panel).to_be_visible()

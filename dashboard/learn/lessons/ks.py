@@ -27,7 +27,7 @@ SHARES = tuple(range(5, 101, 5))
 N_DRAWS = 50
 """Draws of so few rows, to compare with."""
 
-HEIGHT = 330
+HEIGHT = 318
 
 WINDOW = 0.2
 """Share of the rows over which the slope is taken."""
@@ -354,8 +354,8 @@ LESSON = Lesson(
     minutes=7,
     title="Adding up instead of binning",
     question=f"{FEW} other predictions of the same network, **ten each** with scores of"
-    " 40\u201350%, 50\u201360% and so on, lowest score first. One total adds up the scores, another"
-    " counts the correct predictions. Where are the two totals **farthest apart**?",
+    " 40\u201350%, 50\u201360% and so on, lowest score first. One total adds up scores, one counts"
+    " correct predictions. Where are the two totals **farthest apart**?",
     guess=ChoiceGuess(
         {
             "lowest": "At the lowest scores",

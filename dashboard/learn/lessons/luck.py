@@ -57,7 +57,7 @@ CAREFUL = 0.8
 N_BINS = 15
 """Of the ECE."""
 
-HEIGHT = 396
+HEIGHT = 384
 
 POINTS = 120
 """Most points of a line in a picture so small."""
