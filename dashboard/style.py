@@ -17,7 +17,9 @@ _RULES = """
 [data-testid="stSidebarContent"]:not(:has([data-testid="stSidebarNav"]))
   [data-testid="stSidebarHeader"] { margin-bottom: -3.5rem; }
 /* Pages that teach put nothing there; one that was open before would stay, empty. */
-[data-testid="stSidebar"]:not(:has([data-testid="stSidebarNav"], [data-testid="stElementContainer"])) {
+[data-testid="stSidebar"]:not(
+  :has([data-testid="stSidebarNav"], [data-testid="stElementContainer"])
+) {
   display: none;
 }
 [data-testid="stSidebar"] [data-variant="segmented_control"] { padding-inline: 0.4rem; }

@@ -169,7 +169,8 @@ def diagram(network: Tempered, palette: Palette, title: str) -> Picture:
     return Picture(
         "diagram",
         figure,
-        f"Above: mean score of all (dot), {score}, and accuracy (diamond), {correct}. Bars: observed"
+        f"Above: mean score of all (dot), {score}, and accuracy (diamond), {correct}. Bars:"
+        " observed"
         " frequency of each bin. Dots: its mean score.",
     )
 

@@ -219,6 +219,8 @@ def test_the_plan_opens_lessons_and_holds_acting_on_a_score() -> None:
     assert "acting" in keys
     (first,) = [step for step in plan.PLAN if step.lesson == "eighty"]
     assert first.address == "learn?lesson=eighty&seat=ask"  # each draws for oneself
+    (rows_of_their_own,) = [step for step in plan.PLAN if "Five students call out" in step.do]
+    assert rows_of_their_own.address == "learn?lesson=bins&seat=ask"
     assert "72 to 88 in 96.7% of groups" in first.say
     # Two of the first three rows of the bin are correct: Wilson's interval by hand.
     n, share, z = 3, 2 / 3, 1.959964
