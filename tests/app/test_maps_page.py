@@ -228,7 +228,7 @@ def test_the_numbers_of_a_spline_say_their_sign_and_curves_their_shape() -> None
     page = open_page("maps", method="spline")
     assert not page.exception
     said = " ".join(bodies(page))
-    assert "minus cumulative score, so below 0 where scores are too high" in said
+    assert "minus cumulative score, which falls where scores are too high" in said
     assert "Platt scaling: a straight line on the log-odds" in said
     assert ": steps, never falling." in said
     other = " ".join(bodies(open_page("maps", method="spline", spline_fit_to="hits")))

@@ -392,7 +392,7 @@ def sign_of_knots(fitted: Fitted, fit_to: object) -> str:
     if fit_to == "hits":
         return "Values: cumulative outcomes."
     return (
-        "Values: cumulative outcomes minus cumulative score, so below 0 where scores are too high;"
+        "Values: cumulative outcomes minus cumulative score, which falls where scores are too high;"
         " the gap on the page Cumulative has the opposite sign."
     )
 
