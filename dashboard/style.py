@@ -16,6 +16,12 @@ _RULES = """
 /* Unless pages are listed there, which would lie over its button. */
 [data-testid="stSidebarContent"]:not(:has([data-testid="stSidebarNav"]))
   [data-testid="stSidebarHeader"] { margin-bottom: -3.5rem; }
+/* Pages that teach put nothing there; one that was open before would stay, empty. */
+[data-testid="stSidebar"]:not(
+  :has([data-testid="stSidebarNav"], [data-testid="stElementContainer"])
+) {
+  display: none;
+}
 [data-testid="stSidebar"] [data-variant="segmented_control"] { padding-inline: 0.4rem; }
 /* A width that is no whole number of pixels makes Streamlit draw a graph twice. */
 [data-testid="stFullScreenFrame"] { width: round(down, 100%, 1px); }

@@ -45,8 +45,9 @@ CAPTIONS: dict[Diagram, Callable[..., str]] = {
 
 
 def diagrams_of(scene: Scene, diagram: Diagram = "bins") -> Pictures:
-    """Draw the reliability diagram of each side of one set."""
+    """Draw the reliability diagram of each side of one set; of one where there is no other."""
     before, after = scene.evaluated.before, scene.evaluated.after
+    one_sided = after is before
     write = partial(_title, event=scene.event_words)
 
     def picture(name: str, side: Side, beside: Side) -> Picture:
@@ -55,10 +56,14 @@ def diagrams_of(scene: Scene, diagram: Diagram = "bins") -> Pictures:
             "diagrams", key, lambda: reliability_diagram(side, beside, scene.palette, diagram)
         )
         caption = CAPTIONS[diagram](side, expert=scene.expert)
-        return Picture(f"{name.lower()} reliability", caption, drawn, Titles(name, write))
+        return Picture(
+            f"{name.lower()} reliability", caption, drawn, Titles("" if one_sided else name, write)
+        )
 
-    sides = picture("Before", before, after), picture("After", after, before)
-    return Pictures("reliability", sides)
+    first = picture("Before", before, after)
+    return Pictures(
+        "reliability", (first,) if one_sided else (first, picture("After", after, before))
+    )
 
 
 def _title(title: str, event: EventWords) -> str:

@@ -13,6 +13,7 @@ from calibcore.decisions import at_cutoff, cutoff_of_costs
 from calibcore.events import OneClass, TopR, WithinTopR
 from calibcore.metrics import ece, event_brier, event_nll, observed_expected_ratio
 from calibcore.probabilities import softmax
+from calibcore.selective import risk_coverage
 from calibcore.synthetic import LogOddsCurve
 from calibcore.synthetic.world import at_other_odds
 from calibcore.validation import Floats
@@ -45,7 +46,7 @@ def exercises(seed: int) -> tuple[Exercise, ...]:
     """
     kinds = (
         _people, _bins, _totals, _ratio, _slope, _temperature, _useful, _events, _groups,
-        _prevalence, _cutoff, _benefit,
+        _prevalence, _cutoff, _benefit, _abstaining,
     )  # fmt: skip
     return tuple(_drawn(make, seed) for make in kinds)
 
@@ -64,9 +65,9 @@ def _rows(rng: np.random.Generator, n: int = 10) -> EventScores:
             return EventScores(scores, hits)
 
 
-def _table(rows: EventScores) -> tuple[Row, ...]:
+def _table(rows: EventScores, digits: int = 2) -> tuple[Row, ...]:
     pairs = zip(rows.scores, rows.hits, strict=True)
-    return (("Score", "Outcome"), *((f"{s:.2f}", str(int(h))) for s, h in pairs))
+    return (("Score", "Outcome"), *((f"{s:.{digits}f}", str(int(h))) for s, h in pairs))
 
 
 def _people(rng: np.random.Generator) -> Exercise:
@@ -164,12 +165,26 @@ def _slope(rng: np.random.Generator) -> Exercise:
         "large",
         f"In a hospital, log-odds of the true risk = {_plain(shift)} + {slope:g} \u00d7 log-odds of"
         " the score (natural logarithms). Which true risks belong to scores of 0.10, 0.50 and"
-        " 0.90? Are the scores too extreme?",
+        " 0.90? Are the scores too extreme? And at 0.50, too high or too low?",
         (),
         (
             f"Score \u2192 true risk: {pairs}.",
-            f"The slope is {'below' if slope < 1 else 'above'} 1: the scores are {kind}.",
+            (
+                f"The slope is {'below' if slope < 1 else 'above'} 1: the scores are {kind}."
+                f" {_at_half(shift, float(true[1]))}"
+            ),
         ),
+    )
+
+
+def _at_half(shift: float, true: float) -> str:
+    """Say what a shift does to a score of one half, whose log-odds are 0, whatever the slope."""
+    if not shift:
+        return "The shift is 0: a score of 0.50 is right."
+    way = ("lowers", "high") if shift < 0 else ("raises", "low")
+    return (
+        f"The shift {way[0]} all true risks: at a score of 0.50 it is {true:.3f}, so this score is"
+        f" too {way[1]}, too."
     )
 
 
@@ -214,6 +229,29 @@ def _benefit(rng: np.random.Generator) -> Exercise:
             (
                 f"Net benefit = ({at.right} \u2212 {at.in_vain} \u00d7 {weight:.4f}) / {n} ="
                 f" {_plain(round(at.net_benefit, 3))}; all: {_plain(round(everybody, 3))}; none: 0."
+            ),
+        ),
+    )
+
+
+def _abstaining(rng: np.random.Generator) -> Exercise:
+    rows = _rows(rng)
+    scores = np.round((1 + rows.scores) / 2, 3)  # of two classes, the top one has 0.5 or more
+    kept = int(rng.choice([4, 5, 6]))
+    curve, n = risk_coverage(EventScores(scores, rows.hits)), rows.n_samples
+    place = int(np.count_nonzero(curve.score >= scores[-kept])) - 1
+    accuracy, every = float(curve.accuracy[place]), float(curve.accuracy[-1])
+    return Exercise(
+        "acting",
+        "A model's top predictions, with outcome 1 where they are correct. It abstains where its"
+        f" score is below {scores[-kept]:.3f}: a person decides there. Of how many rows is a"
+        " prediction kept (coverage)? How many of these are correct, and of all?",
+        _table(EventScores(scores, rows.hits), digits=3),
+        (
+            f"Kept: {kept} of {n}, a coverage of {100 * curve.coverage[place]:.0f}%.",
+            (
+                f"Correct: {kept * accuracy:.0f} of {kept} kept, {accuracy:.3f}; of all,"
+                f" {n * every:.0f} of {n}, {every:.3f}."
             ),
         ),
     )

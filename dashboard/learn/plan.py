@@ -1,4 +1,4 @@
-"""A plan of 50 minutes with a class: what to ask, to do and to say; figures are computed."""
+"""A plan of 45 minutes with a class: what to ask, to do and to say; figures are computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -77,13 +77,14 @@ PLAN: tuple[Step, ...] = (
     Step(
         5,
         "What is the ECE of the same 100 rows with 100 bins?",
-        "Guess, show the answer. Then each draws other rows (D), and reads below the"
-        " picture what 5 and 100 bins show. Five students call out theirs.",
+        "All type the same seat number again. Guess, show the answer: each has rows of their own,"
+        " and reads below the picture what 5 and 100 bins show. Five students call out theirs.",
         "The same rows, two rulers. An ECE needs its bins, its rows, and what luck would show.",
         "bins",
+        {"seat": "ask"},
     ),
     Step(
-        7,
+        6,
         "One total adds up scores, one counts correct predictions. Where are they farthest apart?",
         "Guess, show the answer. Play the 60 rows; then all 10,000.",
         "The gap grows while scores are too high. Its widest point is the KS error; it has luck,"
@@ -106,23 +107,23 @@ PLAN: tuple[Step, ...] = (
         "confident",
     ),
     Step(
-        4,
+        3,
         "Base rate, network, or the one who exaggerates: whose ECE is lowest?",
         "Guess, show the answer. Ask aloud: whom would you hire? Hands. Then the slider.",
         "The base rate is calibrated and of no use. Proper scores count both.",
         "useful",
     ),
     Step(
-        6,
+        5,
         "A missed patient costs 9 times an unnecessary visit. Above which risk should one visit?",
         "Guess; then costs of 1 and of 19, before and after calibration.",
         "Costs give the cut-off: 1 / (1 + 9) = 10%. It holds only if the risks are calibrated.",
         "acting",
     ),
     Step(
-        4,
+        2,
         "What do you know now that you did not at the beginning?",
-        "One sentence each from three students. Spare time.",
+        "One sentence each from two students.",
         "Homework: the lessons at the end of this plan.",
     ),
 )

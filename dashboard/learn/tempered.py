@@ -138,36 +138,40 @@ HEAD = ("T", "Mean score", "Accuracy", "KS error", f"ECE ({N_BINS} bins)", "NLL"
 
 
 def diagram(network: Tempered, palette: Palette, title: str) -> Picture:
-    """Draw the reliability diagram, with mean score and accuracy as lines that cross."""
+    """Draw the reliability diagram, and above it mean score and accuracy on one axis."""
     score, correct = (percent(v, network.n_rows) for v in (network.mean_score, network.accuracy))
-    icon, large = network.finding.icon, {"size": 17, "color": palette.text}
-    figure = pictures.by_score(
+    ends = [network.mean_score, network.accuracy]
+    whole = [
+        pictures.line(ends, [0, 0], palette.neutral, width=8),
+        pictures.dots(ends[:1], [0], palette.score, size=17, cliponaxis=False),
+        pictures.dots(
+            ends[1:], [0], palette.frequency, size=11, symbol="diamond", cliponaxis=False
+        ),
+    ]
+    figure = pictures.picture(
         title,
         [
             *pictures.bin_bars(network.binned.bins, palette, LEAST),
-            pictures.line([0, 1], [network.accuracy] * 2, palette.frequency, dash="dash"),
-            pictures.line([network.mean_score] * 2, [0, 1], palette.score),
+            *({**one, "yaxis": "y2"} for one in whole),
         ],
+        x={**pictures.percent_axis("Score"), "anchor": "y"},
+        y={**pictures.percent_axis("Observed frequency"), "domain": [0, 0.82]},
+        yaxis2={**pictures.no_axis(-1, 1), "domain": [0.86, 1]},
         names=[
             pictures.boxed(
-                f"mean score {score}",
-                network.mean_score - 0.015, 0.03, palette.score, palette, xanchor="right",
-            ),
-            pictures.boxed(
-                f"accuracy {correct}",
-                0.01, network.accuracy - 0.02, palette.frequency, palette, yanchor="top",
-            ),
-            pictures.boxed(
-                f"{icon} {_word(network)}",
-                0.01, network.accuracy - 0.15, palette.text, palette, font=large, yanchor="top",
-            ),
+                f"<span style='color:{palette.score}'>\u25cf mean score {score}</span><br>"
+                f"<span style='color:{palette.frequency}'>\u25c6 accuracy {correct}</span><br>"
+                f"<b>{network.finding.icon} {_word(network)}</b>",
+                0.01, 0.98, palette.text, palette, yanchor="top", align="left",
+            )
         ],
     )  # fmt: skip
     return Picture(
         "diagram",
         figure,
-        f"Bars: observed frequency of each bin. Dots: its mean score. Solid line: mean score of"
-        f" all, {score}. Dashed line: accuracy, {correct}.",
+        f"Above: mean score of all (dot), {score}, and accuracy (diamond), {correct}. Bars:"
+        " observed"
+        " frequency of each bin. Dots: its mean score.",
     )
 
 

@@ -35,6 +35,10 @@ GLOSSARY = {
     " one group, or of one range of its scores, at a time, as long as rows left out of the fit"
     " confirm it.",
     "fractile": "Share of the rows with this score or a lower one (percentile of rows).",
+    "net_benefit": "Events flagged, less false alarms times the odds of the cut-off, cut-off / (1"
+    " \u2212 cut-off); per row, or per 100. Flagging none: 0 (Vickers 2006; page Decisions).",
+    "abstaining": "Leaving to a person the predictions whose score is below a threshold. Coverage:"
+    " the share that is kept (page Decisions, for predictions).",
 }
 
 """One-sentence definitions, by the key of the measure or term."""
@@ -62,6 +66,8 @@ TERMS = {
     "decision": "Predicted class",
     "by_group": "Calibration by group",
     "multicalibration": "Multicalibration",
+    "net_benefit": "Net benefit",
+    "abstaining": "Abstaining",
 }
 """What terms of the glossary are called where they are listed."""
 

@@ -22,6 +22,7 @@ NLL = (
     f" {-math.log(0.8):.2f}, 1% costs {-math.log(0.01):.1f}."
 )
 """Its definition, in every lesson that speaks of it."""
+LOGITS = "one number per class, of any size; softmax makes them scores that add up to 100%."
 SLIDES = "Pictures for slides"
 NUMBERS = "The picture in numbers"
 COMPUTED = "How this is computed"
@@ -92,7 +93,7 @@ def unusable(names: Sequence[str]) -> str:
     return f"Not understood in this link: {', '.join(names)}. The usual values are used instead."
 
 
-LINK, EXERCISES, PLAN, IN_CLASS = "A link", "Exercises", "Plan of 50 minutes", "In class"
+LINK, EXERCISES, PLAN, IN_CLASS = "A link", "Exercises", "Plan of 45 minutes", "In class"
 PARTS = {"plan": PLAN, "link": LINK, "exercises": EXERCISES, "class": IN_CLASS}
 """Parts of the page for teachers, by their words in its address."""
 
@@ -130,8 +131,8 @@ SHEET = "Calibration: exercises"
 SOLUTIONS = "Solutions"
 SOLUTION = "Solution"
 EXERCISES_INTRO = (
-    "For pencil and paper. The seed draws the data; every solution is computed by the functions of"
-    " the dashboard."
+    "For pencil and paper. The seed draws the data, and the address of this page holds it: a link"
+    " hands out the same exercises. Every solution is computed by the functions of the dashboard."
 )
 SAVE = "Save to print (HTML)"
 SAVE_WITHOUT = "Save without solutions"

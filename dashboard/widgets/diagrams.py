@@ -33,7 +33,8 @@ DIAGRAMS: dict[Diagram, str] = {
 
 def show_diagrams(scene: Scene, diagram: Diagram = "bins", *, clickable: bool = False) -> None:
     """Show the diagram of each side; a click on a bin may choose the rows that are listed."""
-    for place, one in zip(two_sides("diagram"), diagrams_of(scene, diagram).pictures, strict=True):
+    # Where there is one alone, the other place stays empty.
+    for place, one in zip(two_sides("diagram"), diagrams_of(scene, diagram).pictures, strict=False):
         with place:
             click = None
             if clickable and diagram in {"bins", "plot"}:

@@ -6,6 +6,7 @@ import streamlit as st
 from plotly import graph_objects as go
 from streamlit.delta_generator import DeltaGenerator
 
+from calibcore.evaluation import SetResult
 from dashboard import style
 from dashboard.figures import Mark
 from dashboard.figures.drawing import title_of
@@ -78,8 +79,13 @@ def _config(what: str) -> dict[str, object]:
     }
 
 
-def choose_side_on_phones() -> None:
-    """Show one side at a time, with a switch, where the page is as narrow as a phone."""
+def choose_side_on_phones(evaluated: SetResult) -> None:
+    """Show one side at a time, with a switch, where the page is as narrow as a phone.
+
+    ``evaluated``: what the page shows; without a calibrator it has one side alone.
+    """
+    if evaluated.after is evaluated.before:
+        return
     with st.container(key="phone_switch"):
         side = st.segmented_control(
             "Show", ["Before", "After"], default="Before", required=True, key="side",

@@ -46,7 +46,7 @@ TEACHING = ("learn", "laboratory", "you", "glossary", "teachers")
 
 
 def show_teaching(current: str) -> None:
-    """Show the ways between the pages that teach.
+    """Show the ways between the pages that teach, and to the exercises.
 
     ``current``: address of the page that shows them.
     """
@@ -58,3 +58,4 @@ def show_teaching(current: str) -> None:
                 st.markdown(f"**{label}**", width="content")
             else:
                 st.page_link(pages[address], label=label)
+        show_page("teachers", EXERCISES, part="exercises")

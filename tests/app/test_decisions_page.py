@@ -19,6 +19,7 @@ from calibcore.reliability import binomial_interval
 from calibcore.selective import risk_coverage
 from calibcore.splits import cross_split
 from dashboard.views.decisions import words
+from dashboard.views.decisions.document import usual_cutoff
 from tests.app.pages import bodies, charts, html_of, open_page, open_upload
 from tests.hospital import WARDS, Discharges, discharges
 from tests.readers import files
@@ -76,6 +77,14 @@ def test_counts_are_those_of_the_rows(export: Discharges) -> None:
     ]
     assert f"{after.called:,} of 7,400 rows" in head
     assert f"{after.missed:,} of {after.n_events:,} events are missed" in head
+
+
+def test_a_cut_off_that_costs_give_is_not_one_that_nobody_chose(export: Discharges) -> None:
+    often = usual_cutoff(sides(export)[0])
+    note = words.usual_sentence(often / 100)
+    by_costs = {"cutoff_by": "costs", "cost_alarm": str(often), "cost_miss": str(100 - often)}
+    assert note in " ".join(bodies(opened(export)))
+    assert note not in " ".join(bodies(opened(export, **by_costs)))
 
 
 def test_costs_lead_to_a_cut_off(export: Discharges) -> None:

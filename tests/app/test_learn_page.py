@@ -4,9 +4,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.learn import plan
+from dashboard.learn.exercises import exercises
 from dashboard.learn.lesson import MOST_DRAWS, Lesson, NumberGuess, start_of
 from dashboard.learn.lessons import CHAPTERS, LESSONS, find, luck
 from dashboard.texts import learn as words
+from dashboard.texts.numbers import escape_markdown
 from tests.app.pages import open_page
 
 each_kind = pytest.mark.parametrize(
@@ -176,6 +178,28 @@ def test_each_seat_has_draws_of_its_own() -> None:
     assert page.query_params["seat"] == "ask-17"
     assert shown(page) == shown(open_lesson(lesson="bins", answers="shown", seat="17"))
     assert shown(page) == shown(open_lesson(lesson="bins", answers="shown", seat="ask-17"))
+
+
+def test_a_seat_that_was_typed_holds_for_the_next_link_that_asks_for_one() -> None:
+    page = open_lesson(lesson="eighty", seat="ask")
+    page.number_input(key="learn_seat").set_value(17).run()
+    page.query_params.clear()
+    page.query_params["lesson"], page.query_params["seat"] = "bins", "ask"
+    page.run()
+    assert page.number_input(key="learn_seat").value == 17
+    assert page.query_params["seat"] == "ask-17"
+    assert page.get("plotly_chart")
+
+
+def test_exercises_are_handed_out_by_a_link() -> None:
+    page = open_page("teachers", part="exercises", seed="41")
+    assert not page.exception
+    assert page.number_input(key="exercises_seed").value == 41
+    page.number_input(key="exercises_seed").set_value(42).run()
+    assert page.query_params["seed"] == "42"
+    assert page.query_params["part"] == "exercises"
+    (first, *_) = exercises(42)
+    assert escape_markdown(first.task) in " ".join(one.value for one in page.markdown)
 
 
 def test_parts_are_left_out_by_the_link() -> None:

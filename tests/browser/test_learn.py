@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, result_of
+from dashboard.learn.laboratory import PRESETS, Chosen, chosen_of, preset_of, result_of
 from dashboard.learn.lesson import Lesson, Steps, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.texts import laboratory as lab
@@ -147,6 +147,11 @@ def test_question_picture_and_takeaway_are_on_the_first_screen(
         assert held is not None, lesson.key
         assert held["y"] + held["height"] <= height, lesson.key
         assert lowest_picture(page) <= height, lesson.key
+        if lesson.key in {"ks", "luck"} and width > 1400:  # the longest ones
+            last = page.get_by_text(list(lesson.check.answers.values())[-1], exact=True)
+            answer = last.last.bounding_box()
+            assert answer is not None
+            assert answer["y"] + answer["height"] <= height, lesson.key
         turn_over(page, lesson)
 
 
@@ -255,3 +260,42 @@ def test_a_click_moves_a_handle_of_the_curve_drawn_by_hand(open_page: OpenPage) 
     )
     page.mouse.click(*place)
     page.wait_for_url(re.compile(r"0-5-12-60-35"))
+
+
+def test_a_model_to_begin_with_moves_the_sliders_and_is_kept(open_page: OpenPage) -> None:
+    page = open_page("laboratory")
+    settle(page)
+    slope = page.get_by_role("slider", name=re.compile("^Slope"))
+    for name in ("calibrated", "too_high"):
+        page.get_by_role("combobox", name=re.compile(f"{lab.PRESET}$")).click()
+        page.get_by_role("option", name=lab.PRESETS[name], exact=True).click()
+        settle(page)
+        expect(slope).to_have_value("1")
+        click(page.get_by_role("button", name=re.compile(f"{lab.DRAW}")))
+        settle(page)
+        drawn = chosen_of(page.url.partition("model=")[2])
+        assert drawn is not None
+        assert preset_of(drawn) == name
+    shift = page.get_by_role("slider", name=re.compile("^Shift"))
+    shift.focus()
+    shift.press("ArrowRight")
+    settle(page)
+    moved = chosen_of(page.url.partition("model=")[2])
+    assert moved is not None
+    assert (moved.slope, moved.shift) == (100, PRESETS["too_high"].shift + 1)
+    expect(page.get_by_role("combobox", name=re.compile(f"{lab.PRESET}$"))).to_have_value("")
+
+
+def test_lessons_have_the_whole_width_where_a_page_with_a_panel_was_before(
+    open_page: OpenPage,
+) -> None:
+    page = open_page("")
+    settle(page)
+    panel = page.get_by_test_id("stSidebar")
+    expect(panel).to_be_visible()
+    page.get_by_role("link", name="Learn", exact=True).click()
+    expect(page.locator(".st-key-card_bins")).to_be_visible()
+    settle(page)
+    expect(panel).to_be_hidden()
+    page.get_by_role("link", name="Reliability", exact=True).click()
+    expect(panel).to_be_visible()

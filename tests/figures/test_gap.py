@@ -60,12 +60,12 @@ def test_the_caption_tells_its_end_and_whether_it_leaves_the_band() -> None:
     for expert in (False, True):
         assert "leaves" in gap_caption(off, expert=expert)
         assert "+25.0" in gap_caption(off, expert=expert)
-        assert "scores are too high throughout, the KS error, 25.0%, equals" in gap_caption(
+        assert "scores are too high in total, the KS error, 25.0%, equals" in gap_caption(
             off, expert=expert
         )
     low = side_of([0.5] * 400, [0, 1, 1, 1] * 100)
     assert (
-        "scores are too low throughout, the KS error, 25.0%, equals the overall gap (Gupta"
+        "scores are too low in total, the KS error, 25.0%, equals the overall gap (Gupta"
         in gap_caption(low)
     )
     both = side_of([0.3] * 400 + [0.7] * 400, [1, 0, 1, 0] * 100 + [1, 0, 0, 0] * 100)

@@ -184,6 +184,8 @@ def test_the_sentence_and_what_is_added_up() -> None:
     assert said.note.startswith("Why 10%: at that risk, 9 visits are unnecessary for each one that")
     best = [f"{100 * one.best:.2g}%" for one in (here.before, here.after)]
     assert f"at a cut-off of {best[0]} before, as" in said.note
+    benefit = [(one.at.right - one.at.in_vain / 9) / 5 for one in (here.before, here.after)]
+    assert f"{benefit[0]:.0f} before calibration, {benefit[1]:.0f} after" in said.note
     assert said.note.endswith(f"of {best[1]} after: not exactly 10%, by luck of these patients.")
 
 

@@ -124,6 +124,9 @@ def test_the_true_risks_by_slope(seed: int) -> None:
         odds = math.exp(shift) * (float(score) / (1 - float(score))) ** slope
         assert float(true) == pytest.approx(odds / (1 + odds), abs=5.1e-4)
     assert ("too extreme" in one.solution[1]) == (slope < 1)
+    half = math.exp(shift) / (1 + math.exp(shift))
+    words = {-1: f"{half:.3f}, so this score is too high", 0: "0.50 is right", 1: "too low, too"}
+    assert words[(shift > 0) - (shift < 0)] in one.solution[1]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -145,6 +148,19 @@ def test_the_net_benefit(seed: int) -> None:
     found = re.findall(r"/ 10 = (\S+); all: (\S+);", one.solution[1])[0]
     written = [float(x.replace("\u2212", "-")) for x in found]
     assert written == pytest.approx([treated, sum(worth)], abs=5.1e-4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_kept_where_a_model_abstains(seed: int) -> None:
+    one = [one for one in exercises(seed) if one.lesson == "acting"][2]
+    threshold = float(re.findall(r"below (\d\.\d{3}):", one.task)[0])
+    kept = [outcome for score, outcome in rows(one) if score >= threshold]
+    every = [outcome for _, outcome in rows(one)]
+    assert one.solution[0] == f"Kept: {len(kept)} of 10, a coverage of {10 * len(kept)}%."
+    assert one.solution[1] == (
+        f"Correct: {sum(kept)} of {len(kept)} kept, {sum(kept) / len(kept):.3f};"
+        f" of all, {sum(every)} of 10, {sum(every) / 10:.3f}."
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -187,8 +203,8 @@ def test_the_sheet_holds_every_exercise_and_asks_for_nothing() -> None:
 
 
 def test_the_plan_lasts_as_long_as_a_lesson() -> None:
-    assert plan.minutes() == 50
-    assert plan.starts()[-1] + plan.PLAN[-1].minutes == 50
+    assert plan.minutes() == 45
+    assert plan.starts()[-1] + plan.PLAN[-1].minutes == 45
     every = (*plan.PLAN, *plan.BIOSTATISTICS)
     assert all(step.ask and step.do and step.say for step in every)
     left_out = [step.minutes for step in plan.PLAN if step.lesson in plan.INSTEAD]
@@ -203,6 +219,8 @@ def test_the_plan_opens_lessons_and_holds_acting_on_a_score() -> None:
     assert "acting" in keys
     (first,) = [step for step in plan.PLAN if step.lesson == "eighty"]
     assert first.address == "learn?lesson=eighty&seat=ask"  # each draws for oneself
+    (rows_of_their_own,) = [step for step in plan.PLAN if "Five students call out" in step.do]
+    assert rows_of_their_own.address == "learn?lesson=bins&seat=ask"
     assert "72 to 88 in 96.7% of groups" in first.say
     # Two of the first three rows of the bin are correct: Wilson's interval by hand.
     n, share, z = 3, 2 / 3, 1.959964

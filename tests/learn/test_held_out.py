@@ -1,6 +1,8 @@
 """The lesson on held-out rows: its figures by slow code, and its point over many draws."""
 
 import math
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from calibcore.calibrators import IsotonicCalibration, TemperatureScaling
 from calibcore.events import TopR
 from calibcore.metrics import ece, ks_error
 from dashboard.learn import data
+from dashboard.learn.laboratory import PRESETS, drawn_of
 from dashboard.learn.lesson import start_of
 from dashboard.learn.lessons.held_out import (
     CALIBRATORS,
@@ -140,3 +143,21 @@ def test_before_the_answer_only_the_rows_of_the_fit_are_shown() -> None:
     ]
     assert fit.sentence.startswith(before.sentence)
     assert "other" not in before.sentence + "".join(p.text for p in before.pictures)
+
+
+def test_where_no_temperature_fits_steps_win() -> None:
+    said = show(start_of(LESSON, chosen={"rows": str(SIZES[-1])})).note
+    steps, scaled = (float(x) for x in re.findall(r"(0\.\d{3}) \(", said))
+    model = replace(PRESETS["wavy"], rows=SIZES[-1])
+    fit, other = (drawn_of(model, which) for which in (0, 1))
+    blocks = IsotonicCalibration().fit(fit.event.scores, fit.event.hits)
+    fitted = blocks.predict(other.event.scores).tolist()
+    by_hand = sum((s - h) ** 2 for s, h in zip(fitted, other.event.hits.tolist(), strict=True))
+    assert steps == pytest.approx(by_hand / SIZES[-1], abs=5.1e-4)
+    # The least Brier score that any one factor on the log-odds reaches is above it.
+    odds = np.log(other.event.scores / (1 - other.event.scores))
+    best = min(
+        float(((1 / (1 + np.exp(-factor * odds)) - other.event.hits) ** 2).mean())
+        for factor in np.linspace(0.05, 3, 60)
+    )
+    assert steps < best <= scaled + 5.1e-4

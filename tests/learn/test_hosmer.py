@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dashboard.learn.laboratory import chosen_of
 from dashboard.learn.lesson import Shown, start_of
 from dashboard.learn.lessons.hosmer import (
     BETWEEN,
@@ -109,3 +110,18 @@ def test_the_answer_is_of_the_question_whatever_is_shown() -> None:
     assert {shown(rows).answer for rows in ("200", QUESTION_ROWS)} == {
         f"in {100 * share:.0f}% of samples"
     }
+
+
+def test_the_link_opens_a_model_as_far_off_or_calibrated() -> None:
+    links = {word: LESSON.link(start_of(LESSON, chosen={"model": word})) for word in MODELS}
+    off, right = (chosen_of(str(links[word].query["model"])) for word in ("off", "right"))
+    assert off is not None
+    assert right is not None
+    true = off.model.truth()
+    odds = [math.log(p / (1 - p)) for p in (float(true.scores[0]), float(true.frequency[0]))]
+    assert odds[0] - odds[1] == pytest.approx(0.1)
+    assert float((true.scores - true.frequency).mean()) == pytest.approx(
+        find("off", int(QUESTION_ROWS)).distance, abs=0.002
+    )
+    assert right.model.truth().mean_distance == pytest.approx(0, abs=1e-9)
+    assert links["clustered"].query == {"data": "file"}

@@ -82,12 +82,15 @@ def test_what_is_said_of_false_alarms_is_that_of_slow_draws(n_rows: int) -> None
     assert found.alarms == pytest.approx(np.mean(n_alarms), abs=0.015)
     assert f"of luck alone: {100 * found.alarms:.0f}%" in shown.sentence
     assert f"where {100 - 100 * found.alarms:.0f}% of pictures of luck" in shown.pictures[0].text
-    assert ("p-values are too large" in shown.note) == (found.alarms < 0.04)
+    assert ("the test rejects too seldom" in shown.note) == (found.alarms < 0.04)
 
 
 def test_the_line_of_the_network_goes_as_is_said() -> None:
     assert luck.draw(state(10_000)).network.gap[-1] < 0
-    assert "too low, so its line falls" in luck.show(state(100)).sentence
+    few, many = (luck.show(state(n_rows)).sentence for n_rows in (100, 10_000))
+    assert luck.draw(state(100)).network.ks_p_value > 0.05
+    assert "With 10,000 rows its line falls; here this cannot be seen." in few
+    assert "too low, so its line falls" in many
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -217,13 +217,25 @@ def _note(result: Result, *, both: bool) -> str:
         " much as one missed patient."
     )
     if not both:
-        return why
+        return f"{why} {_benefit(result)}"
     first, second = (_rounded(one.best) for one in (result.before, result.after))
     by_luck = "" if second == cutoff else f": not exactly {cutoff}, by luck of these patients"
     return (
-        f"{why} The least cost of these patients is {_number(result.before.least)} before and"
+        f"{why} {_benefit(result)} The least cost of these patients is"
+        f" {_number(result.before.least)} before and"
         f" after, as calibration keeps their order. It is at a cut-off of {first} before, as the"
         f" risks are too high, and of {second} after{by_luck}."
+    )
+
+
+def _benefit(result: Result) -> str:
+    """Say what the net benefit is, at the cut-off that the costs give."""
+    part = "" if result.ratio == 1 else f", each counted as 1/{result.ratio}"
+    before, after = (_number(PER * one.at.net_benefit) for one in (result.before, result.after))
+    return (
+        f"Net benefit: needed visits minus unnecessary ones{part}; per {PER:,} patients {before}"
+        f" before calibration, {after} after, 0 if nobody is visited. What costs least has the"
+        " highest net benefit."
     )
 
 

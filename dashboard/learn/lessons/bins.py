@@ -1,5 +1,7 @@
 """Why bins mislead: the ECE depends on how many there are, and is not 0 for a calibrated model."""
 
+from functools import cache
+
 import numpy as np
 
 from calibcore.binning import Binning, BinTable, bin_tally
@@ -83,7 +85,7 @@ def show(state: State) -> Shown:
         f" would still show an ECE of about {percent(result.perfect[place], N_ROWS)} with {chosen}"
         f" bins, and a KS error of about {percent(result.perfect_ks, N_ROWS)}.",
         answer=f"{last}, of these rows",
-        note=_unusual(result),
+        note=f"{_unusual(result)} {_of_all(COUNTS[place])}".strip(),
         numbers=tuple(rows),
     )
 
@@ -92,6 +94,22 @@ def _unusual(result: Result) -> str:
     """Say it where a draw does not show what most show."""
     shows = result.ece[-1] > result.ece[COUNTS.index(5)]
     return "" if shows else "With this draw, more bins do not give a larger ECE. Draw again."
+
+
+@cache
+def _of_all(n_bins: int) -> str:
+    """Say what the ECE of all rows is in as many bins, and what luck alone makes of it."""
+    rows, rng = data.top_scores(), np.random.default_rng((n_bins, *KEY.encode()))
+    counted = tally(rows.scores, rows.hits)
+    alike = redrawn(rng, counted, counted.scores, N_DRAWS)
+    error, perfect = (
+        percent(float(np.median(ece_of(bin_tally(of, n_bins=n_bins)))), rows.n_samples)
+        for of in (counted, alike)
+    )
+    return (
+        f"An ECE depends on the number of rows, too: of all {rows.n_samples:,} rows, in {n_bins}"
+        f" equally wide bins, it is {error}, and {perfect} by luck alone if perfectly calibrated."
+    )
 
 
 def _diagram(table: BinTable, palette: Palette) -> Picture:
@@ -104,7 +122,8 @@ def _diagram(table: BinTable, palette: Palette) -> Picture:
         "diagram",
         figure,
         f"{int(filled.sum())} of {table.counts.size} bins hold rows, the fullest"
-        f" {int(table.counts.max())} of {N_ROWS}. Bars: observed frequency. Dots: mean score.",
+        f" {int(table.counts.max())} of {N_ROWS}. Bars: observed frequency. Dots: mean score. A dot"
+        " without a bar: 0%. No dot: no rows.",
     )
 
 

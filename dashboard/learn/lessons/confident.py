@@ -171,7 +171,7 @@ LESSON = Lesson(
         ),
     ),
     show=show,
-    takeaway="Overconfident: scores above the accuracy; underconfident: below it. A temperature"
+    takeaway="Overconfident: mean score above the accuracy; underconfident: below it. A temperature"
     " moves the scores and leaves every prediction as it is.",
     check=Check(
         "A network is underconfident. Which temperature corrects it?",
@@ -192,6 +192,7 @@ LESSON = Lesson(
             "by_hand": "temperature",
             "hand_t": state.chosen["temperature"],
         },
+        "NLL, entropy and ECE by temperature, in the dashboard",
     ),
     computed="The outputs of each row are divided by T, and become scores that add up to 100%."
     " Scores at T: softmax of outputs / T, Guo 2017, section 4.2; T is fitted on the 5,000"
@@ -205,5 +206,6 @@ LESSON = Lesson(
         "NLL": words.NLL,
         "Accuracy": "the share of predictions that are correct.",
         "Temperature": "a number that divides all outputs (logits) before they become scores.",
+        "Logits": words.LOGITS,
     },
 )

@@ -259,8 +259,8 @@ def _diagram(result: Result, k: int, state: State) -> Picture:
     if state.guess is not None and k == QUESTION_BIN:
         guess, (low, high) = int(state.guess) / 100, _ends(k)
         traces.append(pictures.line([low, high], [guess] * 2, palette.text, dash="dot"))
-        place = {"xanchor": "left", "yanchor": "middle"}
-        names.append(pictures.boxed("guess", high + 0.003, guess, palette.text, palette, **place))
+        place = {"xanchor": "right", "yanchor": "bottom" if guess < 0.5 else "top"}
+        names.append(pictures.boxed("guess", high, guess, palette.text, palette, **place))
     figure = _picture(
         "Reliability diagram",
         traces,

@@ -15,7 +15,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.texts.numbers import of_100, percent
+from dashboard.texts.numbers import listing, of_100, percent
 
 KEY = "events"
 
@@ -205,16 +205,31 @@ def _note(word: str, calibrator: str) -> str:
         before, after = (measured(event_of("class"), one).curves.ks_error for one in CALIBRATORS)
         return (
             f"{many} of {p_values.size} classes are miscalibrated (adjusted for {p_values.size}"
-            f" tests). {_classes()[worst_class()]} is shown, the most miscalibrated one after"
+            f" tests). {_both_ways(calibrator, p_values)} {_classes()[worst_class()]} is shown,"
+            " the most miscalibrated one after"
             f" calibration: its KS error is {_percent(before)} before and {_percent(after)} after,"
             f" as the calibrator was fitted to all classes together. {how}"
         ).strip()
     if word == "second" and not calibrated:
         return (
             "The scores of a row add up to 100%: what the first has too much, others have too"
-            " little. Next, choose Calibrated, then One class."
+            f" little. {NEXT}"
         )
-    return how
+    return f"{how} {NEXT if not calibrated else 'Next, choose One class.'}".strip()
+
+
+NEXT = "Next, choose Calibrated, then One class."
+
+
+def _both_ways(calibrator: str, p_values: Floats) -> str:
+    """Name the miscalibrated classes by their mean gaps, which cancel in the top prediction."""
+    every = of_classes(calibrator)
+    off = [k for k in range(len(every)) if p_values[k] < LEVEL]
+    sides = (
+        (name, [_classes()[k] for k in off if sign * (every[k].score - every[k].frequency) > 0])
+        for name, sign in (("Too high on average", 1), ("Too low", -1))
+    )
+    return " ".join(f"{name}: {listing(classes)}." for name, classes in sides if classes)
 
 
 def _numbers(calibrator: str) -> tuple[tuple[str, ...], ...]:
@@ -333,7 +348,9 @@ LESSON = Lesson(
         },
         "cancel",
         "The top prediction is now of one class, now of another: scores too high for one and too"
-        " low for another cancel in it. Choose the event One class above.",
+        " low for another cancel in it. Choose the event One class above: the note below the"
+        " picture names the classes"
+        " with scores too high and those with scores too low.",
     ),
     link=lambda state: Link("reliability", _query(state)),
     computed="Each event turns every row into one score and one outcome, yes or no. `TopR`,"

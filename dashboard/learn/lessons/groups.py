@@ -116,7 +116,9 @@ def truth_of(word: str) -> tuple[Floats, tuple[Floats, Floats]]:
 
 
 def most_at(score: float) -> float:
-    """Return how far the frequency of one of two groups can be from a score that is right of both.
+    """Return how far the frequency of a group can be from a score that is right of both together.
+
+    Both have equally many rows at the score; of a group with few of them it can be farther.
 
     >>> most_at(0.3), round(most_at(0.9), 2)
     (0.3, 0.1)
@@ -127,8 +129,8 @@ def most_at(score: float) -> float:
 def most_possible(word: str) -> float:
     """Return the largest mean gap of a group while all rows stay calibrated.
 
-    Of two groups of one size, whose frequencies have the score s as their mean, neither is farther
-    from it than the smaller of s and 1 - s, as none is beyond 0 and 1.
+    Of two groups with equally many rows at a score s, whose frequencies have s as their mean,
+    neither is farther from it than the smaller of s and 1 - s, as none is beyond 0 and 1.
     """
     scores, _ = truth_of(word)
     return float(np.minimum(scores, 1 - scores).mean())
@@ -223,7 +225,7 @@ def _note(before: Parts, word: str, most: str) -> str:
     together, *groups = before
     possible = (
         f"Over all of these scores, a group could be off by up to {most} percentage points on"
-        " average."
+        " average; one with few of the rows at a score, by more."
     )
     if together.is_detected:
         luck = "With this draw, luck moves even all rows together off the diagonal. Draw again."
@@ -354,7 +356,8 @@ def _link(state: State) -> Link:
 LESSON = Lesson(
     key=KEY,
     title="Averages hide groups",
-    question=f"{N_ROWS:,} rows come from **two groups** of equal size, such as two hospitals."
+    question=f"{N_ROWS:,} rows come from **two groups**, such as two hospitals, with equally many"
+    " rows at every score."
     f" Together, their scores are calibrated: {EXAMPLE:.0%} of the rows with a **score of"
     f" {EXAMPLE:.0%}** have the event. How far from {EXAMPLE:.0%} can that share be **within a"
     " group, at most**?",
@@ -388,8 +391,8 @@ LESSON = Lesson(
     " groups adjusted for two (Holm), by `calibcore.subgroups.screen_slices`. Calibrators:"
     f" `PlattScaling` of all rows, and `ByGroup` with a penalty of {PENALTY:g}, fitted on"
     f" {N_ROWS:,} other rows; the page chooses the penalty by cross-validation. Intervals take the"
-    " calibrator as it is. The most that is possible: neither of two groups of equal size can be"
-    " farther from a score s than the smaller of s and 1 \u2212 s.",
+    " calibrator as it is. The most that is possible: neither of two groups with equally many"
+    " rows at a score s can be farther from it than the smaller of s and 1 \u2212 s.",
     draw=f"Draw {N_ROWS:,} other rows",
     terms={
         "Calibrated": "at each score, the event happens as often as the score says.",

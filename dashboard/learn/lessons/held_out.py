@@ -1,5 +1,6 @@
 """Fit here, evaluate there: why the rows of the fit say nothing about a calibrator."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -15,7 +16,9 @@ from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
+from dashboard.learn.laboratory import PRESETS, drawn_of
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.texts import learn as words
 from dashboard.texts.numbers import amount, of_100, percent
 
 KEY = "held_out"
@@ -163,7 +166,10 @@ def _sentence(result: Result, which: str, *, before: bool = False) -> str:
 def _note(result: Result, size: int) -> str:
     """Say where there is nothing to draw, and where few rows do not show what most draws do."""
     if size == SIZES[-1]:
-        return f"These are all {size:,} calibration rows, so a draw changes nothing here."
+        return (
+            f"These are all {size:,} calibration rows, so a draw changes nothing here."
+            f" {_where_steps_win(size)}"
+        )
     none, temperature, isotonic = result.briers("other")
     usual = _often(size, isotonic)
     if size > FEW or temperature < none < isotonic:
@@ -171,6 +177,28 @@ def _note(result: Result, size: int) -> str:
     if temperature < isotonic <= none:
         return f"With this draw, isotonic regression is no worse than uncalibrated. {usual}"
     return f"With this draw it does not show. Draw again. {usual}"
+
+
+@cache
+def _where_steps_win(size: int) -> str:
+    """Compare the same calibrators on rows of a model that no temperature corrects."""
+    fit, other = (drawn_of(replace(PRESETS["wavy"], rows=size), which) for which in (0, 1))
+    temperature = TemperatureScaling().fit(fit.rows.logits, fit.rows.labels)
+    isotonic = IsotonicCalibration().fit(fit.event.scores, fit.event.hits)
+    scaled, steps = (
+        event_brier(scores, other.event.hits)
+        for scores in (
+            temperature.predict_proba(other.rows.logits)[:, 1],
+            isotonic.predict(other.event.scores),
+        )
+    )
+    return (
+        "Temperature scaling wins even so, as one number is all that this network needs. Where no"
+        f" temperature fits, steps win: of {size:,} other rows of the model \u201cS-shaped\u201d"
+        " in the"
+        f" Laboratory, after a fit on as many, the Brier score is {_number(steps)} (isotonic"
+        f" regression) against {_number(scaled)} (temperature scaling)."
+    )
 
 
 def _often(size: int, isotonic: float) -> str:
@@ -311,6 +339,7 @@ LESSON = Lesson(
     terms={
         "Calibrator": "a map, fitted on some rows, that adjusts scores to observed frequencies.",
         "Temperature scaling": "all outputs (logits) are divided by one number.",
+        "Logits": words.LOGITS,
         "Isotonic regression": "scores are replaced by observed frequencies, in increasing steps.",
         "Brier score": "mean squared distance between score and outcome.",
     },

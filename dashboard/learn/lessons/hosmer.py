@@ -1,5 +1,6 @@
 """Why not Hosmer-Lemeshow: the same error by number of patients, and patients in clusters."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,9 +10,11 @@ from calibcore.results import result_class
 from calibcore.synthetic.world import at_other_odds, middles
 from calibcore.validation import Floats
 from dashboard.figures import Palette
-from dashboard.learn import pictures
+from dashboard.learn import data, pictures
+from dashboard.learn.laboratory import Chosen
 from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
 from dashboard.texts.numbers import MINUS, of_100, percent
+from dashboard.texts.opening import ROLES
 
 KEY = "hosmer"
 
@@ -38,6 +41,9 @@ MODELS = {
     "right": "Calibrated",
     "clustered": "Calibrated, hospitals differ",
 }
+
+LIKE = Chosen(rows=int(QUESTION_ROWS), sharpness=33, rate=23, slope=100)
+"""A calibrated model of the laboratory whose risks are about as high and as spread."""
 
 NODES = 31
 """Of the mean over hospitals."""
@@ -155,7 +161,9 @@ def _sentence(model: str, n_rows: int, result: Result) -> str:
         " at every number of patients.",
         "right": "Its risks are exactly right, so each rejection is a false alarm.",
         "clustered": "Over all hospitals its risks are exactly right, but patients of one hospital"
-        " are more alike than others, which the test does not know.",
+        " are more alike than others, which the test does not know. Then resample whole hospitals,"
+        " not patients: with a file of yours, choose their column as"
+        f" \u201c{ROLES['cluster']}\u201d.",
     }[model]
     return (
         f"**{MODELS[model]}, {n_rows:,} patients:** p is below {LEVEL:g} in"
@@ -248,6 +256,18 @@ def _question() -> str:
     )
 
 
+def _link(state: State) -> Link:
+    """Return a model of the laboratory that is off by as much, or not at all; or a file's page."""
+    match state.chosen["model"]:
+        case "clustered":
+            return Link("overview", {"data": "file"}, "A file of yours, resampled by hospital")
+        case "off":
+            model, name = replace(LIKE, shift=-round(10 * OFF)), "A model off by as much"
+        case _:
+            model, name = LIKE, "A calibrated model"
+    return data.laboratory_link("reliability", model, f"{name}: curve and intervals")
+
+
 LESSON = Lesson(
     key=KEY,
     title="Why not Hosmer-Lemeshow?",
@@ -271,11 +291,7 @@ LESSON = Lesson(
         "With so many patients, an error that changes no decision has a small p-value. Whether it"
         " matters, its size says.",
     ),
-    link=lambda _: Link(
-        "reliability",
-        {"sample": "perfect_synthetic", "method": "none"},
-        "Curve and intervals in the dashboard",
-    ),
+    link=_link,
     computed="Hosmer and Lemeshow 1980, in ten groups of equal size: the sum of (O \u2212 E)\u00b2"
     " / (E (1 \u2212 E/n)), compared with a chi-squared distribution of ten degrees of freedom, as"
     " the model was not fitted to these patients. Risks: log-odds with a mean of"

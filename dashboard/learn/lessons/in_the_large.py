@@ -120,7 +120,7 @@ def _answer(truth: Truth) -> tuple[str, str]:
 
 def _sentence(result: Result, state: State) -> str:
     expected = float(result.expected.sum())
-    level = "as many events as happened" if round(result.ratio, 1) == 1 else (
+    level = "as many events as happened, but for luck" if round(result.ratio, 1) == 1 else (
         "too many events" if result.ratio < 1 else "too few events"
     )  # fmt: skip
     return (
@@ -143,8 +143,9 @@ def _note(result: Result) -> str:
         for score in AT
     )
     return (
-        f"Of these scores, {ends}. The intercept is taken with the slope held at 1: where the true"
-        " slope is not 1, it is not the shift."
+        f"Of these scores, {ends}. Shift and true slope are those of the model that drew the"
+        " patients: true log-odds = shift + slope \u00d7 log-odds of the score. The intercept takes"
+        " the slope as 1, so it is the shift, but for luck, only where the true slope is 1."
     )
 
 
@@ -262,8 +263,11 @@ LESSON = Lesson(
     draw=f"Draw {N_ROWS:,} other patients",
     terms={
         "O/E": "observed events divided by expected ones, the sum of the risks.",
-        "Calibration intercept": "log-odds to add to every risk until the total fits; 0 is right.",
-        "Calibration slope": "factor on the log-odds that fits best; 1 is right.",
+        "Calibration intercept": "log-odds to add to every risk until the total fits; 0 is right,"
+        " below 0 the risks are too high in total.",
+        "Calibration slope": "true log-odds = slope \u00d7 the model's; 1 is right, below 1 the"
+        " risks"
+        " are too extreme, above 1 not extreme enough.",
         "Log-odds": "natural logarithm of risk / (1 \u2212 risk): 0 at a risk of 50%,"
         f" {with_sign(math.log(0.9 / 0.1), 1)} at 90%, {with_sign(math.log(0.1 / 0.9), 1)} at 10%.",
     },

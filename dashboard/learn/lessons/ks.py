@@ -27,7 +27,7 @@ SHARES = tuple(range(5, 101, 5))
 N_DRAWS = 50
 """Draws of so few rows, to compare with."""
 
-HEIGHT = 330
+HEIGHT = 318
 
 WINDOW = 0.2
 """Share of the rows over which the slope is taken."""
@@ -136,7 +136,9 @@ def show(state: State) -> Shown:
         " 95% of draws.",
         answer=_answer(),
         right=_right(),
-        note=" ".join([_draw_note()] * (state.chosen["rows"] == "few") + [_alternating()]),
+        note=" ".join(
+            [*[_draw_note()] * (state.chosen["rows"] == "few"), _alternating(), FOUR_GRAPHS]
+        ),
         numbers=_numbers(state.chosen["rows"]),
     )
 
@@ -166,6 +168,13 @@ def _draw_note() -> str:
         f" {every.n_samples:,} rows, most of them near 100%, it is"
         f" {percent(every.ks_error, every.n_samples)}."
     )
+
+
+FOUR_GRAPHS = (
+    "The page Cumulative shows four graphs: (a) both totals by share of rows, as here; (b) the same"
+    " by cumulative score, which is then a straight line; (c) the slopes of (a): score and observed"
+    " frequency, by share of rows; (d) these two by score, where the score is the diagonal."
+)
 
 
 def _alternating() -> str:
@@ -345,12 +354,12 @@ LESSON = Lesson(
     minutes=7,
     title="Adding up instead of binning",
     question=f"{FEW} other predictions of the same network, **ten each** with scores of"
-    " 40\u201350%, 50\u201360% and so on, lowest score first. One total adds up the scores, another"
-    " counts the correct predictions. Where are the two totals **farthest apart**?",
+    " 40\u201350%, 50\u201360% and so on, lowest score first. One total adds up scores, one counts"
+    " correct predictions. Where are the two totals **farthest apart**?",
     guess=ChoiceGuess(
         {
             "lowest": "At the lowest scores",
-            "steepest": "Where a single bar is farthest from its mean score",
+            "steepest": "At the scores that are most often wrong",
             "highest": "At the highest scores",
         }
     ),
@@ -387,8 +396,12 @@ LESSON = Lesson(
     ),
     link=lambda state: Link(
         "ks",
-        {"sample": data.NETWORK, "method": "none", "fractile": state.chosen["added"]},
-        "All 10,000 rows in the dashboard",
+        {
+            "sample": data.NETWORK,
+            "method": "none",
+            "fractile": state.chosen["added"],
+        },
+        "All 10,000 rows in the dashboard, in four graphs",
     ),
     computed="Rows are sorted by score; scores and correct predictions are added up row by row."
     " `calibcore.cumulative.cumulative_curves`: Gupta 2021, eqs. 9 to 12. Grey: where the"

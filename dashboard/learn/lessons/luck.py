@@ -8,6 +8,7 @@ import numpy as np
 
 from calibcore.binning import bin_tally
 from calibcore.cumulative import CumulativeCurves, curves_of, ks_of
+from calibcore.data import EventScores
 from calibcore.inference.draws import redrawn
 from calibcore.metrics.binned import ece_of
 from calibcore.results import result_class
@@ -56,7 +57,7 @@ CAREFUL = 0.8
 N_BINS = 15
 """Of the ECE."""
 
-HEIGHT = 396
+HEIGHT = 384
 
 POINTS = 120
 """Most points of a line in a picture so small."""
@@ -158,7 +159,7 @@ def show(state: State) -> Shown:
     ]
     return Shown(
         (figure,),
-        f"**{which.capitalize()}** is the network: {_which_way()} KS error"
+        f"**{which.capitalize()}** is the network: {_which_way(line_up)} KS error"
         f" {percent(line_up.network.ks_error, n_rows)}, {p_words(line_up.network.ks_p_value)}."
         f" With {n_rows:,} rows the KS test (p below {LEVEL:g}) finds this network in"
         f" **{of_100(stands_out.detected)}** of"
@@ -184,13 +185,20 @@ def _usual(line_ups: Often, n_rows: int) -> str:
     )
 
 
-@cache
-def _which_way() -> str:
-    """Say which way the line of the network goes, with all rows."""
-    every = data.top_scores(MODEL)
-    if every.scores.mean() > every.hits.mean():
-        return "its scores are too high, so its line rises."
-    return "its scores are too low, so its line falls."
+def _which_way(line_up: LineUp) -> str:
+    """Say which way the line of the network goes with all rows, and whether these rows show it."""
+    every, here = data.top_scores(MODEL), line_up.network
+    side, way = ("low", "falls") if _gap_of(every) < 0 else ("high", "rises")
+    if here.ks_p_value < LEVEL and here.gap[here.ks_index] * _gap_of(every) > 0:
+        return f"its scores are too {side}, so its line {way}."
+    return (
+        f"its scores are too {side}. With {every.n_samples:,} rows its line {way}; here this cannot"
+        " be seen."
+    )
+
+
+def _gap_of(rows: EventScores) -> float:
+    return float(rows.scores.mean() - rows.hits.mean())
 
 
 def _alarms(line_ups: Often) -> str:
@@ -203,8 +211,8 @@ def _careful(line_ups: Often) -> list[str]:
         return []
     return [
         (
-            "With so few rows the p-values are too large, and the limit too far out: false alarms"
-            f" are {_alarms(line_ups)}, not {of_100(LEVEL)}."
+            "With so few rows the test rejects too seldom, as its limit is too far out: false"
+            f" alarms are {_alarms(line_ups)}, not {of_100(LEVEL)}."
         )
     ]
 
@@ -325,7 +333,7 @@ LESSON = Lesson(
     terms={
         "Gap": "cumulative score minus cumulative outcomes; the KS error is the widest.",
         "p-value": "about how often luck alone shows a KS error at least as large; with few rows"
-        " it is too large.",
+        " the test rejects too seldom.",
     },
     guess_each_draw=True,
 )

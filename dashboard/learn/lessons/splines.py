@@ -284,7 +284,8 @@ LESSON = Lesson(
     ),
     show=show,
     takeaway="The slope of the cumulative outcomes is the observed frequency. With too many knots"
-    " for its rows, the spline fits noise (overfitting).",
+    " for its rows, the spline fits noise (overfitting); with too few, it misses the shape"
+    " (underfitting).",
     check=Check(
         f"On its calibration rows, a spline with {MANY} knots has the lowest NLL. Choose it?",
         {

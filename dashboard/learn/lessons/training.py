@@ -255,9 +255,9 @@ LESSON = Lesson(
     " \u2212(1 \u2212 p(y))^\u03b3 ln p(y), \u03b3 = 1, 2 or 3. Fitted T: lowest NLL on 5,000"
     " calibration rows, by `calibcore.calibrators.TemperatureScaling`. Figures: 10,000 test rows.",
     terms={
-        "Loss": "the quantity that training minimises; cross-entropy, the usual one, is \u2212ln of"
-        " the score of the true class, and focal loss counts it less where that score is high, the"
-        " less, the larger its number gamma is.",
+        "Loss": "the quantity that training minimises. Cross-entropy, the usual one, is \u2212ln of"
+        " the score of the true class. Focal loss counts rows with a high score of the true class"
+        " less; a larger gamma makes this stronger.",
         "Label smoothing": "training towards a little less than 100% for the true class, and a"
         " little more than 0% for the others.",
         "Temperature": "a number that divides all outputs before they become scores.",

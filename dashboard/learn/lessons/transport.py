@@ -161,7 +161,8 @@ def _sentence(result: Result, rate: str) -> str:
 
 def _note(result: Result) -> str:
     return (
-        "Patients with the event have the same range of scores in both hospitals, and patients"
+        "Patients with the event have the same distribution of scores in both hospitals, and"
+        " patients"
         " without it, too; only their shares differ. Then the offset is"
         f" {with_sign(result.true_offset)} in truth: the logarithm of the odds in B divided by"
         " those in A. Where patients differ otherwise, the"
@@ -209,8 +210,9 @@ LESSON = Lesson(
     key=KEY,
     title="The model in another hospital",
     question="In hospital A, where 50% of patients have a disease, a model is well calibrated. In"
-    f" hospital B **{QUESTION_RATE}%** have it. Patients with the disease have the same range of"
-    " scores in both, and those without, too. What is the true risk of a patient of B with a"
+    f" hospital B **{QUESTION_RATE}%** have it. Patients with the disease have the same"
+    " distribution of scores in both, and those without, too. What is the true risk of a patient"
+    " of B with a"
     f" **score of {SCORE}%**?",
     guess=NumberGuess(0, 100, 5, 50),
     controls=(

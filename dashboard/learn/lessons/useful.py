@@ -198,7 +198,7 @@ def _plane(factor: str, palette: Palette) -> Picture:
     ring["marker"] |= {"size": 25, "line": {"width": 4}}
     path = pictures.line([across[k] for k in moved], [up[k] for k in moved], palette.neutral)
     figure = pictures.picture(
-        "Two parts of the Brier score (CORP): miscalibration and discrimination",
+        "Two parts of the Brier score: miscalibration and discrimination",
         [*lines, path, three, ring],
         x=pictures.number_axis("Miscalibration", -0.03 * right, right),
         y=pictures.number_axis("Discrimination", -0.08 * top, top, showgrid=False),
@@ -207,7 +207,10 @@ def _plane(factor: str, palette: Palette) -> Picture:
     text = (
         f"Ring: {FACTORS[factor]}. Dotted: equal Brier score, better further up. From"
         f" {FACTORS[moved[0]]} to 3\u00d7, only miscalibration changes; discrimination stays"
-        f" {up[NETWORK]:.3f}. It is {up[BASE]:.3f} where all scores are equal."
+        f" {up[NETWORK]:.3f}. It is {up[BASE]:.3f} where all scores are equal. Brier score ="
+        " miscalibration \u2212 discrimination + uncertainty: of the network,"
+        f" {across[NETWORK]:.3f} \u2212 {up[NETWORK]:.3f} + {parts[NETWORK].uncertainty:.3f} ="
+        f" {forecaster(NETWORK).brier:.3f}. Uncertainty is that of the outcomes, the same for all."
     )
     return Picture("plane", figure, text)
 
@@ -335,6 +338,8 @@ LESSON = Lesson(
         " far in log-odds.",
         "Brier score": "mean squared distance of scores and outcomes (0 or 1).",
         "NLL": words.NLL,
+        "Miscalibration": "how much the Brier score would fall if the scores were calibrated.",
+        "Discrimination": "how far calibrated scores differ between pictures; 0 if all are equal.",
         "Proper scores": "measures that are best, on average, for the true probabilities: Brier"
         " score and NLL.",
     },

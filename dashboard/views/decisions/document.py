@@ -73,7 +73,7 @@ def document(scene: Scene, choices: Choices) -> tuple[Block, ...]:
     acting = [
         words.sentence(last, side=side),
         *cutoff_lines(scene, [*calls.values()], choices.costs),
-        *([words.usual_sentence(cutoff)] if is_usual(event, cutoff) else []),
+        *([words.usual_sentence(cutoff)] if is_start(event, cutoff, choices.costs) else []),
     ]
     counts = words.counts_rows([*calls.values()], choices.costs)
     notes = [words.reference_sentence(last)]
@@ -147,9 +147,9 @@ def usual_cutoff(event: EventScores) -> int:
     return min(max(round(100 * row_mean(rows.hits, weights)), 1), 99)
 
 
-def is_usual(event: EventScores, cutoff: float) -> bool:
-    """Return whether a cut-off is the one that nobody chose."""
-    return abs(100 * cutoff - usual_cutoff(event)) < 1e-9
+def is_start(event: EventScores, cutoff: float, costs: tuple[float, float] | None) -> bool:
+    """Return whether a cut-off is the one that nobody chose; costs that give it are a choice."""
+    return costs is None and abs(100 * cutoff - usual_cutoff(event)) < 1e-9
 
 
 def coverage_of(scene: Scene, event: EventScores) -> RiskCoverage:

@@ -16,7 +16,7 @@ from dashboard.texts.events import event_name, outcome_name
 from dashboard.texts.rows import call_rows
 from dashboard.texts.subgroups import SCORES
 from dashboard.texts.subject import row_title
-from dashboard.texts.verdict import refusal
+from dashboard.texts.verdict import refusal, sides_of
 from dashboard.views.ks_graphs import drawing, words
 from dashboard.views.ks_graphs.document import document, note_of
 from dashboard.widgets import address, graph, headline, terms
@@ -66,7 +66,7 @@ def _show_graphs(scene: Scene) -> None:
         fractile = _choose_fractile()
     shown = _Shown(letters, fractile, n_rows)
     head.markdown(f":small[{note_of(scene).lines[0]}]", width="content")
-    graph.choose_side_on_phones()
+    graph.choose_side_on_phones(scene.evaluated)
     number = 0
     for one in scenes:
         rows = [drawing.on_set(one, name) for name in chosen_sets]
@@ -176,13 +176,14 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     evaluated, number = scene.evaluated, suffix.replace(" ", "_")
     heads = [
         _head(name, side, shown.fractile, expert=scene.expert)
-        for name, side in (("Before", evaluated.before), ("After", evaluated.after))
+        for name, side in sides_of(evaluated).items()
     ]
     # Row by row, so that before and after stand at one height whatever is longer.
     if shown.fractile is not None:
-        for place, head in zip(graph.two_sides(f"heads{number}"), heads, strict=True):
+        for place, head in zip(graph.two_sides(f"heads{number}"), heads, strict=False):
             place.markdown(head)
-    for place, head, one in zip(graph.two_sides(f"gaps{number}"), heads, gap.pictures, strict=True):
+    sides = [*zip(graph.two_sides(f"gaps{number}"), heads, gap.pictures, strict=False)]
+    for place, head, one in sides:
         with place:
             if shown.fractile is None:
                 st.markdown(head)
@@ -190,7 +191,7 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     for first in range(0, len(panels), 2):
         pair = panels[first : first + 2]
         name = f"{number}_{pair[0].key}" if first else number
-        for side, place in enumerate(graph.two_sides(f"graphs{name}")):
+        for side, place in enumerate(graph.two_sides(f"graphs{name}")[: len(heads)]):
             with place, st.container(key=f"narrow_{side}{name}"):
                 for column, panel in zip(st.columns(2, gap="small"), pair, strict=True):
                     with column:

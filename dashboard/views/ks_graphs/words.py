@@ -131,8 +131,9 @@ def one_sided(side: Side) -> str:
         return ""
     way = "high" if mean_gap > 0 else "low"
     return (
-        f" Because scores are too {way} throughout, the KS error, {ks}, equals the overall gap"
-        " (Gupta 2021, eq. 8)."
+        f" As the gap is widest at its end, where scores are too {way} in total, the KS error,"
+        f" {ks},"
+        " equals the overall gap (Gupta 2021, eq. 8)."
     )
 
 

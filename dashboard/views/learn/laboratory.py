@@ -90,17 +90,7 @@ def _hold(chosen: Chosen) -> None:
 
 def _choose(model: Chosen) -> Chosen:
     """Show the controls of a model; return what they stand at."""
-    alike = preset_of(model)
-    st.selectbox(
-        words.PRESET,
-        list(PRESETS),
-        index=None if alike is None else list(PRESETS).index(alike),
-        format_func=words.PRESETS.__getitem__,
-        key=f"{_PRESET}_{model.code}",
-        placeholder=words.OWN,
-        on_change=_take_preset,
-        args=(f"{_PRESET}_{model.code}", model),
-    )
+    presets = st.container()
     with st.container(key="lab_curve"):
         chosen = _choose_curve(model)
     with st.container(horizontal=True, gap="small"):
@@ -109,7 +99,25 @@ def _choose(model: Chosen) -> Chosen:
         )
         st.toggle(words.DRAW_MANY, key=_MANY)
     with st.expander(words.MORE), st.container(key="lab_numbers"):
-        return _choose_more(chosen)
+        chosen = _choose_more(chosen)
+    with presets:
+        _choose_preset(chosen)
+    return chosen
+
+
+def _choose_preset(chosen: Chosen) -> None:
+    """Show the name of the model that the controls stand at, and the others to begin with."""
+    alike, key = preset_of(chosen), f"{_PRESET}_{chosen.code}"
+    st.selectbox(
+        words.PRESET,
+        list(PRESETS),
+        index=None if alike is None else list(PRESETS).index(alike),
+        format_func=words.PRESETS.__getitem__,
+        key=key,
+        placeholder=words.OWN,
+        on_change=_take_preset,
+        args=(key, chosen),
+    )
 
 
 def _choose_curve(model: Chosen) -> Chosen:
@@ -154,12 +162,21 @@ def _step(label: str, name: str, value: int, values: tuple[int, ...]) -> int:
         st.select_slider(
             label,
             values,
-            value,
-            key=f"lab_at_{name}",
+            key=_at(name, value),
             format_func=lambda one: f"{one:,}",
             help=words.HELP.get(name),
         )
     )
+
+
+def _at(name: str, value: float) -> str:
+    """Return the key of a control, which stands at a value until it is moved.
+
+    The value is written to the session, as a browser keeps where a control of the same key stood.
+    """
+    key = f"lab_at_{name}"
+    st.session_state.setdefault(key, value)
+    return key
 
 
 def _numbers(model: Chosen, names: tuple[str, ...]) -> dict[str, Any]:
@@ -171,21 +188,14 @@ def _number(model: Chosen, name: str) -> int:
     low, high = LIMITS[name]
     label, scale = words.NUMBERS[name]
     if name == "seed":
-        return int(
-            st.number_input(
-                label, low, high, model.seed, key="lab_at_seed", help=words.HELP["seed"]
-            )
-        )
+        key = _at(name, model.seed)
+        return int(st.number_input(label, low, high, key=key, help=words.HELP[name]))
     if scale == 1:
-        return int(
-            st.slider(
-                label, low, high, getattr(model, name), key=f"lab_at_{name}",
-                help=words.HELP.get(name),
-            )
-        )  # fmt: skip
+        key = _at(name, getattr(model, name))
+        return int(st.slider(label, low, high, key=key, help=words.HELP.get(name)))
     value = st.slider(
-        label, low / scale, high / scale, getattr(model, name) / scale,
-        step=max(1, scale // 20) / scale, key=f"lab_at_{name}", help=words.HELP.get(name),
+        label, low / scale, high / scale, step=max(1, scale // 20) / scale,
+        key=_at(name, getattr(model, name) / scale), help=words.HELP.get(name),
     )  # fmt: skip
     return round(float(value) * scale)
 
@@ -194,10 +204,11 @@ def _move_handle(handles: tuple[int, ...]) -> tuple[int, ...]:
     """Let one handle of the true curve be moved."""
     scores = [round(100 * k / (N_HANDLES - 1)) for k in range(N_HANDLES)]
     score = st.select_slider(
-        words.HANDLE, scores, scores[N_HANDLES // 2], key="lab_at_handle", help=words.HELP["hand"]
+        words.HANDLE, scores, key=_at("handle", scores[N_HANDLES // 2]), help=words.HELP["hand"]
     )
     place = scores.index(score)
-    height = st.slider(words.HEIGHT, 0, 100, handles[place], 5, key=f"lab_at_handle_{place}")
+    key = _at(f"handle_{place}", handles[place])
+    height = st.slider(words.HEIGHT, 0, 100, step=5, key=key)
     return (*handles[:place], int(height), *handles[place + 1 :])
 
 

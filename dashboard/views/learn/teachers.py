@@ -10,6 +10,7 @@ from dashboard.learn.lessons import LESSONS, find
 from dashboard.texts import learn as words
 from dashboard.texts.numbers import escape_markdown
 from dashboard.views.learn.lesson import MOST_SEED, PARTS, Class, link_of
+from dashboard.widgets.address import is_whole
 from dashboard.widgets.downloads import offer_file
 from dashboard.widgets.links import full_address, show_teaching
 from dashboard.widgets.qr import LARGE, show_qr
@@ -36,17 +37,17 @@ def show() -> None:
     )  # fmt: skip
     st.session_state[_WRITTEN] = part
     query = {} if part == "plan" else {"part": str(part)}
-    if st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
     match part:
         case "link":
             _make_link()
         case "exercises":
-            _show_exercises()
+            query["seed"] = str(_show_exercises())
         case "class":
             st.markdown(words.IN_CLASS_TEXT.format(measured=words.MEASURED))
         case _:
             _show_plan()
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
 
 
 def _warn_of_local() -> None:
@@ -111,9 +112,12 @@ def _make_link() -> None:
     st.code(full_address(f"you?seed={int(seed)}"), language=None, wrap_lines=True)
 
 
-def _show_exercises() -> None:
+def _show_exercises() -> int:
+    """Show the exercises of a seed, that of the address at first; return it."""
     st.markdown(words.EXERCISES_INTRO)
-    seed = int(st.number_input(words.SEED, 0, MOST_SEED, 1, key="exercises_seed", width=200))
+    given = str(st.query_params.get("seed", ""))
+    start = int(given) if is_whole(given, 0, MOST_SEED) else 1
+    seed = int(st.number_input(words.SEED, 0, MOST_SEED, start, key="exercises_seed", width=200))
     with st.container(horizontal=True):
         for label, solved, name in (
             (words.SAVE, True, "exercises-and-solutions"),
@@ -135,6 +139,7 @@ def _show_exercises() -> None:
         with st.expander(words.SOLUTION):
             for line in one.solution:
                 st.markdown(escape_markdown(line))
+    return seed
 
 
 def _show_plan() -> None:

@@ -131,6 +131,9 @@ def _choose_curves(scene: Scene) -> list[NamedCurve]:
             curves.append(NamedCurve(SHORT_NAMES[key], curve))
     if refused:
         st.markdown(words.not_drawn(refused))
+    shapes = words.shapes(key for key in (chosen, *added) if key not in refused)
+    if shapes:
+        st.markdown(f":small[{shapes}]")
     return curves
 
 
@@ -342,8 +345,9 @@ def _show_node(scene: Scene, node: words.Node, place: int) -> None:
         st.markdown(f"**{node.title}**")
     fitted = node.maps[_choose(scene, node, names) if node.choose else 0]
     shown, matrix = fitted.describe(), words.matrix(fitted)
+    sign = words.sign_of_knots(fitted, dict(scene.settings.options).get("fit_to"))
     if shown.sentence:
-        st.markdown(shown.sentence)
+        st.markdown(f"{shown.sentence} {sign}".rstrip())
     if matrix is not None and len(names) <= MOST_CLASSES:
         figure = weights_map(*matrix, names, words.WEIGHTS, scene.palette)
         show_graph(f"Weights {place}", figure, words.WEIGHTS_CAPTION)

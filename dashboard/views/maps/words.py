@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
+from calibcore.calibrators import FittedSpline
 from calibcore.calibrators.base import Fitted
 from calibcore.calibrators.by_group import FittedByGroup
 from calibcore.calibrators.descriptions import Description, Listed
@@ -32,7 +33,15 @@ _WIDE = 0.05
 _SHORT = 12
 """Letters of a name where there is little room, at most."""
 
-USUAL_SCORE_MAPS = ("spline", "beta", "isotonic")
+USUAL_SCORE_MAPS = ("spline", "platt", "beta", "isotonic")
+
+SHAPES = {
+    "isotonic": "steps, never falling",
+    "platt": "a straight line on the log-odds, so an S-shape on the scores",
+    "beta": "an S-shape or its reverse, with a slope of its own at either end",
+    "spline": "a smooth curve that may rise and fall",
+}
+"""Of the calibrators that are drawn at first, in a few words."""
 
 CURVES = "Add curves"
 CURVES_HELP = (
@@ -220,6 +229,12 @@ def map_caption(n_bins: int, *, folds: bool = False, of_groups: bool = False) ->
     return f"{text} Thin lines: fitted without each fold." if folds else text
 
 
+def shapes(keys: Iterable[str]) -> str:
+    """Return the shapes of some calibrators; "" where none of them has a short one."""
+    named = [f"{method_name(k)}: {SHAPES[k]}." for k in dict.fromkeys(keys) if k in SHAPES]
+    return " ".join(named)
+
+
 @says_rows
 def shift_caption(*, bins_left_out: bool) -> str:
     """Return what the graph of the changes shows."""
@@ -365,6 +380,18 @@ def fitted_on(n_rows: int, seconds: float | None) -> str:
     """Return on how many rows a calibrator was fitted, and how long that took if it is known."""
     text = f"Fitted on {rows_of(n_rows)} of the calibration set"
     return f"{text}." if seconds is None else f"{text} in {took(seconds)}."
+
+
+def sign_of_knots(fitted: Fitted, fit_to: object) -> str:
+    """Return what the numbers of a spline are of, and their sign; "" for any other map."""
+    if not isinstance(fitted, FittedSpline):
+        return ""
+    if fit_to == "hits":
+        return "Values: cumulative outcomes."
+    return (
+        "Values: cumulative outcomes minus cumulative score, which falls where scores are too high;"
+        " the gap on the page Cumulative has the opposite sign."
+    )
 
 
 def named(shown: Description, class_names: Sequence[str]) -> Listed | None:

@@ -45,7 +45,7 @@ def show(scene: Scene) -> None:
     """Show the page."""
     headline.show_subject(scene)
     first = headline.show_headline(scene)
-    graph.choose_side_on_phones()
+    graph.choose_side_on_phones(scene.evaluated)
     diagrams.show_diagrams(scene)
     figures = _Figures(scene, first)
     inference = show_measures(scene)

@@ -10,7 +10,7 @@ from dashboard.scene import Scene
 from dashboard.texts.power import BINS_MATTER, sweep_caption
 from dashboard.texts.reliability import SWEEP_HELP, ranges_help, wander_sentence
 from dashboard.texts.summaries import NO_LIST
-from dashboard.texts.verdict import where_off
+from dashboard.texts.verdict import sides_of, where_off
 from dashboard.views.reliability import classes
 from dashboard.widgets import diagrams, graph, headline, rows_list
 from dashboard.widgets.graph import show_graph, two_sides
@@ -21,7 +21,7 @@ def show(scene: Scene) -> None:
     headline.show_subject(scene)
     headline.show_headline(scene, notes=True)
     diagram = diagrams.choose_diagram(scene)
-    graph.choose_side_on_phones()
+    graph.choose_side_on_phones(scene.evaluated)
     has_rows = scene.upload.summary is None
     diagrams.show_diagrams(scene, diagram, clickable=has_rows)
     _show_scores(scene)
@@ -45,14 +45,18 @@ def _show_scores(scene: Scene) -> None:
 
 
 def show_bins(scene: Scene) -> None:
-    """Show the ECE against the number of bins, before on the left and after on the right."""
+    """Show the ECE against the number of bins, before on the left and after on the right.
+
+    Without a calibrator there is one side alone.
+    """
     sides, evaluated = draw_sweep(scene), scene.evaluated
     st.subheader(BINS_MATTER, anchor=False, help=SWEEP_HELP)
     (_, before), (_, after) = sides
     beside = after if evaluated.calibrated else None
     st.markdown(wander_sentence(before, beside, evaluated.n_samples))
-    names = "Before", "After"
-    for place, name, (figure, sweep) in zip(two_sides("sweep"), names, sides, strict=True):
+    names = sides_of(evaluated)
+    for place, name, (figure, sweep) in zip(two_sides("sweep"), names, sides, strict=False):
         with place:
             note = sweep_caption(sweep, evaluated.n_samples)
-            show_graph(f"{name} bins", figure, "", note, titles=Titles(side=name))
+            titles = Titles(side=name if len(names) > 1 else "")
+            show_graph(f"{name} bins", figure, "", note, titles=titles)
