@@ -7,7 +7,7 @@ from dashboard.document.blocks import Picture, Pictures, Sentences
 from dashboard.figures import mark_rows
 from dashboard.figures.plotly_json import Titles
 from dashboard.scene import Scene
-from dashboard.texts.verdict import sides_of
+from dashboard.texts.verdict import named_sides
 from dashboard.views.ks_graphs import drawing, words
 
 
@@ -35,7 +35,7 @@ def document(
     n_figures = 2 * n_rows * len(letters)
     drawn = drawing.draw_graphs(scene, alike=alike or [scene], n_figures=n_figures)
     shown: dict[str, list[Picture]] = {key: [] for key in ("gap", *letters)}
-    sides, captions_of = sides_of(evaluated), drawing.captions_of(scene)
+    sides, captions_of = named_sides(evaluated), drawing.captions_of(scene)
     for (name, side), figures, captions in zip(sides.items(), drawn, captions_of, strict=False):
         marks = {} if fractile is None else mark_rows(side, fractile, scene.palette)
         titles = Titles(name if len(sides) > 1 else "", partial(words.titled, expert=expert))

@@ -16,7 +16,7 @@ from dashboard.texts.events import event_name, outcome_name
 from dashboard.texts.rows import call_rows
 from dashboard.texts.subgroups import SCORES
 from dashboard.texts.subject import row_title
-from dashboard.texts.verdict import refusal, sides_of
+from dashboard.texts.verdict import named_sides, refusal
 from dashboard.views.ks_graphs import drawing, words
 from dashboard.views.ks_graphs.document import document, note_of
 from dashboard.widgets import address, graph, headline, terms
@@ -176,7 +176,7 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     evaluated, number = scene.evaluated, suffix.replace(" ", "_")
     heads = [
         _head(name, side, shown.fractile, expert=scene.expert)
-        for name, side in sides_of(evaluated).items()
+        for name, side in named_sides(evaluated).items()
     ]
     # Row by row, so that before and after stand at one height whatever is longer.
     if shown.fractile is not None:

@@ -10,7 +10,7 @@ from dashboard.scene import Scene
 from dashboard.texts.power import BINS_MATTER, sweep_caption
 from dashboard.texts.reliability import SWEEP_HELP, ranges_help, wander_sentence
 from dashboard.texts.summaries import NO_LIST
-from dashboard.texts.verdict import sides_of, where_off
+from dashboard.texts.verdict import named_sides, where_off
 from dashboard.views.reliability import classes
 from dashboard.widgets import diagrams, graph, headline, rows_list
 from dashboard.widgets.graph import show_graph, two_sides
@@ -54,7 +54,7 @@ def show_bins(scene: Scene) -> None:
     (_, before), (_, after) = sides
     beside = after if evaluated.calibrated else None
     st.markdown(wander_sentence(before, beside, evaluated.n_samples))
-    names = sides_of(evaluated)
+    names = named_sides(evaluated)
     for place, name, (figure, sweep) in zip(two_sides("sweep"), names, sides, strict=False):
         with place:
             note = sweep_caption(sweep, evaluated.n_samples)
