@@ -13,7 +13,6 @@ from calibcore.binning import BinTable
 from calibcore.calibrators.base import (
     FittedMap,
     FittedScoreMap,
-    FittedVectorMap,
 )
 from calibcore.counted import weighted
 from calibcore.cumulative import CumulativeCurves, curves_of
@@ -37,7 +36,6 @@ from calibcore.metrics import (
     RowMeasure,
     changed_decisions,
 )
-from calibcore.probabilities import rank_by_logits
 from calibcore.reliability import (
     BinnedReliability,
     CalibrationBelt,
@@ -285,14 +283,6 @@ def sides_of(
     return before, inference.SideRows(result.after.event, *_table_of(rows, fitted))
 
 
-def _calibrated(fitted: FittedVectorMap, rows: LogitSet) -> Floats:
-    """Return calibrated probabilities; classes left without any rank by their logits."""
-    table = fitted.predict_proba(rows.logits)
-    table = table if table.flags.writeable else table.copy()
-    rank_by_logits(table, rows.logits)
-    return table
-
-
 def side_of(prepared: Prepared, event: Event, fitted: FittedMap | None) -> inference.SideRows:
     """Return the rows of one set as they were predicted, or as a calibrator leaves them."""
     outcomes, (table, labels) = prepared.event, _table_of(prepared.rows, fitted)
@@ -307,7 +297,9 @@ def _table_of(rows: Rows, fitted: FittedMap | None) -> tuple[Floats | None, Labe
     """Return probabilities and labels of all classes; a map of scores leaves none."""
     if isinstance(rows, EventScores) or isinstance(fitted, FittedScoreMap):
         return None, None
-    return (rows.probabilities if fitted is None else _calibrated(fitted, rows)), rows.labels
+    return (
+        rows.probabilities if fitted is None else fitted.predict_proba(rows.logits)
+    ), rows.labels
 
 
 def measure_side(

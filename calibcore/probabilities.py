@@ -139,23 +139,25 @@ def rank_by_logits(probabilities: Floats, logits: Logits) -> None:
     probability of 0 becomes the next number above those of the classes with smaller logits: some
     5e-324, of which nothing but the order is seen. Classes of equal logits stay equal.
 
-    Costs a look for the smallest probability where none is 0.
+    Costs a look for the smallest probability where none is nearly 0.
 
     >>> table = np.array([[1.0, 0.0, 0.0]])
     >>> rank_by_logits(table, np.array([[0.0, -3000.0, -1000.0]]))
     >>> table.tolist()
     [[1.0, 0.0, 5e-324]]
     """
-    if probabilities.size == 0 or probabilities.min() > 0:
+    if probabilities.size == 0 or probabilities.min() >= PROBABILITY_FLOOR:
         return
-    lost = probabilities == 0
+    lost = probabilities < PROBABILITY_FLOOR  # below, digits are lost one by one
     several = np.count_nonzero(lost, axis=1) > 1
     rows = np.flatnonzero(several & np.any(lost & (logits > -np.inf), axis=1))
     own: Floats = logits[rows].astype(np.float64)
     order = np.lexsort((own, probabilities[rows]), axis=1)
     own = np.take_along_axis(own, order, axis=1)
     values = np.take_along_axis(probabilities[rows], order, axis=1)
-    above = (values[:, 1:] > values[:, :-1]) | ((values[:, 1:] == 0) & (own[:, 1:] > own[:, :-1]))
+    above = (values[:, 1:] > values[:, :-1]) | (
+        (values[:, 1:] < PROBABILITY_FLOOR) & (own[:, 1:] > own[:, :-1])
+    )
     places = np.zeros(values.shape)
     places[:, 1:] = np.cumsum(above, axis=1) * SMALLEST_NUMBER
     values = np.maximum.accumulate(values - places, axis=1) + places

@@ -18,7 +18,13 @@ from calibcore.calibrators.base import (
 )
 from calibcore.calibrators.descriptions import SOFTMAX, Description, Recipe, rounded
 from calibcore.calibrators.method import Choice
-from calibcore.probabilities import LOG2_E, below_largest, read_in_place, sum_columns
+from calibcore.probabilities import (
+    LOG2_E,
+    below_largest,
+    rank_by_logits,
+    read_in_place,
+    sum_columns,
+)
 from calibcore.results import result_class
 from calibcore.strips import NARROW, row_strips, row_totals, strip_rows
 from calibcore.validation import Floats, Logits
@@ -370,7 +376,9 @@ class FittedTemperature(FittedVectorMap):
 
     def predict_proba(self, logits: ArrayLike) -> Floats:
         """Compute softmax(logits / temperature)."""
-        return mixture(logits, [(1.0, 1 / self.temperature)])
+        table = mixture(logits, [(1.0, 1 / self.temperature)])
+        rank_by_logits(table, validation.logits(logits))
+        return table
 
     def recipe(self) -> Recipe:
         return {"temperature": self.temperature}, ["y = x / TEMPERATURE", *SOFTMAX]

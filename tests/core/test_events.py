@@ -167,7 +167,7 @@ def test_ranks_are_those_of_the_logits(others: list[float], random: Random) -> N
     np.testing.assert_allclose(table[0], exact, rtol=1e-12, atol=1e-322)
 
 
-def test_calibrated_probabilities_keep_their_order_and_those_of_0_rank_by_the_logits() -> None:
+def test_probabilities_keep_their_order_and_those_of_0_rank_by_the_logits() -> None:
     table = np.array([[0.0, 0.25, 0.0, 0.75, 0.0, 5e-324], [0.5, 0.5, 0.0, 0.0, 0.0, 0.0]])
     logits = np.array([[5.0, 1.0, 7.0, 2.0, 7.0, 9.0], [0.0, 9.0, -np.inf, 3.0, -np.inf, -4.0]])
     rank_by_logits(table, logits)
