@@ -204,7 +204,7 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 }
 
 _DIGITS = 12
-"""Significant digits that are compared: those after them may be rounding."""
+"""How many digits are compared: those after them may be rounding."""
 
 _WRITTEN = re.compile(r"\s*([\w.]+)\s*(>=|<=|>|<)\s*([^\s%]+)(\s*%)?\s*")
 
