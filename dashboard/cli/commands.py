@@ -249,7 +249,7 @@ class Condition:
         return cls(name, sign, limit)
 
     def holds(self, figures: Mapping[str, float | None]) -> bool:
-        """Return whether it holds, to 12 significant digits.
+        """Return whether it holds, to 12 digits.
 
         Raises `CalibrationInputError` where the data leave the figure undefined.
         """
@@ -270,7 +270,7 @@ class Condition:
         return value
 
     def _compares(self, value: float, digits: int) -> bool:
-        """Return whether it holds of a value of so many significant digits."""
+        """Return whether it holds of a value of so many digits."""
         return _SIGNS[self.sign](float(f"{value:.{digits}g}"), float(f"{self.limit:.{_DIGITS}g}"))
 
     def __str__(self) -> str:
