@@ -323,6 +323,7 @@ def learning_curves(
 
     Source: Zhang et al., ICML 2020, figure 6.
 
+    >>> from calibcore import EventScores
     >>> from calibcore.calibrators import PlattScaling
     >>> from calibcore.events import TopR
     >>> from calibcore.splits import Split

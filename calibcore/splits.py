@@ -124,6 +124,7 @@ def calibration_rows(
 
     Examples
     --------
+    >>> from calibcore import EventScores
     >>> calibration_rows(EventScores([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1])).sum()
     np.int64(2)
     """
@@ -165,6 +166,7 @@ def cross_split(rows: SomeRows, *, n_folds: int = 5, seed: int = 0) -> Split[Som
 
     Examples
     --------
+    >>> from calibcore import EventScores
     >>> both = cross_split(EventScores([0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1]), n_folds=2)
     >>> both.test.n_samples, both.same_data
     (4, False)
@@ -205,6 +207,7 @@ def deal_folds(rows: Rows, *, n_folds: int = 5, seed: int = 0) -> Folds:
 
     Examples
     --------
+    >>> from calibcore import EventScores
     >>> deal_folds(EventScores([0.5] * 6, [0, 0, 1, 1, 1, 1]), n_folds=2).sum()
     np.int64(3)
     """
