@@ -27,7 +27,7 @@ from calibcore.calibrators.descriptions import SOFTMAX, TWELVE_DECIMALS, Recipe
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.ordering import sort_together
-from calibcore.probabilities import softmax, sum_columns, twelve_decimals
+from calibcore.probabilities import PROBABILITY_FLOOR, softmax, sum_columns, twelve_decimals
 from calibcore.results import result_class
 from calibcore.strips import row_strips
 from calibcore.validation import Floats, Labels
@@ -364,8 +364,12 @@ class OneVsRest(Lift):
 
 
 def _rank(table: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Sort each row, the largest first and of equals the first of them; give the order too."""
+    """Sort each row, the largest first and of equals the first of them; give the order too.
+
+    What is too small for a float's digits counts as 0, as not every program tells it from that.
+    """
     falling = -twelve_decimals(table)
+    falling[table < PROBABILITY_FLOOR] = 0.0
     order = np.argsort(falling, axis=1)
     ranked = np.take_along_axis(falling, order, axis=1)
     # A stable sort takes four times as long, and orders nothing else where no two are equal.
@@ -407,6 +411,7 @@ class FittedPerRank(FittedLift):
         return numbers, [
             "x = y",
             TWELVE_DECIMALS,
+            f"x[x < {PROBABILITY_FLOOR!r}] = 0.0  # in any order of the classes",
             'order = np.argsort(-x, axis=1, kind="stable")',
             "before = np.take_along_axis(y, order, axis=1)",
             "r = before.copy()",

@@ -39,7 +39,12 @@ from calibcore.calibrators.score_maps.venn_abers import FittedVennAbers
 from calibcore.calibrators.temperature import FittedTemperature
 from calibcore.errors import CalibrationInputError
 from calibcore.export.calibrator_file import CalibratorFile
-from calibcore.probabilities import FEW_DIGITS, LAST_DECIMAL, SMALLEST_SCORE
+from calibcore.probabilities import (
+    FEW_DIGITS,
+    LAST_DECIMAL,
+    PROBABILITY_FLOOR,
+    SMALLEST_SCORE,
+)
 
 OPSET, IR = 17, 9
 """Versions that runtimes of the last years read."""
@@ -322,7 +327,9 @@ def _lifted(graph: _Graph, fitted: FittedLift, x: str) -> str:
             return graph.sum_to_1(_columns(graph, fitted.score_maps, x), x)
         case FittedPerRank():
             n_classes = graph.add("Shape", x, start=1)
-            order = graph.order(graph.twelve_decimals(x), n_classes)
+            tiny = graph.add("Less", x, graph.number(PROBABILITY_FLOOR))
+            seen = graph.add("Where", tiny, graph.number(0), graph.twelve_decimals(x))
+            order = graph.order(seen, n_classes)
             ranked = graph.add("GatherElements", x, order, axis=_CLASSES)
             firsts = _columns(graph, fitted.score_maps, ranked)
             ends = [graph.constant([len(fitted.score_maps)], np.int64), n_classes]

@@ -85,7 +85,7 @@ _CONFIDENT = (
 _SCORED = (
     Badge("Scores too high", "\u25b2", "too high"),
     Badge("Scores too low", "\u25bc", "too low"),
-    Badge("Some scores too high, others too low", "\u25c6", "both"),
+    Badge("Some too high, others too low", "\u25c6", "both"),
     NOT_DETECTED,
 )
 
@@ -101,7 +101,7 @@ def finding(mean_gap: float, ks_error: float, p_value: float, *, prediction: boo
     >>> finding(0.05, 0.05, 0.001, prediction=True).word
     'Overconfident'
     >>> finding(-0.01, 0.04, 0.001, prediction=False).word
-    'Some scores too high, others too low'
+    'Some too high, others too low'
     """
     return of_direction(direction_of(mean_gap, ks_error, p_value), prediction=prediction)
 

@@ -113,7 +113,7 @@ def cell(screen: ClassScreen, k: int) -> str:
         high = mean_gap > 0
         found = f"\u25b2 {still}scores too high" if high else f"\u25bc {still}scores too low"
         if not screen.remains[k] and abs(mean_gap) < screen.ks_error[k] / 2:
-            found = "\u25c6 some scores too high, others too low"
+            found = "\u25c6 some too high, others too low"
     return f"{value}||{found}|, {p_words(float(adjusted))}|"
 
 

@@ -262,8 +262,8 @@ def test_few_rows_open_without_the_frequency_graphs(rng: np.random.Generator) ->
     page = open_upload(("few.csv", data), path="ks", method=NO_METHOD)
     assert not page.exception
     assert not page.error
-    assert len(charts(page)) == 6
-    assert sum("Too few rows for this graph." in text for text in bodies(page)) == 4
+    assert len(charts(page)) == 3
+    assert sum("Too few rows for this graph." in text for text in bodies(page)) == 2
 
 
 def test_too_few_rows_for_the_spline_are_refused_in_words(rng: np.random.Generator) -> None:

@@ -74,7 +74,7 @@ def _overview(said: str, known: Discharges, audited: AuditResult) -> None:
     # 2. Was every row used, or were some left out?
     assert f"whole set (cross-validated), {N_ROWS:,} rows" in said
     # 3. Are the risks right?
-    assert "Before: some scores too high, others too low" in said
+    assert "Before: some too high, others too low" in said
     # 4. Are they too high or too low on average?
     assert f"mean score {known.risk.mean():.1%}, observed {known.back.mean():.1%}" in said
     assert "right on average, but too extreme" in said

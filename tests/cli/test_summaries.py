@@ -63,7 +63,7 @@ def test_shards_become_a_summary_that_says_what_the_rows_say(folder: Path) -> No
     assert printed.exit_code == 0
     hits = int(drawn()[1].sum())
     assert printed.stdout.startswith(f"week.parquet · outcome = 1: {hits:,} of 6,000")
-    assert "Before: some scores too" in printed.stdout
+    assert "Before: some too" in printed.stdout
     for key, name in (("ks_error", "KS error"), ("ece", "ECE, equal-width bins")):
         value = rows.test.compare(key).before
         assert value is not None
