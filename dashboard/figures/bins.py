@@ -35,7 +35,7 @@ def bins_graph(sweep: BinSweep, beside: BinSweep, n_bins: int, palette: Palette)
     layout = base_layout("ECE by number of bins")
     return figure.figure(
         layout,
-        margin={**layout["margin"], "r": 124},
+        margin={**layout["margin"], "r": 134},
         xaxis={
             **share_axis("Number of bins", (0, 1)),
             "range": [0, int(sweep.n_bins[-1])],

@@ -237,20 +237,20 @@ def _benefit(rng: np.random.Generator) -> Exercise:
 def _abstaining(rng: np.random.Generator) -> Exercise:
     rows = _rows(rng)
     scores = np.round((1 + rows.scores) / 2, 3)  # of two classes, the top one has 0.5 or more
-    kept = int(rng.choice([4, 5, 6]))
+    n_kept = int(rng.choice([4, 5, 6]))
     curve, n = risk_coverage(EventScores(scores, rows.hits)), rows.n_samples
-    place = int(np.count_nonzero(curve.score >= scores[-kept])) - 1
+    place = int(np.count_nonzero(curve.score >= scores[-n_kept])) - 1
     accuracy, every = float(curve.accuracy[place]), float(curve.accuracy[-1])
     return Exercise(
         "acting",
         "A model's top predictions, with outcome 1 where they are correct. It abstains where its"
-        f" score is below {scores[-kept]:.3f}: a person decides there. Of how many rows is a"
+        f" score is below {scores[-n_kept]:.3f}: a person decides there. Of how many rows is a"
         " prediction kept (coverage)? How many of these are correct, and of all?",
         _table(EventScores(scores, rows.hits), digits=3),
         (
-            f"Kept: {kept} of {n}, a coverage of {100 * curve.coverage[place]:.0f}%.",
+            f"Kept: {n_kept} of {n}, a coverage of {100 * curve.coverage[place]:.0f}%.",
             (
-                f"Correct: {kept * accuracy:.0f} of {kept} kept, {accuracy:.3f}; of all,"
+                f"Correct: {n_kept * accuracy:.0f} of {n_kept} kept, {accuracy:.3f}; of all,"
                 f" {n * every:.0f} of {n}, {every:.3f}."
             ),
         ),

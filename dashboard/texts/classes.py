@@ -132,11 +132,12 @@ def classes_sentence(
     was = int(before.off(DETECTION_LEVEL).sum())
     now = None if after is None else int(after.off(DETECTION_LEVEL).sum())
     if not was and not now:
-        when = "before calibration" if now is None else "before or after calibration"
-        return f"No miscalibration detected in any of {n_classes} classes {when} {how}"
-    then = "" if now is None else f", {now:,} after"
-    verb = "is" if was == 1 else "are"
-    return f"{was:,} of {n_classes} classes {verb} miscalibrated before calibration{then} {how}"
+        when = "" if after is before else " before calibration"
+        when = when if after in (None, before) else " before or after calibration"
+        return f"No miscalibration detected in any of {n_classes} classes{when} {how}"
+    then = " before calibration" if now is None else f" before calibration, {now:,} after"
+    verb, then = "is" if was == 1 else "are", "" if after is before else then
+    return f"{was:,} of {n_classes} classes {verb} miscalibrated{then} {how}"
 
 
 def _adjusted(screen: ClassScreen, *, expert: bool) -> str:

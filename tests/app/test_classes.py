@@ -107,14 +107,14 @@ def cell(screen: ClassScreen, k: int) -> str:
     """Write one side as the table should, for a sample with two decimals."""
     value, adjusted = f"{100 * screen.ks_error[k]:.2f}%", screen.adjusted[k]
     mean_gap = screen.mean_score[k] - screen.frequency[k]
-    found = "\u25cb not detected"
+    badge = "\u25cb not detected"
     if adjusted < 0.05 or screen.remains[k]:
         still = "" if adjusted < 0.05 else "still "
         high = mean_gap > 0
-        found = f"\u25b2 {still}scores too high" if high else f"\u25bc {still}scores too low"
+        badge = f"\u25b2 {still}scores too high" if high else f"\u25bc {still}scores too low"
         if not screen.remains[k] and abs(mean_gap) < screen.ks_error[k] / 2:
-            found = "\u25c6 some too high, others too low"
-    return f"{value}||{found}|, {p_words(float(adjusted))}|"
+            badge = "\u25c6 some too high, others too low"
+    return f"{value}||{badge}|, {p_words(float(adjusted))}|"
 
 
 def test_the_worst_come_first_with_calibcores_numbers() -> None:

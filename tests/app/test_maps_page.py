@@ -227,9 +227,9 @@ def test_what_was_fitted_is_shown_of_each_step_and_of_the_chosen_class() -> None
 def test_the_numbers_of_a_spline_say_their_sign_and_curves_their_shape() -> None:
     page = open_page("maps", method="spline")
     assert not page.exception
-    said = " ".join(bodies(page))
-    assert "minus cumulative score, which falls where scores are too high" in said
-    assert "Platt scaling: a straight line on the log-odds" in said
-    assert ": steps, never falling." in said
+    text = " ".join(bodies(page))
+    assert "minus cumulative score, which falls where scores are too high" in text
+    assert "Platt: an S-shape or its reverse, a straight line on the log-odds." in text
+    assert ": steps, never falling." in text
     other = " ".join(bodies(open_page("maps", method="spline", spline_fit_to="hits")))
     assert "Values: cumulative outcomes." in other

@@ -93,8 +93,8 @@ def test_two_summaries_of_one_name_are_two(monkeypatch: pytest.MonkeyPatch) -> N
     files = (("week.parquet", write_summary(day(k))) for k in (0, 2))
     page = open_upload(*files, path="models")
     check_opens(page)
-    said = " ".join(bodies(page)).replace("\\", "")
-    assert "since week (2) scores are too high" in said
+    text = " ".join(bodies(page)).replace("\\", "")
+    assert "since week (2) scores are too high" in text
 
 
 def test_a_filter_keeps_one_group(monkeypatch: pytest.MonkeyPatch) -> None:

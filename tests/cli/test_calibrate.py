@@ -77,16 +77,16 @@ def test_classes_that_are_numbers_have_a_heading_for_both_commands(tmp_path: Pat
 def test_columns_are_matched_by_name_and_row_ids_stay_with_rows(
     n_rows: int, tmp_path: Path
 ) -> None:
-    kept, out, new = (tmp_path / name for name in ("kept.json", "out.csv", "new.csv"))
+    saved, out, new = (tmp_path / name for name in ("kept.json", "out.csv", "new.csv"))
     split = garments().test
     table = pd.DataFrame(split.probabilities.round(5), columns=["cat", "dog", "fox"])
     names = np.array(table.columns)[split.labels]
     table[:400].assign(label=names[:400]).to_csv(new, index=False)
-    assert run("fit", new, "--calibrator", "vector", "--out", kept).exit_code == 0
-    wanted = CalibratorFile.from_json(kept.read_text("utf-8")).apply(table[:n_rows])
+    assert run("fit", new, "--calibrator", "vector", "--out", saved).exit_code == 0
+    wanted = CalibratorFile.from_json(saved.read_text("utf-8")).apply(table[:n_rows])
     some = table[["fox", "cat", "dog"]][:n_rows]
     some.assign(id=np.arange(1000, 1000 + n_rows)).to_csv(new, index=False)
-    done = run("calibrate", new, "--with", kept, "--out", out)
+    done = run("calibrate", new, "--with", saved, "--out", out)
     assert done.exit_code == 0, done.output
     found = pd.read_csv(out)
     assert found["id"].tolist() == list(range(1000, 1000 + n_rows))

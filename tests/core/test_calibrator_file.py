@@ -207,18 +207,20 @@ def test_what_does_not_belong_is_refused(key: str, table: str, said: str) -> Non
 
 @pytest.mark.parametrize("key", KEYS)
 def test_columns_are_matched_with_the_classes_by_their_names(key: str) -> None:
-    kept, new, groups = usual(key), rows_of(60, 2), groups_for(key, 60)
+    saved, new, groups = usual(key), rows_of(60, 2), groups_for(key, 60)
     table = pd.DataFrame(new.logits, columns=NAMES)
-    assert_array_equal(kept.apply(table[["owl", "cat", "dog"]], groups), kept.apply(table, groups))
+    assert_array_equal(
+        saved.apply(table[["owl", "cat", "dog"]], groups), saved.apply(table, groups)
+    )
 
 
 def test_columns_that_may_only_be_counted_are_refused_where_classes_have_such_names() -> None:
     logits, labels = rows_of().logits, rows_of().labels
-    kept = file_of("temperature", LogitSet(logits, labels, ("2", "0", "1")))
+    saved = file_of("temperature", LogitSet(logits, labels, ("2", "0", "1")))
     new = pd.DataFrame(logits, columns=[2, 0, 1])
-    assert_array_equal(kept.apply(new[[1, 2, 0]]), kept.apply(logits))
+    assert_array_equal(saved.apply(new[[1, 2, 0]]), saved.apply(logits))
     with pytest.raises(CalibrationInputError, match="Expected 2, 0, 1, in this order"):
-        kept.apply(pd.DataFrame(logits))
+        saved.apply(pd.DataFrame(logits))
 
 
 def test_probabilities_are_taken_by_what_was_fitted_on_them() -> None:

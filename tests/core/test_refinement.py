@@ -116,7 +116,7 @@ def test_parts_of_the_error_agree_with_a_slow_loop(centre: float) -> None:
     scores = np.append(rows.scores, [centre, 0.0, 1.0])
     rows = EventScores(scores, np.append(rows.hits, [1, 0, 1]))
     tried = {"beta": BetaCalibration(), "platt": PlattScaling()}
-    found = error_parts(rows, centre=centre, calibrators=tried, n_folds=3, seed=4)
+    parts = error_parts(rows, centre=centre, calibrators=tried, n_folds=3, seed=4)
     folds, after, losses = deal_folds(rows, n_folds=3, seed=4), {}, {}
     for key, calibrator in tried.items():
         after[key] = np.empty(rows.n_samples)
@@ -128,10 +128,10 @@ def test_parts_of_the_error_agree_with_a_slow_loop(centre: float) -> None:
     best = min(losses, key=losses.__getitem__)
     args = rows.scores.tolist(), rows.hits.tolist(), after[best].tolist(), centre
     over, under = reference_measures.error_parts(*args)
-    assert found.calibrator == best
-    assert (found.over, found.under) == pytest.approx((over, under), abs=1e-12)
+    assert parts.calibrator == best
+    assert (parts.over, parts.under) == pytest.approx((over, under), abs=1e-12)
     net = net_overconfidence(rows.scores, rows.hits, centre=centre)
-    assert found.over - found.under == pytest.approx(net, abs=1e-12)
+    assert parts.over - parts.under == pytest.approx(net, abs=1e-12)
 
 
 @pytest.mark.parametrize(("slope", "bias"), [(2.0, 0.006), (1.0, 0.006)])
@@ -141,9 +141,9 @@ def test_few_rows_hardly_bias_the_parts_and_margins_hold_them(slope: float, bias
         rng = np.random.default_rng([seed, 8])
         true = rng.random(500)
         scores = true**slope / (true**slope + (1 - true) ** slope)
-        found = error_parts(EventScores(scores, rng.random(500) < true), calibrators=tried)
-        values.append(found.over)
-        held.append(abs(found.over - truth) <= found.margin)
+        parts = error_parts(EventScores(scores, rng.random(500) < true), calibrators=tried)
+        values.append(parts.over)
+        held.append(abs(parts.over - truth) <= parts.margin)
     assert np.mean(values) == pytest.approx(truth, abs=bias)
     assert 0.9 <= np.mean(held) <= 1.0
 

@@ -154,11 +154,11 @@ def test_the_net_benefit(seed: int) -> None:
 def test_what_is_kept_where_a_model_abstains(seed: int) -> None:
     one = [one for one in exercises(seed) if one.lesson == "acting"][2]
     threshold = float(re.findall(r"below (\d\.\d{3}):", one.task)[0])
-    kept = [outcome for score, outcome in rows(one) if score >= threshold]
+    outcomes = [outcome for score, outcome in rows(one) if score >= threshold]
     every = [outcome for _, outcome in rows(one)]
-    assert one.solution[0] == f"Kept: {len(kept)} of 10, a coverage of {10 * len(kept)}%."
+    assert one.solution[0] == f"Kept: {len(outcomes)} of 10, a coverage of {10 * len(outcomes)}%."
     assert one.solution[1] == (
-        f"Correct: {sum(kept)} of {len(kept)} kept, {sum(kept) / len(kept):.3f};"
+        f"Correct: {sum(outcomes)} of {len(outcomes)} kept, {sum(outcomes) / len(outcomes):.3f};"
         f" of all, {sum(every)} of 10, {sum(every) / 10:.3f}."
     )
 

@@ -146,8 +146,8 @@ def test_before_the_answer_only_the_rows_of_the_fit_are_shown() -> None:
 
 
 def test_where_no_temperature_fits_steps_win() -> None:
-    said = show(start_of(LESSON, chosen={"rows": str(SIZES[-1])})).note
-    steps, scaled = (float(x) for x in re.findall(r"(0\.\d{3}) \(", said))
+    note = show(start_of(LESSON, chosen={"rows": str(SIZES[-1])})).note
+    steps, scaled = (float(x) for x in re.findall(r"(0\.\d{3}) \(", note))
     model = replace(PRESETS["wavy"], rows=SIZES[-1])
     fit, other = (drawn_of(model, which) for which in (0, 1))
     blocks = IsotonicCalibration().fit(fit.event.scores, fit.event.hits)

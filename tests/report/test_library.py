@@ -123,8 +123,8 @@ def test_groups_of_an_audit_are_those_of_its_report(tmp_path: Path) -> None:
             cell = drawn[one.name]
             ends = [cell[end] for end in ("value", "low", "high")]
             assert ends == pytest.approx([one.gap, one.low, one.high], abs=1e-9)
-        said = [line for one in document["sections"][0]["blocks"] for line in one.get("lines", ())]
-        assert any(f"{by} = " in line for line in said)
+        lines = [line for one in document["sections"][0]["blocks"] for line in one.get("lines", ())]
+        assert any(f"{by} = " in line for line in lines)
 
 
 def test_reports_of_the_same_scores_with_other_weights_do_not_share_intervals(

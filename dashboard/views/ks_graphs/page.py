@@ -185,7 +185,7 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     sides = [*zip(graph.two_sides(f"gaps{number}"), heads, gap.pictures, strict=False)]
     for place, head, one in sides:
         with place:
-            if shown.fractile is None:
+            if shown.fractile is None and evaluated.calibrated:
                 st.markdown(head)
             _show_picture(one, suffix)
     for first in range(0, len(panels), 2):

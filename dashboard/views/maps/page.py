@@ -61,6 +61,7 @@ def show(scene: Scene) -> None:
     curve_graph, move_graph = results.draw_maps(scene, curves)
     folds = any(one.folds for one in curves)
     caption = words.map_caption(scene.settings.n_bins, folds=folds, of_groups=knows_groups)
+    caption = " ".join((caption, *words.shapes(one.name for one in curves)))
     if on_classes:
         _show_cloud(scene, words.row_names(event))
         with st.expander(words.CURVES_OF_SCORES):
@@ -131,9 +132,6 @@ def _choose_curves(scene: Scene) -> list[NamedCurve]:
             curves.append(NamedCurve(SHORT_NAMES[key], curve))
     if refused:
         st.markdown(words.not_drawn(refused))
-    shapes = words.shapes(key for key in (chosen, *added) if key not in refused)
-    if shapes:
-        st.markdown(f":small[{shapes}]")
     return curves
 
 

@@ -1,6 +1,6 @@
 """Words of the page of calibration maps."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from calibcore.validation import Floats
 from dashboard.document.blocks import Cell, Row
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.texts.classes import shortened
-from dashboard.texts.glossary import GLOSSARY
+from dashboard.texts.glossary import GLOSSARY, SHORT_NAMES
 from dashboard.texts.methods import method_name
 from dashboard.texts.numbers import escape_markdown, listing, of_100, percent, points, took
 from dashboard.texts.rows import rows_of, say_rows, says_rows
@@ -37,8 +37,8 @@ USUAL_SCORE_MAPS = ("spline", "platt", "beta", "isotonic")
 
 SHAPES = {
     "isotonic": "steps, never falling",
-    "platt": "a straight line on the log-odds, so an S-shape on the scores",
-    "beta": "an S-shape or its reverse, with a slope of its own at either end",
+    "platt": "an S-shape or its reverse, a straight line on the log-odds",
+    "beta": "an S-shape or its reverse, each end with a slope of its own",
     "spline": "a smooth curve that may rise and fall",
 }
 """Of the calibrators that are drawn at first, in a few words."""
@@ -229,10 +229,10 @@ def map_caption(n_bins: int, *, folds: bool = False, of_groups: bool = False) ->
     return f"{text} Thin lines: fitted without each fold." if folds else text
 
 
-def shapes(keys: Iterable[str]) -> str:
-    """Return the shapes of some calibrators; "" where none of them has a short one."""
-    named = [f"{method_name(k)}: {SHAPES[k]}." for k in dict.fromkeys(keys) if k in SHAPES]
-    return " ".join(named)
+def shapes(names: Iterable[str]) -> Iterator[str]:
+    """Yield the shapes of curves by their short names, of those that have a simple one."""
+    known = {SHORT_NAMES[key]: shape for key, shape in SHAPES.items()}
+    return (f"{name}: {known[name]}." for name in names if name in known)
 
 
 @says_rows

@@ -51,16 +51,16 @@ def test_the_bound_is_the_slow_one_at_its_best_covariance(seed: int) -> None:
     case, q_mean, places, kernel = some_bound(seed)
     rng = np.random.default_rng(seed)
     weights = rng.gamma(2.0, 1.0, len(case.labels)) if seed % 2 else np.ones(len(case.labels))
-    found = bound(q_mean, kernel, places, place(*case, weights))
+    result = bound(q_mean, kernel, places, place(*case, weights))
     table, labels = case.logits.tolist(), case.labels.tolist()
-    best = found.factor @ found.factor.T
+    best = result.factor @ result.factor.T
     process = unwhitened(places, q_mean, best, kernel)
     expected = slow.elbo(process, table, labels, weights.tolist())
-    assert found.value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert result.value == pytest.approx(expected, rel=1e-9, abs=1e-9)
     for size in (0.01, 0.3):
-        other = found.factor + size * np.tril(rng.normal(size=best.shape)) * found.factor
+        other = result.factor + size * np.tril(rng.normal(size=best.shape)) * result.factor
         process = unwhitened(places, q_mean, other @ other.T, kernel)
-        assert slow.elbo(process, table, labels, weights.tolist()) < found.value
+        assert slow.elbo(process, table, labels, weights.tolist()) < result.value
 
 
 @pytest.mark.parametrize("seed", range(12))
