@@ -197,7 +197,7 @@ def main() -> int:
     places: dict[str, Callable[[], AbstractContextManager[str]]] = {"as it is": running_dashboard}
     if sys.platform.startswith("linux") and os.geteuid() == 0:
         places["read-only, no home, `/tmp` full"] = hard_place
-    rows, failures = "", 0
+    rows, failures, before = "", 0, os.getloadavg()[0]
     for name, place in places.items():
         with place() as address:
             run = asyncio.run(soak(address, options))
@@ -206,8 +206,7 @@ def main() -> int:
         each = run.memory[:: max(1, len(run.memory) // 12)]
         print(name, [(round(when), round(size / 1e6)) for when, size in each], flush=True)
         print({*run.sentences}, {*run.failures}, flush=True)
-    busy = f"The machine had a load of {os.getloadavg()[2]:.0f} of other work and this on"
-    busy += f" {os.cpu_count()} processors."
+    busy = f"Before it the machine had a load of {before:.0f} on its {os.cpu_count()} processors."
     sizes = f"Files of {options.smallest:g} to {options.largest:g} MB. {busy}"
     print(HEAD + rows + sizes)
     if options.write:

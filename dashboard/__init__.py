@@ -14,6 +14,10 @@ def leave_working_folder() -> None:
     Whatever starts Fractile calls it; a program that imports Fractile keeps its path as it is. What
     lies there may come from anywhere, and be called as any module. Where it is the folder of
     Fractile itself, Python's own modules come before it.
+
+    Streamlit puts its script's folder first at the beginning of each run and takes one away at the
+    end, unless it is there. So two stay at the end: a thread that goes through the path while
+    others begin and end would miss a folder, and what it imports would not be found.
     """
     try:
         left = {_OWN, os.path.realpath(os.getcwd())}  # noqa: PTH109 - the same
@@ -27,7 +31,9 @@ def leave_working_folder() -> None:
 
     path = without(sys.path)
     path += [one for one in (_PYTHON, _HOME) if one not in path]
-    sys.path[:] = sorted(path, key=lambda one: one not in _FIRST)
+    path = [*sorted(path, key=lambda one: one not in _FIRST), _OWN, _OWN]
+    if sys.path != path:
+        sys.path[:] = path
     os.environ["PYTHONSAFEPATH"] = "1"
     if "PYTHONPATH" in os.environ:
         folders = os.environ["PYTHONPATH"].split(os.pathsep)

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 
+import dashboard
+from dashboard import leave_working_folder
 from tests.browser.server import running_dashboard
 
 NAMES = "queue", "random", "json", "numpy", "pickle", "struct", "sitecustomize", "click", "pandas"
@@ -70,3 +73,23 @@ def test_no_module_is_called_as_one_of_python_s() -> None:
     """Streamlit puts the folder of the page's script before all others."""
     own = {path.stem for path in (Path(__file__).parents[2] / "dashboard").iterdir()}
     assert not own & {*sys.stdlib_module_names, *NAMES}
+
+
+@pytest.mark.parametrize("start", ["streamlit run", "fractile serve"])
+def test_who_goes_through_the_path_during_a_run_misses_no_folder(
+    start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = str(Path(dashboard.__file__).parent / "app.py")
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    if start == "streamlit run":
+        with modified_sys_path(script):
+            leave_working_folder()
+    leave_working_folder()
+    before = [*sys.path]
+    with modified_sys_path(script):
+        path = iter(sys.path)
+        seen = [next(path)]
+        leave_working_folder()
+        seen += path
+    assert (seen, sys.path) == (before, before)
