@@ -12,6 +12,7 @@ from typing import Any
 
 from dashboard.readers.formats import FORMATS, ending_of, parse
 from dashboard.readers.interpret import interpret
+from dashboard.readers.recognition.outcomes import blank_as_other
 from dashboard.readers.records import Body, Options, SliceColumn
 from dashboard.readers.refusal import FileError, Question, only_refusals, visible
 from dashboard.readers.together import contents_together
@@ -57,7 +58,8 @@ def read(name: str, data: bytes, **choices: Any) -> Upload:
 def understand(files: Sequence[Parsed], options: Options) -> Upload:
     """Take what files hold for logits, probabilities or labels, several files together."""
     endings = [ending_of(file.name) for file in files]
-    contents = contents_together([(file.name, file.body) for file in files], options)
+    bodies = [(file.name, blank_as_other(file.body, options)) for file in files]
+    contents = contents_together(bodies, options)
     try:
         return interpret(
             contents,

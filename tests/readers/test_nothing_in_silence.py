@@ -386,6 +386,15 @@ def formula(columns: Columns, name: str) -> bytes:
     return xlsx({**columns, name: ["<c><f>1/(1+EXP(-A2))</f></c>"] * N})
 
 
+def marked(name: str, mark: str | int, write: Callable[[Columns], bytes]) -> Case:
+    """Expect a question about an outcome that is marked, and else blank; yes is answered."""
+    columns: Columns = {"risk": RISK, "died": [mark if y else None for y in Y]}
+    ask = f'"died": {mark} in {EVENTS} rows and blank in {N - EVENTS}. Does a blank cell say'
+    says = f'"died" were read as "not {mark}" .{N - EVENTS} rows'
+    return Case("cannot be used", name, lambda: write(columns),
+                Expect((ask,), N, EVENTS, "risk", (says,)))  # fmt: skip
+
+
 BESIDE: Columns = {"troponin_z": MARKER, "MI": Y}
 UNUSABLE = (
     named("blank.csv", lambda: csv({"predicted_risk": BLANK, **BESIDE}),
@@ -417,9 +426,11 @@ UNUSABLE = (
          lambda: csv({"died": Y, "probability": [f"{40 + k % 50},{100 + k}" for k in range(N)]},
                      "\t"),
          Expect(refused=r'"40,\d{3}", whose comma may mark decimals or thousands')),
-    Case("cannot be used", "crosses.csv",
-         lambda: csv({"risk": RISK, "died": ["flagged" if k % 3 else "" for k in range(N)]}),
-         Expect(refused='"died" is flagged in 80 rows and blank in 40, so')),
+    marked("x.csv", "x", csv),
+    marked("flagged.csv", "flagged", csv),
+    marked("one.csv", 1, csv),
+    marked("one.parquet", 1, parquet_of),
+    marked("x.xlsx", "x", xlsx),
     named("no-outcome.csv", lambda: csv({"risk": RISK, "male": Y, "outcome": BLANK}),
           "outcome", "blank", "male", "outcome"),
     named("constant.csv", lambda: csv({"risk": RISK, "treated": Y, "y_true": [0] * N}),

@@ -1,7 +1,7 @@
 """Outcomes beside one score: which value is the event, and what counts as right."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,11 @@ from dashboard.readers.recognition.vocabulary import (
     YES,
     begins,
     folded,
+    missing_among,
     one_yes,
     words_of,
 )
-from dashboard.readers.records import Array, Column, is_whole, texts_of
+from dashboard.readers.records import Array, Body, Column, Options, Table, is_whole, texts_of
 from dashboard.readers.refusal import Answer, FileError, Question, plain, quoted
 
 _MOST_ANSWERS = 6
@@ -83,6 +84,37 @@ def outcome_of_event(
         )
     labels = is_event.astype(np.uint8)[codes]
     return Outcome(labels, (other, first), repairs)
+
+
+def blank_as_other(body: Body, options: Options) -> Body:
+    """Return a table with an outcome in each row where the user's is marked, and else left blank.
+
+    So are read a column of the role outcome and an event that is all that stands in it.
+
+    >>> table = Table((Column("died", np.array([0, 1], np.int32), ("x", "")),), 2)
+    >>> blank_as_other(table, Options(roles=(("died", "outcome"),), event="x")).columns[0].texts
+    ('x', 'not x')
+    """
+    if not isinstance(body, Table) or options.event is None:
+        return body
+    columns, repairs = [*body.columns], [*body.repairs]
+    for place, column in enumerate(columns):
+        if (column.name, "outcome") not in options.roles or column.values.ndim != 1:
+            continue
+        codes, texts = texts_of(column)
+        missing = missing_among([folded(text) for text in texts])
+        blank = np.array([folded(text) in missing for text in texts] or [False])[codes]
+        if not blank.any() or {*in_use(codes[~blank], texts)[1]} != {options.event}:
+            continue
+        other = f"not {options.event}"
+        columns[place] = replace(
+            column, values=blank.astype(np.int32), texts=(options.event, other), odd=None
+        )
+        repairs.append(
+            f"Blank cells of column {quoted(column.name)} were read as {quoted(other, 30)}"
+            f" ({int(blank.sum()):,} rows)."
+        )
+    return replace(body, columns=tuple(columns), repairs=tuple(repairs))
 
 
 def right_or_wrong(column: Column) -> NDArray[np.bool_]:

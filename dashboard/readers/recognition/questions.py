@@ -198,6 +198,7 @@ def ask_of_unusable(
             continue
         text = f"{why}, so it cannot be the {role}"
         doubts += [f"Column {quoted(f.name)} is {text}."] * bool(f.unusable or not chosen[role])
+        _ask_of_blank(best, f, features, options)
         least = claim if f.unusable else 1
         for own in (features[place] for place in chosen[role][:1]):
             weaker = claims_score(own) if role == "score" else own.claims_outcome
@@ -207,6 +208,25 @@ def ask_of_unusable(
                 ask = f"Is {quoted(own.name)} the {role} instead?"
                 raise Question(f"column {quoted(f.name)}", text, ask, (answer,))
     return doubts
+
+
+def _ask_of_blank(
+    best: Hypothesis, f: Feature, features: Sequence[Feature], options: Options
+) -> None:
+    """Ask whether cells without a mark mean no, in the only column that can be the outcome."""
+    if best.scores is None or _truths(best) or f.n_kinds != 1 or not f.claims_outcome:
+        return
+    yes = f.kinds[0][0]
+    n_blank = len(f.column.values) - int(f.counts.sum())
+    if not n_blank:
+        return
+    change = _change([(f.place, "outcome")], features, options) | {"event": yes}
+    unknown = _change([(f.place, "left out")], features, options)
+    raise Question(
+        f"column {quoted(f.name)}", f.unusable, "Does a blank cell say that it did not happen?",
+        (Answer("Yes", f"The blank cells count as {quoted(f'not {yes}', 30)}.", change),
+         Answer("No, it is unknown", "Then the outcomes are in another file.", unknown)),
+    )  # fmt: skip
 
 
 def _claim_of(f: Feature) -> tuple[str, int, str]:
