@@ -9,6 +9,7 @@ started by anyone, then with all folders read-only, no home and a temporary fold
 import argparse
 import asyncio
 import io
+import math
 import os
 import random
 import shlex
@@ -16,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -172,11 +174,11 @@ def hard_place() -> Iterator[str]:
 
 def row(name: str, run: Run, options: argparse.Namespace) -> str:
     """Write a line of the table."""
-    times = sorted(run.times)
+    times = sorted(run.times) or [math.nan]
     sizes = [size / 1e6 for _, size in run.memory]
     ninety, last = (times[min(int(share * len(times)), len(times) - 1)] for share in (0.9, 0.99))
     cells = [
-        f"{len(times)}, {run.n_bytes / 1e6:,.0f} MB", run.left, run.killed,
+        f"{len(run.times)}, {run.n_bytes / 1e6:,.0f} MB", run.left, run.killed,
         f"{statistics.median(times):.1f}", f"{ninety:.1f}", f"{last:.1f}", len(run.sentences),
         len(run.failures), *(f"{one:,.0f}" for one in (sizes[0], max(sizes), *sizes[-2:])),
     ]  # fmt: skip
@@ -201,11 +203,11 @@ def main() -> int:
     for name, place in places.items():
         with place() as address:
             run = asyncio.run(soak(address, options))
-        rows += row(name, run, options)
-        failures += len(run.failures)
         each = run.memory[:: max(1, len(run.memory) // 12)]
         print(name, [(round(when), round(size / 1e6)) for when, size in each], flush=True)
-        print({*run.sentences}, {*run.failures}, flush=True)
+        print(Counter(run.sentences), Counter(run.failures), flush=True)
+        rows += row(name, run, options)
+        failures += len(run.failures)
     busy = f"Before it the machine had a load of {before:.0f} on its {os.cpu_count()} processors."
     sizes = f"Files of {options.smallest:g} to {options.largest:g} MB. {busy}"
     print(HEAD + rows + sizes)

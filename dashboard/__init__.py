@@ -29,7 +29,7 @@ def leave_working_folder() -> None:
             one for one in folders if one == _HOME or (one and os.path.realpath(one) not in left)
         ]
 
-    path = without(sys.path)
+    path = without([*sys.path])  # at once, as others change it meanwhile
     path += [one for one in (_PYTHON, _HOME) if one not in path]
     path = [*sorted(path, key=lambda one: one not in _FIRST), _OWN, _OWN]
     if sys.path != path:

@@ -21,6 +21,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.starlette import App
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from dashboard import leave_working_folder
 from dashboard.compute import cache
 from dashboard.compute.memory import budget, give_back, sweep
 from dashboard.logs import LOG, REQUEST, begin, request_id, route
@@ -43,6 +44,8 @@ REQUEST_ID = "X-Request-ID"
 """Taken from a proxy, or made; of every answer and every line of the log."""
 
 _METHOD = re.compile(r"[^A-Za-z]")
+
+leave_working_folder()  # before the first run, as many may begin at once
 
 # Starlette writes larger parts of a form to a temporary file.
 MultiPartParser.spool_max_size = MAX_UPLOAD + 1

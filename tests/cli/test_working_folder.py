@@ -93,3 +93,20 @@ def test_who_goes_through_the_path_during_a_run_misses_no_folder(
         leave_working_folder()
         seen += path
     assert (seen, sys.path) == (before, before)
+
+
+def test_no_folder_is_lost_to_a_run_that_ends_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own, real = str(Path(dashboard.__file__).parent), os.path.realpath
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    monkeypatch.setattr(sys, "path", [own, str(tmp_path), *sys.path])
+
+    def after_another_has_ended(path: str) -> str:
+        if path == sys.path[0] == own:
+            del sys.path[0]
+        return real(path)
+
+    monkeypatch.setattr(os.path, "realpath", after_another_has_ended)
+    leave_working_folder()
+    assert str(tmp_path) in sys.path
