@@ -23,7 +23,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from dashboard import leave_working_folder
 from dashboard.compute import cache
-from dashboard.compute.memory import budget, give_back, sweep
+from dashboard.compute.memory import budget, few_arenas, give_back, sweep
 from dashboard.logs import LOG, REQUEST, begin, request_id, route
 from dashboard.readers.limits import MAX_UPLOAD
 
@@ -46,6 +46,7 @@ REQUEST_ID = "X-Request-ID"
 _METHOD = re.compile(r"[^A-Za-z]")
 
 leave_working_folder()  # before the first run, as many may begin at once
+few_arenas()
 
 # Starlette writes larger parts of a form to a temporary file.
 MultiPartParser.spool_max_size = MAX_UPLOAD + 1
@@ -182,7 +183,7 @@ async def _keep_within_memory() -> None:
             for file in list(files.values())
         )
         await asyncio.to_thread(cache.bound, max(budget() - brought, 0))
-        await asyncio.to_thread(sweep if left else give_back)
+        await asyncio.to_thread(sweep if left or brought else give_back)
 
 
 @asynccontextmanager

@@ -117,6 +117,15 @@ def _parts_of(one: Any) -> Iterator[object]:
         yield from getattr(one, "__dict__", {}).values()
 
 
+_M_ARENA_MAX, _ARENAS = -8, 2
+
+
+def few_arenas() -> None:
+    """Let threads share the C library's memory: an arena of each gives little back."""
+    with suppress(AttributeError, OSError):  # as in `give_back`
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
+
+
 def give_back() -> None:
     """Give what is free back to the system: the C library and Arrow keep it for the next."""
     if "pyarrow" in sys.modules:
@@ -126,6 +135,11 @@ def give_back() -> None:
 
 
 def sweep() -> None:
-    """Free what closed sessions hold in circles, and give it back."""
+    """Free what sessions have held in circles, and give it back.
+
+    What was frozen with the imports is looked through too: sessions that had begun by then held it.
+    """
+    gc.unfreeze()
     gc.collect()
+    gc.freeze()
     give_back()

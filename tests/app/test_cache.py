@@ -1,6 +1,8 @@
 """What is kept of results: the latest of each kind, within the bytes of all, and for whom."""
 
+import gc
 import sys
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -13,7 +15,7 @@ import pytest
 
 from dashboard.compute import cache, memory
 from dashboard.compute.cache import forget, is_known, leave, once, once_going_on
-from dashboard.compute.memory import bytes_of, sizes_of
+from dashboard.compute.memory import bytes_of, sizes_of, sweep
 
 
 @dataclass
@@ -163,3 +165,16 @@ def test_work_in_a_thread_of_its_own_is_for_the_visitor_who_asked(
     leave("ann")
     assert not is_known("long", 1)
     assert not is_known("part", 1)
+
+
+def test_what_was_frozen_with_the_imports_is_freed_once_nobody_holds_it() -> None:
+    circle = Rows(np.zeros(1))
+    circle.parts = (circle,)
+    still_there = weakref.ref(circle)
+    gc.collect()
+    gc.freeze()
+    del circle
+    gc.collect()
+    assert still_there() is not None
+    sweep()
+    assert still_there() is None
