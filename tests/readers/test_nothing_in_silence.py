@@ -76,6 +76,7 @@ Y = [int(k in _ORDER[-EVENTS:]) for k in range(N)]
 """The event in the rows of the highest noisy scores."""
 
 MARKER = [round(float(z), 3) for z in np.asarray(Y) + _DRAWN.normal(0, 1.2, N)]
+_LUCK = _DRAWN.uniform(-0.7, 0.7, N)
 IDS = [f"P-{k:04d}" for k in range(N)]
 SUM, MEAN = round(sum(RISK), 2), round(sum(RISK) / N, 4)
 
@@ -350,6 +351,13 @@ QUESTIONS = (
         "recalibrated.csv",
         {"score_old": RISK, "score_new": [f"{70 * p:.1f}%" for p in RISK], "default": Y},
         *_FIRST_OF, rows=N, events=EVENTS, score="score_old",
+    ),
+    _question(
+        "risk-factor.csv",
+        {"FiO2": [round((1 + y + z) / 3, 3) for y, z in zip(Y, _LUCK, strict=True)],
+         "risk": [round((p + q) / 2, 3) for p, q in zip(RISK, OTHER, strict=True)],
+         "intubated": Y},
+        *_FIRST_OF, rows=N, events=EVENTS, score="risk",
     ),
     _question(
         "weights.csv", {"sample_weight": [1, 10] * (N // 2), "p": RISK, "y": Y},

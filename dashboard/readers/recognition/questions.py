@@ -121,7 +121,7 @@ def ask(
     ]  # fmt: skip
     rivals += [h for h in others if h not in rivals and is_second_score(best, h, features)]
     if rivals:
-        likeliests = [best, *rivals]
+        likeliests = sorted([best, *rivals], key=lambda h: not _CALLED & h.evidence.keys())
         places = {h.one for h in likeliests if h.one is not None}
         likeliests += [h for h in others if _is_both(h, places)][:1]
         likeliest = {h.scores: h for h in sorted(others, key=_by_words)}
@@ -168,7 +168,9 @@ def is_second_score(best: Hypothesis, other: Hypothesis, features: Sequence[Feat
     if not same_roles_beside(best, other):
         return is_second_pair(best, other)
     own, second = (features[place] for place in (best.one, other.one) if place is not None)
-    return not one_order(own, second) and other.rises > best.rises / 2
+    # A risk factor, or what follows from the outcome, often foretells more than the score does.
+    surer = claims_score(second) > claims_score(own) == 0 < other.rises
+    return not one_order(own, second) and (surer or other.rises > best.rises / 2)
 
 
 def is_second_pair(best: Hypothesis, other: Hypothesis) -> bool:

@@ -62,7 +62,7 @@ PREDICTED_KEYS = _set("""
     pred_label predicted_label prediction predicted pred y_pred pred_class .pred_class
     predicted_class y_hat yhat predict prediction_label scored_labels hypothesis _into_ preds
     predictions argmax model_answer top1 top1_class vorhersage klasse_vorhersage prevision
-    prediccion predizione previsao voorspelling decision estimate model_label
+    prediccion predizione previsao voorspelling decision estimate model_label answer response
 """)
 CONFIDENCE_KEYS = _set("""
     conf max_prob top1 top_1 top1_score top1_prob confs top1conf top1_conf prediction_score
