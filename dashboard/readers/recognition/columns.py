@@ -628,6 +628,12 @@ def is_called_prediction(feature: Feature) -> bool:
     )
 
 
+def _answers(feature: Feature, truth: Feature | None) -> bool:
+    """Return whether a heading is of what a model said, beside one that is called the truth."""
+    called = truth is not None and truth.key in terms.LABEL_KEYS
+    return called and feature.key in terms.ANSWER_KEYS
+
+
 def is_called_correct(feature: Feature) -> bool:
     """Return whether a heading says that the prediction was right or not."""
     return feature.key not in terms.LABEL_KEYS and begins(feature.words, terms.CORRECT_STEMS)
@@ -760,9 +766,10 @@ def with_prediction(
 ) -> dict[str, float]:
     """Weigh the score of a predicted class, beside the true class or without it."""
     n_kinds = max(prediction.n_kinds, truth.n_kinds if truth else 0)
-    named = is_called_prediction(prediction) and is_called_confidence(score)
+    called = is_called_prediction(prediction) or _answers(prediction, truth)
+    named = called and is_called_confidence(score)
     evidence = worth(
-        called_the_prediction=is_called_prediction(prediction),
+        called_the_prediction=called,
         called_a_confidence=is_called_confidence(score),
         same_words=bool({*score.words} & {*prediction.words} - _GENERAL),
         below_chance=not named
@@ -920,7 +927,7 @@ def _truths(features: Sequence[Feature], given: Given, *, named: bool) -> _Truth
                 and same_classes(truth, column)
             ):
                 right = hits(truth, column)
-                if right is not None or is_called_prediction(column):
+                if right is not None or is_called_prediction(column) or _answers(column, truth):
                     truths.pairs.append((truth, column, right))
     return truths
 
@@ -1054,11 +1061,13 @@ def _of_prediction(
 ) -> Iterator[Hypothesis]:
     for column in truths.columns:
         prediction = with_prediction(score, None, column, None)
-        if column is score or "below chance" in prediction:
+        if column is score:
             continue
-        if "called the prediction" in prediction:
+        if "called the prediction" in prediction and "below chance" not in prediction:
             yield Hypothesis(scores, prediction=column.place, evidence=own | prediction | alone)
         for truth, other, right in truths.pairs:
             if other is column and truth is not score:
-                beside = with_prediction(score, truth, column, right) | truths.alone[truth.place]
-                yield Hypothesis(scores, (truth.place,), column.place, evidence=own | beside)
+                beside = with_prediction(score, truth, column, right)
+                if "below chance" not in beside:
+                    beside |= truths.alone[truth.place]
+                    yield Hypothesis(scores, (truth.place,), column.place, evidence=own | beside)

@@ -62,8 +62,11 @@ PREDICTED_KEYS = _set("""
     pred_label predicted_label prediction predicted pred y_pred pred_class .pred_class
     predicted_class y_hat yhat predict prediction_label scored_labels hypothesis _into_ preds
     predictions argmax model_answer top1 top1_class vorhersage klasse_vorhersage prevision
-    prediccion predizione previsao voorspelling decision estimate model_label answer response
+    prediccion predizione previsao voorspelling decision estimate model_label
 """)
+ANSWER_KEYS = _set("answer answers response responses output completion generation reply")
+"""What a model said, beside a column that is called the truth."""
+
 CONFIDENCE_KEYS = _set("""
     conf max_prob top1 top_1 top1_score top1_prob confs top1conf top1_conf prediction_score
     max_softmax max_probability msp max_proba top_prob sicherheit
