@@ -77,6 +77,7 @@ Y = [int(k in _ORDER[-EVENTS:]) for k in range(N)]
 
 MARKER = [round(float(z), 3) for z in np.asarray(Y) + _DRAWN.normal(0, 1.2, N)]
 _LUCK = _DRAWN.uniform(-0.7, 0.7, N)
+MONTHS = [round(float(z), 1) for z in 40 * (1 + _LUCK)]
 IDS = [f"P-{k:04d}" for k in range(N)]
 SUM, MEAN = round(sum(RISK), 2), round(sum(RISK) / N, 4)
 
@@ -172,6 +173,10 @@ TOTALS = (
     _total("toplam.xlsx", lambda: xlsx(WORDED, ["Toplam", 51.9, 53], ["Ortalama", 0.43, None])),
     _total("medelvarde.csv", lambda: csv(LOANS, below="Medelvärde,0.43,0.44\n")),
     _total("razem.tsv", lambda: csv(WORDED, "\t", below="Razem\t51.9\t53\n")),
+    Case("totals", "of-a-ward.csv", lambda: csv(
+        {"ward": [*["W0"] * 60, "Subtotal W0", *["W1"] * 60],
+         "PD": [*RISK[:60], 0.245, *RISK[60:]], "default": [*Y[:60], 1, *Y[60:]]},
+    ), Expect(rows=N, events=EVENTS, score="PD", says=('1 row among .* left out: "Subtotal W0"',))),
     _among("mean.csv", 40, "Mean", csv),
     _among("mean-first.xlsx", 0, "Mean", xlsx),
     _among("average-north.csv", 40, "Average North", csv, words=True),
@@ -243,6 +248,12 @@ NEITHER = (
     neither("draw.csv", lambda: csv(
         {"win_prob": RISK, "result": of_third("Lost", "Won", "Draw")},
     ), 'neither "(Lost|Won)" nor "(Lost|Won)" ."Draw"'),
+    neither("vital-status.csv", lambda: csv(
+        {"risk": RISK, "vital_status": of_third("alive", "dead", "lost")},
+    ), 'neither "alive" nor "dead" ."lost"'),
+    neither("deals.csv", lambda: csv(
+        {"Probability": RISK, "Stage": of_third("Closed Lost", "Closed Won", "Open")},
+    ), 'neither "Closed (Lost|Won)" nor "Closed (Lost|Won)" ."Open"'),
     neither("tie.csv", lambda: csv(
         {"team": IDS, "win_prob": RISK, "result": of_numbers(0.5)},
     ), 'neither "0" nor "1" ."0.5"'),
@@ -949,9 +960,15 @@ OTHERS = (
            "Which one is the event.*None of these", make=parquet_of, refused="but no scores"),
     _other("of-three.csv", {"y_true": CLASS_OF, "confidence": _CONFIDENT},
            "Which value does the score predict.*None of these", refused="but no scores"),
-    _other("answers.csv", {"gold": of_words("no", "yes"), "confidence": RISK,
+    _other("answers.csv", {"gold": of_words("no", "yes"), "confidence": OTHER,
            "answer": [("yes", "no")[y ^ (k % 3 > 0)] for k, y in enumerate(Y)]},
            events=2 * N // 3, score="confidence"),
+    *(_other(f"{name}.csv", {"id": IDS, "risk_5y": RISK, name: MONTHS, outcome: Y}, events=EVENTS,
+             score="risk_5y", groups=(), says=(f'"{name}" seems to say how long each row was',))
+      for name, outcome in (("time_months", "status"), ("followup_days", "died"),
+                            ("time", "event"), ("days_to_death", "dead"))),
+    _other("start.csv", {"risk": RISK, "start_time": MONTHS, "late": Y}, events=EVENTS,
+           score="risk", never="was followed"),
     _other("event.csv", {"y_true": Y, "confidence": RISK}, events=EVENTS, score="confidence"),
     _other("three.json", {"risk": RISK, "outcome": CLASS_OF},
            'the values "0", "1", "2".*Which value.*None of these', make=records,

@@ -137,8 +137,12 @@ def _total_in(table: Table, row: int, most: int) -> str:
 
 
 def _among(table: Table, known: Collection[int]) -> dict[int, str]:
-    """Return rows anywhere that say so and whose numbers are all sums or means of rows above."""
+    """Return rows anywhere that say so, of a part that stands beside, or by their numbers.
+
+    These are then all sums or means of rows above.
+    """
     words: dict[int, str] = {}
+    parts: dict[int, str] = {}
     for column in table.columns:
         texts, codes, rows = column.texts or (), column.values, np.arange(table.n_rows)
         if column.odd is not None:
@@ -148,6 +152,11 @@ def _among(table: Table, known: Collection[int]) -> dict[int, str]:
         about = [k for k, text in enumerate(texts) if _is_about(text)]
         for place in np.flatnonzero(np.isin(codes, about))[:_MOST_ABOUT].tolist():
             words.setdefault(int(rows[place]), texts[codes[place]].strip())
+        once = np.flatnonzero(np.bincount(codes, minlength=len(texts)) == 1)
+        whole = {text.strip().lower() for text in texts}
+        of_parts = [k for k in {*about} & {*once.tolist()} if _part_of(texts[k]) in whole]
+        for place in np.flatnonzero(np.isin(codes, of_parts))[:_MOST_ABOUT].tolist():
+            parts[int(rows[place])] = texts[codes[place]].strip()
     data = np.ones(table.n_rows, dtype=np.bool_)
     data[[*words, *known]] = False
     totals, starts = dict[int, str](), [0]
@@ -157,7 +166,13 @@ def _among(table: Table, known: Collection[int]) -> dict[int, str]:
             totals[row] = words[row]
         if data[row - 1 : row].any():
             starts.append(row + 1)
-    return totals
+    return totals | parts
+
+
+def _part_of(text: str) -> str:
+    """Return what "Subtotal North" and "North total" are of, in small letters."""
+    words = [word.strip(":.,()") for word in text.lower().split()]
+    return " ".join(word for word in words if not _ONE_WORD.fullmatch(word))
 
 
 def _is_about(text: str) -> bool:

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dashboard.readers.recognition import refused
+from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.columns import (
     Hypothesis,
     Scores,
+    happens,
     hypotheses,
     is_called_prediction,
     may_say_classes,
@@ -142,6 +144,7 @@ def _reading(
     chosen = _with_prediction(best, features, given)
     matter = roles_of(chosen)
     outcome = chosen.outcome if len(chosen.outcome) == 1 and chosen.scores is not None else ()
+    followed = _followed(chosen, features, given)
     roles: list[ColumnRole] = []
     reasons: list[str] = []
     for f in features:
@@ -153,6 +156,8 @@ def _reading(
             role, why = "left out", "equals the outcome"
         elif f.place in further:
             role, why = "left out", further[f.place]
+        elif f.place in followed:
+            role, why = "left out", "time of follow-up"
         else:
             role, why = further_role(f)
         roles.append(role)
@@ -171,9 +176,33 @@ def _reading(
         for f, why in zip(features, reasons, strict=True)
         if why == "equals the outcome" and not may_weigh(f)
     ]
+    doubts += [f"Column {quoted(features[place].name)} {_FOLLOWED}" for place in followed]
     return Reading(
         tuple(roles), tuple(reasons), names, event, proposals, notes=notes, doubts=tuple(doubts)
     )
+
+
+_FOLLOWED = (
+    "seems to say how long each row was followed, which is not taken into account: a row that was"
+    " followed for less time than the score looks ahead counts as one without the event, so the"
+    " event may be more frequent than it seems. Compare with a Kaplan-Meier estimate."
+)
+
+
+def _followed(
+    best: Hypothesis, features: Sequence[Feature], given: Mapping[int, ColumnRole]
+) -> tuple[int, ...]:
+    """Return columns of the time until an event of two values, or until nobody looked any more."""
+    if best.one is None or len(best.outcome) != 1 or features[best.outcome[0]].main is None:
+        return ()
+    outcome = features[best.outcome[0]]
+    if not happens(outcome) and outcome.key not in terms.STATUS_KEYS:
+        return ()
+    return tuple(
+        f.place for f in features
+        if f.place not in given and f.is_number and f.low >= 0 and not f.is_share
+        and not f.counts_up and terms.FOLLOWED.fullmatch(f.key)
+    )  # fmt: skip
 
 
 def _with_prediction(

@@ -277,6 +277,9 @@ def main_kinds(outcome: Feature, *, named: bool) -> tuple[int, int] | None:
         return max(pairs)[1:] if pairs else None
     rest = [k for k, own in enumerate(names) if not begins(words_of(own), terms.NEITHER_STEMS)]
     rest = rest if len(names) > 2 else [0, 1]
+    for word in terms.OPEN_WORDS:
+        known = [k for k in rest if word not in words_of(names[k])]
+        rest = known if len(known) == 2 else rest
     opposites = [
         (no, yes) for no in rest for yes in rest
         if (names[yes] in terms.YES and names[no] in terms.NO)

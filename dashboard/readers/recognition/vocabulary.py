@@ -64,6 +64,16 @@ PREDICTED_KEYS = _set("""
     predictions argmax model_answer top1 top1_class vorhersage klasse_vorhersage prevision
     prediccion predizione previsao voorspelling decision estimate model_label
 """)
+_UNIT = r"(?:_?(?:time|days?|weeks?|months?|mos?|years?|yrs?|tage|monate|jahre|jours|mois))"
+FOLLOWED = re.compile(
+    rf"(?:time|follow_?up|fu|fup|futime|surv|survival|os|pfs|dfs|rfs|efs|tte|nachbeobachtung"
+    rf"|beobachtungszeit|uberlebenszeit|suivi|seguimiento){_UNIT}*"
+    r"|(?:time|days|weeks|months|years)_(?:to|until|of)_[a-z_]+"
+)
+"""What a time is called for which a row was followed, as for a survival analysis."""
+
+STATUS_KEYS = _set("status event outcome y target censored censor cens label vital_status")
+
 ANSWER_KEYS = _set("answer answers response responses output completion generation reply")
 """What a model said, beside a column that is called the truth."""
 
@@ -213,6 +223,9 @@ NEITHER_STEMS = _stems("""
     quiza forse undecid know sabe weiss ignor skip abstain exclud ausgeschl
 """)
 """Stems of words for an outcome that is neither of two."""
+
+OPEN_WORDS = "open", "lost"
+"""Words for an outcome that is neither of two others: not known yet, or not any more."""
 
 NEITHER_NUMBERS = _set("""
     0.5 -1 7 8 9 77 88 97 98 99 255 777 888 999 9999 -7 -8 -9 -77 -88 -99 -100 -777 -888 -999 -9999
