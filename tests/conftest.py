@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest.register_assert_rewrite("tests.reviewed")  # its failures show what differs
+
 settings.register_profile("fast", deadline=None, max_examples=100, derandomize=True, database=None)
 settings.register_profile(
     "thorough",

@@ -69,7 +69,7 @@ def practice(title: str, *, risk: bool) -> str:
     'Model card: metrics. TRIPOD+AI: 12e, 23a.'
     """
     lines = [f"Model card: {MODEL_CARD[title]}."] if title in MODEL_CARD else []
-    if risk:
+    if risk and title in TRIPOD:
         lines.append(f"TRIPOD+AI: {TRIPOD[title]}.")
     return " ".join(lines)
 
