@@ -20,7 +20,17 @@ from dashboard.readers.limits import MAX_UPLOAD, check_size
 from dashboard.readers.records import Options, RawSet
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
-from dashboard.settings import NO_METHOD, ChosenEvent, Settings, first_class, method_by_key
+from dashboard.settings import (
+    NO_METHOD,
+    ChosenEvent,
+    OptionValue,
+    Settings,
+    first_class,
+    is_variant,
+    method_by_key,
+    method_of,
+    options_of,
+)
 from dashboard.summaries import upload_of
 from dashboard.summary_file import are_summaries, parse_summary
 
@@ -143,14 +153,19 @@ def scene_of(  # noqa: PLR0913 - each has a default that serves
     """Fit and evaluate with the pages' defaults.
 
     ``upload``: the data. ``event``: what the scores are about. ``method``: key of a calibrator,
-    with its default options. ``group``: the column by which a calibrator that knows groups groups
-    the rows. ``n_resamples``: for intervals. ``n_bins``: of the diagram and of binned measures.
-    ``seed``: of the folds of one set. ``progress``: told the share of the fit that is done.
+    with options of its own as in ``spline.n_knots=10``, else with its defaults. ``group``: the
+    column by which a calibrator that knows groups groups the rows. ``n_resamples``: for intervals.
+    ``n_bins``: of the diagram and of binned measures. ``seed``: of the folds of one set.
+    ``progress``: told the share of the fit that is done.
 
     Raises `CalibrationInputError` for a method that is none or does not fit the data, no group
     where it needs one or one that is no column, and what `calibcore.audit` refuses.
     """
     offered = {one.key: one for one in methods_for(upload)}
+    own = {}
+    if method_of(method) in offered and "." in method:
+        own = _own_options(method)
+        method = method_of(method)
     if method != NO_METHOD and method not in offered:
         known = method in {one.key for one in CATALOGUE}
         text = f"{method}, which these data do not allow" if known else repr(method)
@@ -158,7 +173,7 @@ def scene_of(  # noqa: PLR0913 - each has a default that serves
     needs_group = method != NO_METHOD and offered[method].asks_column
     _check_group(group, groupings(upload), method if not needs_group else None)
     chosen = () if method == NO_METHOD else offered[method].options
-    options = tuple((option.name, option.default) for option in chosen)
+    options = tuple((option.name, own.get(option.name, option.default)) for option in chosen)
     settings = Settings(event, method, options, n_bins=n_bins, seed=seed, group=group)
     return Scene(
         upload=upload,
@@ -172,6 +187,17 @@ def scene_of(  # noqa: PLR0913 - each has a default that serves
         expert=False,
         palette=LIGHT,
     )
+
+
+def _own_options(key: str) -> dict[str, OptionValue]:
+    """Return the options that a key such as ``spline.n_knots=10`` has of its own."""
+    if not is_variant(key):
+        chosen = method_by_key(key).options
+        offered = (f"{one.name}={str(one.default).lower()}" for one in chosen)
+        wanted = f"{method_of(key)} with options such as {', '.join(offered)}, joined by dots"
+        wanted = wanted if chosen else f"{method_of(key)}, which has no options"
+        raise CalibrationInputError("calibrator", repr(key), wanted)
+    return options_of(key)
 
 
 def _check_group(group: str | None, columns: Sequence[str], without: str | None) -> None:

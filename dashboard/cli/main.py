@@ -333,7 +333,10 @@ def _writes_report(command: Callable[..., None]) -> Callable[..., None]:
 @main.command(cls=WithKeys, epilog=_EXAMPLES["audit"])
 @_reads_files
 @click.option(
-    "--calibrator", metavar="KEY", type=Key(), help="Fit and evaluate it, such as spline; or none."
+    "--calibrator",
+    metavar="KEY",
+    type=Key(),
+    help="Fit and evaluate it, such as spline or spline.n_knots=10; or none.",
 )
 @_GROUP
 @click.option(
@@ -563,7 +566,11 @@ def summarise(
 @main.command(cls=WithKeys, epilog=_EXAMPLES["fit"])
 @_reads_files
 @click.option(
-    "--calibrator", metavar="KEY", type=Key(), required=True, help="Such as spline or temperature."
+    "--calibrator",
+    metavar="KEY",
+    type=Key(),
+    required=True,
+    help="Such as temperature or spline.n_knots=10.",
 )
 @_GROUP
 @click.option(

@@ -9,7 +9,7 @@ from calibcore.auditing import AuditRequest as AuditAsked
 from calibcore.grouping import Grouping
 from dashboard.readers import Upload
 from dashboard.readers.records import DEFAULTS
-from dashboard.settings import NO_METHOD, Settings, method_by_key
+from dashboard.settings import NO_METHOD, Settings, usual_options, variant_key
 from dashboard.texts.events import event_option
 from dashboard.texts.glossary import OPTIONS
 from dashboard.texts.methods import method_name
@@ -212,9 +212,8 @@ def command(
     where one was chosen. ``n_resamples``: of the intervals. ``costs``: of a false alarm and of a
     missed event, where these set the cut-off.
     """
-    default = settings.method == NO_METHOD or settings.options == tuple(
-        (option.name, option.default) for option in method_by_key(settings.method).options
-    )
+    defaults = {} if settings.method == NO_METHOD else usual_options(settings.method)
+    own = {name: value for name, value in settings.options if value != defaults[name]}
     usual = Settings(
         settings.event, settings.method, settings.options, settings.n_bins, seed=settings.seed,
         group=settings.group,
@@ -227,11 +226,11 @@ def command(
         prevalence=options.prevalence,
     )  # fmt: skip
     files = _files(options.together, upload.name.split(" + "))
-    if settings != usual or not default or options != known or not files:
+    if settings != usual or options != known or not files:
         return ""
     given: dict[str, str | None] = {
         "event": event if upload.summary is None else None,
-        "calibrator": settings.method if settings.method != NO_METHOD else None,
+        "calibrator": variant_key(settings.method, own) if settings.method != NO_METHOD else None,
         "group": settings.group,
         "values": options.values if options.values != "auto" else None,
         "first-label": str(options.first_label) if options.first_label != "auto" else None,

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from calibcore import CalibrationInputError
+from calibcore import CalibrationInputError, LogitSet, Split
 from calibcore import audit as known_audit
-from calibcore.calibrators import CATALOGUE
+from calibcore.calibrators import CATALOGUE, SplineCalibration
 from calibcore.cumulative import ks_error
 from calibcore.metrics import METRICS
-from calibcore.samples import SAMPLES_FOLDER
+from calibcore.samples import SAMPLES_FOLDER, load_sample
 from dashboard.cli.commands import SUBGROUP, Condition
 from dashboard.cli.main import main
 from dashboard.compute.cache import forget
@@ -151,6 +151,20 @@ def test_a_condition_that_holds_is_code_1(
     assert ("Fails: " in result.stdout) == (code == 1)
 
 
+def test_options_of_a_calibrator_are_part_of_its_key(tmp_path: Path) -> None:
+    report, key = tmp_path / "report.json", "spline.n_knots=12"
+    printed = run(GARMENTS, "--calibrator", key, "--resamples", "0", "--json", str(report))
+    sample = load_sample("three_garments")
+    fit_on, test = (
+        LogitSet(sample[f"logits_{of}"], sample[f"labels_{of}"]) for of in ("calibration", "test")
+    )
+    split = Split(fit_on, test)
+    found = known_audit(split, calibrator=SplineCalibration(n_knots=12, constrained=True)).test
+    value = found.after.curves.ks_error
+    assert lines_of(printed)["KS error"].split()[1] == percent(value, found.n_samples)
+    assert f"--calibrator {key}" in report.read_text("utf-8")
+
+
 def test_conditions_are_of_what_a_calibrator_gives() -> None:
     limit = "ks_error>2%"
     assert run(GARMENTS, "--resamples", "0", "--fail-if", limit).exit_code == 1
@@ -178,6 +192,8 @@ def test_groups_that_would_change_nothing_are_refused(
     [
         (["nowhere.csv"], "nowhere.csv: No such file or directory. Expected a file to read."),
         ([GARMENTS, "--calibrator", "magic"], "'magic'. Expected one of spline,"),
+        ([GARMENTS, "--calibrator", "spline.n_knots=1"], "Expected spline with options such as"),
+        ([GARMENTS, "--calibrator", "spline.knots=9"], "n_knots=6, constrained=true"),
         ([GARMENTS, "--calibrator", "by_group"], "by_group, which these data do not allow."),
         ([GARMENTS, "--event", "coat"], "'coat'. Expected top-1, within-2, or a class: T-shirt"),
         ([GARMENTS, "--event", "top-9"], "top-9"),
