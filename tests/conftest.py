@@ -1,5 +1,6 @@
 """What every test can use: a seeded generator, hypothesis profiles, a folder for figures."""
 
+import gc
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # workers share cores, and threads wait busily
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("tests.reviewed")  # its failures show what differs
 
-settings.register_profile("fast", deadline=None, max_examples=100, derandomize=True, database=None)
+settings.register_profile("fast", deadline=None, max_examples=50, derandomize=True, database=None)
 settings.register_profile(
     "thorough",
     deadline=None,
@@ -67,3 +68,9 @@ def browser() -> Iterator[Any]:
         running = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         yield running
         running.close()
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the tests themselves."""
+    gc.collect()
+    gc.freeze()

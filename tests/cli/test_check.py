@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from calibcore import drift
 from calibcore.metrics import mean_gap
 from dashboard.cli import check_files
 from dashboard.cli.main import main
@@ -38,6 +39,11 @@ def batch(path: Path, seed: int, *, slope: float = 1.0, rate: float | None = Non
 
 def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, [str(one) for one in arguments], terminal_width=200)
+
+
+@pytest.fixture(autouse=True)
+def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drift, "_DRAWS", 400)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +95,10 @@ def test_a_drifted_batch_fails_whatever_its_frequency(audited: Path, tmp_path: P
     assert "does not explain" in found.output
 
 
-def test_a_new_frequency_is_told_apart(audited: Path, tmp_path: Path) -> None:
+def test_a_new_frequency_is_told_apart(
+    audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drift, "_DRAWS", 2000)  # its p-value is counted in them
     batch(tmp_path / "new.csv", 3, rate=0.45)
     found = run("check", tmp_path / "new.csv", "--against", audited)
     assert found.exit_code == 1

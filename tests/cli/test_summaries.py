@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from calibcore import CalibrationInputError, audit, counted, summary
+from calibcore import CalibrationInputError, audit, counted, drift, summary
 from calibcore.summary import N_CELLS, GroupedSummary, Summary, on_grid
 from dashboard import summary_file
 from dashboard.cli.main import main
@@ -29,6 +29,11 @@ def drawn() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(4)
     logits = rng.normal(-1, 2, N)
     return 1 / (1 + np.exp(-logits)), rng.random(N) < 1 / (1 + np.exp(-0.7 * logits))
+
+
+@pytest.fixture(autouse=True)
+def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drift, "_DRAWS", 400)
 
 
 @pytest.fixture

@@ -97,6 +97,7 @@ def test_pages_are_not_sent_to_who_has_not_signed_in(browser: Browser, signed: s
     page.context.close()
 
 
+@pytest.mark.long
 def test_the_name_that_a_proxy_passes_on_is_the_author(browser: Browser, tmp_path: Path) -> None:
     headers = json.dumps({"X-Forwarded-User": "name"})
     options = f"--server.trustedUserHeaders={headers}", f"--server.allowedHosts={NAME}"

@@ -19,6 +19,7 @@ from calibcore.reliability.belt import _survival as survival
 from calibcore.tally import tally
 from calibcore.validation import Floats, Hits
 from tests import reference_belt as slow
+from tests.marks import first_and_long
 
 CURVES = (
     lambda odds: 0.3 + 0.6 * odds,
@@ -36,7 +37,7 @@ def drawn(curve: int, n_rows: int = 400) -> tuple[Floats, Hits]:
     return 1 / (1 + np.exp(-odds)), (rng.uniform(size=n_rows) < true).astype(np.int8)
 
 
-@pytest.mark.parametrize("curve", range(4))
+@pytest.mark.parametrize("curve", first_and_long(range(4)))
 def test_beside_slow_fits(curve: int) -> None:
     scores, hits = drawn(curve, 90)
     found = calibration_belt(scores, hits)
