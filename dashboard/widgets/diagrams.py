@@ -33,8 +33,9 @@ DIAGRAMS: dict[Diagram, str] = {
 
 def show_diagrams(scene: Scene, diagram: Diagram = "bins", *, clickable: bool = False) -> None:
     """Show the diagram of each side; a click on a bin may choose the rows that are listed."""
-    # Where there is one alone, the other place stays empty.
-    for place, one in zip(two_sides("diagram"), diagrams_of(scene, diagram).pictures, strict=False):
+    pictures = diagrams_of(scene, diagram).pictures
+    places = two_sides("diagram", alone=len(pictures) == 1)
+    for place, one in zip(places, pictures, strict=False):
         with place:
             click = None
             if clickable and diagram in {"bins", "plot"}:

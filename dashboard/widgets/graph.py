@@ -107,7 +107,10 @@ def choose_columns_on_phones(name: str) -> str:
     return "all-columns" if wanted else "all-columns few"
 
 
-def two_sides(name: str) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return the places of before, on the left, and after, on the right."""
-    left, right = st.columns(2, gap="medium")
+def two_sides(name: str, *, alone: bool = False) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Return the places of before, on the left, and after, on the right.
+
+    ``alone``: whether the first has nothing beside it, and so three quarters of the page.
+    """
+    left, right = st.columns([3, 1] if alone else 2, gap="medium")
     return left.container(key=f"before_{name}"), right.container(key=f"after_{name}")

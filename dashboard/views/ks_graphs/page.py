@@ -178,12 +178,14 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
         _head(name, side, shown.fractile, expert=scene.expert)
         for name, side in named_sides(evaluated).items()
     ]
+    alone = len(heads) == 1
     # Row by row, so that before and after stand at one height whatever is longer.
     if shown.fractile is not None:
-        for place, head in zip(graph.two_sides(f"heads{number}"), heads, strict=False):
+        places = graph.two_sides(f"heads{number}", alone=alone)
+        for place, head in zip(places, heads, strict=False):
             place.markdown(head)
-    sides = [*zip(graph.two_sides(f"gaps{number}"), heads, gap.pictures, strict=False)]
-    for place, head, one in sides:
+    places = graph.two_sides(f"gaps{number}", alone=alone)
+    for place, head, one in zip(places, heads, gap.pictures, strict=False):
         with place:
             if shown.fractile is None and evaluated.calibrated:
                 st.markdown(head)
@@ -191,7 +193,7 @@ def _show_row(scene: Scene, alike: list[Scene], shown: _Shown, suffix: str) -> N
     for first in range(0, len(panels), 2):
         pair = panels[first : first + 2]
         name = f"{number}_{pair[0].key}" if first else number
-        for side, place in enumerate(graph.two_sides(f"graphs{name}")[: len(heads)]):
+        for side, place in enumerate(graph.two_sides(f"graphs{name}", alone=alone)[: len(heads)]):
             with place, st.container(key=f"narrow_{side}{name}"):
                 for column, panel in zip(st.columns(2, gap="small"), pair, strict=True):
                     with column:

@@ -55,7 +55,8 @@ def show_bins(scene: Scene) -> None:
     beside = after if evaluated.calibrated else None
     st.markdown(wander_sentence(before, beside, evaluated.n_samples))
     names = named_sides(evaluated)
-    for place, name, (figure, sweep) in zip(two_sides("sweep"), names, sides, strict=False):
+    places = two_sides("sweep", alone=len(names) == 1)
+    for place, name, (figure, sweep) in zip(places, names, sides, strict=False):
         with place:
             note = sweep_caption(sweep, evaluated.n_samples)
             titles = Titles(side=name if len(names) > 1 else "")
