@@ -70,8 +70,8 @@ class Chosen:
     """Rows of each set; classes."""
     sharpness: int = 50
     rate: int = 50
-    """In percent: how far scores lie from their centre, and how often the event happens; 0: as often
-    as the curve makes it, of scores around 50%.
+    """In percent: how far scores lie from their centre, and how often the event happens; 0: as
+    often as the curve makes it, of scores around 50%.
     """
     slope: int = 50
     """In hundredths; `shift`, `wave`, `groups` in tenths, of `LogOddsCurve` and `World`."""

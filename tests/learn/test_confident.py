@@ -61,7 +61,7 @@ def test_the_sentence_names_the_temperature_the_training_and_the_fit() -> None:
     ]
     chosen, *others = shown("3.98").sentence.split("  \n")
     assert others == rest
-    assert chosen.startswith("T = 4: mean score 77.2%, accuracy 90.6%: **underconfident by 13.4")
+    assert chosen.startswith("T = 3.98: mean score 77.2%, accuracy 90.6%: **underconfident by 13.4")
     assert shown("1").sentence.split("  \n")[1:] == rest[1:]
 
 
@@ -114,5 +114,5 @@ def test_the_entropy_rises_with_the_temperature_and_the_nll_has_a_least_value() 
     nlls = [one.nll for one in every]
     assert nlls[0] > min(nlls) < nlls[-1]
     note = LESSON.show(start_of(LESSON)).note
-    assert f"only rises with T: {every[0].entropy:.3f} at T = 0.25" in note
-    assert f"{every[-1].entropy:.3f} at T = 4" in note
+    assert f"only rises with T: {every[0].entropy:.3f} at T = 0.251" in note
+    assert f"{every[-1].entropy:.3f} at T = 3.98" in note
