@@ -12,6 +12,7 @@ from dashboard.learn.lesson import Shown, start_of
 from dashboard.learn.lessons.confident import LESSON, ROW, TEMPERATURES
 from dashboard.learn.tempered import Tempered, at_temperature, fitted_temperature
 from dashboard.views.maps.results import temperatures
+from dashboard.views.maps.words import BY_HAND
 from tests import reference
 
 
@@ -101,6 +102,7 @@ def test_the_link_opens_a_temperature_that_the_page_offers() -> None:
     for word in TEMPERATURES:
         link = LESSON.link(start_of(LESSON, chosen={"temperature": word}))
         assert float(link.query["hand_t"]) in offered
+        assert link.label.endswith(f"further down, under {BY_HAND}")
 
 
 def test_steps_are_even_factors() -> None:

@@ -27,7 +27,7 @@ SHARES = tuple(range(5, 101, 5))
 N_DRAWS = 50
 """Draws of so few rows, to compare with."""
 
-HEIGHT = 318
+HEIGHT = 304
 
 WINDOW = 0.2
 """Share of the rows over which the slope is taken."""
@@ -144,14 +144,13 @@ def show(state: State) -> Shown:
 def _answer(which: str) -> str:
     """Return where the two totals are farthest apart, of the rows that are shown."""
     curves = _counted(which)[0]
-    n_rows, score = curves.n_samples, float(curves.score[curves.ks_index])
+    n_rows = curves.n_samples
     where = {
         "lowest": "at the lowest scores: ",
         "highest": "at the highest scores, where all lower ones have added up: ",
     }
     return (
-        f"{where.get(_right(), '')}after {round(curves.ks_fractile * n_rows):,} of {n_rows:,} rows,"
-        f" at a score of {percent(score, n_rows)}"
+        f"{where.get(_right(), '')}after {round(curves.ks_fractile * n_rows):,} of {n_rows:,} rows"
     )
 
 
@@ -189,9 +188,8 @@ def _a_and_b() -> str:
     half = find("all", 0.5)
     place = percent(float(half.curves.cum_score[half.here]), half.curves.n_samples)
     return (
-        "(a) and (b) differ in their axis: in (a) every row is as wide, in (b) as wide as its"
-        " score. Try it: half of all 10,000 rows lie left of 50% in (a); left of what in (b)?"
-        f" ({place}: their scores are lower.)"
+        "In (a) every row is as wide, in (b) as wide as its score. Try it: left of where in (b) is"
+        f" the half of all 10,000 rows with lower scores? ({place}, not 50%.)"
     )
 
 
@@ -284,9 +282,8 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
     return Picture(
         "totals",
         figure,
-        f"{walk.n_added:,} of {curves.n_samples:,} rows are added; thick: the last"
-        f" {walk.n_recent:,}. Solid: cumulative score. Dashed: cumulative outcomes. Below: their"
-        " gap. Grey: how wide luck alone makes it in about 95% of draws.",
+        f"{walk.n_added:,} rows are added; thick: the last {walk.n_recent:,}. Below: the gap of"
+        " both totals. Grey: how wide luck alone makes it in about 95% of draws.",
     )
 
 
@@ -358,15 +355,14 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
     figure = pictures.by_score(
         "Reliability diagram",
         traces,
-        names=[pictures.label(f"\u2501 {n_recent}", 0.02, 0.95, palette.text)],
+        names=[pictures.label(f"\u2501 {n_recent}", 0.02, 0.88, palette.text)],
         height=HEIGHT,
     )
     return Picture(
         "diagram",
         figure,
-        f"Bars: observed frequency; strong where rows are added. Thick line: {n_recent}, from"
-        f" their observed frequency {percent(frequency, 1)} to their mean score"
-        f" {percent(score, 1)}. The longer this line, the faster the gap grows.",
+        f"Strong bars: rows added. Thick: from the frequency, {percent(frequency, 1)}, to the mean"
+        f" score, {percent(score, 1)}, of {n_recent}; the longer, the faster the gap grows.",
     )
 
 

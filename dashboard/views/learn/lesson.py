@@ -411,7 +411,7 @@ def _show(
     if answer is None:
         _say(shown)
         return
-    with answer.container(horizontal=True, vertical_alignment="center", gap="medium", key="answer"):
+    with answer.container(horizontal=True, vertical_alignment="center", gap="small", key="answer"):
         st.markdown(_guessed(lesson, left, shown), width="content")
         if not lesson.guess_each_draw:  # what was shown cannot be guessed
             key = f"again_{lesson.key}"
