@@ -96,6 +96,13 @@ def test_the_sentence_says_the_numbers_of_the_walk() -> None:
     assert percent(ks.usual_ks(), ks.FEW) in shown.note
 
 
+def test_the_middle_of_all_rows_is_where_a_walk_finds_it() -> None:
+    rows = ordered("all")
+    total, _ = walked(rows, len(rows) // 2)
+    note = ks.show(start_of(ks.LESSON)).note
+    assert f"the middle of all {len(rows):,} rows? (At {100 * total / len(rows):.1f}%.)" in note
+
+
 def test_the_widest_gap_is_marked_once_it_is_passed() -> None:
     for share in ks.SHARES:
         shown = ks.show(start_of(ks.LESSON, chosen={"added": str(share)}))

@@ -162,7 +162,7 @@ def _right() -> str:
 
 def _note(which: str) -> str:
     own = [_draw_note()] if which == "few" else []
-    return " ".join([*own, _alternating(), FOUR_GRAPHS, _a_and_b()])
+    return " ".join([*own, _alternating(), _four_graphs()])
 
 
 def _draw_note() -> str:
@@ -176,20 +176,15 @@ def _draw_note() -> str:
     )
 
 
-FOUR_GRAPHS = (
-    "The page Cumulative shows four graphs: (a) both totals by share of rows, as here; (b) the same"
-    " by cumulative score, which is then a straight line; (c) the slopes of (a): score and observed"
-    " frequency, by share of rows; (d) these two by score, where the score is the diagonal."
-)
-
-
-def _a_and_b() -> str:
-    """Say what differs between the first two graphs, and give a task with its solution."""
+def _four_graphs() -> str:
+    """Say what the page shows, what differs between its first two graphs, and how to see it."""
     half = find("all", 0.5)
     place = percent(float(half.curves.cum_score[half.here]), half.curves.n_samples)
     return (
-        "In (a) every row is as wide, in (b) as wide as its score. Try it: left of where in (b) is"
-        f" the half of all 10,000 rows with lower scores? ({place}, not 50%.)"
+        "The page Cumulative shows four graphs: (a) both totals by share of rows, as here; (b) by"
+        " cumulative score: each row is as wide as its score, and the score a straight line; (c)"
+        " the slopes of (a), score and observed frequency, by share of rows; (d) these by score."
+        f" Try it: where in (b) is the middle of all 10,000 rows? (At {place}.)"
     )
 
 
