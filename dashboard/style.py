@@ -75,6 +75,10 @@ table.measures details p { max-width: 26rem; margin: 0.3rem 0 0.2rem; font-size:
 .measures .under { color: var(--under); }
 .measures .both { color: var(--both); }
 .measures :is(.no-evidence, .moved, .not-comparable, .none) { opacity: 0.7; }
+/* Pages that teach are all reached by the first of them. */
+:root:has(.st-key-teaching) [data-testid="stTopNavLink"][href$="/learn"] {
+  background: rgba(146, 164, 200, 0.25); font-weight: 600;
+}
 /* A card is its link: it takes clicks wherever they fall. */
 [class*="st-key-card_"] { position: relative; }
 [class*="st-key-card_"] [data-testid="stElementContainer"]:has(a) { position: static; }

@@ -349,7 +349,10 @@ def _groups(rng: np.random.Generator) -> Exercise:
                 f"({first} \u00d7 {gap} {MINUS} {second} \u00d7 {gap}) / {first + second} ="
                 f" {with_sign(pooled, 1)} percentage points."
             ),
-            f"In each group scores differ by {gap} percentage points, in opposite directions.",
+            (
+                f"In each group scores are {gap} percentage points off the observed frequency, in"
+                " opposite directions."
+            ),
         ),
     )
 

@@ -14,6 +14,7 @@ from calibcore.synthetic import (
     Drawn,
     HandCurve,
     LogOddsCurve,
+    NormalScores,
     Redraws,
     Truth,
     World,
@@ -21,6 +22,7 @@ from calibcore.synthetic import (
     redraws,
     zhang_world,
 )
+from calibcore.synthetic.world import WIDEST
 from calibcore.tally import tally
 
 ROWS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
@@ -35,7 +37,7 @@ EVENT = "event"
 N_DRAWS, N_BINS = 200, 15
 
 LIMITS: Mapping[str, tuple[int, int]] = {
-    "sharpness": (5, 100), "rate": (1, 99), "slope": (10, 400), "shift": (-30, 30),
+    "sharpness": (5, 100), "rate": (0, 99), "slope": (10, 400), "shift": (-30, 30),
     "wave": (-20, 20), "groups": (0, 20), "beta0": (-20, 20), "beta1": (-40, -5),
     "seed": (0, 9_999), "draw": (1, 500),
 }  # fmt: skip
@@ -68,7 +70,9 @@ class Chosen:
     """Rows of each set; classes."""
     sharpness: int = 50
     rate: int = 50
-    """In percent: how far scores lie from their centre, and how often the event happens."""
+    """In percent: how far scores lie from their centre, and how often the event happens; 0: as
+    often as the curve makes it, of scores around 50%.
+    """
     slope: int = 50
     """In hundredths; `shift`, `wave`, `groups` in tenths, of `LogOddsCurve` and `World`."""
     shift: int = 0
@@ -118,6 +122,7 @@ def _model(of: Chosen) -> World:
         sharpness=of.sharpness / 100,
         base_rate=of.rate / 100,
         group_shift=of.groups / 10,
+        scores=None if of.rate else NormalScores(0.0, WIDEST * of.sharpness / 100),
     )
 
 

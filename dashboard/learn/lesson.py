@@ -134,6 +134,8 @@ class Shown:
     right: str = ""
     """Word of the right one where an answer was chosen; "" before, and where a number was guessed.
     """
+    if_right: str = "right"
+    """What a right guess is called."""
     note: str = ""
     """What else is needed to understand it; "" for nothing."""
     behind: tuple[Picture, ...] = ()
@@ -185,7 +187,9 @@ class Lesson:
     draw_many: str = ""
     """Label of the button that draws `MANY` times; "" where only the last draw counts."""
     terms: Mapping[str, str] = field(default_factory=dict)
-    """Words that stand here first."""
+    """Words that stand here first: those of the question and of the pictures before the answer."""
+    later: Mapping[str, str] = field(default_factory=dict)
+    """Words that the answer needs, which stand beside it alone."""
     draw_open: str = ""
     """Label of the button that draws again and shows the answer at once, where each draw is a new
     thing to be guessed; "" for none.

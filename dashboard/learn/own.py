@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from urllib.parse import parse_qs
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -183,6 +184,8 @@ class Collected:
     """Lines that repeat a code above; they are counted once."""
     left_out: int
     """Codes beyond the first `MOST_CODES`."""
+    questions: tuple[tuple[str, str], ...]
+    """Set and seed of the questions that links name, each once; a code alone names none."""
 
     @property
     def together(self) -> EventScores:
@@ -190,21 +193,34 @@ class Collected:
         return scores_of([one for answers in self.people for one in answers])
 
 
+def _questions_in(line: str) -> tuple[str, str] | None:
+    """Return set and seed of the questions that a link names; None for a code alone."""
+    query = parse_qs(line.strip().partition("?")[2])
+    (which, seed) = (query.get(name, [""])[-1] for name in ("set", "seed"))
+    return (which, seed[:9]) if which in SETS and seed.isdigit() else None
+
+
 def collect(text: str) -> Collected:
     """Read codes, one a line; empty lines are passed over, and so is a name before a code."""
     people: dict[tuple[Answer, ...], None] = {}
     refused: list[int] = []
     repeated: list[int] = []
+    questions: dict[tuple[str, str], None] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         answers = answers_of(_code_in(line))
         if answers is None:
             refused.append(number)
-        elif answers in people:
+            continue
+        if (of := _questions_in(line)) is not None:
+            questions[of] = None
+        if answers in people:
             repeated.append(number)
         else:
             people[answers] = None
     every = tuple(people)
     left_out = max(len(every) - MOST_CODES, 0)
-    return Collected(every[:MOST_CODES], tuple(refused), tuple(repeated), left_out)
+    return Collected(
+        every[:MOST_CODES], tuple(refused), tuple(repeated), left_out, tuple(questions)
+    )

@@ -143,7 +143,7 @@ BIOSTATISTICS: tuple[Step, ...] = (
         "large",
     ),
     Step(
-        6,
+        5,
         f"Half of the patients have the disease here, {transport.QUESTION_RATE}% there. What is"
         f" the true risk there at a score of {transport.SCORE}%?",
         "Guess, show the answer; then with an offset. Work out the odds at the board.",
@@ -162,7 +162,7 @@ BIOSTATISTICS: tuple[Step, ...] = (
 )
 """Stops for biostatistics, as long as those that they stand in for."""
 
-INSTEAD = ("bins", "luck", "confident")
+INSTEAD = ("bins", "luck", "useful")
 """Lessons of the plan that may be left out for these."""
 
 

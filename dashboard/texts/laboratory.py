@@ -51,7 +51,8 @@ HANDLE, HEIGHT = "Score of the handle (%)", "True frequency there (%)"
 DRAW, DRAW_MANY = "Draw again", f"Draw {N_DRAWS} times"
 HELP = {
     "sharpness": "How far scores lie from their centre. 0: all alike.",
-    "rate": "How often the event happens. The scores adapt, as far as the curve allows.",
+    "rate": "How often the event happens. The scores adapt, as far as the curve allows. At 0 they"
+    " stay around 50%, and the event is as frequent as the curve makes it.",
     "slope": "In log-odds. Below 1: scores too extreme. Above 1: not extreme enough.",
     "shift": "In log-odds. Below 0: scores too high. Above 0: too low.",
     "wave": "In log-odds: too low below 50% and too high above it, or the reverse.",

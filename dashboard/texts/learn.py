@@ -14,6 +14,7 @@ LOCK = "Show the answer"
 SKIP = "Skip the guess"
 AGAIN = "Guess again"
 HIDDEN = "Your guess is kept. A link from your teacher shows the answer."
+HIDDEN_SKIPPED = "A link from your teacher shows the answer."
 CHECK = "Check yourself"
 KEEP, TERMS = "Takeaway", "Words"
 PLAY, STOP_PLAYING = "\u25b6 Play", "\u25a0 Stop"
@@ -47,11 +48,16 @@ def lesson_name(number: int, title: str) -> str:
     return f"{number}. {title}"
 
 
-def guessed(answer: str, guess: str | None = None, *, right: bool | None = None) -> str:
-    """Put a guess beside what was computed, and say whether it is right where it was a choice."""
+def guessed(
+    answer: str, guess: str | None = None, *, right: bool | None = None, if_right: str = "right"
+) -> str:
+    """Put a guess beside what was computed, and say whether it is right where it was a choice.
+
+    ``if_right``: what a right guess is called.
+    """
     if guess is None:
         return f"Computed: **{answer}**"
-    verdict = {True: " (right)", False: " (not quite)", None: ""}[right]
+    verdict = {True: f" ({if_right})", False: " (not quite)", None: ""}[right]
     return f"Your guess: **{guess}**{verdict} · Computed: **{answer}**"
 
 

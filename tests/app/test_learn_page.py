@@ -82,6 +82,7 @@ def test_a_guess_comes_before_the_answer(lesson: Lesson) -> None:
         answer_of(lesson, guess=guess),
         lesson.guess.shown(guess),
         right=guess == right if right else None,
+        if_right=lesson.show(start_of(lesson, guess=guess)).if_right,
     )
     assert told in shown(page)
     assert words.takeaway(lesson.takeaway) in shown(page)
@@ -94,6 +95,28 @@ def test_words_are_defined_before_the_answer_and_beside_it(lesson: Lesson) -> No
         page = open_lesson(lesson=lesson.key, **query)
         for term, meaning in lesson.terms.items():
             assert shown(page).count(f"**{term}**: {meaning}") == 1
+        for term, meaning in lesson.later.items():
+            assert shown(page).count(f"**{term}**: {meaning}") == len(query)
+
+
+def test_few_words_stand_before_the_guess_of_a_lesson_with_many() -> None:
+    useful = next(one for one in LESSONS if one.key == "useful")
+    assert len(useful.terms) <= 3 < len(useful.later)
+
+
+def test_a_hidden_answer_leaves_the_guess_as_it_is_until_it_is_made_again() -> None:
+    page = open_lesson(lesson="bins", answers="hidden")
+    assert not page.slider(key="guess_bins").disabled
+    page.slider(key="guess_bins").set_value(7).run()
+    page.button(key="lock_bins").click().run()
+    assert page.slider(key="guess_bins").disabled
+    assert page.slider(key="guess_bins").value == 7
+    assert not [one for one in page.button if one.key in {"lock_bins", "skip_bins"}]
+    assert words.HIDDEN in [one.value for one in page.info]
+    page.button(key="again_bins").click().run()
+    assert not page.slider(key="guess_bins").disabled
+    page.button(key="skip_bins").click().run()
+    assert [one.value for one in page.info] == [words.HIDDEN_SKIPPED]
 
 
 @each_kind

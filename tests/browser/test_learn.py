@@ -155,6 +155,27 @@ def test_question_picture_and_takeaway_are_on_the_first_screen(
         turn_over(page, lesson)
 
 
+LONGEST = {
+    "ks": "&guess=steepest&rows=all&added=50",
+    "luck": "&guess=3",
+    "large": "&guess=high&shift=1",
+    "hosmer": "&guess=100&model=clustered",
+    "groups": "&guess=50",
+}
+"""States in which most is written above the takeaway, by lesson."""
+
+
+@pytest.mark.parametrize("key", first_and_long(list(LONGEST)))
+def test_the_takeaway_is_on_a_small_screen_beside_a_guess(open_page: OpenPage, key: str) -> None:
+    page = open_page(f"learn?lesson={key}{LONGEST[key]}", width=1024)
+    page.set_viewport_size({"width": 1024, "height": 768})
+    settle(page)
+    lesson = next(one for one in LESSONS if one.key == key)
+    box = page.get_by_text(plain(lesson.takeaway)).first.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 768
+
+
 def test_a_card_is_a_link_as_a_whole_and_the_address_keeps_the_place(open_page: OpenPage) -> None:
     page = open_page("learn")
     settle(page)
@@ -284,6 +305,17 @@ def test_a_model_to_begin_with_moves_the_sliders_and_is_kept(open_page: OpenPage
     assert moved is not None
     assert (moved.slope, moved.shift) == (100, PRESETS["too_high"].shift + 1)
     expect(page.get_by_role("combobox", name=re.compile(f"{lab.PRESET}$"))).to_have_value("")
+
+
+def test_the_bar_above_lights_learn_on_every_page_that_teaches(open_page: OpenPage) -> None:
+    def ground(page: Page) -> str:
+        link = page.get_by_role("link", name="Learn", exact=True).first
+        return str(link.evaluate("node => getComputedStyle(node).backgroundColor"))
+
+    learn, laboratory, overview = (open_page(path) for path in ("learn", "laboratory", ""))
+    for page in (learn, laboratory, overview):
+        settle(page)
+    assert ground(laboratory) == ground(learn) != ground(overview)
 
 
 def test_lessons_have_the_whole_width_where_a_page_with_a_panel_was_before(

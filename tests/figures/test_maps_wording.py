@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from calibcore.calibrators import CATALOGUE
-from calibcore.curves import KnotSweep, Movement, TemperatureSweep
+from calibcore.curves import KnotSweep, Movement, ScoreCurve, TemperatureSweep
 from calibcore.data_needed import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan, Step
 from calibcore.events import OneClass, TopR, WithinTopR
+from dashboard.figures.maps import NamedCurve
 from dashboard.settings import NO_METHOD
 from dashboard.texts.glossary import SHORT_NAMES
 from dashboard.views.data_needed import words as efficiency
@@ -41,9 +42,16 @@ def swept() -> KnotSweep:
     return KnotSweep(np.arange(3, 8), test / 2, test, test, test)
 
 
+def falling(name: str, by: float = 0.05) -> NamedCurve:
+    """A curve that falls at scores from 50% to 75%."""
+    score = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+    return NamedCurve(name, ScoreCurve(score, np.array([0.1, 0.3, 0.4, 0.4 - by, 0.9])))
+
+
 def of_maps() -> dict[str, object]:
     """What the page of maps says, by what it is about."""
     still, some, columns = moved(0, 0), moved(5, 5), (at(1.0, 0.371), at(1.944, 0.279, 0.002))
+    rising = NamedCurve("Platt", ScoreCurve(np.array([0.0, 1.0]), np.array([0.1, 0.8])))
     shares = (1_000, 0), (0, 996), (830, 0), (2, 400), (700, 300)
     said: dict[str, object] = {
         f"{lowered} of 1,000 lower, {raised} higher": [
@@ -62,9 +70,15 @@ def of_maps() -> dict[str, object]:
             maps.flat_note(replace(still, flat=flat, n_flat=61))
             for flat in ((0.372, 0.981, 0.31), (0.372, 0.401, 0.31), None)
         ],
-        "one falls": [maps.falls_note(["Spline"], expert=expert) for expert in (False, True)],
-        "three fall": maps.falls_note(["Spline", "BBQ", "Histogram"], expert=False),
-        "none falls": maps.falls_note([], expert=False),
+        "one falls": [
+            maps.falls_note([falling("Spline"), rising], 1_000, expert=expert)
+            for expert in (False, True)
+        ],
+        "three fall": maps.falls_note(
+            [falling("Spline"), falling("BBQ", 1e-4), falling("Histogram")], 1_000, expert=False
+        ),
+        "none falls": maps.falls_note([rising], 1_000, expert=False),
+        "shapes": [*maps.shapes([rising, falling("Beta"), falling("Spline")])],
         "rows": [maps.row_names(event) for event in (TopR(1), TopR(2), OneClass(2), WithinTopR(2))],
         "hot, cold, neither": [
             maps.temperature_sentence(*two, "test set")

@@ -12,6 +12,7 @@ from dashboard.learn.lesson import Shown, start_of
 from dashboard.learn.lessons.confident import LESSON, ROW, TEMPERATURES
 from dashboard.learn.tempered import Tempered, at_temperature, fitted_temperature
 from dashboard.views.maps.results import temperatures
+from dashboard.views.maps.words import BY_HAND
 from tests import reference
 
 
@@ -61,7 +62,7 @@ def test_the_sentence_names_the_temperature_the_training_and_the_fit() -> None:
     ]
     chosen, *others = shown("3.98").sentence.split("  \n")
     assert others == rest
-    assert chosen.startswith("T = 4: mean score 77.2%, accuracy 90.6%: **underconfident by 13.4")
+    assert chosen.startswith("T = 3.98: mean score 77.2%, accuracy 90.6%: **underconfident by 13.4")
     assert shown("1").sentence.split("  \n")[1:] == rest[1:]
 
 
@@ -101,6 +102,7 @@ def test_the_link_opens_a_temperature_that_the_page_offers() -> None:
     for word in TEMPERATURES:
         link = LESSON.link(start_of(LESSON, chosen={"temperature": word}))
         assert float(link.query["hand_t"]) in offered
+        assert link.label.endswith(f"further down, under {BY_HAND}")
 
 
 def test_steps_are_even_factors() -> None:
@@ -114,5 +116,5 @@ def test_the_entropy_rises_with_the_temperature_and_the_nll_has_a_least_value() 
     nlls = [one.nll for one in every]
     assert nlls[0] > min(nlls) < nlls[-1]
     note = LESSON.show(start_of(LESSON)).note
-    assert f"only rises with T: {every[0].entropy:.3f} at T = 0.25" in note
-    assert f"{every[-1].entropy:.3f} at T = 4" in note
+    assert f"only rises with T: {every[0].entropy:.3f} at T = 0.251" in note
+    assert f"{every[-1].entropy:.3f} at T = 3.98" in note

@@ -212,6 +212,18 @@ def test_the_plan_lasts_as_long_as_a_lesson() -> None:
     assert sum(left_out) == sum(step.minutes for step in plan.BIOSTATISTICS)
 
 
+def test_the_plan_takes_as_long_as_the_cards_say() -> None:
+    for step in (*plan.PLAN, *plan.BIOSTATISTICS):
+        lesson = find(step.lesson)
+        assert lesson is None or (step.lesson, step.minutes) == (step.lesson, lesson.minutes)
+
+
+def test_what_is_left_out_for_biostatistics_is_not_asked_about_later() -> None:
+    stay = [step for step in plan.PLAN if step.lesson not in plan.INSTEAD]
+    assert "bins" in plan.INSTEAD
+    assert not any("ECE" in step.ask + step.do + step.say for step in stay)
+
+
 def test_the_plan_opens_lessons_and_holds_acting_on_a_score() -> None:
     keys = [step.lesson for step in plan.PLAN if step.lesson]
     others = [step.lesson for step in plan.BIOSTATISTICS]

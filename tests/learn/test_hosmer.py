@@ -124,4 +124,4 @@ def test_the_link_opens_a_model_as_far_off_or_calibrated() -> None:
         find("off", int(QUESTION_ROWS)).distance, abs=0.002
     )
     assert right.model.truth().mean_distance == pytest.approx(0, abs=1e-9)
-    assert links["clustered"].query == {"data": "file"}
+    assert links["clustered"] == links["right"]

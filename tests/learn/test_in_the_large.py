@@ -111,6 +111,20 @@ def test_the_link_opens_the_very_same_patients() -> None:
     assert drawn_of(chosen, 1).event.hits.sum() == labels.sum()
 
 
+def test_both_controls_move_the_outcomes_and_no_score() -> None:
+    scores = find(state("1")).event.scores
+    for slope, shift in (("0.4", "0"), ("1", "-1"), ("1.6", "1")):
+        assert (find(state(slope, shift)).event.scores == scores).all()
+    observed = [find(state("1", shift)).n_events for shift in SHIFTS]
+    assert observed == sorted(set(observed))
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+def test_at_a_true_slope_of_1_the_intercept_is_the_shift(shift: str) -> None:
+    estimates = [find(state("1", shift, seed=seed)).intercept for seed in range(20)]
+    assert np.mean(estimates) == pytest.approx(float(shift), abs=0.05)
+
+
 @pytest.mark.parametrize("slope", SLOPES)
 @pytest.mark.parametrize("shift", SHIFTS)
 def test_the_smoothed_curve_is_near_the_truth_but_for_luck(slope: str, shift: str) -> None:

@@ -1,6 +1,7 @@
 """Adding up instead of binning: the totals against a slow walk over the rows."""
 
 import math
+import re
 from functools import cache
 
 import pytest
@@ -95,6 +96,13 @@ def test_the_sentence_says_the_numbers_of_the_walk() -> None:
     assert percent(ks.usual_ks(), ks.FEW) in shown.note
 
 
+def test_the_middle_of_all_rows_is_where_a_walk_finds_it() -> None:
+    rows = ordered("all")
+    total, _ = walked(rows, len(rows) // 2)
+    note = ks.show(start_of(ks.LESSON)).note
+    assert f"the middle of all {len(rows):,} rows? (At {100 * total / len(rows):.1f}%.)" in note
+
+
 def test_the_widest_gap_is_marked_once_it_is_passed() -> None:
     for share in ks.SHARES:
         shown = ks.show(start_of(ks.LESSON, chosen={"added": str(share)}))
@@ -110,10 +118,48 @@ def test_the_answer_is_where_a_loop_finds_the_widest_gap() -> None:
         gaps.append(abs(total))
     place = gaps.index(max(gaps))
     assert (place + 1) / ks.FEW > 2 / 3
-    last = f"{100 * ordered('few')[place][0]:.1f}%"
     assert ks.show(start_of(ks.LESSON)).answer == (
-        f"at the highest scores: after {place + 1} of 60 rows, at a score of {last}"
+        f"at the highest scores, where all lower ones have added up: after {place + 1} of 60 rows"
     )
+
+
+def test_the_answer_is_of_the_rows_that_are_shown() -> None:
+    rows = ordered("all")
+    total, gaps = 0.0, list[float]()
+    for score, hit in rows:
+        total += score - hit
+        gaps.append(abs(total))
+    answer = ks.show(start_of(ks.LESSON, chosen={"rows": "all"})).answer
+    assert f"after {gaps.index(max(gaps)) + 1:,} of 10,000 rows" in answer
+
+
+@either
+def test_what_a_stretch_adds_is_how_far_it_is_off_times_its_share_of_the_rows(which: str) -> None:
+    for share in ks.SHARES:
+        said = ks.show(start_of(ks.LESSON, chosen={"rows": which, "added": str(share)})).sentence
+        found = re.search(
+            r"gap (?:grew|shrank) by ([\d.]+) percentage points"
+            r" \(about ([\d.]+) percentage points too (high|low), times ([\d,]+) of ([\d,]+) rows",
+            said,
+        )
+        if found is None:
+            assert "there the gap stayed." in said
+            continue
+        change, off, n, n_rows = (float(found[k].replace(",", "")) for k in (1, 2, 4, 5))
+        assert change == pytest.approx(off * n / n_rows, abs=0.08)  # both are rounded
+
+
+def test_the_name_of_the_last_rows_is_over_no_bar() -> None:
+    for share in ks.SHARES:
+        walk = ks.find("few", share / 100)
+        (name,) = (
+            ks.show(start_of(ks.LESSON, chosen={"added": str(share)}))
+            .pictures[1]
+            .figure.layout.annotations
+        )
+        right = name.x + 0.38  # as wide as it is drawn at most
+        assert name.x < right <= walk.bins.edges[:-1][walk.bins.counts > 0].min()
+        assert name.y > right  # and over the diagonal
 
 
 def test_before_the_answer_the_rows_are_seen_and_no_total() -> None:

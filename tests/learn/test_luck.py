@@ -10,6 +10,7 @@ from calibcore.samples import load_sample
 from dashboard.learn import data
 from dashboard.learn.lesson import State, start_of
 from dashboard.learn.lessons import luck
+from dashboard.texts.numbers import of_100
 from tests import reference
 
 SEEDS = range(20)
@@ -178,6 +179,28 @@ def test_the_answer_marks_the_network_by_word_and_colour() -> None:
     assert shown.answer == f"picture {place + 1}"
     assert shown.numbers[place + 1][1] == "the network"
     assert luck.LESSON.guess_each_draw
+
+
+def test_the_grey_band_ends_inside_each_picture() -> None:
+    for n_rows in luck.ROWS:
+        at = state(n_rows)
+        top = luck.show(at).pictures[0].figure.layout.yaxis.range[1]
+        assert top >= 1.4 * luck.draw(at).limit
+
+
+def test_a_right_guess_is_called_luck_where_the_rows_do_not_show_it() -> None:
+    for seed in SEEDS:
+        at = state(100, seed=seed)
+        scores = luck.draw(at).network
+        p_value = scores.ks_p_value
+        said = luck.show(at).if_right
+        if p_value < 0.05:
+            assert said == "right"
+        else:
+            assert said == (
+                f"right, but by luck: {of_100(p_value)} of pictures of luck have so wide a gap"
+            )
+    assert luck.show(state(10_000)).if_right == "right"
 
 
 def test_luck_beyond_the_limit_is_named() -> None:

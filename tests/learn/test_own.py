@@ -210,6 +210,21 @@ def test_a_name_or_a_link_may_stand_around_a_code() -> None:
     assert (found.repeated, found.refused) == ((3,), (4, 5))
 
 
+def test_links_of_different_questions_are_told_of() -> None:
+    links = [
+        f"http://x/you?set={which}&seed={seed}&code={own.code_of(same(90, n))}"
+        for n, (which, seed) in enumerate([("facts", 7), ("facts", 7), ("facts", 8)])
+    ]
+    bare = own.code_of(same(60, 3))
+    assert words.mixed(own.collect("\n".join([*links[:2], bare]))) == ""
+    found = own.collect("\n".join(links))
+    assert found.questions == (("facts", "7"), ("facts", "8"))
+    assert "(General knowledge, seed 7; General knowledge, seed 8)" in words.mixed(found)
+    pictures = links[0].replace("facts", "pictures").replace("seed=7&", "seed=0&seed=7&")
+    assert own.collect(f"{links[1]}\n{pictures}").questions == (("facts", "7"), ("pictures", "7"))
+    assert own.collect(links[0].replace("facts", "other")).questions == ()
+
+
 def test_nearly_all_calibrated_people_are_in_the_grey_of_a_class() -> None:
     figure = own_pictures.people([same(80, 16)], LIGHT).figure
     x, y = (list(figure.data[0][axis]) for axis in "xy")

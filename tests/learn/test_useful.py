@@ -1,6 +1,7 @@
 """Calibrated does not mean useful: measures of each forecaster against slow code and algebra."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -95,6 +96,12 @@ def test_the_answer_and_the_sentence() -> None:
         f"**2\u00d7**: ECE {100 * twice.ece:.1f}%, Brier score {twice.brier:.3f}" in shown.sentence
     )
     assert "(better), NLL" in shown.note
+    for sum_of in re.findall(r"(0[\d.]+) \u2212 (0[\d.]+) \+ (0[\d.]+) = (0\.\d+)", shown.note):
+        lost, gained, base, score = map(float, sum_of)
+        assert lost - gained + base == pytest.approx(score, abs=0.0016)  # each is rounded
+        assert f"{score:.3f}" in {row[2] for row in shown.numbers} | {
+            row[3] for row in shown.numbers
+        }
     assert "(worse)" in shown.note
     assert len(shown.numbers) == len(useful.FACTORS) + 1
 

@@ -31,15 +31,6 @@ words in the address.
 """
 
 
-def rounded(temperature: float) -> str:
-    """Write a temperature to two digits.
-
-    >>> rounded(0.251), rounded(3.98)
-    ('0.25', '4')
-    """
-    return f"{float(f'{temperature:.2g}'):g}"
-
-
 ROW = 239
 """A row of the test set whose top prediction has a score of about 80%, and is wrong."""
 
@@ -62,7 +53,7 @@ def show(state: State) -> Shown:
     best = at_temperature(fitted_temperature())
     every = [at_temperature(float(word)) for word in TEMPERATURES]
     ordered = sorted([*every, best], key=lambda one: one.temperature)
-    lines = [f"T = {rounded(temperature)}: {sentence(network)} {_errors(network)}"]
+    lines = [f"T = {network.shown}: {sentence(network)} {_errors(network)}"]
     if temperature != 1:
         lines += [f"As trained (T = 1): {_in_short(at_temperature(1.0))}"]
     lines += [f"Fitted on other rows (T = {best.shown}): {_in_short(best)}"]
@@ -83,8 +74,8 @@ def _entropy(ordered: list[Tempered]) -> str:
     how = "only rises with T" if rises else "has no least value at the fitted T"
     return (
         f"Entropy (how spread out the scores of a row are) {how}: {ordered[0].entropy:.3f} at T ="
-        f" {rounded(ordered[0].temperature)}, {ordered[-1].entropy:.3f} at T ="
-        f" {rounded(ordered[-1].temperature)}. The NLL, which"
+        f" {ordered[0].shown}, {ordered[-1].entropy:.3f} at T ="
+        f" {ordered[-1].shown}. The NLL, which"
         f" looks at the true classes, has a least value: {least.nll:.3f} at T = {least.shown}."
     )
 
@@ -166,7 +157,7 @@ LESSON = Lesson(
         Steps(
             "temperature",
             "Temperature T",
-            {word: rounded(float(word)) for word in TEMPERATURES},
+            {word: word for word in TEMPERATURES},
             str(QUESTION_TEMPERATURE),
         ),
     ),
@@ -181,8 +172,9 @@ LESSON = Lesson(
             "unknown": "That depends on its accuracy",
         },
         "below",
-        "Dividing by less than 1 moves scores away from each other: the largest rises. The accuracy"
-        " stays as it is, so it does not tell whether scores are too high or too low.",
+        "Dividing by less than 1 moves scores away from each other: the largest rises. Accuracy"
+        " alone does not tell; mean score minus accuracy does. A temperature changes only the mean"
+        " score.",
     ),
     link=lambda state: Link(
         "maps",
@@ -192,7 +184,7 @@ LESSON = Lesson(
             "by_hand": "temperature",
             "hand_t": state.chosen["temperature"],
         },
-        "NLL, entropy and ECE by temperature, in the dashboard",
+        "NLL, entropy and ECE by temperature: further down, under Manual settings",
     ),
     computed="The outputs of each row are divided by T, and become scores that add up to 100%."
     " Scores at T: softmax of outputs / T, Guo 2017, section 4.2; T is fitted on the 5,000"
@@ -208,4 +200,9 @@ LESSON = Lesson(
         "Temperature": "a number that divides all outputs (logits) before they become scores.",
         "Logits": words.LOGITS,
     },
+    later={
+        "Entropy": "how spread out the scores of a row are: 0 where one class has 100%, highest"
+        " where all classes have the same score.",
+    },
+    minutes=4,
 )

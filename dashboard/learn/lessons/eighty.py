@@ -215,7 +215,9 @@ LESSON = Lesson(
     " group of 100 it need not be exactly 80.",
     check=_check(),
     link=lambda _: Link(
-        "reliability", {"sample": "perfect_synthetic", "method": "none", "bins": "10"}
+        "reliability",
+        {"sample": "perfect_synthetic", "method": "none", "bins": "10"},
+        "Another model, well-calibrated, in the dashboard",
     ),
     computed="People are drawn by NumPy, each with the chosen probability; the dotted line is the"
     " binomial distribution. Grey: at most 2.5% of groups lie on either side of it. As counts are"

@@ -161,8 +161,9 @@ def _sentence(model: str, n_rows: int, result: Result) -> str:
         " at every number of patients.",
         "right": "Its risks are exactly right, so each rejection is a false alarm.",
         "clustered": "Over all hospitals its risks are exactly right, but patients of one hospital"
-        " are more alike than others, which the test does not know. Then resample whole hospitals,"
-        " not patients: with a file of yours, choose their column as"
+        " are more alike than others, which the test does not know. Then draw whole hospitals,"
+        " again and again, and see how much a figure varies (resampling): with a"
+        " file of yours, choose their column as"
         f" \u201c{ROLES['cluster']}\u201d.",
     }[model]
     return (
@@ -257,14 +258,10 @@ def _question() -> str:
 
 
 def _link(state: State) -> Link:
-    """Return a model of the laboratory that is off by as much, or not at all; or a file's page."""
-    match state.chosen["model"]:
-        case "clustered":
-            return Link("overview", {"data": "file"}, "A file of yours, resampled by hospital")
-        case "off":
-            model, name = replace(LIKE, shift=-round(10 * OFF)), "A model off by as much"
-        case _:
-            model, name = LIKE, "A calibrated model"
+    """Return a model of the laboratory that is off by as much, or not at all."""
+    off = state.chosen["model"] == "off"
+    model = replace(LIKE, shift=-round(10 * OFF)) if off else LIKE
+    name = "A model off by as much" if off else "A calibrated model, independent patients"
     return data.laboratory_link("reliability", model, f"{name}: curve and intervals")
 
 

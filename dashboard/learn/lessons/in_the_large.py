@@ -64,7 +64,7 @@ class Result:
 def model_of(state: State) -> Chosen:
     """Return the model of the laboratory that a state stands for."""
     slope, shift = state.number("slope"), state.number("shift")
-    chosen = Chosen(rows=N_ROWS, rate=50, slope=round(100 * slope), shift=round(10 * shift))
+    chosen = Chosen(rows=N_ROWS, rate=0, slope=round(100 * slope), shift=round(10 * shift))
     return data.in_laboratory(chosen, state, KEY)
 
 
@@ -143,9 +143,9 @@ def _note(result: Result) -> str:
         for score in AT
     )
     return (
-        f"Of these scores, {ends}. Shift and true slope are those of the model that drew the"
-        " patients: true log-odds = shift + slope \u00d7 log-odds of the score. The intercept takes"
-        " the slope as 1, so it is the shift, but for luck, only where the true slope is 1."
+        f"Of these scores, {ends}. Both sliders move the truth, and so who has the event; the"
+        " scores stay. True log-odds = shift + slope \u00d7 log-odds of the score. The intercept"
+        " takes the slope as 1, so it is the shift, but for luck, only where the true slope is 1."
     )
 
 
@@ -255,8 +255,8 @@ LESSON = Lesson(
     link=lambda state: data.laboratory_link(
         "reliability", model_of(state), "These patients in the dashboard"
     ),
-    computed="Patients are drawn by `calibcore.synthetic` from a model of the laboratory, half of"
-    " whom have the event: true log-odds = shift + slope \u00d7 log-odds of the score."
+    computed="Patients are drawn by `calibcore.synthetic` from a model of the laboratory, whose"
+    " scores lie around 50%: true log-odds = shift + slope \u00d7 log-odds of the score."
     " O/E, intercept and slope: `calibcore.metrics` (Cox 1958; Van Calster 2019). Curve: logistic"
     " regression on the log-odds and their square (`QuadraticScaling`), for the middle"
     f" {100 * (DRAWN[1] - DRAWN[0]):.0f}% of scores.",

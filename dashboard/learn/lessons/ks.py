@@ -15,7 +15,7 @@ from dashboard.figures.thinning import thin
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import PRESETS
 from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
-from dashboard.texts.numbers import percent, points
+from dashboard.texts.numbers import difference, percent, points
 
 KEY = "ks"
 
@@ -27,7 +27,7 @@ SHARES = tuple(range(5, 101, 5))
 N_DRAWS = 50
 """Draws of so few rows, to compare with."""
 
-HEIGHT = 318
+HEIGHT = 304
 
 WINDOW = 0.2
 """Share of the rows over which the slope is taken."""
@@ -134,22 +134,23 @@ def show(state: State) -> Shown:
         f" The widest gap, {percent(curves.ks_error, n_rows)} after {n_widest:,} rows, is the"
         f" **KS error**. Luck alone keeps it below {percent(walk.limit, n_rows)} in about"
         " 95% of draws.",
-        answer=_answer(),
+        answer=_answer(state.chosen["rows"]),
         right=_right(),
-        note=" ".join(
-            [*[_draw_note()] * (state.chosen["rows"] == "few"), _alternating(), FOUR_GRAPHS]
-        ),
+        note=_note(state.chosen["rows"]),
         numbers=_numbers(state.chosen["rows"]),
     )
 
 
-def _answer() -> str:
-    curves = _counted("few")[0]
-    n_widest, score = round(curves.ks_fractile * FEW), float(curves.score[curves.ks_index])
-    where = {"lowest": "at the lowest scores: ", "highest": "at the highest scores: "}
+def _answer(which: str) -> str:
+    """Return where the two totals are farthest apart, of the rows that are shown."""
+    curves = _counted(which)[0]
+    n_rows = curves.n_samples
+    where = {
+        "lowest": "at the lowest scores: ",
+        "highest": "at the highest scores, where all lower ones have added up: ",
+    }
     return (
-        f"{where.get(_right(), '')}after {n_widest} of {FEW} rows, at a score of"
-        f" {percent(score, FEW)}"
+        f"{where.get(_right(), '')}after {round(curves.ks_fractile * n_rows):,} of {n_rows:,} rows"
     )
 
 
@@ -157,6 +158,11 @@ def _right() -> str:
     """Return the guess that is right: the end of the rows where the gap is widest, or neither."""
     place = _counted("few")[0].ks_fractile
     return "highest" if place > 2 / 3 else "lowest" if place < 1 / 3 else "steepest"
+
+
+def _note(which: str) -> str:
+    own = [_draw_note()] if which == "few" else []
+    return " ".join([*own, _alternating(), _four_graphs()])
 
 
 def _draw_note() -> str:
@@ -170,11 +176,16 @@ def _draw_note() -> str:
     )
 
 
-FOUR_GRAPHS = (
-    "The page Cumulative shows four graphs: (a) both totals by share of rows, as here; (b) the same"
-    " by cumulative score, which is then a straight line; (c) the slopes of (a): score and observed"
-    " frequency, by share of rows; (d) these two by score, where the score is the diagonal."
-)
+def _four_graphs() -> str:
+    """Say what the page shows, what differs between its first two graphs, and how to see it."""
+    half = find("all", 0.5)
+    place = percent(float(half.curves.cum_score[half.here]), half.curves.n_samples)
+    return (
+        "The page Cumulative shows four graphs: (a) both totals by share of rows, as here; (b) by"
+        " cumulative score: each row is as wide as its score, and the score a straight line; (c)"
+        " the slopes of (a), score and observed frequency, by share of rows; (d) these by score."
+        f" Try it: where in (b) is the middle of all 10,000 rows? (At {place}.)"
+    )
 
 
 def _alternating() -> str:
@@ -193,9 +204,14 @@ def _local(walk: Walk) -> str:
     size = points(abs(walk.rise), n_rows)
     flat = size == points(0.0, n_rows)
     change = "stayed" if flat else f"{'grew' if walk.rise > 0 else 'shrank'} by {size}"
+    off = difference(walk.frequency, walk.mean_score, "share", n_rows)
+    weight = "" if flat else (
+        f" (about {points(abs(off), n_rows)} too {'high' if walk.rise > 0 else 'low'}, times"
+        f" {walk.n_recent:,} of {n_rows:,} rows)"
+    )  # fmt: skip
     return (
         f"Of the last {walk.n_recent:,}, {percent(walk.frequency, n_rows)} were correct, at a mean"
-        f" score of {percent(walk.mean_score, n_rows)}: there the gap {change}."
+        f" score of {percent(walk.mean_score, n_rows)}: there the gap {change}{weight}."
     )
 
 
@@ -261,9 +277,8 @@ def _totals(walk: Walk, palette: Palette) -> Picture:
     return Picture(
         "totals",
         figure,
-        f"{walk.n_added:,} of {curves.n_samples:,} rows are added; thick: the last"
-        f" {walk.n_recent:,}. Solid: cumulative score. Dashed: cumulative outcomes. Below: their"
-        " gap. Grey: how wide luck alone makes it in about 95% of draws.",
+        f"{walk.n_added:,} rows are added; thick: the last {walk.n_recent:,}. Below: the gap of"
+        " both totals. Grey: how wide luck alone makes it in about 95% of draws.",
     )
 
 
@@ -332,26 +347,24 @@ def _diagram(walk: Walk, palette: Palette) -> Picture:
         pictures.dots([score], [score], palette.score, size=11, cliponaxis=False),
     ]
     n_recent = f"the last {walk.n_recent:,} rows"
-    aside = {"xanchor": "right", "yanchor": "bottom", "xshift": -12}  # where no bar is
     figure = pictures.by_score(
         "Reliability diagram",
         traces,
-        names=[pictures.label(n_recent, score, score, palette.text, **aside)],
+        names=[pictures.label(f"\u2501 {n_recent}", 0.02, 0.88, palette.text)],
         height=HEIGHT,
     )
     return Picture(
         "diagram",
         figure,
-        f"Bars: observed frequency; strong where rows are added. Thick line: {n_recent}, from"
-        f" their observed frequency {percent(frequency, 1)} to their mean score"
-        f" {percent(score, 1)}. The longer this line, the faster the gap grows.",
+        f"Strong bars: rows added. Thick: from the frequency, {percent(frequency, 1)}, to the mean"
+        f" score, {percent(score, 1)}, of {n_recent}; the longer, the faster the gap grows.",
     )
 
 
 LESSON = Lesson(
     key=KEY,
     play="added",
-    minutes=7,
+    minutes=6,
     title="Adding up instead of binning",
     question=f"{FEW} other predictions of the same network, **ten each** with scores of"
     " 40\u201350%, 50\u201360% and so on, lowest score first. One total adds up scores, one counts"

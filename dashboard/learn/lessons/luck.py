@@ -59,6 +59,9 @@ N_BINS = 15
 
 HEIGHT = 384
 
+BEYOND = 1.5
+"""Height of the axis in limits at least, so that the grey band ends inside each picture."""
+
 POINTS = 120
 """Most points of a line in a picture so small."""
 
@@ -168,11 +171,20 @@ def show(state: State) -> Shown:
         f" {of_100(1 / N_PICTURES)}.",
         answer=which,
         right=str(line_up.place + 1),
+        if_right=_if_right(line_up),
         note=" ".join(
             [_usual(stands_out, n_rows), *_careful(stands_out), _unusual(line_up)]
         ).strip(),
         numbers=tuple(rows),
     )
+
+
+def _if_right(line_up: LineUp) -> str:
+    """Say of the right guess whether the rows show it, or it is right by luck."""
+    p_value = line_up.network.ks_p_value
+    if p_value < LEVEL:
+        return "right"
+    return f"right, but by luck: {of_100(p_value)} of pictures of luck have so wide a gap"
 
 
 def _usual(line_ups: Often, n_rows: int) -> str:
@@ -231,7 +243,7 @@ def _unusual(line_up: LineUp) -> str:
 
 def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> Picture:
     n_rows = line_up.network.n_samples
-    top = 1.1 * max(line_up.limit, *(one.ks_error for one in line_up.curves))
+    top = max(BEYOND * line_up.limit, *(1.1 * one.ks_error for one in line_up.curves))
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     axes = dict[str, dict[str, Any]]()
     for k, curves in enumerate(line_up.curves):

@@ -197,12 +197,13 @@ def _diagram(
         names=names,
     )
     shown = result.bins.counts >= LEAST
+    luck = ", as luck has it" if name == "home" or offset == 0 else ""
     above = int((result.bins.mean_score[shown] > result.bins.frequency[shown]).sum())
     return Picture(
         name,
         figure,
         f"Bars: observed frequency in bins of {LEAST} patients or more. Dots: mean score, above the"
-        f" bar in {above} of {int(shown.sum())} bins.",
+        f" bar in {above} of {int(shown.sum())} bins{luck}.",
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from calibcore.binning import BinTable, bin_scores
 from calibcore.data import EventScores
 from calibcore.events import OneClass
-from calibcore.metrics import corp, ece, event_brier, event_nll
+from calibcore.metrics import corp, corp_nll, ece, event_brier, event_nll
 from calibcore.metrics.decomposition import Decomposition
 from calibcore.results import result_class
 from dashboard.figures import Palette
@@ -111,10 +111,26 @@ def show(state: State) -> Shown:
         f"{'' if factor in {BASE, NETWORK} else chosen}",
         answer=f"{FACTORS[lowest]}, {lowest_ece}",
         right=THREE[lowest].lower(),
-        note=_exaggerated(),
+        note=f"{_in_parts()} {_exaggerated()}",
         behind=(_plane(factor, state.palette),),
         numbers=_numbers(),
     )
+
+
+def _in_parts() -> str:
+    """Write the Brier score and the NLL of the network as their three parts."""
+    network = forecaster(NETWORK)
+    nll_parts = corp_nll(network.rows.scores, network.rows.hits)
+    return (
+        "Brier score = miscalibration \u2212 discrimination + uncertainty: of the network,"
+        f" {_sum_of(network.parts)} = {network.brier:.3f}; of the base rate,"
+        f" {_sum_of(forecaster(BASE).parts)} = {forecaster(BASE).brier:.3f}. The NLL splits in the"
+        f" same way: of the network, {_sum_of(nll_parts)} = {network.nll:.3f}."
+    )
+
+
+def _sum_of(parts: Decomposition[float]) -> str:
+    return f"{parts.miscalibration:.3f} \u2212 {parts.discrimination:.3f} + {parts.uncertainty:.3f}"
 
 
 def _exaggerated() -> str:
@@ -207,10 +223,7 @@ def _plane(factor: str, palette: Palette) -> Picture:
     text = (
         f"Ring: {FACTORS[factor]}. Dotted: equal Brier score, better further up. From"
         f" {FACTORS[moved[0]]} to 3\u00d7, only miscalibration changes; discrimination stays"
-        f" {up[NETWORK]:.3f}. It is {up[BASE]:.3f} where all scores are equal. Brier score ="
-        " miscalibration \u2212 discrimination + uncertainty: of the network,"
-        f" {across[NETWORK]:.3f} \u2212 {up[NETWORK]:.3f} + {parts[NETWORK].uncertainty:.3f} ="
-        f" {forecaster(NETWORK).brier:.3f}. Uncertainty is that of the outcomes, the same for all."
+        f" {up[NETWORK]:.3f}. It is {up[BASE]:.3f} where all scores are equal."
     )
     return Picture("plane", figure, text)
 
@@ -336,11 +349,16 @@ LESSON = Lesson(
         "Base rate": "share of pictures that show a shirt.",
         "Exaggerated 3\u00d7": "the network's scores, moved away from the base rate: three times as"
         " far in log-odds.",
+    },
+    later={
         "Brier score": "mean squared distance of scores and outcomes (0 or 1).",
         "NLL": words.NLL,
         "Miscalibration": "how much the Brier score would fall if the scores were calibrated.",
         "Discrimination": "how far calibrated scores differ between pictures; 0 if all are equal.",
+        "Uncertainty": "what always giving the observed frequency would cost; the same for every"
+        " forecaster.",
         "Proper scores": "measures that are best, on average, for the true probabilities: Brier"
         " score and NLL.",
     },
+    minutes=3,
 )

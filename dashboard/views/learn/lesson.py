@@ -262,10 +262,10 @@ def show_lesson(lesson: Lesson, classroom: Class) -> None:
         answer = st.container()  # below the question: a phone shows no more beside the picture
         revealed = left.revealed and classroom.answers != "hidden"
         if not revealed:
-            st.markdown(_terms(lesson))
+            st.markdown(_defined(lesson.terms))
         place = st.container(gap="small")
         if not revealed:
-            _ask(lesson, left, classroom, place)
+            _ask(lesson, left, place)
         if revealed or lesson.guess_each_draw:
             with place:
                 _show_controls(lesson, left, revealed=revealed)
@@ -273,12 +273,21 @@ def show_lesson(lesson: Lesson, classroom: Class) -> None:
     write(lesson, classroom)
 
 
-def _ask(
-    lesson: Lesson, left: Memory, classroom: Class, place: st.delta_generator.DeltaGenerator
-) -> None:
-    """Let a guess be made, and show the answer when it is."""
+def _ask(lesson: Lesson, left: Memory, place: st.delta_generator.DeltaGenerator) -> None:
+    """Let a guess be made, and show the answer when it is; a hidden one leaves the guess as it is.
+
+    ``place``: where the guess is made.
+    """
+    hidden = left.revealed
     with place.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        guess = _choose_guess(lesson, left)
+        guess = _choose_guess(lesson, left, disabled=hidden)
+        if hidden:
+            _offer(words.AGAIN, f"again_{lesson.key}", _guess_again, lesson, left, type="tertiary")
+            place.info(
+                words.HIDDEN_SKIPPED if left.guess is None else words.HIDDEN,
+                icon=":material/lock:",
+            )
+            return
         lock, skip = (f"{name}_{lesson.key}" for name in ("lock", "skip"))
         label = words.LOCK
         if guess is not None and isinstance(lesson.guess, NumberGuess):
@@ -286,11 +295,9 @@ def _ask(
             label = words.my_guess(lesson.guess.shown(guess))
         _offer(label, lock, _reveal, left, guess, type="primary", disabled=guess is None)
         _offer(words.SKIP, skip, _reveal, left, None, type="tertiary")
-    if classroom.answers == "hidden" and left.revealed:
-        place.info(words.HIDDEN, icon=":material/lock:")
 
 
-def _choose_guess(lesson: Lesson, left: Memory) -> str | None:
+def _choose_guess(lesson: Lesson, left: Memory, *, disabled: bool) -> str | None:
     key = _guess_key(lesson)
     match lesson.guess:
         case NumberGuess() as number:
@@ -303,6 +310,7 @@ def _choose_guess(lesson: Lesson, left: Memory) -> str | None:
                 key=key,
                 format=f"%d{number.unit.replace('%', '%%')}",
                 width=420,
+                disabled=disabled,
             )
             return str(guess)
         case ChoiceGuess() as choice:
@@ -313,6 +321,7 @@ def _choose_guess(lesson: Lesson, left: Memory) -> str | None:
                 format_func=choice.answers.__getitem__,
                 key=key,
                 horizontal=True,
+                disabled=disabled,
             )
             return None if chosen is None else str(chosen)
 
@@ -402,13 +411,13 @@ def _show(
     if answer is None:
         _say(shown)
         return
-    with answer.container(horizontal=True, vertical_alignment="center", gap="medium", key="answer"):
+    with answer.container(horizontal=True, vertical_alignment="center", gap="small", key="answer"):
         st.markdown(_guessed(lesson, left, shown), width="content")
         if not lesson.guess_each_draw:  # what was shown cannot be guessed
             key = f"again_{lesson.key}"
             _offer(words.AGAIN, key, _guess_again, lesson, left, type="tertiary")
         with st.popover(words.TERMS, type="tertiary", icon=":material/dictionary:"):
-            st.markdown(_terms(lesson))
+            st.markdown(_defined({**lesson.terms, **lesson.later}))
     st.markdown(words.takeaway(lesson.takeaway))
     _say(shown)
     if "check" not in classroom.hide:
@@ -428,7 +437,9 @@ def _guessed(lesson: Lesson, left: Memory, shown: Shown) -> str:
     if left.guess is None:
         return words.guessed(shown.answer)
     right = left.guess == shown.right if shown.right else None
-    return words.guessed(shown.answer, lesson.guess.shown(left.guess), right=right)
+    return words.guessed(
+        shown.answer, lesson.guess.shown(left.guess), right=right, if_right=shown.if_right
+    )
 
 
 def _show_pictures(lesson: Lesson, pictures: Sequence[Picture]) -> None:
@@ -479,7 +490,7 @@ def _show_more(lesson: Lesson, shown: Shown, state: State, classroom: Class) -> 
             st.markdown(lesson.computed)
 
 
-def _terms(lesson: Lesson) -> str:
-    """Define the words that stand here first; as Markdown."""
-    defined = (f"**{term}**: {meaning}" for term, meaning in lesson.terms.items())
+def _defined(terms: Mapping[str, str]) -> str:
+    """Define words, as Markdown."""
+    defined = (f"**{term}**: {meaning}" for term, meaning in terms.items())
     return f":small[{' '.join(defined)}]"

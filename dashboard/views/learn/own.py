@@ -318,7 +318,11 @@ def _show_class() -> None:
     st.markdown(words.CLASS_INTRO)
     text = st.text_area(words.CODES, height=160, max_chars=_MOST_TEXT, key="own_codes")
     collected = own.collect(text or "")
-    for show_words, write in ((st.warning, words.refused), (st.info, words.repeated)):
+    for show_words, write in (
+        (st.warning, words.refused),
+        (st.warning, words.mixed),
+        (st.info, words.repeated),
+    ):
         if message := write(collected):
             show_words(message)
     if not collected.people:

@@ -329,6 +329,17 @@ def repeated(collected: Collected) -> str:
     return " ".join(parts)
 
 
+def mixed(collected: Collected) -> str:
+    """Say that links are of different questions; "" where they are of the same."""
+    if len(collected.questions) < 2:
+        return ""
+    named = "; ".join(f"{SETS[which]}, seed {seed}" for which, seed in collected.questions)
+    return (
+        f"These links are of different questions ({named}): these people did not answer the same"
+        " ones, so compare them with care."
+    )
+
+
 def _lines(numbers: Sequence[int]) -> str:
     """Name some lines.
 

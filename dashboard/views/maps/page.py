@@ -61,7 +61,7 @@ def show(scene: Scene) -> None:
     curve_graph, move_graph = results.draw_maps(scene, curves)
     folds = any(one.folds for one in curves)
     caption = words.map_caption(scene.settings.n_bins, folds=folds, of_groups=knows_groups)
-    caption = " ".join((caption, *words.shapes(one.name for one in curves)))
+    caption = " ".join((caption, *words.shapes(curves)))
     if on_classes:
         _show_cloud(scene, words.row_names(event))
         with st.expander(words.CURVES_OF_SCORES):
@@ -84,7 +84,7 @@ def _show_notes(
     scene: Scene, curves: list[NamedCurve], *, on_classes: bool, knows_groups: bool
 ) -> None:
     """Say where the map is flat, which curves fall, and what the curves are of."""
-    falls = words.falls_note([c.name for c in curves if c.curve.falls], expert=scene.expert)
+    falls = words.falls_note(curves, scene.evaluated.n_samples, expert=scene.expert)
     for note in filter(None, (words.flat_note(results.moved(scene)), falls)):
         st.markdown(f":material/warning: {note}")
     if on_classes:

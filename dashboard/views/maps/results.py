@@ -89,6 +89,26 @@ def chosen_curve(scene: Scene) -> ScoreCurve | None:
     return once("curves", key_of(scene.upload, scene.settings), lambda: score_curve(inside))
 
 
+def deepest_fall(curve: ScoreCurve) -> tuple[float, float, float]:
+    """Return by how much a curve falls at most, and the scores from which and to which it does."""
+    fallen = np.maximum.accumulate(curve.calibrated) - curve.calibrated
+    low = int(fallen.argmax())
+    high = int(curve.calibrated[: low + 1].argmax())
+    return float(fallen[low]), float(curve.score[high]), float(curve.score[low])
+
+
+STRAIGHT, MIDDLE = 0.02, (0.1, 0.9)
+"""Farthest from a line that looks straight, and the scores between which it is looked at."""
+
+
+def looks_straight(curve: ScoreCurve) -> bool:
+    """Return whether a curve is near a straight line over the scores of `MIDDLE`."""
+    score = np.linspace(*MIDDLE, 81)
+    calibrated = np.interp(score, curve.score, curve.calibrated)
+    line = np.polyval(np.polyfit(score, calibrated, 1), score)
+    return bool(np.abs(calibrated - line).max() <= STRAIGHT)
+
+
 def fold_curves(scene: Scene) -> tuple[ScoreCurve, ...]:
     """Return the chosen calibrator fitted without each fold, as curves; none without folds."""
     crossed, event = scene.result.crossed, scene.settings.event

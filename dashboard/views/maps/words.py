@@ -16,16 +16,27 @@ from calibcore.calibrators.lifts import (
     FittedPooledScores,
 )
 from calibcore.calibrators.linear.fitted import FittedLinear
-from calibcore.curves import KnotSweep, Movement, TemperatureSweep
+from calibcore.curves import KnotSweep, Movement, ScoreCurve, TemperatureSweep
 from calibcore.events import OneClass, TopR
 from calibcore.validation import Floats
 from dashboard.document.blocks import Cell, Row
+from dashboard.figures.maps import NamedCurve
 from dashboard.settings import NO_METHOD, ChosenEvent
 from dashboard.texts.classes import shortened
 from dashboard.texts.glossary import GLOSSARY, SHORT_NAMES
 from dashboard.texts.methods import method_name
-from dashboard.texts.numbers import escape_markdown, listing, of_100, percent, points, took
+from dashboard.texts.numbers import (
+    detected_points,
+    escape_markdown,
+    listing,
+    of_100,
+    percent,
+    points,
+    span,
+    took,
+)
 from dashboard.texts.rows import rows_of, say_rows, says_rows
+from dashboard.views.maps.results import MIDDLE, deepest_fall, looks_straight
 
 _WIDE = 0.05
 """Width of a range of scores from which on it is said that it is flat."""
@@ -39,7 +50,8 @@ SHAPES = {
     "isotonic": "steps, never falling",
     "platt": "an S-shape or its reverse, a straight line on the log-odds",
     "beta": "an S-shape or its reverse, each end with a slope of its own",
-    "spline": "a smooth curve that may rise and fall",
+    "spline": "a curve that may rise and fall; level, with a corner, beyond the scores of the fit"
+    " and where it is cut off",
 }
 """Of the calibrators that are drawn at first, in a few words."""
 
@@ -191,12 +203,23 @@ def flat_note(moved: Movement) -> str:
     )
 
 
-def falls_note(names: list[str], *, expert: bool) -> str:
-    """Return whose curve falls somewhere; nothing where none does."""
-    if not names:
+def falls_note(curves: Iterable[NamedCurve], n_rows: int, *, expert: bool) -> str:
+    """Return whose curve falls, where and by how much at most; nothing where none does.
+
+    ``n_rows``: of the set, for the digits.
+    """
+    falls = [f"{one.name} falls by {_fall(one.curve, n_rows)}" for one in curves if one.curve.falls]
+    if not falls:
         return ""
-    text = f"Not monotone ({listing(names)}): some higher scores end up below lower ones."
+    text = f"Not monotone: {listing(falls)}. Some higher scores end up below lower ones."
     return f"{text} AUROC can change." if expert else text
+
+
+def _fall(curve: ScoreCurve, n_rows: int) -> str:
+    size, *ends = deepest_fall(curve)
+    start, end = (percent(one, n_rows) for one in ends)
+    where = f"at a score of {end}" if start == end else f"over scores of {span(start, end)}"
+    return f"{detected_points(size, n_rows)} {where}"
 
 
 def short_group(name: str) -> str:
@@ -229,10 +252,16 @@ def map_caption(n_bins: int, *, folds: bool = False, of_groups: bool = False) ->
     return f"{text} Thin lines: fitted without each fold." if folds else text
 
 
-def shapes(names: Iterable[str]) -> Iterator[str]:
+def shapes(curves: Iterable[NamedCurve]) -> Iterator[str]:
     """Yield the shapes of curves by their short names, of those that have a simple one."""
     known = {SHORT_NAMES[key]: shape for key, shape in SHAPES.items()}
-    return (f"{name}: {known[name]}." for name in names if name in known)
+    bent = {SHORT_NAMES[key] for key in ("platt", "beta")}
+    middle = span(*(f"{end:.0%}" for end in MIDDLE))
+    for one in curves:
+        if one.name in known:
+            straight = one.name in bent and looks_straight(one.curve)
+            here = f"; here close to a straight line over scores of {middle}" if straight else ""
+            yield f"{one.name}: {known[one.name]}{here}."
 
 
 @says_rows
