@@ -1,7 +1,7 @@
 """Several files, or sheets: which belong together, and their rows under or beside one another."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NoReturn
@@ -19,7 +19,7 @@ from dashboard.readers.recognition.set_names import (
     role_of,
     rows_of_sets,
 )
-from dashboard.readers.recognition.vocabulary import ID_WORDS, words_of
+from dashboard.readers.recognition.vocabulary import ID_WORDS, folded, words_of
 from dashboard.readers.records import (
     Array,
     Arrays,
@@ -53,6 +53,8 @@ _FIRST = 1_000
 """So many rows mostly tell fractions from whole numbers."""
 _FILE = "file"
 _AS_CHOSEN = "as chosen"
+_LONGEST_ID = 18
+"""Digits of an id that fit into a whole number of 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,6 +398,10 @@ def beside(one: File, other: File, options: Options, remarks: Remarks) -> File:
         _leave_out((one, other), name, len(here), options, remarks)
         one, other, order = _at(one, here), _at(other, there), there
         remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
+    elif (alike_ids := _order_of_likened(one, other, options, remarks)) is not None:
+        one, other, name = alike_ids
+        order = np.arange(one.table.n_rows)
+        remarks.notes.append(f"{names} were joined by column {quoted(name, 30)}.")
     else:
         _refuse_other_ids(one, other)
         if one.table.n_rows != other.table.n_rows:
@@ -436,6 +442,76 @@ def _in_both(one: File, other: File) -> tuple[str, NDArray[np.intp], NDArray[np.
                 order = np.argsort(here)
                 return first.name, here[order], there[order]
     return None
+
+
+def _order_of_likened(
+    one: File, other: File, options: Options, remarks: Remarks
+) -> tuple[File, File, str] | None:
+    """Return both files in one order by ids that are the same once they are written alike."""
+    for likened, why in (
+        (folded, "without regard to capitals and accents"),
+        (_number_in, "by their numbers alone, without the letters and zeros around them"),
+    ):
+        files = [_ids_written(file, likened) for file in (one, other)]
+        if not all(file.table.columns for file in files):
+            continue
+        order, name = order_by_name(*files)
+        here = np.arange(one.table.n_rows)
+        if order is None:
+            both = _in_both(*files) if likened is folded else None
+            if both is None:
+                continue
+            name, here, order = both
+            _leave_out((one, other), name, len(here), options, remarks)
+        one, other = _at(one, here), _at(other, order)
+        first = one.column(name)
+        ids = [column for column in other.table.columns if _is_called_id(column)]
+        second = next(column for column in ids if _same_ids(first, column, likened))
+        examples = f"{quoted(_cell(first), 30)} is {quoted(_cell(second), 30)}"
+        remarks.repairs.append(
+            f"Ids of column {quoted(name, 30)} were compared {why} ({len(here):,} rows):"
+            f" {examples}."
+        )
+        return one, other, name
+    return None
+
+
+def _same_ids(one: Column, other: Column, likened: Callable[[str], str]) -> bool:
+    ids = [ids_of(_written(column, likened)) for column in (one, other)]
+    first, second = ids
+    return first is not None and second is not None and np.array_equal(first.values, second.values)
+
+
+def _ids_written(file: File, likened: Callable[[str], str]) -> File:
+    """Return the columns that are called ids alone, each of them written alike."""
+    columns = [_written(column, likened) for column in file.table.columns if _is_called_id(column)]
+    return replace(file, table=replace(file.table, columns=tuple(columns), shown=()))
+
+
+def _written(column: Column, likened: Callable[[str], str]) -> Column:
+    if column.texts is None:
+        return column
+    return replace(column, texts=tuple(map(likened, column.texts)))
+
+
+def _number_in(text: str) -> str:
+    """Return the only number in an id without the zeros before it, or else the id.
+
+    >>> _number_in("P0057"), _number_in("2024-056")
+    ('57', '2024-056')
+    """
+    parts = DIGITS.findall(text)
+    return str(int(parts[0])) if len(parts) == 1 and len(parts[0]) < _LONGEST_ID else text
+
+
+def _is_called_id(column: Column) -> bool:
+    return bool({*words_of(column.name)} & ID_WORDS)
+
+
+def _cell(column: Column) -> str:
+    """Return the first cell as it is written."""
+    first = column.values[0]
+    return column.texts[first] if column.texts is not None else f"{first:.15g}"
 
 
 def _names(column: Column) -> Array | None:
@@ -494,15 +570,17 @@ def _as_counted(file: File, remarks: Remarks) -> File:
 
 def _refuse_other_ids(one: File, other: File) -> None:
     """Refuse ids of which few are in both files, or some more than once in one of them."""
-    for first in one.table.columns:
-        for second in other.table.columns:
+    for first in filter(_is_called_id, one.table.columns):
+        for second in filter(_is_called_id, other.table.columns):
             ids, others = ids_of(first), ids_of(second)
-            called = all({*words_of(column.name)} & ID_WORDS for column in (first, second))
-            if not called or ids is None or others is None or kind_of(first) != kind_of(second):
+            if ids is None or others is None or not _may_be_same(first, second):
                 continue
             parts = [np.unique(part.values, return_counts=True) for part in (ids, others)]
-            unlike = all(2 * len(kinds) > counts.sum() for kinds, counts in parts)
-            if not unlike or np.array_equal(ids.values, others.values):
+            unlike = [2 * len(kinds) > counts.sum() for kinds, counts in parts]
+            one_called = folded(first.name) == folded(second.name)
+            if not (all(unlike) or (one_called and any(unlike))):
+                continue
+            if np.array_equal(ids.values, others.values):
                 continue
             n_both = len(np.intersect1d(parts[0][0], parts[1][0]))
             fewer = min(len(kinds) for kinds, _ in parts)
@@ -511,11 +589,27 @@ def _refuse_other_ids(one: File, other: File) -> None:
                 for file, (_, counts) in zip((one, other), parts, strict=True)
                 if (n := int((counts > 1).sum()))
             ]
-            field, wanted = f"column {quoted(first.name, 30)}", "the ids of the same rows in both"
-            if 2 * n_both <= fewer:
-                raise FileError(field, f"{n_both:,} of {fewer:,} ids are in both files", wanted)
-            if twice:
+            field = f"column {quoted(first.name, 30)}"
+            if 2 * n_both <= fewer and all(unlike):
+                examples = (
+                    f"{quoted(_cell(column), 20)} in {quoted(column.name, 30)} of"
+                    f" {quoted(file.name, 30)}"
+                    for file, column in ((one, first), (other, second))
+                )
+                text = f"{n_both:,} of {fewer:,} ids are in both files, as {', '.join(examples)}"
+                raise FileError(field, text, "the ids of the same rows in both")
+            if twice and 2 * n_both > fewer:
                 raise FileError(field, " and ".join(twice), "each row once")
+
+
+def _may_be_same(one: Column, other: Column) -> bool:
+    """Return whether two columns of ids may name the same rows: not a mere count beside names."""
+    if kind_of(one) == kind_of(other) or folded(one.name) == folded(other.name):
+        return True
+    counts = [
+        ids is not None and _counts(ids) for ids in (_names(column) for column in (one, other))
+    ]
+    return not any(counts)
 
 
 # Columns ---------------------------------------------------------------------------------------

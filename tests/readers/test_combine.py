@@ -144,6 +144,52 @@ def test_ids_that_are_of_other_rows(first: Array, second: Array, said: str) -> N
         combine(files)
 
 
+@pytest.mark.parametrize(
+    ("heading", "ids", "others", "why"),
+    [
+        ("ID", [f"ab{k}" for k in range(N)], [f"AB{k}" for k in range(N)], '"ab0" is "AB0"'),
+        ("id", [f"P{k:04d}" for k in range(N)], [*range(N)], '"P0000" is "0"'),
+        ("id", [*range(1, N + 1)], [f"case 0{k + 1}" for k in range(N)], '"1" is "case 01"'),
+    ],
+)
+def test_ids_that_are_written_otherwise_in_the_other_file_join_it(
+    heading: str, ids: Sequence[object], others: Sequence[object], why: str
+) -> None:
+    given = [values_of("id", ids), labels_of(heading, others, order=SHUFFLED)]
+    upload = combine(given)
+    same(upload.rows, LOGITS, LABELS)
+    assert not any("order" in doubt or "differs" in doubt for doubt in upload.doubts)
+    (repair,) = upload.repairs
+    assert repair.startswith('Ids of column "id" were compared')
+    assert why in repair
+
+
+@pytest.mark.parametrize("heading", ["id", "mrn"])
+def test_ids_of_another_kind_that_match_no_row_are_no_order_of_rows(heading: str) -> None:
+    files = [
+        values_of("id", NAMES),
+        labels_of(heading, [f"x{7 * k}" for k in range(N)], order=SWAPPED),
+    ]
+    said = f'0 of 40 ids are in both files, as "s000" in "id" of "p", "x0" in "{heading}" of "y"'
+    with pytest.raises(FileError, match=said):
+        combine(files)
+    files[1] = labels_of(heading, NUMBERS, order=SWAPPED)
+    with pytest.raises(FileError, match='0 of 40 ids are in both files, as "s000"'):
+        combine(files)
+    # A count beside names says nothing against the order of the rows.
+    files[1] = labels_of("row", range(N), order=range(N))
+    same(
+        combine([values_of("file", [f"a{9 * k}" for k in range(N)]), files[1]]).rows, LOGITS, LABELS
+    )
+
+
+def test_ids_of_which_each_stands_twice_in_one_file() -> None:
+    twice = [*range(N // 2), *range(N // 2)]
+    labels = labels_of("id", range(N), order=range(N // 2))
+    with pytest.raises(FileError, match='20 ids occur more than once in "p"'):
+        combine([values_of("id", twice), labels])
+
+
 def test_an_index_says_where_each_row_was_and_another_count_is_doubted() -> None:
     values = held("p.parquet", parquet({name: LOGITS[:, k] for k, name in enumerate(CLASSES)}))
     labels = {"label": LABELS[SHUFFLED], "__index_level_0__": SHUFFLED}
