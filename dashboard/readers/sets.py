@@ -18,7 +18,7 @@ from dashboard.readers.recognition.arrays import (
 from dashboard.readers.recognition.events import is_event_first, no_event
 from dashboard.readers.recognition.groups import group_of, groups_of, in_use
 from dashboard.readers.recognition.outcomes import Outcome, outcome_of_event, right_or_wrong
-from dashboard.readers.recognition.ranks import ranked, top_one
+from dashboard.readers.recognition.ranks import ranked, top_one, written_otherwise
 from dashboard.readers.recognition.refused import usable_rows
 from dashboard.readers.recognition.set_names import (
     role_of,
@@ -265,7 +265,9 @@ def _of_score(
         return _labelled(raw, outcomes, ())
     by_user = predicted is not None and (predicted.name, "prediction") in options.roles
     if predicted is not None and (by_user or not _is_threshold(values, predicted)):
-        return top_one(values, outcomes[0], predicted, rows)
+        event = top_one(values, outcomes[0], predicted, rows)
+        written_otherwise(outcomes[0], predicted, event.hits, remarks)
+        return event
     if predicted is not None:
         roles.groups.append((predicted, "group"))
         remarks.notes.append(

@@ -228,6 +228,26 @@ def test_what_is_called_otherwise_is_no_confidence(name: str) -> None:
     assert upload.uses[name] != "score"
 
 
+def test_predictions_that_differ_by_capitals_or_a_full_stop_are_right() -> None:
+    said = NAMES[BEST].astype(object)
+    said[1::3] = [f"{name.title()}." for name in said[1::3]]
+    given = {"truth": NAMES[LABELS], "answer": said, "confidence": TOP}
+    upload = read("a.csv", text(given), roles=(("answer", "prediction"),))
+    are_hits(upload)
+    count = int((BEST == LABELS)[1::3].sum())
+    (repair,) = [repair for repair in upload.repairs if "counted as" in repair]
+    assert f"by capitals, accents or a full stop alone ({count} rows)" in repair
+
+
+def test_classes_of_which_the_truth_has_both_spellings_are_two() -> None:
+    classes = np.array(["cat", "Cat", "fox", "owl"])
+    upload = read("a.csv", text({"y_true": classes[LABELS], "y_pred": classes[BEST], "p": TOP}))
+    are_hits(upload)
+    count = int((LABELS + BEST == 1).sum())
+    assert count > 0
+    assert any(f"count as wrong in {count} row" in doubt for doubt in upload.doubts)
+
+
 def test_one_odd_word_among_right_and_wrong_is_asked_about() -> None:
     words = np.where(BEST == LABELS, "yes", "no").astype(object)
     words[3] = "maybe"

@@ -1,7 +1,7 @@
 """Classes that a file lists by rank, with their scores, and whether the first is right."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -16,6 +16,7 @@ from dashboard.readers.records import (
     Column,
     RawEvent,
     RawSet,
+    Remarks,
     SliceColumn,
     by_number,
     rows_of_file,
@@ -63,15 +64,18 @@ def coded_alike(
 def spelt_alike(*texts: Sequence[str]) -> list[list[str]]:
     """Return texts in a spelling in which the same classes are the same.
 
-    Capitals, accents and blanks count only where classes of both differ by nothing else; numbers
-    are compared with the numbers in names, such as LABEL_2, where no class has the same name.
+    Capitals, accents, blanks and a full stop at the end count only where classes of both differ by
+    nothing else; numbers are compared with the numbers in names, such as LABEL_2, where no class
+    has the same name.
 
     >>> spelt_alike(["Cat", "dog"], ["DOG ", "cat"]), spelt_alike(["a", "A"], ["A", "a"])
     ([['cat', 'dog'], ['dog', 'cat']], [['a', 'A'], ['A', 'a']])
+    >>> spelt_alike(["Oslo", "Rome"], ["oslo.", "Rome", "rome."])
+    [['oslo', 'rome'], ['oslo', 'rome', 'rome']]
     >>> spelt_alike(["1", "2"], ["LABEL_0", "LABEL_1"])
     [['1', '2'], ['0', '1']]
     """
-    spelt = [[folded(text) for text in part] for part in texts]
+    spelt = [[_spelt(text) for text in part] for part in texts]
     if sum(len({*part}) < len({*own}) for part, own in zip(spelt, texts, strict=True)) > 1:
         return [[text.strip() for text in part] for part in texts]
     if len(spelt) > 1 and not {*spelt[0]} & {*chain.from_iterable(spelt[1:])}:
@@ -80,6 +84,51 @@ def spelt_alike(*texts: Sequence[str]) -> list[list[str]]:
         if different and all(all(part) for part in numbers):
             return numbers
     return spelt
+
+
+def _spelt(text: str) -> str:
+    return folded(text).removesuffix(".") or folded(text)
+
+
+def written_otherwise(truth: Column, predicted: Column, hits: Array, remarks: Remarks) -> None:
+    """Say in how many rows the prediction is the true class by another spelling, right or wrong."""
+    if truth.texts is None or predicted.texts is None:
+        return
+    codes = [(column.values, column.texts) for column in (truth, predicted)]
+    exact, alike = (_same_text(*codes, spelling=spelling) for spelling in (str.strip, _spelt))
+    for rows, how in ((alike & ~exact & hits, "right"), (alike & ~exact & ~hits, "wrong")):
+        count = int(np.count_nonzero(rows))
+        if not count:
+            continue
+        first = int(rows.argmax())
+        own, other = (quoted(texts[values[first]], 30) for values, texts in codes)
+        differ = "differ from the true class by capitals, accents or a full stop alone"
+        if how == "right":
+            remarks.repairs.append(
+                f"Predictions such as {other} were counted as {own}: they {differ} ({count:,}"
+                " rows)."
+            )
+        else:
+            remarks.doubts.append(
+                f"Predictions such as {other} for {own} count as wrong in {count:,} rows: they"
+                f" {differ}, but both columns have classes of either spelling. If these are the"
+                " same, spell them alike in the file."
+            )
+
+
+def _same_text(
+    one: tuple[Array, Sequence[str]],
+    other: tuple[Array, Sequence[str]],
+    *,
+    spelling: Callable[[str], str],
+) -> NDArray[np.bool_]:
+    """Return in which rows two columns of texts have the same text in a spelling."""
+    place: dict[str, int] = {}
+    first, second = (
+        np.array([place.setdefault(spelling(text), len(place)) for text in texts])[values]
+        for values, texts in (one, other)
+    )
+    return np.asarray(first == second)
 
 
 def top_one(scores: Array, truth: Column, predicted: Column, rows: RawSet) -> RawEvent:
