@@ -195,3 +195,27 @@ def test_tests_of_visits_find_what_is_not_there() -> None:
     said = read("a.csv", table("patient,p,y", ids, *more)).doubts
     assert said[0].startswith("600 rows of 60 patients")
     assert said[1].startswith("The true class has probability 0 in 2 rows")
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_scores_of_several_models_below_one_another(*, with_ids: bool) -> None:
+    rng = np.random.default_rng(4)
+    y = (rng.random(60) < 0.4).astype(int)
+
+    def said(heading: str, models: Array, rows: Array) -> list[str]:
+        ids = "id," if with_ids else ""
+        lines = [f"{heading},{ids}score,y"]
+        for model, row in zip(models, rows, strict=True):
+            name = f"{row * 7 + 3}," if with_ids else ""
+            lines.append(f"{model},{name}{rng.random():.4f},{y[row]}")
+        doubts = read("a.csv", "\n".join(lines).encode()).doubts
+        return [doubt for doubt in doubts if "scores are pooled" in doubt]
+
+    models, rows = np.repeat(["rf", "svm", "gbm"], 60), np.tile(np.arange(60), 3)
+    (doubt,) = said("classifier", models, rows)
+    assert doubt.startswith('Column "classifier" names 3 models, each with the same 60 rows')
+    turned = np.argsort(rows, kind="stable")  # a model below the other, row by row
+    assert len(said("algorithm", models[turned], rows[turned])) == 1
+    assert not said("ward", models, rows)
+    # Models of devices, each with rows of its own.
+    assert not said("model", rng.permutation(models), np.arange(180) % 60)

@@ -40,6 +40,7 @@ DEPENDENT = "Tests and intervals take rows as independent"
 _COPIES = "cell by cell"
 _MISSING = {"", *terms.MISSING}
 _NUMBERED = re.compile(r"|.*\d.*", re.DOTALL)
+_MOST_MODELS = 20
 _LEAST_SORTED = 8
 """So many rows are in order by chance once in 20,000 times."""
 
@@ -59,6 +60,9 @@ def repeated(
 ) -> Iterator[str]:
     """Doubt rows that the fit and the evaluation would share, ``raw`` as they stood in the file."""
     yield from (related := tuple(_related(sets, raw, options)))
+    yield from dict.fromkeys(
+        text for role, part in raw.items() for text in _of_models(sets[role], part)
+    )
     if len(sets) < 2:
         counted = any(part.design is not None and part.design.counts for part in raw.values())
         if not counted and not any(_COPIES in doubt for doubt in related):
@@ -137,6 +141,40 @@ def _related(
             f"{' '.join(counted)} {DEPENDENT}: where rows of one {nouns[min(nouns)]} are alike,"
             " p-values are too small and confidence intervals too narrow."
         )
+
+
+def _of_models(rows: Rows, part: RawSet | RawEvent) -> Iterator[str]:
+    """Doubt the same rows scored by several models, which a column names."""
+    labels = _labels(rows)
+    for column in part.columns:
+        kinds, models = np.unique(column.values, return_inverse=True)
+        named = bool({*words_of(column.name)} & terms.MODEL_WORDS)
+        if not (named and 2 <= len(kinds) <= _MOST_MODELS and len(models) == len(labels)):
+            continue
+        by_id = (_once_in_each(ids, models[places]) for places, ids in _ids(part).values())
+        if any(by_id) or _same_in_each(labels, models):
+            yield (
+                f"Column {quoted(column.name, 30)} names {len(kinds)} models, each with the same"
+                f" {len(models) // len(kinds):,} rows: their scores are pooled. Evaluate one:"
+                " filter by it on the page Subgroups, or keep its rows alone in the file."
+            )
+
+
+def _once_in_each(ids: Array, models: Array) -> bool:
+    """Return whether each model has each id, once."""
+    kinds, of_row = np.unique(ids, return_inverse=True)
+    n_models = int(models.max(initial=0)) + 1
+    pairs = np.unique(of_row * n_models + models)
+    return len(kinds) >= _FEW_IDS and len(ids) == len(kinds) * n_models == len(pairs)
+
+
+def _same_in_each(labels: Array, models: Array) -> bool:
+    """Return whether the rows of each model have the same labels in the same order."""
+    counts = np.bincount(models)
+    if counts.min() != counts.max() or counts[0] < _FEW_ROWS or labels.min() == labels.max():
+        return False
+    table = labels[np.argsort(models, kind="stable")].reshape(len(counts), -1)
+    return bool((table == table[0]).all())
 
 
 _Ids = tuple[NDArray[np.intp], NDArray[np.int64]]

@@ -255,6 +255,12 @@ ITEM_WORDS = _set("""
     loan account case order ticket question event item image claim contract device stay admission
     encounter
 """)
+MODEL_WORDS = _set("""
+    model models algorithm algo classifier system estimator method modell modele modelo modello
+    algorithmus algorithme algoritmo klassifikator
+""")
+"""What makes scores, several of which may have scored the same rows."""
+
 _NUMBER_WORDS = _set("no num number numero code ref identificador name")
 _OWNERS_ABROAD = _set("""
     proband probanden patienten kunde kunden kundennr fall fallnr cliente paciente paziente sujeto
