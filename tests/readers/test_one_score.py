@@ -165,3 +165,31 @@ def test_logits_that_are_called_a_probability_are_doubted() -> None:
     said = 'The values are called "p", but some are outside 0 to 1 and were read as logits.'
     assert said in read("a.csv", table("p,label", 3 * ODDS, ILL)).doubts
     assert said not in read("a.csv", table("lp,label", 3 * ODDS, ILL)).doubts
+
+
+def test_points_that_no_heading_calls_logits_and_that_fit_none_are_asked_about() -> None:
+    rng = np.random.default_rng(5)
+    points = rng.normal(2.0, 2.0, 300).round(1)
+    label = rng.random(300) < 1 / (1 + np.exp(3.5 - points))
+    share, as_logits = label.mean(), (1 / (1 + np.exp(-points))).mean()
+    assert as_logits - share > 0.15
+
+    def file(heading: str, scores: Array) -> bytes:
+        words = np.where(label, "spam", "ham").tolist()
+        rows = (f"{a},{b}" for a, b in zip(scores.tolist(), words, strict=True))
+        return "\n".join([f"{heading},label", *rows]).encode()
+
+    with pytest.raises(Question) as caught:
+        read("a.csv", file("sa_score", points))
+    assert f"mean probability would be {100 * as_logits:.1f}%" in caught.value.actual
+    assert f"{100 * share:.1f}% of the rows" in caught.value.actual
+    first, second = caught.value.answers
+    assert (first.label, second.label) == ("Points of another scale", "Logits")
+    with pytest.raises(FileError, match="map the points to these first"):
+        read("a.csv", file("sa_score", points), **first.change)
+    for heading, scores, options in (
+        ("sa_score", points, second.change),
+        ("logit", points, {}),
+        ("sa_score", points - 3.5, {}),
+    ):
+        assert read("a.csv", file(heading, scores), **options).values_kind == "logits"

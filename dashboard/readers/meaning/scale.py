@@ -8,6 +8,7 @@ from typing import Literal, NoReturn, TypeVar
 
 import numpy as np
 
+from calibcore.probabilities import sigmoid
 from calibcore.strips import row_strips, row_totals
 from calibcore.validation import ROUNDING, SUM_TOLERANCE, Floats
 from dashboard.readers.meaning.measured import Measured, measure, outside, together
@@ -15,7 +16,7 @@ from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.refused import HUNDREDTHS
 from dashboard.readers.recognition.vocabulary import begins, is_called_odds, words_of
 from dashboard.readers.records import SET_NAMES, Array, Options, RawEvent, RawSet, Role
-from dashboard.readers.refusal import Answer, FileError, Question, quoted
+from dashboard.readers.refusal import Answer, FileError, Question, percent, quoted
 
 RESCALED = 0.05
 """How far rows of probabilities may be from summing to 1 and still be rescaled."""
@@ -38,6 +39,9 @@ _HIGHEST_RATING = 10
 
 _MOST_MARGIN = 0.35
 """How far the sum of 1 / odds of a row is from 1 at most, by what a bookmaker earns."""
+
+_FAR = 0.15
+"""How far the mean of probabilities may be from the share of the event for logits to fit."""
 
 _MOSTLY = 0.6
 """Share of scores within 0 to 1 from which on others are doubted."""
@@ -146,15 +150,24 @@ _NEEDS = "Then the file needs "
 _PROBABILITIES = "probabilities from 0 to 1, which sum to 1 where there is one per class"
 _ONE_SCALE = "all scores on one scale: probabilities from 0 to 1 in every row"
 _OF_MARKS = "a probability for each rating, such as how often the event happened at it elsewhere"
+_OF_POINTS = (
+    "probabilities: map the points to these first, by a calibrator fitted on other rows, or by how"
+    " often the event happened at each elsewhere"
+)
 _OF_ODDS = "probabilities: 1 / odds, divided by the sum of these over the row"
 
 
 def _ask(
-    field: str, text: str, *answers: Answer, need: str = _PROBABILITIES, doubted: bool = False
+    field: str,
+    text: str,
+    *answers: Answer,
+    need: str = _PROBABILITIES,
+    doubted: bool = False,
+    none: str = "None of these",
 ) -> NoReturn:
     """Ask what the values are; the likeliest answer comes first, which may be none of them."""
-    none = Answer("None of these", f"{_NEEDS}{need}.", _NONE)
-    ordered = (none, *answers) if doubted else (*answers, none)
+    last = Answer(none, f"{_NEEDS}{need}.", _NONE)
+    ordered = (last, *answers) if doubted else (*answers, last)
     raise Question(field, text, "What are these values?", ordered)
 
 
@@ -331,6 +344,8 @@ def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
         if auto and len(rows) - rows.n_outside >= _MOSTLY * len(rows):
             far = max(-rows.low, rows.high - 1)
             _ask("scores", f"{text}, by at most {far:.2g}", _MOVED, _LOGITS)
+    if auto and not called and rows.low < 0 < rows.high:
+        _ask_of_points(rows, text)
     if auto and (called or rows.low < 0 < rows.high):
         return Scale(
             "logits", f"Logits of class 1, because {text}.", doubts=(*_mostly_within(rows),)
@@ -346,6 +361,22 @@ def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
         _ask("scores", text, HUNDREDTHS, _LOGITS, doubted=other)
     wanted = "a probability, a percentage or a logit of the event; convert points to these first"
     raise FileError("scores", text, wanted)
+
+
+def _ask_of_points(rows: Measured, text: str) -> None:
+    """Ask about scores that as logits are on average far from how often the event happens."""
+    sums = np.zeros(2)
+    for raw in rows.sets.values():
+        if raw.labels is None or raw.labels.ndim > 1 or not {*np.unique(raw.labels)} <= {0, 1}:
+            return
+        sums += float(sigmoid(np.asarray(raw.table, dtype=np.float64)).sum()), int(raw.labels.sum())
+    mean, share = sums / len(rows)
+    if len(rows) >= _FEW and abs(mean - share) > _FAR:
+        text += (
+            f"; as logits their mean probability would be {percent(mean)}, and the event happened"
+            f" in {percent(share)} of the rows"
+        )
+        _ask("scores", text, _LOGITS, need=_OF_POINTS, none="Points of another scale", doubted=True)
 
 
 def _ask_of_shares(rows: Measured) -> None:
