@@ -17,6 +17,10 @@ from dashboard.readers.refusal import FileError, quoted
 _PIECE = 1 << 20
 _SHOWN = 10
 _JSON = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{])")
+_NOT_UTF8 = (
+    "The text is not UTF-8 and was read as Windows-1252, so names may look wrong. If they do, save"
+    ' the file as UTF-8 (in Excel: "CSV UTF-8").'
+)
 _DELIMITERS = {"\t": "Tabs", ";": "Semicolons", ",": "Commas", "|": "Bars", " ": "Blanks"}
 
 
@@ -25,7 +29,8 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
 
     UTF-8, UTF-16 up to 40 MB, or else taken for Windows-1252.
     """
-    body, notes = _decoded(data)
+    body, doubts = _decoded(data)
+    notes = []
     if _JSON.match(body):
         raise FileError("file", "JSON text", "a table of text, or a name that ends in .json")
     delimiter = _delimiter(body)
@@ -46,17 +51,21 @@ def read_text(data: bytes, header: bool | None) -> Table:  # noqa: FBT001 - as a
     table = without_blank_rows(Table(
         columns, blocks.n_rows, first_row, blocks.among(), blocks.cut, heading.named, shown,
         notes=(*notes, *heading.notes, *_comma_sentence(columns)), repairs=heading.repairs,
+        doubts=doubts,
     ))  # fmt: skip
     blocks.check_cut(table.n_rows)
     return table
 
 
-def _decoded(data: bytes) -> tuple[bytes, list[str]]:
-    """Convert a text to UTF-8 without a mark, whose lines end with line feeds."""
+def _decoded(data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """Convert a text to UTF-8 without a mark, whose lines end with line feeds; say what is unsure.
+
+    Of other encodings a byte alone does not tell which one it is.
+    """
     for magic, what in ((b"\x1f\x8b", "a gzip file"), (b"PK\x03\x04", "a zip archive")):
         if data.startswith(magic):
             raise FileError("file", f"{what}, compressed", "plain text; unpack it first")
-    notes = []
+    doubts: tuple[str, ...] = ()
     if encoding := _utf16(data):
         if len(data) > MAX_UTF16:
             most = f"at most {megabytes(MAX_UTF16)}, or text in UTF-8"
@@ -66,7 +75,7 @@ def _decoded(data: bytes) -> tuple[bytes, list[str]]:
         except UnicodeError:
             raise FileError("file", "bytes that are not UTF-16", "text in UTF-8") from None
     elif not _is_utf8(data):
-        notes.append("The text is not UTF-8; it was read as Windows-1252.")
+        doubts = (_NOT_UTF8,)
         pieces = (data[at : at + _PIECE] for at in range(0, len(data), _PIECE))
         data = b"".join(piece.decode("cp1252", "replace").encode() for piece in pieces)
     data = data.removeprefix(codecs.BOM_UTF8)
@@ -75,7 +84,7 @@ def _decoded(data: bytes) -> tuple[bytes, list[str]]:
         raise FileError(f"row {row:,}", "a NUL byte, as binary files have", "a table of text")
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return data, notes
+    return data, doubts
 
 
 def _utf16(data: bytes) -> str | None:
