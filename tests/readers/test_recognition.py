@@ -226,6 +226,39 @@ def test_a_table_without_score_and_outcome_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"p_delay15": "p", "arr_delay": "minutes"}, '"arr_delay" holds numbers: make a column'),
+        ({"PD": "p", "days_past_due": "minutes"}, '"days_past_due" holds numbers: make a column'),
+        (
+            {"risk": "p", "date_of_death": "dates"},
+            '"date_of_death" holds dates in 200 rows: make a',
+        ),
+    ],
+)
+def test_what_needs_a_limit_to_be_an_outcome_is_named(columns: dict[str, str], said: str) -> None:
+    rng = np.random.default_rng(2)
+    cells = {
+        "p": rng.random(600), "minutes": rng.integers(-20, 200, 600),
+        "dates": ["", "", "2024-03-01"] * 200,
+    }  # fmt: skip
+    reading = read({name: cells[which] for name, which in columns.items()})
+    (note,) = [note for note in reading.notes if note.startswith("No column can be the outcome")]
+    assert said in note
+
+
+def test_a_score_beside_what_needs_a_limit_is_no_missing_score() -> None:
+    rng = np.random.default_rng(3)
+    rain = np.where(rng.random(600) < 0.7, 0.0, rng.gamma(1, 4, 600)).round(1)
+    dates = [f"2023-01-{k % 28 + 1:02d}" for k in range(600)]
+    with pytest.raises(FileError) as caught:
+        read({"date": dates, "PoP": rng.integers(0, 11, 600) * 10, "precip_mm": rain})
+    said = str(caught.value)
+    assert '"precip_mm" holds numbers: make a column that is 1 where it is above (or below)' in said
+    assert "none that can be a score" not in said
+
+
+@pytest.mark.parametrize(
     ("heading", "cells", "role"),
     [("split", ["val", "test"] * 300, "set"), ("split", ["red", "blue"] * 300, "group"),
      ("patient_id", np.arange(600)[::-1].copy(), "id"), ("day", ["2024-03-01"] * 600, "date"),

@@ -34,7 +34,7 @@ _MATTERS = frozenset(
     {"outcome", "score", "class", "prediction", "correct", "ranked class", "ranked score"}
 )
 
-NO_SCORE, NO_OUTCOME, _FEW_KINDS = "No column can be a score", "No column can be the outcome", 6
+NO_SCORE, NO_OUTCOME = "No column can be a score", "No column can be the outcome"
 _ONE_A_ROW = frozenset({"outcome", "prediction", "correct"})
 
 
@@ -48,10 +48,7 @@ def recognise(table: Table, options: Options) -> Reading:
     fitting = [h for h in ranked if _fits(h, known)] or [_as_given(given)]
     best = fitting[0]
     if not roles_of(best) or (not given and best.total <= 0):
-        text = "no column that can be the outcome, and none that can be a score"
-        text += next((f"; column {quoted(f.name)} is {f.spelt}" for f in features if f.spelt), "")
-        wanted = "the true class and the score of each row, each in a column"
-        raise FileError("columns", text, wanted)
+        raise refused.no_reading(features)
     best = _of_same_order(best, fitting, features)
     refused.refuse_names(best, features)
     refused.refuse_sums(best, features)
@@ -252,11 +249,8 @@ def _notes(
     if "events" in given.values():
         pass  # which say what happened
     elif best.scores is not None and not best.outcome and best.correct is None:
-        near = [
-            f for f in features if 2 < f.n_kinds <= _FEW_KINDS and f.place not in roles_of(best)
-        ]
-        lines = [f"{quoted(f.name, 30)} holds {f.n_kinds} values" for f in near if f.words][:2]
-        notes.append(f"{NO_OUTCOME}{': ' if lines else ''}{'; '.join(lines)}.")
+        why = refused.why_no_outcome(roles_of(best), features)
+        notes.append(f"{NO_OUTCOME}: {why}." if why else f"{NO_OUTCOME}.")
     if best.scores is None:
         why = refused.why_no_score(best, features)
         notes.append(f"{NO_SCORE}: {why}." if why else f"{NO_SCORE}.")

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from dashboard.readers.recognition.columns import (
 )
 from dashboard.readers.recognition.events import names_event
 from dashboard.readers.recognition.features import Feature, feature_of, main_kinds, spread, table_of
+from dashboard.readers.recognition.groups import further_role
 from dashboard.readers.recognition.outcomes import OR
 from dashboard.readers.recognition.questions import say_the_same, which_scores
 from dashboard.readers.recognition.vocabulary import begins, folded, missing_among, words_of
@@ -344,6 +345,7 @@ def _reason(text: str) -> str:
 
 
 _GROUP_SIZES = terms.COUNT_KEYS | {"trials", "total", "size", "n_total", "cases", "exposed"}
+_FEW_KINDS, _FEW_LIMITS = 6, 2
 _LONGEST, _OFF, _FEW_TEXTS = 2_000_000, 0.02, 10
 
 
@@ -372,6 +374,44 @@ def why_no_score(best: Hypothesis, features: Sequence[Feature]) -> str:
     rest.sort(key=lambda f: not (speaks_of_scores(f.words) or f.column.unread))
     reasons = ((f, _no_score(f, kinds)) for f in rest)
     return "; ".join([f"{quoted(f.name, 30)} {why}" for f, why in reasons if why][:2])
+
+
+def why_no_outcome(taken: Collection[int], features: Sequence[Feature]) -> str:
+    """Return what of the columns that are not taken keeps each from being the outcome, of two."""
+    rest = [f for f in features if f.place not in taken and f.words]
+    limits = [f for f in rest if _needs_limit(f)]
+    if len(limits) > _FEW_LIMITS:
+        limits = [f for f in limits if f.claims_outcome]
+    reasons = [
+        f"{quoted(f.name, 30)} holds {f.n_kinds} values"
+        for f in rest if 2 < f.n_kinds <= _FEW_KINDS
+    ] + [
+        f"{quoted(f.name, 30)} holds dates in {int(f.counts.sum()):,} rows: make a column that is 1"
+        " there and 0 elsewhere"
+        for f in rest if f.is_date and f.blank
+    ] + [
+        f"{quoted(f.name, 30)} holds numbers: make a column that is 1 where it is above (or below)"
+        " your limit and 0 elsewhere"
+        for f in limits
+    ]  # fmt: skip
+    return "; ".join(reasons[:2])
+
+
+def _needs_limit(feature: Feature) -> bool:
+    """Return whether numbers may say what happened once they are cut at a limit."""
+    numbers = feature.is_number and feature.n_kinds > _FEW_KINDS and not feature.is_share
+    return numbers and further_role(feature)[0] == "group" and not claims_score(feature)
+
+
+def no_reading(features: Sequence[Feature]) -> FileError:
+    """Return that no columns can be an outcome and a score, and what may be mended."""
+    score = next((f for f in features if f.is_number and claims_score(f)), None)
+    beside = ", and none that can be a score" if score is None else f" beside {quoted(score.name)}"
+    text = f"no column that can be the outcome{beside}"
+    text += next((f"; column {quoted(f.name)} is {f.spelt}" for f in features if f.spelt), "")
+    if score is not None and (why := why_no_outcome({score.place}, features)):
+        text += f"; {why}"
+    return FileError("columns", text, "the true class and the score of each row, each in a column")
 
 
 def refuse_sums(best: Hypothesis, features: Sequence[Feature]) -> None:
