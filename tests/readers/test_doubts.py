@@ -349,3 +349,25 @@ def test_too_few_events() -> None:
     rare = (np.arange(N) % 300 == 0).astype(int)
     doubts = one(np.column_stack([LOGITS[:, 0] + 3, LOGITS[:, 1]]), rare).doubts
     assert "Only 4 of 1,200 rows are of class 1" in doubts[-1]
+
+
+def test_few_wrong_rows_say_nothing_where_the_score_of_an_event_is_evaluated() -> None:
+    rng = np.random.default_rng(6)
+    happened = rng.random(500) < 0.25
+    score = np.clip(np.where(happened, 0.8, 0.3) + rng.normal(0, 0.05, 500), 0, 1)
+    wrong = int(((score > 0.5) != happened).sum())
+    score[[0, 1]] = 1 - score[[0, 1]]
+    assert wrong < 8
+
+    def said(y: Array) -> list[str]:
+        rows = (f"{p:.4f},{int(k)}" for p, k in zip(score.tolist(), y.tolist(), strict=True))
+        doubts = read("a.csv", "\n".join(["risk,died", *rows]).encode()).doubts
+        return [doubt for doubt in doubts if doubt.startswith("Only")]
+
+    assert not said(happened)
+    rare = np.zeros(500, dtype=bool)
+    rare[np.argsort(score)[-4:]] = True
+    (doubt,) = said(rare)
+    gap = smallest_gap_shown(cumulative_curves(score.round(4), rare))
+    start = "Only 4 of 500 rows are of class 1: scores that are all off by less than"
+    assert doubt.startswith(f"{start} {100 * gap:.1f} percentage points are likely to go unseen")

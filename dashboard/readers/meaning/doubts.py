@@ -454,23 +454,36 @@ def _few(part: _Seen) -> Iterator[str]:
     few = 0 < rare < _FEW_EVENTS
     if not few and count > _MANY_ROWS:
         return
-    gap = smallest_gap_shown(cumulative_curves(part.first_scores, part.hits[:_SORTED]))
+    gap = smallest_gap_shown(cumulative_curves(*_of_what_is_evaluated(part)))
     fewer = "" if SET_NAMES[part.role] else ", and larger ones in the half that is evaluated"
     unseen = (
         f"scores that are all off by less than {100 * gap:.1f} percentage points are likely to"
         f" go unseen{fewer} (KS test, power 80%)."
     )
     if few:
-        seen_at_all = f"; {unseen}" if count <= _SORTED else "."
-        yield f"Only {rare} of {count:,} rows{part.where} {what}: too few to tell{seen_at_all}"
+        unseen = unseen if count <= _SORTED else "even large gaps are likely to go unseen."
+        yield f"Only {rare} of {count:,} rows{part.where} {what}: {unseen}"
     elif gap > _WIDE_GAP:
         yield f"With {count:,} rows{part.where}, {unseen}"
+
+
+def _is_of_event(part: _Seen) -> bool:
+    """Return whether the file has one score of an event, which is what is evaluated."""
+    return isinstance(part.raw, RawSet) and np.asarray(part.raw.table).ndim == 1
+
+
+def _of_what_is_evaluated(part: _Seen) -> tuple[Floats, Array]:
+    """Return the first scores that are evaluated, of the event or else of the likeliest class."""
+    if isinstance(part.rows, LogitSet) and _is_of_event(part):
+        return part.rows.probabilities[:_SORTED, 1], part.rows.labels[:_SORTED] == 1
+    return part.first_scores, part.hits[:_SORTED]
 
 
 def _rarest(part: _Seen) -> tuple[int, str]:
     """Count the rarer outcome: right or wrong, or one of two classes."""
     right = int(part.hits.sum())
     outcomes = [(right, "are right"), (len(part.hits) - right, "are wrong")]
+    outcomes = [] if _is_of_event(part) else outcomes
     if isinstance(part.rows, LogitSet) and part.rows.n_classes == 2:
         for k, count in enumerate(np.bincount(part.rows.labels, minlength=2)):
             outcomes.append((int(count), f"are of class {visible(part.rows.class_names[k], 30)}"))

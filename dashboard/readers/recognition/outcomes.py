@@ -69,8 +69,8 @@ def outcome_of_event(
         return Outcome(np.array([key in values] * len(codes), np.uint8), (known[other], known[key]))
     if not values.issuperset(wanted):
         listed = ", ".join(quoted(text, 20) for text in texts[:4])
-        raise FileError("event", f"{quoted(event)}, which is not in column {quoted(column.name)}",
-                        f"one of {listed}")  # fmt: skip
+        text = f"{quoted(event)}, which no row in use has in column {quoted(column.name)}"
+        raise FileError("event", text, f"one of {listed}")
     is_event = np.array([own in wanted for own in keys])
     others = list(dict.fromkeys(own for own in keys if own not in wanted))
     first = OR.join(texts[keys.index(own)] for own in wanted)
