@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dashboard.readers import read as read_file
 from dashboard.readers.recognition import recognise
 from dashboard.readers.recognition.columns import beyond_luck
 from dashboard.readers.records import Column, Odd, Options, Reading, Table
@@ -218,6 +219,21 @@ def test_values_alone_and_labels_alone_are_pieces() -> None:
     assert any("No column can be the outcome" in said for said in reading.notes)
 
 
+@pytest.mark.parametrize(
+    "names",
+    [("p_lower", "p_upper"), ("lower_95", "upper_95"), ("lcl", "ucl"), ("CI low", "CI high")],
+)
+def test_limits_of_the_score_itself_are_no_groups(names: tuple[str, str]) -> None:
+    d = people()
+    p, width = d["p"], 0.05 + 0.1 * d["p"]
+    limits = dict(zip(names, ((p - width).round(4), (p + width).round(4)), strict=True))
+    given = {"p": p, **limits, "died": d["y"]}
+    assert [*roles(given).values()] == ["score", "left out", "left out", "outcome"]
+    # Others with a low and a high value, such as of the blood pressure, are groups.
+    others = dict(zip(names, (d["age"], d["age"] + 5), strict=True))
+    assert [*roles({"p": p, **others, "died": d["y"]}).values()][1] == "group"
+
+
 def test_a_table_without_score_and_outcome_is_refused() -> None:
     d = people()
     with pytest.raises(FileError, match="no column that can be the outcome") as caught:
@@ -302,3 +318,11 @@ def test_labels_of_any_size_are_compared_with_classes() -> None:
     said = np.array([0, 1, 2, -1, 0, 1, 2] * 20)
     assert not beyond_luck(truth, np.full(140, -1))
     assert beyond_luck(truth, said)
+
+
+def test_an_event_of_rows_that_were_left_out_is_in_no_row_in_use() -> None:
+    table = {"risk": [0.2, 0.7, 0.4, -1, -1] * 30, "died": [1, 1, 1, 0, 0] * 30}
+    lines = [f"{a},{b}" for a, b in zip(*table.values(), strict=True)]
+    data = "\n".join(["risk,died", *lines]).encode()
+    with pytest.raises(FileError, match='"0", which no row in use has in column "died"'):
+        read_file("a.csv", data, leave_out=True, event="0")

@@ -66,8 +66,24 @@ def recognise(table: Table, options: Options) -> Reading:
             further |= dict.fromkeys(roles_of(h), "another label, or its score")
         elif h.scores and is_second_score(best, h, features):
             further[h.scores.places[0]] = "another score"
+    further |= dict.fromkeys(_limits_of(best, features), "an end of the score's interval")
     reading = _reading(best, features, given, options, further)
     return replace(reading, doubts=(*unusable, *reading.doubts))
+
+
+def _limits_of(best: Hypothesis, features: Sequence[Feature]) -> list[int]:
+    """Return columns that are called ends of an interval and hold the score in every row."""
+    if best.one is None:
+        return []
+    score = features[best.one]
+    values = score.column.values
+    named = [
+        f for f in features
+        if f.place != best.one and f.is_number and {*f.words} & terms.LIMIT_WORDS
+    ]  # fmt: skip
+    below = [f.place for f in named if (f.column.values <= values).all()]
+    above = [f.place for f in named if (f.column.values >= values).all()]
+    return [*below, *above] if len(below) == len(above) else []
 
 
 def _given(features: Sequence[Feature], options: Options) -> dict[int, ColumnRole]:

@@ -94,7 +94,7 @@ def written_otherwise(truth: Column, predicted: Column, hits: Array, remarks: Re
     """Say in how many rows the prediction is the true class by another spelling, right or wrong."""
     if truth.texts is None or predicted.texts is None:
         return
-    codes = [(column.values, column.texts) for column in (truth, predicted)]
+    codes = (truth.values, truth.texts), (predicted.values, predicted.texts)
     exact, alike = (_same_text(*codes, spelling=spelling) for spelling in (str.strip, _spelt))
     for rows, how in ((alike & ~exact & hits, "right"), (alike & ~exact & ~hits, "wrong")):
         count = int(np.count_nonzero(rows))

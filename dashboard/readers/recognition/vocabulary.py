@@ -255,6 +255,9 @@ ITEM_WORDS = _set("""
     loan account case order ticket question event item image claim contract device stay admission
     encounter
 """)
+LIMIT_WORDS = _set("lower upper low high lo hi lwr upr lcl ucl lb ub")
+"""What the ends of an interval are called."""
+
 MODEL_WORDS = _set("""
     model models algorithm algo classifier system estimator method modell modele modelo modello
     algorithmus algorithme algoritmo klassifikator
