@@ -404,7 +404,7 @@ def _needs_limit(feature: Feature) -> bool:
 
 
 def no_reading(features: Sequence[Feature]) -> FileError:
-    """Return that no columns can be an outcome and a score, and what may be mended."""
+    """Return that no columns can be an outcome and a score, and what would make one."""
     score = next((f for f in features if f.is_number and claims_score(f)), None)
     beside = ", and none that can be a score" if score is None else f" beside {quoted(score.name)}"
     text = f"no column that can be the outcome{beside}"
