@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dashboard.readers.formats import json_text
@@ -275,6 +275,7 @@ VALUES = st.recursive(
 
 
 @given(value=VALUES, as_lines=st.booleans())
+@example(value=[{}], as_lines=True)
 def test_any_value_is_read_or_refused(value: object, *, as_lines: bool) -> None:
     try:
         found = read_json(lines([value] * 3) if as_lines else text(value))

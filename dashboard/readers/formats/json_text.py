@@ -393,7 +393,7 @@ def _parts(name: str, value: Any, depth: int) -> Iterator[Column]:
         for key, part in value.items():
             yield from _parts(prefix + key, part, depth + 1)
     elif isinstance(value, list) and value:
-        columns = columns_of(name, arrow_of(value))
+        columns = columns_of(name, arrow_of(value)) or [unread(name, "empty objects")]
         nested = columns[0].unread in ("objects", "nested lists") and len(value) <= _MAX_PARTS
         if nested and all(isinstance(row, list) for row in value):
             for place, part in enumerate(value):
