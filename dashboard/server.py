@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.runtime import Runtime, get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 from streamlit.starlette import App
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
@@ -146,6 +146,16 @@ def visitor() -> str | None:
     return context.session_id if uploads().file_storage.get(context.session_id) else None
 
 
+def go_on() -> None:
+    """End a run whose tab has closed: Streamlit does so where the page is drawn, not in long work.
+
+    Raises StopException, as ``st.stop`` does; for a visitor who comes back the page is drawn again.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None and not get_instance().is_active_session(context.session_id):
+        raise StopException
+
+
 class Presence:
     """Notes since when visitors are away, and ends the sessions of those who have left."""
 
@@ -188,7 +198,7 @@ async def _keep_within_memory() -> None:
 
 @asynccontextmanager
 async def _serving(_: App) -> AsyncIterator[None]:
-    cache.who_visits = visitor
+    cache.who_visits, cache.go_on = visitor, go_on
     task = asyncio.create_task(_keep_within_memory())
     yield
     task.cancel()

@@ -31,6 +31,10 @@ def who_visits() -> str | None:
     return None
 
 
+def go_on() -> None:
+    """End the run whose visitor has left; the server has its own way."""
+
+
 _WORKS_FOR: ContextVar[str | None] = ContextVar("works for", default=None)
 """The visitor for whom a thread works that is no run of theirs."""
 
@@ -249,6 +253,7 @@ def once(kind: str, key: object, make: Callable[[], Result], *, most: int = MOST
     try:
         result: Result = _STORE.take(kind, key)
     except KeyError:
+        go_on()
         result = make()
         _STORE.put(kind, key, result, most, _visitor())
     return result

@@ -178,3 +178,18 @@ def test_what_was_frozen_with_the_imports_is_freed_once_nobody_holds_it() -> Non
     assert still_there() is not None
     sweep()
     assert still_there() is None
+
+
+def test_nothing_is_begun_for_a_visitor_who_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    class LeftError(BaseException):
+        pass
+
+    def leave_the_run() -> None:
+        raise LeftError
+
+    assert once("numbers", "at hand", lambda: 1) == 1
+    monkeypatch.setattr(cache, "go_on", leave_the_run)
+    assert once("numbers", "at hand", lambda: 2) == 1
+    with pytest.raises(LeftError):
+        once("numbers", "not at hand", lambda: 3)
+    assert not is_known("numbers", "not at hand")

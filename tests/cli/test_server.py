@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from click.testing import CliRunner
 from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartParser
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import StopException
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from benchmarks.visitors import logits, visit
@@ -152,6 +154,18 @@ class Tabs:
 
     def close_session(self, session: str) -> None:
         self.closed.append(session)
+
+
+def test_a_run_ends_before_long_work_once_its_tab_has_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tabs, run = Tabs("ann"), SimpleNamespace(session_id="ann")
+    monkeypatch.setattr(server, "get_instance", lambda: tabs)
+    monkeypatch.setattr(server, "get_script_run_ctx", lambda **_: run)
+    server.go_on()
+    tabs.active = set()
+    with pytest.raises(StopException):
+        server.go_on()
 
 
 def test_who_is_away_for_long_has_left_with_files_and_results(
