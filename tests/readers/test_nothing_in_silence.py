@@ -967,8 +967,10 @@ OTHERS = (
              score="risk_5y", groups=(), says=(f'"{name}" seems to say how long each row was',))
       for name, outcome in (("time_months", "status"), ("followup_days", "died"),
                             ("time", "event"), ("days_to_death", "dead"))),
-    _other("start.csv", {"risk": RISK, "start_time": MONTHS, "late": Y}, events=EVENTS,
-           score="risk", never="was followed"),
+    *(_other(f"{name}-{outcome}.csv", {"risk": RISK, name: MONTHS, outcome: Y}, events=EVENTS,
+             score="risk", never="was followed")
+      for name, outcome in (("start_time", "late"), ("time", "fraud"), ("days_to_delivery", "late"),
+                            ("years_of_education", "default"))),
     _other("event.csv", {"y_true": Y, "confidence": RISK}, events=EVENTS, score="confidence"),
     _other("three.json", {"risk": RISK, "outcome": CLASS_OF},
            'the values "0", "1", "2".*Which value.*None of these', make=records,

@@ -152,6 +152,8 @@ def _among(table: Table, known: Collection[int]) -> dict[int, str]:
         about = [k for k, text in enumerate(texts) if _is_about(text)]
         for place in np.flatnonzero(np.isin(codes, about))[:_MOST_ABOUT].tolist():
             words.setdefault(int(rows[place]), texts[codes[place]].strip())
+        if not about:
+            continue
         once = np.flatnonzero(np.bincount(codes, minlength=len(texts)) == 1)
         whole = {text.strip().lower() for text in texts}
         of_parts = [k for k in {*about} & {*once.tolist()} if _part_of(texts[k]) in whole]

@@ -215,6 +215,7 @@ def _followed(
         f.place for f in features
         if f.place not in given and f.is_number and f.low >= 0 and not f.is_share
         and not f.counts_up and terms.FOLLOWED.fullmatch(f.key)
+        and (f.key != "time" or outcome.key in terms.STATUS_KEYS)
     )  # fmt: skip
 
 

@@ -68,11 +68,13 @@ _UNIT = r"(?:_?(?:time|days?|weeks?|months?|mos?|years?|yrs?|tage|monate|jahre|j
 FOLLOWED = re.compile(
     rf"(?:time|follow_?up|fu|fup|futime|surv|survival|os|pfs|dfs|rfs|efs|tte|nachbeobachtung"
     rf"|beobachtungszeit|uberlebenszeit|suivi|seguimiento){_UNIT}*"
-    r"|(?:time|days|weeks|months|years)_(?:to|until|of)_[a-z_]+"
+    r"|(?:time|days|weeks|months|years)_(?:to|until)_"
+    r"(?:event|death|dead|censor\w*|relapse|recurrence|default|churn|failure|exit|last\w*|follow\w*)"
 )
 """What a time is called for which a row was followed, as for a survival analysis."""
 
-STATUS_KEYS = _set("status event outcome y target censored censor cens label vital_status")
+STATUS_KEYS = _set("status event censored censor cens vital_status")
+"""Beside which a bare "time" is one; of other outcomes it may be that of a transaction."""
 
 ANSWER_KEYS = _set("answer answers response responses output completion generation reply")
 """What a model said, beside a column that is called the truth."""
