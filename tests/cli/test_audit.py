@@ -159,9 +159,9 @@ def test_options_of_a_calibrator_are_part_of_its_key(tmp_path: Path) -> None:
         LogitSet(sample[f"logits_{of}"], sample[f"labels_{of}"]) for of in ("calibration", "test")
     )
     split = Split(fit_on, test)
-    found = known_audit(split, calibrator=SplineCalibration(n_knots=12, constrained=True)).test
-    value = found.after.curves.ks_error
-    assert lines_of(printed)["KS error"].split()[1] == percent(value, found.n_samples)
+    result = known_audit(split, calibrator=SplineCalibration(n_knots=12, constrained=True)).test
+    value = result.after.curves.ks_error
+    assert lines_of(printed)["KS error"].split()[1] == percent(value, result.n_samples)
     assert f"--calibrator {key}" in report.read_text("utf-8")
 
 

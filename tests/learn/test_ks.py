@@ -136,16 +136,18 @@ def test_the_answer_is_of_the_rows_that_are_shown() -> None:
 @either
 def test_what_a_stretch_adds_is_how_far_it_is_off_times_its_share_of_the_rows(which: str) -> None:
     for share in ks.SHARES:
-        said = ks.show(start_of(ks.LESSON, chosen={"rows": which, "added": str(share)})).sentence
-        found = re.search(
+        sentence = ks.show(
+            start_of(ks.LESSON, chosen={"rows": which, "added": str(share)})
+        ).sentence
+        match = re.search(
             r"gap (?:grew|shrank) by ([\d.]+) percentage points"
             r" \(about ([\d.]+) percentage points too (high|low), times ([\d,]+) of ([\d,]+) rows",
-            said,
+            sentence,
         )
-        if found is None:
-            assert "there the gap stayed." in said
+        if match is None:
+            assert "there the gap stayed." in sentence
             continue
-        change, off, n, n_rows = (float(found[k].replace(",", "")) for k in (1, 2, 4, 5))
+        change, off, n, n_rows = (float(match[k].replace(",", "")) for k in (1, 2, 4, 5))
         assert change == pytest.approx(off * n / n_rows, abs=0.08)  # both are rounded
 
 

@@ -193,11 +193,11 @@ def test_a_right_guess_is_called_luck_where_the_rows_do_not_show_it() -> None:
         at = state(100, seed=seed)
         scores = luck.draw(at).network
         p_value = scores.ks_p_value
-        said = luck.show(at).if_right
+        word = luck.show(at).if_right
         if p_value < 0.05:
-            assert said == "right"
+            assert word == "right"
         else:
-            assert said == (
+            assert word == (
                 f"right, but by luck: {of_100(p_value)} of pictures of luck have so wide a gap"
             )
     assert luck.show(state(10_000)).if_right == "right"

@@ -217,9 +217,9 @@ def test_links_of_different_questions_are_told_of() -> None:
     ]
     bare = own.code_of(same(60, 3))
     assert words.mixed(own.collect("\n".join([*links[:2], bare]))) == ""
-    found = own.collect("\n".join(links))
-    assert found.questions == (("facts", "7"), ("facts", "8"))
-    assert "(General knowledge, seed 7; General knowledge, seed 8)" in words.mixed(found)
+    collected = own.collect("\n".join(links))
+    assert collected.questions == (("facts", "7"), ("facts", "8"))
+    assert "(General knowledge, seed 7; General knowledge, seed 8)" in words.mixed(collected)
     pictures = links[0].replace("facts", "pictures").replace("seed=7&", "seed=0&seed=7&")
     assert own.collect(f"{links[1]}\n{pictures}").questions == (("facts", "7"), ("pictures", "7"))
     assert own.collect(links[0].replace("facts", "other")).questions == ()

@@ -170,8 +170,8 @@ def test_ids_of_another_kind_that_match_no_row_are_no_order_of_rows(heading: str
         values_of("id", NAMES),
         labels_of(heading, [f"x{7 * k}" for k in range(N)], order=SWAPPED),
     ]
-    said = f'0 of 40 ids are in both files, as "s000" in "id" of "p", "x0" in "{heading}" of "y"'
-    with pytest.raises(FileError, match=said):
+    refusal = f'0 of 40 ids are in both files, as "s000" in "id" of "p", "x0" in "{heading}" of "y"'
+    with pytest.raises(FileError, match=refusal):
         combine(files)
     files[1] = labels_of(heading, NUMBERS, order=SWAPPED)
     with pytest.raises(FileError, match='0 of 40 ids are in both files, as "s000"'):

@@ -359,15 +359,15 @@ def test_few_wrong_rows_say_nothing_where_the_score_of_an_event_is_evaluated() -
     score[[0, 1]] = 1 - score[[0, 1]]
     assert wrong < 8
 
-    def said(y: Array) -> list[str]:
+    def doubts_with(y: Array) -> list[str]:
         rows = (f"{p:.4f},{int(k)}" for p, k in zip(score.tolist(), y.tolist(), strict=True))
         doubts = read("a.csv", "\n".join(["risk,died", *rows]).encode()).doubts
         return [doubt for doubt in doubts if doubt.startswith("Only")]
 
-    assert not said(happened)
+    assert not doubts_with(happened)
     rare = np.zeros(500, dtype=bool)
     rare[np.argsort(score)[-4:]] = True
-    (doubt,) = said(rare)
+    (doubt,) = doubts_with(rare)
     gap = smallest_gap_shown(cumulative_curves(score.round(4), rare))
     start = "Only 4 of 500 rows are of class 1: scores that are all off by less than"
     assert doubt.startswith(f"{start} {100 * gap:.1f} percentage points are likely to go unseen")

@@ -229,9 +229,9 @@ def test_what_is_called_otherwise_is_no_confidence(name: str) -> None:
 
 
 def test_predictions_that_differ_by_capitals_or_a_full_stop_are_right() -> None:
-    said = NAMES[BEST].astype(object)
-    said[1::3] = [f"{name.title()}." for name in said[1::3]]
-    given = {"truth": NAMES[LABELS], "answer": said, "confidence": TOP}
+    answers = NAMES[BEST].astype(object)
+    answers[1::3] = [f"{name.title()}." for name in answers[1::3]]
+    given = {"truth": NAMES[LABELS], "answer": answers, "confidence": TOP}
     upload = read("a.csv", text(given), roles=(("answer", "prediction"),))
     are_hits(upload)
     count = int((BEST == LABELS)[1::3].sum())

@@ -269,9 +269,11 @@ def test_a_score_beside_what_needs_a_limit_is_no_missing_score() -> None:
     dates = [f"2023-01-{k % 28 + 1:02d}" for k in range(600)]
     with pytest.raises(FileError) as caught:
         read({"date": dates, "PoP": rng.integers(0, 11, 600) * 10, "precip_mm": rain})
-    said = str(caught.value)
-    assert '"precip_mm" holds numbers: make a column that is 1 where it is above (or below)' in said
-    assert "none that can be a score" not in said
+    refusal = str(caught.value)
+    assert (
+        '"precip_mm" holds numbers: make a column that is 1 where it is above (or below)' in refusal
+    )
+    assert "none that can be a score" not in refusal
 
 
 @pytest.mark.parametrize(

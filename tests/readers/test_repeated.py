@@ -202,7 +202,7 @@ def test_scores_of_several_models_below_one_another(*, with_ids: bool) -> None:
     rng = np.random.default_rng(4)
     y = (rng.random(60) < 0.4).astype(int)
 
-    def said(heading: str, models: Array, rows: Array) -> list[str]:
+    def doubts_with(heading: str, models: Array, rows: Array) -> list[str]:
         ids = "id," if with_ids else ""
         lines = [f"{heading},{ids}score,y"]
         for model, row in zip(models, rows, strict=True):
@@ -212,10 +212,10 @@ def test_scores_of_several_models_below_one_another(*, with_ids: bool) -> None:
         return [doubt for doubt in doubts if "scores are pooled" in doubt]
 
     models, rows = np.repeat(["rf", "svm", "gbm"], 60), np.tile(np.arange(60), 3)
-    (doubt,) = said("classifier", models, rows)
+    (doubt,) = doubts_with("classifier", models, rows)
     assert doubt.startswith('Column "classifier" names 3 models, each with the same 60 rows')
     turned = np.argsort(rows, kind="stable")  # a model below the other, row by row
-    assert len(said("algorithm", models[turned], rows[turned])) == 1
-    assert not said("ward", models, rows)
+    assert len(doubts_with("algorithm", models[turned], rows[turned])) == 1
+    assert not doubts_with("ward", models, rows)
     # Models of devices, each with rows of its own.
-    assert not said("model", rng.permutation(models), np.arange(180) % 60)
+    assert not doubts_with("model", rng.permutation(models), np.arange(180) % 60)
