@@ -1,6 +1,6 @@
 """What an evaluation comes to: facts, which pages and reports put into words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -203,27 +203,36 @@ def verdict_of(result: SetResult, rows: Rows | None, groupings: Sequence[Groupin
             event.scores, event.hits, places, sample_weight=weights, clusters=event.clusters
         )
 
+    def name(gaps: GroupGaps, k: int) -> tuple[str, str] | None:
+        grouping, place = groupings[gaps.grouping[k]], int(gaps.place[k])
+        return (grouping.column, grouping.names[place]) if place < len(grouping.names) else None
+
     gaps = tested(result.before)
-    of_groups = _groups(gaps, groupings)
+    of_groups = group_verdicts(gaps, name)
     if after is None:
         return Verdict(before, after, of_groups)
-    return Verdict(before, after, of_groups, _groups(tested(result.after).since(gaps), groupings))
+    since = tested(result.after).since(gaps)
+    return Verdict(before, after, of_groups, group_verdicts(since, name))
 
 
-def _groups(gaps: GroupGaps, groupings: Sequence[Grouping]) -> tuple[GroupVerdict, ...]:
-    off = np.flatnonzero(gaps.off(DETECTION_LEVEL))
-    own = gaps.own(DETECTION_LEVEL)
-    return tuple(
-        GroupVerdict(
-            groupings[gaps.grouping[k]].names[int(gaps.place[k])],
-            groupings[gaps.grouping[k]].column,
-            int(gaps.rows[k]),
-            float(gaps.gap[k]),
-            float(gaps.low[k]),
-            float(gaps.high[k]),
-            float(gaps.adjusted[k]),
-            bool(own[k]),
+def group_verdicts(
+    gaps: GroupGaps, name: Callable[[GroupGaps, int], tuple[str, str] | None]
+) -> tuple[GroupVerdict, ...]:
+    """Return the groups that are off, the worst first.
+
+    ``name``: given ``gaps`` and the place of a group in them, its column and its name; None of
+    rows that have none.
+    """
+    off, own = np.flatnonzero(gaps.off(DETECTION_LEVEL)), gaps.own(DETECTION_LEVEL)
+    verdicts = []
+    for k in off[np.argsort(-np.abs(gaps.gap[off]), kind="stable")].tolist():
+        named = name(gaps, k)
+        if named is None:
+            continue
+        column, group = named
+        its = (gaps.gap, gaps.low, gaps.high, gaps.adjusted)
+        gap, low, high, p_value = (float(one[k]) for one in its)
+        verdicts.append(
+            GroupVerdict(group, column, int(gaps.rows[k]), gap, low, high, p_value, bool(own[k]))
         )
-        for k in off[np.argsort(-np.abs(gaps.gap[off]), kind="stable")].tolist()
-        if gaps.place[k] < len(groupings[gaps.grouping[k]].names)
-    )
+    return tuple(verdicts)

@@ -161,6 +161,24 @@ class Written(click.Path):
         self.endings = endings
 
 
+STDOUT = Path("-")
+"""The output, where an option names it that else names a file to write."""
+
+
+def is_output_taken() -> bool:
+    """Return whether an option writes to the output, which is then free of all else."""
+    command = click.get_current_context(silent=True)
+    return command is not None and any(
+        isinstance(option.type, Written) and command.params[option.name or ""] == STDOUT
+        for option in command.command.params
+    )
+
+
+def say(text: str) -> None:
+    """Print a sentence; beside the output where that is taken."""
+    click.echo(text, err=is_output_taken())
+
+
 def check_outputs(command: click.Context) -> None:
     """Refuse to write over what the command reads or writes too, in no folder, or another kind.
 
@@ -174,8 +192,9 @@ def check_outputs(command: click.Context) -> None:
         for option in sorted(of_files, key=lambda one: isinstance(one.type, Written))
         for path in _paths(command.params[option.name or ""])
     ]
-    for (_, other), (option, out) in combinations(named, 2):
-        if isinstance(option.type, Written) and are_one_file(out, other):
+    for (with_, other), (option, out) in combinations(named, 2):
+        reads_input = out == STDOUT and not isinstance(with_.type, Written)
+        if isinstance(option.type, Written) and not reads_input and are_one_file(out, other):
             text = f"{out}, the same file as {other}"
             raise CalibrationInputError(option.name or "", text, "another file")
     for option, out in named:

@@ -26,6 +26,7 @@ from dashboard.cli.commands import (
     check_outputs,
     named_files,
     resamples,
+    say,
     splits,
 )
 
@@ -560,7 +561,7 @@ def summarise(
     """
     from dashboard.cli.summaries import summarise_files  # noqa: PLC0415 - takes a second
 
-    click.echo(_done(lambda: summarise_files(files, (score, outcome), out, by=by, **where)))
+    say(_done(lambda: summarise_files(files, (score, outcome), out, by=by, **where)))
 
 
 @main.command(cls=WithKeys, epilog=_EXAMPLES["fit"])
@@ -590,7 +591,7 @@ def fit(calibrator: str, group: str | None, out: Path, model: str, **reading: An
     """
     from dashboard.cli.terminal import fit_files  # noqa: PLC0415 - takes a second
 
-    click.echo(_done(lambda: fit_files(reading, calibrator, group, out, model)))
+    say(_done(lambda: fit_files(reading, calibrator, group, out, model)))
 
 
 @main.command(epilog=_EXAMPLES["calibrate"])
@@ -612,7 +613,7 @@ def calibrate(calibrator: Path, out: Path, **reading: Any) -> None:
     """
     from dashboard.cli.terminal import calibrate_files  # noqa: PLC0415 - takes a second
 
-    click.echo(_done(lambda: calibrate_files(reading, calibrator, out)))
+    say(_done(lambda: calibrate_files(reading, calibrator, out)))
 
 
 def _done(work: Callable[[], Result]) -> Result:

@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from dashboard.cli.commands import STDOUT, is_output_taken
+
 WIDE = 120
 """Columns of what is written to a file or a log."""
 
@@ -56,7 +58,8 @@ class Lines(Console):
     """The console of results: as wide as the terminal, or `WIDE` for a file or a log."""
 
     def __init__(self) -> None:
-        super().__init__(width=None if sys.stdout.isatty() else WIDE)
+        stream = sys.stderr if is_output_taken() else sys.stdout
+        super().__init__(file=stream, width=None if stream.isatty() else WIDE)
 
     def table(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Print `table_of`, and which columns are left out."""
@@ -125,7 +128,9 @@ _OPEN = ("/dev/fd/", "/dev/std", "/proc/")
 
 
 def is_stream(out: Path) -> bool:
-    """Return whether a path is of a device, a pipe or a file that is open already."""
+    """Return whether a path is of a device, a pipe, the output or a file that is open already."""
+    if out == STDOUT:
+        return True
     opened = str(out.absolute()).startswith(_OPEN)
     return opened or (out.exists() and not out.is_file() and not out.is_dir())
 
@@ -136,6 +141,10 @@ def write_file(out: Path, content: str | bytes) -> None:
     A link stays one: the file that it leads to is replaced. Devices and pipes are written to.
     """
     data = content.encode() if isinstance(content, str) else content
+    if out == STDOUT:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        return
     if is_stream(out):
         out.write_bytes(data)
         return

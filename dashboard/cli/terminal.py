@@ -18,7 +18,7 @@ from calibcore.errors import CalibrationInputError
 from calibcore.events import OneClass, TopR
 from calibcore.export.calibrator_file import CalibratorFile
 from calibcore.export.numpy_code import numpy_code
-from dashboard.cli.commands import SUBGROUP, Condition
+from dashboard.cli.commands import STDOUT, SUBGROUP, Condition
 from dashboard.cli.output import Lines, write_file
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.uncertainty import closer_look
@@ -212,7 +212,8 @@ def calibrate_files(reading: Mapping[str, Any], calibrator: Path, out: Path) -> 
         raise CalibrationInputError("files", "summaries, which keep no row", "rows to calibrate")
     upload = rows_for(file, options_of(reading), lambda options: read_paths(files, options))
     frame = calibrated_rows(upload, file)
-    write_out(out, frame_bytes(frame, out.suffix.lower()), "out")
+    ending = ".csv" if out == STDOUT else out.suffix.lower()
+    write_out(out, frame_bytes(frame, ending), "out")
     lost = unfitted(n_unfitted(upload, file), len(file.columns))
     return "\n".join([f"{out}: {len(frame):,} rows", *lost])
 

@@ -207,8 +207,10 @@ class Report:
     """Of Fractile."""
     sections: tuple[Section, ...]
     """The first one is the page for a committee."""
+    facts: Mapping[str, Any]
+    """Of the JSON alone, as what follows: verdict and measures for programs."""
     reference: Mapping[str, Any]
-    """Of the JSON alone: what another batch is compared with."""
+    """What another batch is compared with."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it for JSON; of a figure, its title, its caption and what is drawn."""
@@ -220,6 +222,7 @@ class Report:
             "typed": asdict(self.typed),
             "subject": self.subject,
             "sha256": self.digest,
+            **self.facts,
             "sections": [
                 {
                     "key": section.key,

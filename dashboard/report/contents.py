@@ -41,6 +41,7 @@ from dashboard.document.blocks import (
 )
 from dashboard.figures import LIGHT
 from dashboard.readers.records import ColumnRole
+from dashboard.report.facts import facts_of
 from dashboard.report.reference import reference_of
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent
@@ -141,6 +142,7 @@ def report_of(scene: Scene, request: ReportRequest, tell: Progress) -> Report:
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("fractile"),
         sections=sections,
+        facts=facts_of(scene, inference),
         reference=reference_of(scene),
     )
 

@@ -1,6 +1,7 @@
 """Outputs that cannot take every sign, or anything: none of it is a condition that holds."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from rich.console import Console
 
 from dashboard.cli import terminal
@@ -147,6 +148,35 @@ def test_no_output_is_an_input(
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "deep", "hard.csv", "plain", "rows.csv", "soft.csv",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", ["{rows}", "-"])
+def test_the_output_takes_what_is_written_to_it_and_nothing_else(given: str, rows: str) -> None:
+    data, path = Path(rows).read_bytes(), given.format(rows=rows)
+
+    def piped(*arguments: str) -> Result:
+        done = CliRunner().invoke(main, arguments, data, catch_exceptions=False)
+        assert done.exit_code == 0, done.stderr
+        return done
+
+    audit = "audit", path, "--resamples", "0"
+    alone, beside = piped(*audit), piped(*audit, "--json", "-")
+    assert beside.stderr == alone.stdout
+    assert json.loads(beside.stdout)["verdict"]["before"]["direction"] == "too high"
+    kept = Path(rows).with_name("kept.json")
+    fitted = piped("fit", path, "--calibrator", "platt", "--out", "-")
+    assert "Platt scaling, fitted on 400 rows" in fitted.stderr
+    kept.write_text(fitted.stdout, encoding="utf-8")
+    calibrated = piped("calibrate", path, "--with", str(kept), "--out", "-")
+    assert len(calibrated.stdout.splitlines()) == 401
+    assert "400 rows" in calibrated.stderr
+
+
+def test_the_output_takes_one_thing(rows: str) -> None:
+    done = CliRunner().invoke(main, ["audit", rows, "--json", "-", "--report", "-"])
+    assert done.exit_code == CANNOT
+    assert "-, the same file as -. Expected another file." in done.stderr
+    assert not done.stdout
 
 
 def test_two_outputs_are_two_files(tmp_path: Path) -> None:

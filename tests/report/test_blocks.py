@@ -27,7 +27,7 @@ TABLE = Table(
 
 def as_json() -> Any:
     section = Section("subgroups", "Subgroups", "", (TABLE,))
-    report = Report("T", Typed(), "of it", "0", "2026", "0.1.0", (section,), {})
+    report = Report("T", Typed(), "of it", "0", "2026", "0.1.0", (section,), {}, {})
     return report.as_dict()["sections"][0]["blocks"][0], html_of(report)
 
 

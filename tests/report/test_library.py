@@ -127,6 +127,31 @@ def test_groups_of_an_audit_are_those_of_its_report(tmp_path: Path) -> None:
         assert any(f"{by} = " in line for line in lines)
 
 
+@pytest.mark.parametrize("calibrator", [None, "beta"])
+def test_json_has_the_audit_s_verdict_and_table(tmp_path: Path, calibrator: str | None) -> None:
+    rng = np.random.default_rng(0)
+    scores, ward = rng.uniform(0.2, 0.8, 4000), rng.choice(["a", "b"], 4000)
+    hits = rng.random(4000) < np.where(ward == "a", scores - 0.1, scores + 0.05)
+    result = audit(scores, hits, groups=pd.Series(ward, name="ward"), calibrator=calibrator)
+    result.report(tmp_path / "report.json")
+    document = json.loads((tmp_path / "report.json").read_text("utf-8"))
+    verdict, known = document["verdict"], result.verdict
+    for name, side in (("before", known.before), ("after", known.after)):
+        assert (verdict[name] is None) == (side is None)
+        if side is not None:
+            its = [verdict[name][key] for key in ("direction", "mean_gap", "ks_error", "p_value")]
+            assert its == [side.direction, side.mean_gap, side.ks_error, side.p_value]
+    assert verdict["before"]["direction"] == "too high"
+    for name, groups in (("groups", known.groups), ("groups_after", known.groups_after)):
+        assert [(one["column"], one["name"]) for one in verdict[name]] == [
+            ("ward", one.name) for one in groups
+        ]
+    table = result.to_frame(result.intervals())
+    flat = pd.DataFrame(document["measures"]).set_index("measure")
+    for name in ("before", "before_low", "before_high", "before_limit_high", "after"):
+        np.testing.assert_array_equal(flat[name].astype(float), table[name])
+
+
 def test_reports_of_the_same_scores_with_other_weights_do_not_share_intervals(
     tmp_path: Path,
 ) -> None:

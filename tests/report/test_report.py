@@ -106,6 +106,7 @@ def texts_of(document: Any, under: str = "") -> dict[str, str]:
     if isinstance(document, str):
         return {under: document} if document else {}
     unseen = {"key", "kind", "drawn", "value", "low", "high", "large", "reference"}
+    unseen |= {"verdict", "measures"}
     parts: dict[Any, Any] = {}
     if isinstance(document, list):
         parts = dict(enumerate(document))
