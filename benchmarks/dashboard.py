@@ -82,10 +82,10 @@ LOGITS: dict[str, Move] = {
     "": SETS,
     "ks": SETS,
     "reliability": radio("Smoothed", "Bins"),
-    "compare": option(RANK_BY, "KS error", "NLL of the event"),
+    "calibrators": option(RANK_BY, "KS error", "NLL of the event"),
     "maps": SETS,
-    "efficiency": radio("KS error", "ECE"),
-    "slices": radio("Worst after", "Worst before"),
+    "data-needed": radio("KS error", "ECE"),
+    "subgroups": radio("Worst after", "Worst before"),
     "models": SETS,
 }
 """A control of each page, on 10,000 rows of 10 classes to evaluate."""

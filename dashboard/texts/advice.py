@@ -31,9 +31,9 @@ from dashboard.texts.verdict import capitalised, decisions, mean_moved, set_name
 
 TOP = TopR(1)
 
-_COMPARE = "compare", "Compare calibrators"
+_COMPARE = "calibrators", "Compare calibrators"
 _CLASSES = "reliability", "See every class"
-_SUBGROUPS = "slices", "See subgroups"
+_SUBGROUPS = "subgroups", "See subgroups"
 """Address of the page that shows more, and what the link to it says."""
 
 
@@ -219,7 +219,7 @@ def with_correction(steps: Sequence[Step], correction: Corrected | None) -> list
     Example: "**Consider calibration by group (ward).** It takes the mean gap of ward = C from
     -10.0 to +0.2 pp (cross-validated). ..."
     """
-    places = [place for place, step in enumerate(steps) if step.page == "slices"]
+    places = [place for place, step in enumerate(steps) if step.page == "subgroups"]
     advised = any(step.method == BY_GROUP for step in steps)
     if correction is None or not (places or advised):
         return list(steps)
@@ -477,7 +477,11 @@ def _subgroup_off(evidence: Evidence) -> bool:
 
 def _groups(evidence: Evidence) -> Step | None:
     """Point to a subgroup with a fault of its own, if not said first."""
-    if evidence.groups is None or not _subgroup_off(evidence) or _main(evidence).page == "slices":
+    if (
+        evidence.groups is None
+        or not _subgroup_off(evidence)
+        or _main(evidence).page == "subgroups"
+    ):
         return None
     when = "" if evidence.groups.after is evidence.groups.before else " after calibration"
     worst = evidence.groups.worst(after=True)
@@ -503,7 +507,7 @@ def _leave(evidence: Evidence, *, harmful: bool) -> Step:
     return Step(
         f"**Use the uncalibrated scores.** No miscalibration detected{_overall(evidence)}. A mean"
         f" gap of {gap} would have been detected with 80% probability. {subgroups}",
-        "slices",
+        "subgroups",
         "Check subgroups",
     )
 
@@ -554,7 +558,7 @@ def _certain_first(evidence: Evidence, use: str) -> Step | None:
     if not nll:
         return None
     do = _KEEP if _can_constrain(evidence) else "try another calibrator"
-    return Step(f"**{capitalised(do)} first.** {nll}. {use}.", "compare", _BY_NLL)
+    return Step(f"**{capitalised(do)} first.** {nll}. {use}.", "calibrators", _BY_NLL)
 
 
 def _too_few(evidence: Evidence) -> Step | None:
@@ -582,7 +586,7 @@ def _likelihood(evidence: Evidence) -> Step | None:
         text = "**Check the NLL.** It is worse."
     else:
         return None
-    return Step(f"{text}{_cure(evidence)}", "compare", _BY_NLL)
+    return Step(f"{text}{_cure(evidence)}", "calibrators", _BY_NLL)
 
 
 def _cure(evidence: Evidence) -> str:

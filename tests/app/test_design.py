@@ -82,9 +82,9 @@ def test_both_roles_are_proposed_and_one_click_takes_them() -> None:
         "ks",
         "maps",
         "decisions",
-        "compare",
-        "slices",
-        "efficiency",
+        "calibrators",
+        "subgroups",
+        "data-needed",
         "models",
     ],
 )

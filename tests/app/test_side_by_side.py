@@ -228,11 +228,11 @@ def test_the_page_says_that_processes_were_started_again(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(processes, "WORTH_SECONDS", 0.0)
     monkeypatch.setattr(fits, "fit_side_by_side", watched)
-    page = open_page("compare", sample="three_garments", methods="vector,matrix,platt")
+    page = open_page("calibrators", sample="three_garments", methods="vector,matrix,platt")
     assert len(end.pools) == 1
     said = [part.value for part in page.warning if "ended once" in part.value]
     assert said == [words.ended(1, alone=False)]
-    again = open_page("compare", sample="three_garments", methods="vector,matrix,platt")
+    again = open_page("calibrators", sample="three_garments", methods="vector,matrix,platt")
     assert not [part for part in again.warning if "ended" in part.value]
     forget()
 
@@ -271,7 +271,7 @@ def test_a_comparison_side_by_side_shows_the_same_figures(
 ) -> None:
     sample = {"sample": "three_garments", "methods": "vector,matrix,platt"}
     forget()  # a fit of another test may have lost its time
-    alone = open_page("compare", **sample)
+    alone = open_page("calibrators", **sample)
 
     def tables(page: AppTest) -> list[str]:
         """Return all but the fit times."""
@@ -289,7 +289,7 @@ def test_a_comparison_side_by_side_shows_the_same_figures(
     forget()
     monkeypatch.setattr(processes, "WORTH_SECONDS", 0.0)
     monkeypatch.setattr(fits, "fit_side_by_side", noted)
-    together = open_page("compare", **sample)
+    together = open_page("calibrators", **sample)
     assert max(made) == 3
     assert tables(together) == shown
 

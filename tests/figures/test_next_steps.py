@@ -102,7 +102,7 @@ def test_scores_without_detected_miscalibration_stay_with_the_gap_that_would_sho
     )
     assert said in step.sentence
     assert step.sentence.endswith("Subgroups may still be miscalibrated.")
-    assert step.page == "slices"
+    assert step.page == "subgroups"
 
 
 def test_a_score_that_tells_nothing_is_named_before_it_is_called_good() -> None:

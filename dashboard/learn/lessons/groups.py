@@ -348,7 +348,7 @@ def _link(state: State) -> Link:
     chosen = data.in_laboratory(MODELS[state.chosen["gap"]], state, KEY)
     more = {"group": "group"} if method == "by_group" else {}
     return data.laboratory_link(
-        "slices", chosen, "These rows in the dashboard", method, slices_by="group", **more
+        "subgroups", chosen, "These rows in the dashboard", method, subgroups_by="group", **more
     )
 
 

@@ -322,7 +322,7 @@ LESSON = Lesson(
         " ECE is always 0%, however it does on others.",
     ),
     link=lambda _: Link(
-        "efficiency",
+        "data-needed",
         {
             "sample": data.NETWORK,
             "method": "isotonic",

@@ -1,4 +1,4 @@
-"""Data efficiency: the error of each calibrator with fewer calibration rows."""
+"""Data needed: the error of each calibrator with fewer calibration rows."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Words of the page of data efficiency."""
+"""Words of the page Data needed."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Data efficiency: nothing expensive unasked, the core's numbers, what is done is kept."""
+"""Data needed: nothing expensive unasked, the core's numbers, what is done is kept."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def small(n_rows: int = 400) -> tuple[LogitSet, LogitSet]:
 
 
 def opened(rows: tuple[LogitSet, LogitSet], *keys: str, **query: str) -> AppTest:
-    page = open_upload(("small.npz", npz_of(*rows)), path="efficiency", draws="5", **query)
+    page = open_upload(("small.npz", npz_of(*rows)), path="data-needed", draws="5", **query)
     page.multiselect(key="learners_seen").set_value(list(keys)).run()
     return page
 
@@ -90,7 +90,7 @@ def test_another_method_is_added_to_what_is_kept() -> None:
     line = drawn(page, "Accuracy")["Isotonic"]
     assert_allclose(values(line, "y"), found.curves[0].mean("accuracy"))
     turn_to(page, "maps")
-    turn_to(page, "efficiency")
+    turn_to(page, "data-needed")
     check_charts(page, GRAPHS)
     assert not any(button.label == RUN for button in page.button)
 
@@ -130,7 +130,7 @@ def test_methods_of_every_kind_are_drawn() -> None:
 
 
 def test_scores_alone_offer_score_maps() -> None:
-    page = open_upload(("top.csv", top_scores(300)), path="efficiency", draws="5")
+    page = open_upload(("top.csv", top_scores(300)), path="data-needed", draws="5")
     assert not page.exception
     offered: Any = page.multiselect(key="score_learners_seen").options
     assert "Temperature scaling" not in offered
@@ -145,7 +145,7 @@ def test_a_tiny_file_says_what_is_missing(method: str) -> None:
     rng = np.random.default_rng(2)
     tiny = made_set(rng, 8)
     data = npz_of(tiny, tiny)
-    page = open_upload(("tiny.npz", data), path="efficiency", method=method)
+    page = open_upload(("tiny.npz", data), path="data-needed", method=method)
     assert not page.exception
     assert words.too_small(8) in bodies(page)
     assert charts(page) == []
