@@ -170,7 +170,7 @@ class _Captured:
         if not self.inside:
             changed = {
                 key: value for key, value in asdict(options).items()
-                if value != getattr(self.readers.Options(), key)
+                if value != getattr(type(options)(), key)
             }  # fmt: skip
             with contextlib.suppress(self.readers.FileError):
                 self._read(name, data, **changed)
@@ -265,14 +265,14 @@ def _present(files: list[tuple[str, bytes, Json]]) -> tuple[Json, Any]:
     """Read a file, or a group, with the present readers."""
     from dashboard.readers import (  # noqa: PLC0415 - not the plugin's
         FileError,
-        Options,
         Parsed,
+        ReadingOptions,
         parse,
         understand,
     )
 
     def joined() -> Any:
-        options = Options(**files[0][2])
+        options = ReadingOptions(**files[0][2])
         held = [
             Parsed(name, "", parse(name, data, header=options.header)) for name, data, _ in files
         ]

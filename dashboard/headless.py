@@ -17,7 +17,7 @@ from dashboard.compute.split import evaluated_split, groupings, methods_for, spl
 from dashboard.figures import LIGHT
 from dashboard.readers import FileError, Parsed, Upload, digest_of, understand
 from dashboard.readers.limits import MAX_UPLOAD, check_size
-from dashboard.readers.records import Options, RawSet
+from dashboard.readers.records import RawSet, ReadingOptions
 from dashboard.readers.worker import parse_apart
 from dashboard.scene import Scene
 from dashboard.settings import (
@@ -40,7 +40,7 @@ PIPED = Path("-")
 _RANKED = re.compile(r"(top|within)-([1-9]\d*)")
 
 
-def read_paths(paths: Sequence[Path], options: Options) -> Upload:
+def read_paths(paths: Sequence[Path], options: ReadingOptions) -> Upload:
     """Read files from disk as the dashboard reads them: by a process with bounded memory.
 
     Raises `FileError` as `dashboard.readers.understand` does, and for a file that is not there.

@@ -22,7 +22,7 @@ from calibcore.summary import (
     rows_of_groups,
 )
 from dashboard.readers import Parsed, digest_of
-from dashboard.readers.records import SUMMARY, SliceColumn, Table
+from dashboard.readers.records import SUMMARY, FileTable, SliceColumn
 from dashboard.readers.refusal import FileError, visible
 from dashboard.readers.upload import Upload
 
@@ -106,7 +106,7 @@ def _one(counts: Mapping[str, NDArray[Any]]) -> Summary:
     return Summary(checked.scores, checked.rows, checked.events, cells)
 
 
-def summary_of_table(table: Table, name: str) -> AnySummary:
+def summary_of_table(table: FileTable, name: str) -> AnySummary:
     """Return the summary of a Parquet file as its format handed it over.
 
     Raises `FileError` where `summary_of` would raise.
@@ -130,7 +130,7 @@ def added_up(files: Sequence[Parsed]) -> Upload | None:
     tables = [
         (file.name, file.body)
         for file in files
-        if isinstance(file.body, Table) and file.body.summary
+        if isinstance(file.body, FileTable) and file.body.summary
     ]
     if not tables:
         return None

@@ -29,7 +29,7 @@ from calibcore.weights import RowWeights, SampleWeight, repeats, shares_of, weig
 _ROUNDING = 1e-9
 
 
-class Rule(NamedTuple):
+class FieldRule(NamedTuple):
     """What holds of all values of a field, and how it is said."""
 
     holds: Callable[[Floats], bool]
@@ -44,17 +44,19 @@ def _rises(values: Floats) -> bool:
     return bool(np.all(np.diff(values) >= -_ROUNDING))
 
 
-POSITIVE = Rule(lambda values: bool(np.all(values > 0)), "above 0")
-AT_LEAST_0 = Rule(lambda values: bool(np.all(values >= 0)), "at least 0")
-PARTS = Rule(_within, "from 0 to 1")
-NOT_ALL = Rule(lambda values: bool(values.min() >= 0 and values.max() < 1), "from 0 to below 1")
-RISING = Rule(_rises, "in rising order")
-RISING_PARTS = Rule(lambda values: _within(values) and _rises(values), "from 0 to 1, rising")
-EDGES = Rule(
+POSITIVE = FieldRule(lambda values: bool(np.all(values > 0)), "above 0")
+AT_LEAST_0 = FieldRule(lambda values: bool(np.all(values >= 0)), "at least 0")
+PARTS = FieldRule(_within, "from 0 to 1")
+NOT_ALL = FieldRule(
+    lambda values: bool(values.min() >= 0 and values.max() < 1), "from 0 to below 1"
+)
+RISING = FieldRule(_rises, "in rising order")
+RISING_PARTS = FieldRule(lambda values: _within(values) and _rises(values), "from 0 to 1, rising")
+EDGES = FieldRule(
     lambda values: bool(values.size > 1 and values[0] == 0 and values[-1] == 1 and _rises(values)),
     "rising from 0 to 1",
 )
-SHARES = Rule(
+SHARES = FieldRule(
     lambda values: bool(values.min(initial=0) >= 0 and abs(values.sum() - 1) <= _ROUNDING),
     "at least 0, summing to 1",
 )
@@ -78,7 +80,7 @@ def check_values(fitted: "Fitted") -> None:
             )
 
 
-Rules = Mapping[str, Rule]
+Rules = Mapping[str, FieldRule]
 Lengths = tuple[Mapping[str, int], ...]
 
 

@@ -66,9 +66,9 @@ def redrawn(rng: np.random.Generator, counted: Tally, frequency: Floats, n_draws
     With ``hits`` of shape (n_draws, n_blocks).
 
     Rows with sampling weights or clusters keep how their own gaps vary, whatever that is
-    (`calibcore.weights.Design.drawn_gaps`): hits are then what is expected of the frequency, less
-    such gaps; no whole numbers, and a few below 0 or above the rows. A draw that would have fewer
-    hits than none in all has none, and one of more than all rows has all.
+    (`calibcore.weights.OrderedDesign.drawn_gaps`): hits are then what is expected of the frequency,
+    less such gaps; no whole numbers, and a few below 0 or above the rows. A draw that would have
+    fewer hits than none in all has none, and one of more than all rows has all.
     """
     if counted.design is not None:
         gaps, own = counted.design.drawn_gaps(rng, n_draws, frequency)

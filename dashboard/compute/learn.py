@@ -21,7 +21,7 @@ from dashboard.compute.files import SourceFile
 from dashboard.figures import Palette
 from dashboard.figures.plotly_json import LightFigure
 from dashboard.learn.laboratory import EVENT, ROWS, Chosen, chosen_of, drawn_of
-from dashboard.learn.lesson import Lesson, Picture, Shown, State, start_of
+from dashboard.learn.lesson import Lesson, LessonPicture, Shown, State, start_of
 from dashboard.learn.lessons import LESSONS
 from dashboard.learn.thumbnails import svg_of
 from dashboard.samples import Sample
@@ -73,7 +73,7 @@ def shown_of(lesson: Lesson, state: State, size: str) -> Shown:
     return once("lessons", (lesson.key, repr(state), size), make, most=MOST_STATES)
 
 
-def _sent(picture: Picture, palette: Palette, size: str) -> Picture:
+def _sent(picture: LessonPicture, palette: Palette, size: str) -> LessonPicture:
     return replace(picture, figure=SentFigure(LightFigure(picture.figure, palette), size))
 
 

@@ -30,7 +30,7 @@ PIXELS = HEIGHT - 70
 
 
 @dataclass(frozen=True)
-class Mark:
+class AxisMark:
     """A place on the horizontal axis that is pointed out."""
 
     name: str
@@ -59,7 +59,7 @@ class Swept:
 
 
 def sweep_graph(
-    swept: Swept, marks: Sequence[Mark], palette: Palette, *, in_log: bool = False
+    swept: Swept, marks: Sequence[AxisMark], palette: Palette, *, in_log: bool = False
 ) -> go.Figure:
     """Draw the lines, and a dot on each with a dotted line up to its name at every mark.
 
@@ -138,7 +138,7 @@ def temperature_graphs(
             f"{title} by temperature", "Temperature T", axis, unit, swept.temperatures, lines
         )
         marks = [
-            Mark(name, float(at.temperatures[0]), (float(getattr(at, field)[0]),))
+            AxisMark(name, float(at.temperatures[0]), (float(getattr(at, field)[0]),))
             for name, at in zip(names, (at_fitted, by_hand), strict=True)
         ]
         graphs[field] = sweep_graph(shown, marks, palette, in_log=True)
@@ -171,14 +171,14 @@ def knot_graphs(
             lines,
         )
         marks = [
-            Mark(text, n, tuple(float(values[swept.place(n)]) for _, values in lines))
+            AxisMark(text, n, tuple(float(values[swept.place(n)]) for _, values in lines))
             for n, text in places.items()
         ]
         graphs[name] = sweep_graph(shown, marks, palette)
     return graphs
 
 
-def _highest(swept: Swept, marks: Sequence[Mark], *, in_log: bool) -> float:
+def _highest(swept: Swept, marks: Sequence[AxisMark], *, in_log: bool) -> float:
     """Return the top of the axis: what holds the lines, or at least what is near the marks."""
     everything = np.concatenate([values for _, values in swept.lines])
     marked = max((value for mark in marks for value in mark.values), default=0.0)
@@ -215,7 +215,7 @@ def _horizontal(swept: Swept, *, in_log: bool) -> dict[str, Any]:
 def _add_marks(
     sketch: Sketch,
     axis: tuple[Unit, float],
-    marks: Sequence[Mark],
+    marks: Sequence[AxisMark],
     palette: Palette,
     *,
     in_log: bool,

@@ -17,7 +17,7 @@ from calibcore.tally import tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Picture
+from dashboard.learn.lesson import LessonPicture
 from dashboard.texts.badges import NOT_DETECTED, Badge, finding
 from dashboard.texts.numbers import detected_points, difference, percent
 
@@ -137,7 +137,7 @@ def row(network: Tempered, *first: str) -> tuple[str, ...]:
 HEAD = ("T", "Mean score", "Accuracy", "KS error", f"ECE ({N_BINS} bins)", "NLL", "Entropy")
 
 
-def diagram(network: Tempered, palette: Palette, title: str) -> Picture:
+def diagram(network: Tempered, palette: Palette, title: str) -> LessonPicture:
     """Draw the reliability diagram, and above it mean score and accuracy on one axis."""
     score, correct = (percent(v, network.n_rows) for v in (network.mean_score, network.accuracy))
     ends = [network.mean_score, network.accuracy]
@@ -166,7 +166,7 @@ def diagram(network: Tempered, palette: Palette, title: str) -> Picture:
             )
         ],
     )  # fmt: skip
-    return Picture(
+    return LessonPicture(
         "diagram",
         figure,
         f"Above: mean score of all (dot), {score}, and accuracy (diamond), {correct}. Bars:"
@@ -226,7 +226,9 @@ class Loss:
         return f"\u2212(1 \u2212 p){power} ln p"
 
 
-def loss_picture(losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: Palette) -> Picture:
+def loss_picture(
+    losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: Palette
+) -> LessonPicture:
     """Draw the losses against the score of the true class, one of them heavily.
 
     ``losses``: the first is the usual one. ``chosen``: drawn heavily, and described. ``n_classes``:
@@ -250,7 +252,7 @@ def loss_picture(losses: Sequence[Loss], chosen: Loss, n_classes: int, palette: 
         y=pictures.number_axis("Loss", 0, _HIGH),
         names=[name],
     )
-    return Picture("loss", figure, _caption(chosen, usual, n_classes))
+    return LessonPicture("loss", figure, _caption(chosen, usual, n_classes))
 
 
 def _caption(chosen: Loss, usual: Loss, n_classes: int) -> str:

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from dashboard.opening import choices
-from dashboard.readers.records import ROLES, Arrays, Body, Column, ColumnRole, Preview, Table
+from dashboard.readers.records import ROLES, Arrays, Body, Column, ColumnRole, FileTable, Preview
 from dashboard.readers.refusal import visible
 from dashboard.texts import opening as imports
 from dashboard.texts import opening as words
@@ -166,7 +166,7 @@ def _columns(
     """Return every column by name: those of the preview, then the others of a single table."""
     names: dict[str, str] = {}
     for part in parsed:
-        columns = part.columns if isinstance(part, Table) else ()
+        columns = part.columns if isinstance(part, FileTable) else ()
         for column in columns:
             names.setdefault(visible(column.name, _CELL), column.name)
     by_user = dict(choices.current().roles)
@@ -178,7 +178,7 @@ def _columns(
         name = head if head in names.values() else names.get(head, head)
         cells = tuple(row[place] for row in preview.rows)
         shown.setdefault(name, _Shown(name, by_user.get(name, role), why, cells))
-    if len(parsed) == 1 and isinstance(parsed[0], Table):
+    if len(parsed) == 1 and isinstance(parsed[0], FileTable):
         table = parsed[0]
         for place, column in enumerate(table.columns):
             cells = tuple(visible(row[place], _CELL) for row in table.shown if place < len(row))

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from calibcore import Split, TopR
 from calibcore.calibrators import IsotonicCalibration, PlattScaling, TemperatureScaling
 from calibcore.data import LogitSet
-from calibcore.data_needed import Plan, learning_curves, learning_sizes
+from calibcore.data_needed import LearningPlan, learning_curves, learning_sizes
 from dashboard.views.data_needed import words
 from dashboard.widgets.long_work import RUN
 from tests.app.pages import bodies, charts, check_charts, made_set, npz_of, open_upload, turn_to
@@ -60,7 +60,7 @@ def test_the_curves_are_the_core_s() -> None:
     page = run(opened(rows, "temperature", "platt", method="none"))
     assert not page.exception
     check_charts(page, GRAPHS)
-    plan = Plan(learning_sizes(rows[0]), 5)
+    plan = LearningPlan(learning_sizes(rows[0]), 5)
     methods = {"none": None, "temperature": TemperatureScaling(), "platt": PlattScaling()}
     found = learning_curves(Split(*rows), TopR(1), methods, plan)
     assert words.conclusion(found, "event_nll", 500) in [head.value for head in page.subheader]
@@ -85,7 +85,7 @@ def test_another_method_is_added_to_what_is_kept() -> None:
     run(page)
     assert set(drawn(page, "Accuracy")) == {"Uncalibrated", "Temperature", "Isotonic"}
     assert words.STOPPED not in bodies(page)
-    plan = Plan(learning_sizes(rows[0]), 5)
+    plan = LearningPlan(learning_sizes(rows[0]), 5)
     found = learning_curves(Split(*rows), TopR(1), {"isotonic": IsotonicCalibration()}, plan)
     line = drawn(page, "Accuracy")["Isotonic"]
     assert_allclose(values(line, "y"), found.curves[0].mean("accuracy"))

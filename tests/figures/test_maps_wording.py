@@ -8,7 +8,14 @@ import numpy as np
 
 from calibcore.calibrators import CATALOGUE
 from calibcore.curves import KnotSweep, Movement, ScoreCurve, TemperatureSweep
-from calibcore.data_needed import LEARNED, LearningCurve, LearningCurves, LearningPoint, Plan, Step
+from calibcore.data_needed import (
+    LEARNED,
+    LearningCurve,
+    LearningCurves,
+    LearningPlan,
+    LearningPoint,
+    LearningProgress,
+)
 from calibcore.events import OneClass, TopR, WithinTopR
 from dashboard.figures.maps import NamedCurve
 from dashboard.settings import NO_METHOD
@@ -111,7 +118,7 @@ def curve(key: str, means: dict[int, float], refused: int = 0) -> LearningCurve:
 
 
 def found(*curves: LearningCurve) -> LearningCurves:
-    return LearningCurves(curves, Plan((50, 200, 800), n_draws=5))
+    return LearningCurves(curves, LearningPlan((50, 200, 800), n_draws=5))
 
 
 NOTHING = curve(NO_METHOD, {50: 0.05, 200: 0.05, 800: 0.05})
@@ -129,7 +136,7 @@ def of_data_needed() -> dict[str, object]:
         return curve("isotonic", {50: few, 200: more, 800: all_rows})
 
     bad, refused = isotonic(0.09, 0.08, 0.07), curve("spline", {50: 0.05}, refused=3)
-    half = LearningCurves((curve("temperature", {50: 0.03}),), Plan((50, 200)))
+    half = LearningCurves((curve("temperature", {50: 0.03}),), LearningPlan((50, 200)))
     # Gains 2, 2.9 and 3 points: 2.7 at 50 * 4 ** (7 / 9) = 147 rows; the draws do not differ.
     needs = found(NOTHING, STEADY, LearningCurve("beta", ()), bad)
     return {
@@ -144,7 +151,7 @@ def of_data_needed() -> dict[str, object]:
         "uncalibrated with more rows": said(NOTHING, isotonic(0.04, 0.08, 0.07)),
         "uncalibrated at both ends": said(NOTHING, isotonic(0.09, 0.01, 0.07)),
         "half done": data_needed.conclusion(half, "ece", 100),
-        "nothing done": data_needed.conclusion(LearningCurves((), Plan((50,))), "ece", 100),
+        "nothing done": data_needed.conclusion(LearningCurves((), LearningPlan((50,))), "ece", 100),
         "needs": [
             data_needed.need_heads(needs),
             *map(tuple, data_needed.need_rows(needs, "ece", 5_000)),
@@ -155,8 +162,8 @@ def of_data_needed() -> dict[str, object]:
         "none missing": data_needed.missing_note(found(NOTHING, STEADY), "ece"),
         "comparable": data_needed.comparable_nll(found(NOTHING, refused)),
         "steps": [
-            data_needed.step_words(Step("temperature", 1_100, 3, 10, 0.4)),
-            data_needed.step_words(Step("temperature", 5_000, 1, 1, 0.9)),
+            data_needed.step_words(LearningProgress("temperature", 1_100, 3, 10, 0.4)),
+            data_needed.step_words(LearningProgress("temperature", 5_000, 1, 1, 0.9)),
         ],
         "captions": [data_needed.caption("accuracy"), data_needed.caption("ece")],
         "notes": [data_needed.marks_note(found(STEADY)), data_needed.draws_note(found(STEADY))],

@@ -33,7 +33,7 @@ from dashboard.learn.laboratory import (
     redraws_of,
     result_of,
 )
-from dashboard.learn.lesson import Picture
+from dashboard.learn.lesson import LessonPicture
 from dashboard.readers import read
 from dashboard.texts import laboratory as words
 
@@ -176,7 +176,7 @@ def test_each_line_of_the_spread_is_that_of_its_measure() -> None:
         assert (own.x[place], aims.x[place]) == found.values[key]
 
 
-def true_lines(picture: Picture) -> list[Any]:
+def true_lines(picture: LessonPicture) -> list[Any]:
     lines = [trace for trace in picture.figure.data if trace.name == "truth"]
     assert all((one.line.dash, one.line.color) == ("solid", LIGHT.text) for one in lines)
     assert {one.line.width for one in lines} == {5}

@@ -18,7 +18,7 @@ from calibcore.samples import SAMPLES_FOLDER
 from calibcore.splits import Split
 from dashboard.compute.split import split_of
 from dashboard.headless import read_paths, scene_of
-from dashboard.readers.records import Options
+from dashboard.readers.records import ReadingOptions
 from dashboard.report import Report, ReportRequest, Typed, contents, html_of, json_of, report_of
 from dashboard.samples import samples
 from dashboard.scene import Scene
@@ -41,7 +41,7 @@ SCENES: dict[str, tuple[ChosenEvent, str]] = {
 @cache
 def scene(name: str) -> Scene:
     event, method = SCENES[name]
-    upload = read_paths([SAMPLES_FOLDER / f"{name}.npz"], Options())
+    upload = read_paths([SAMPLES_FOLDER / f"{name}.npz"], ReadingOptions())
     return scene_of(upload, event=event, method=method, n_resamples=100, progress=lambda _: None)
 
 
@@ -225,7 +225,7 @@ def test_the_page_is_the_first_section_of_the_report() -> None:
 def test_one_set_is_reported_as_cross_validated(tmp_path: Path) -> None:
     path = tmp_path / "ward export.csv"
     path.write_bytes(discharges().data)
-    upload = read_paths([path], Options())
+    upload = read_paths([path], ReadingOptions())
     of = scene_of(upload, event=OneClass(1), method="platt", n_resamples=0, progress=lambda _: None)
     document = document_of(report_of(of, ReportRequest(), lambda _: None))
     Draft202012Validator(SCHEMA).validate(document)

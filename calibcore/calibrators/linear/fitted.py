@@ -32,7 +32,7 @@ from calibcore.calibrators.linear.model import (
 from calibcore.calibrators.linear.newton import CONVERGED, GOAL, SURE, Optimum, minimise
 from calibcore.calibrators.linear.odir import Chosen, strengths_tried
 from calibcore.calibrators.linear.weighted import minimise_weighted
-from calibcore.calibrators.temperature import Rows, fit_temperature
+from calibcore.calibrators.temperature import LogitRows, fit_temperature
 from calibcore.data import LogitSet
 from calibcore.errors import CalibrationInputError
 from calibcore.probabilities import read_in_place
@@ -300,7 +300,7 @@ def _floored(differences: Floats, *, mixed: bool) -> NDArray[np.bool_] | None:
 
 
 @result_class
-class Blocks:
+class CalibrationBlocks:
     """The blocks of a calibration set, made again each time they are gone through.
 
     So a table of many cells is never held twice; one of few is worth keeping as a list.
@@ -461,7 +461,7 @@ def possible_rows(
     all_seen = np.bincount(rows.labels[possible], minlength=rows.n_classes).all()
     rough = bool(all_seen) and rows.n_samples >= _MANY_ROWS
     some = slice(None, None, _ONE_IN if rough else 1)
-    few = Rows.checked(rows.logits[some], rows.labels[some]).weighted_by(_of(weights, some))
+    few = LogitRows.checked(rows.logits[some], rows.labels[some]).weighted_by(_of(weights, some))
     inverse = 1 / fit_temperature(few, "nll", rough=rough).temperature
     if possible.all():
         return CalibrationRows(rows.logits, rows.labels, inverse, (), weights)
@@ -539,7 +539,7 @@ def fit_linear(  # noqa: PLR0913 - what is fitted, how, and from where
 
 def _source(rows: CalibrationRows, inputs: Inputs, start: Floats) -> Iterable[Block]:
     """Make inputs once, or newly each time: beside a product of large matrices that is little."""
-    blocks = Blocks(rows.logits, rows.labels, inputs)
+    blocks = CalibrationBlocks(rows.logits, rows.labels, inputs)
     few = rows.logits.size <= CACHE_CELLS and rows.logits.size * start.shape[1] <= LONG
     return list(blocks) if few else blocks
 

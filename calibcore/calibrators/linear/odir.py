@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calibcore.calibrators.base import Progress
 from calibcore.calibrators.linear.model import Block, LinearModel, Penalty, summed_nll
 from calibcore.calibrators.linear.newton import minimise
-from calibcore.calibrators.temperature import Rows, fit_temperature
+from calibcore.calibrators.temperature import LogitRows, fit_temperature
 from calibcore.validation import Floats, Logits
 
 FOLDS = 5
@@ -155,7 +155,7 @@ class _Folds:
         total = 0.0
         for fold in self.parts:
             rest = [block for part in self.parts if part is not fold for block in part]
-            rows = Rows.checked(
+            rows = LogitRows.checked(
                 np.hstack([_logits(block) for block in rest]).T,
                 np.concatenate([block.labels for block in rest]),
             )

@@ -13,7 +13,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, Lesson, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.lesson import Check, Lesson, LessonPicture, NumberGuess, Shown, State, Steps
 from dashboard.texts.numbers import MINUS, ci
 
 KEY = "acting"
@@ -254,7 +254,7 @@ def _table(result: Result) -> tuple[tuple[str, ...], ...]:
 # Pictures -----------------------------------------------------------------------------------
 
 
-def _curve(result: Result, palette: Palette, *, both: bool) -> Picture:
+def _curve(result: Result, palette: Palette, *, both: bool) -> LessonPicture:
     """Draw the cost by cut-off; far above what acting on all or none costs, it is left out."""
     top = max(1.3 * min(result.every, result.none), 1.1 * result.before.cost)
     cutoff = result.before.at.cutoff
@@ -290,7 +290,7 @@ def _curve(result: Result, palette: Palette, *, both: bool) -> Picture:
         names=names,
     )
     solid = " Solid: after." if both else ""
-    return Picture(
+    return LessonPicture(
         "curve",
         figure,
         f"Dashed: before calibration.{solid} Filled marks: the cut-off that the costs give."
@@ -300,7 +300,7 @@ def _curve(result: Result, palette: Palette, *, both: bool) -> Picture:
 
 def _counts(
     sides: tuple[tuple[str, AtCutoff], ...], ratio: int | None, palette: Palette
-) -> Picture:
+) -> LessonPicture:
     """Draw how many visits are needed and unnecessary, and how many patients missed."""
     traces, names, sentences = [], [], []
     width = 0.8 / len(sides)
@@ -326,7 +326,7 @@ def _counts(
         y=pictures.number_axis("Patients", 0, high),
         names=names,
     )
-    return Picture("counts", figure, " ".join(sentences))
+    return LessonPicture("counts", figure, " ".join(sentences))
 
 
 def _added(side: str, at: AtCutoff, ratio: int | None) -> str:

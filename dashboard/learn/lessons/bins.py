@@ -13,7 +13,16 @@ from calibcore.tally import Tally, tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    Lesson,
+    LessonPicture,
+    Link,
+    NumberGuess,
+    Shown,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import percent
 
 KEY = "bins"
@@ -112,13 +121,13 @@ def _of_all(n_bins: int) -> str:
     )
 
 
-def _diagram(table: BinTable, palette: Palette) -> Picture:
+def _diagram(table: BinTable, palette: Palette) -> LessonPicture:
     filled = table.counts > 0
     figure = pictures.by_score(
         "Reliability diagram",
         pictures.bin_bars(table, palette),
     )
-    return Picture(
+    return LessonPicture(
         "diagram",
         figure,
         f"{int(filled.sum())} of {table.counts.size} bins hold rows, the fullest"
@@ -127,7 +136,7 @@ def _diagram(table: BinTable, palette: Palette) -> Picture:
     )
 
 
-def _sweep(result: Result, place: int, palette: Palette) -> Picture:
+def _sweep(result: Result, place: int, palette: Palette) -> LessonPicture:
     top = 1.6 * max(float(result.ece.max()), float(result.perfect.max()), result.ks)
     figure = pictures.picture(
         "ECE by number of bins",
@@ -145,7 +154,7 @@ def _sweep(result: Result, place: int, palette: Palette) -> Picture:
             pictures.label("- - KS error", 2, 0.68 * top, palette.text),
         ],
     )
-    return Picture(
+    return LessonPicture(
         "sweep",
         figure,
         "Solid: ECE of these rows. Dotted: what they would show if perfectly calibrated"

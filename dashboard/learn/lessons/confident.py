@@ -9,7 +9,16 @@ from calibcore.calibrators import FittedTemperature
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    Link,
+    Shown,
+    State,
+    Steps,
+)
 from dashboard.learn.tempered import (
     HEAD,
     Tempered,
@@ -102,7 +111,7 @@ def _what_happens(every: list[Tempered]) -> str:
     return "same" if now == was else "falls" if now < was else "rises"
 
 
-def _one_row(temperature: float, state: State) -> Picture:
+def _one_row(temperature: float, state: State) -> LessonPicture:
     rows = data.sample().test
     assert rows.class_names is not None  # noqa: S101 - for the type; the samples have names
     logits, true = rows.logits[ROW], int(rows.labels[ROW])
@@ -123,7 +132,7 @@ def _one_row(temperature: float, state: State) -> Picture:
         margin=pictures.margin(92),
     )
     on_order = " A temperature never changes the order of the classes." if state.revealed else ""
-    return Picture(
+    return LessonPicture(
         "row",
         figure,
         f"Predicted: {names[0]}, with a score of {shown[0]}. The true class, {names[here]}, has"

@@ -14,7 +14,16 @@ from calibcore.tally import tally
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    Link,
+    Shown,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import listing, of_100, percent
 
 KEY = "events"
@@ -252,7 +261,7 @@ def _bar_name(score: float, *, true: bool) -> str:
     return f"{of_100(score)}{', true class' if true else ''}" if score >= SEEN or true else ""
 
 
-def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
+def _row(row: int, word: str, calibrator: str, palette: Palette) -> LessonPicture:
     """Draw the scores of one row, the largest first."""
     scores, true = probabilities(calibrator)[row], int(data.sample().test.labels[row])
     ranked = np.argsort(-scores, kind="stable")
@@ -283,7 +292,7 @@ def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
     )  # fmt: skip
     meant = MEANT[word].format(_classes()[worst_class()])
     happened = "It does" if one.hits[0] else "It does not"
-    return Picture(
+    return LessonPicture(
         "row",
         figure,
         f"Blue, the event: {meant}; its score is {_percent(float(one.scores[0]))}. {happened}: it"
@@ -291,7 +300,7 @@ def _row(row: int, word: str, calibrator: str, palette: Palette) -> Picture:
     )
 
 
-def _diagram(evaluation: Measured, word: str, palette: Palette) -> Picture:
+def _diagram(evaluation: Measured, word: str, palette: Palette) -> LessonPicture:
     bins = evaluation.bins
     filled = bins.counts >= LEAST
     low, high = bins.edges[:-1][filled], bins.edges[1:][filled]
@@ -304,7 +313,7 @@ def _diagram(evaluation: Measured, word: str, palette: Palette) -> Picture:
             pictures.dots(score, score, palette.score, size=11, cliponaxis=False),
         ],
     )
-    return Picture(
+    return LessonPicture(
         "diagram",
         figure,
         f"Bars: observed frequency in bins of {LEAST} rows or more. Dots: mean score, above the"

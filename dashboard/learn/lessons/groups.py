@@ -15,7 +15,16 @@ from calibcore.verdict import DETECTION_LEVEL
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    Lesson,
+    LessonPicture,
+    Link,
+    NumberGuess,
+    Shown,
+    State,
+    Steps,
+)
 from dashboard.texts.badges import finding
 from dashboard.texts.numbers import MINUS, ci, detected_points, percent, points, pp, span
 
@@ -70,7 +79,7 @@ WIDEST = 27.0
 
 
 @result_class
-class Part:
+class GroupCalibration:
     """All rows, or those of a group: how far scores are from what is observed."""
 
     name: str
@@ -103,7 +112,7 @@ class Part:
         return self.p_value < DETECTION_LEVEL
 
 
-Parts = tuple[Part, ...]
+Parts = tuple[GroupCalibration, ...]
 Map = Callable[[Floats, Labels], Floats]
 
 
@@ -161,7 +170,7 @@ def _parts(word: str, test: Drawn, mapped: Map) -> Parts:
     gaps = [float((mapped(every, np.full(every.size, k)) - frequency[k]).mean()) for k in (0, 1)]
     of_each = ((one, 0, together == 0), (two, 0, groups == 0), (two, 1, groups == 1))
     return tuple(
-        Part(
+        GroupCalibration(
             name,
             score=float(screen.mean_score[k]),
             frequency=float(screen.frequency.share[k]),
@@ -203,7 +212,7 @@ def show(state: State) -> Shown:
     )
 
 
-def _of_all(together: Part) -> str:
+def _of_all(together: GroupCalibration) -> str:
     gap = points(together.gap, N_ROWS, signed=True)
     return f"{together.name}: mean gap {gap}, **{together.verdict}**."
 
@@ -264,16 +273,16 @@ def _pp(value: float) -> str:
 
 def _diagram(
     title: str, traces: list[pictures.Trace], names: list[pictures.Trace], caption: str
-) -> Picture:
+) -> LessonPicture:
     figure = pictures.by_score(
         title,
         traces,
         names=names,
     )
-    return Picture("diagram", figure, caption)
+    return LessonPicture("diagram", figure, caption)
 
 
-def _pooled(together: Part, palette: Palette) -> Picture:
+def _pooled(together: GroupCalibration, palette: Palette) -> LessonPicture:
     return _diagram(
         TITLES["all"],
         pictures.bin_bars(together.table, palette, LEAST),
@@ -282,7 +291,7 @@ def _pooled(together: Part, palette: Palette) -> Picture:
     )
 
 
-def _by_group(groups: Parts, title: str, palette: Palette) -> Picture:
+def _by_group(groups: Parts, title: str, palette: Palette) -> LessonPicture:
     """Draw the diagram of each group, named below the line of A and above that of B."""
     traces = [pictures.diagonal(palette)]
     names = [
@@ -309,7 +318,7 @@ def _by_group(groups: Parts, title: str, palette: Palette) -> Picture:
     return _diagram(title, traces, names, caption)
 
 
-def _gaps(before: Parts, parts: Parts, view: str, palette: Palette) -> Picture:
+def _gaps(before: Parts, parts: Parts, view: str, palette: Palette) -> LessonPicture:
     """Draw the mean gaps with their intervals, and the true ones."""
     traces, names = [pictures.line([0, 0], [-0.6, 2.7], palette.neutral, dash="dot")], []
     for k, (was, now) in enumerate(zip(before, parts, strict=True)):
@@ -337,7 +346,7 @@ def _gaps(before: Parts, parts: Parts, view: str, palette: Palette) -> Picture:
     )
     ring = " Ring: before calibration." if parts is not before else ""
     caption = f"Dot: mean gap. Line: 95% CI. Upright mark: the true gap.{ring}"
-    return Picture("gaps", figure, caption)
+    return LessonPicture("gaps", figure, caption)
 
 
 # The lesson ---------------------------------------------------------------------------------

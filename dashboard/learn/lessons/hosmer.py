@@ -12,7 +12,16 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen
-from dashboard.learn.lesson import Check, Lesson, Link, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    Lesson,
+    LessonPicture,
+    Link,
+    NumberGuess,
+    Shown,
+    State,
+    Steps,
+)
 from dashboard.texts.numbers import MINUS, of_100, percent
 from dashboard.texts.opening import ROLES
 
@@ -189,7 +198,7 @@ def _numbers(seed: int) -> tuple[tuple[str, ...], ...]:
     return tuple(rows)
 
 
-def _p_values(result: Result, n_rows: int, palette: Palette) -> Picture:
+def _p_values(result: Result, n_rows: int, palette: Palette) -> LessonPicture:
     counts, edges = np.histogram(result.p_values, np.linspace(0, 1, 21))
     share = counts / N_SAMPLES
     colours = [palette.frequency, *[palette.band] * 19]
@@ -205,7 +214,7 @@ def _p_values(result: Result, n_rows: int, palette: Palette) -> Picture:
         y=pictures.percent_axis("Share of samples", top),
         names=[pictures.label(text, 0.055, 0.88 * top, palette.frequency)],
     )
-    return Picture(
+    return LessonPicture(
         "p_values",
         figure,
         f"Orange: p below {LEVEL:g}. Dotted: a calibrated model's bars would all reach this line,"
@@ -213,7 +222,7 @@ def _p_values(result: Result, n_rows: int, palette: Palette) -> Picture:
     )
 
 
-def _by_size(model: str, n_rows: int, palette: Palette, seed: int) -> Picture:
+def _by_size(model: str, n_rows: int, palette: Palette, seed: int) -> LessonPicture:
     looks = {"off": ("solid", palette.frequency), "right": ("dot", palette.neutral),
              "clustered": ("dash", palette.score)}  # fmt: skip
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
@@ -238,7 +247,7 @@ def _by_size(model: str, n_rows: int, palette: Palette, seed: int) -> Picture:
         y={**pictures.percent_axis("Rejected", top), "tickvals": [0, 0.25, 0.5, 0.75, 1]},
         names=names,
     )  # fmt: skip
-    return Picture(
+    return LessonPicture(
         "by_size",
         figure,
         f"Solid: slightly too high. Dotted: calibrated. Dashed: calibrated, in {N_HOSPITALS}"

@@ -13,7 +13,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Picture, Shown, State, Steps
+from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, LessonPicture, Shown, State, Steps
 from dashboard.texts.numbers import percent, with_sign
 
 KEY = "large"
@@ -159,7 +159,7 @@ def _numbers(result: Result) -> tuple[tuple[str, ...], ...]:
     return tuple(rows)
 
 
-def _curve(result: Result, palette: Palette) -> Picture:
+def _curve(result: Result, palette: Palette) -> LessonPicture:
     scores, frequency = result.curve
     grid = np.linspace(0.01, 0.99, 99)
     truth = pictures.line(grid, result.truth.curve(grid), palette.neutral, width=6, opacity=0.5)
@@ -176,7 +176,7 @@ def _curve(result: Result, palette: Palette) -> Picture:
             pictures.label("\u2501 truth", 0.02, 0.8, palette.neutral),
         ],
     )
-    return Picture(
+    return LessonPicture(
         "curve",
         figure,
         "Wide: the truth. Where it is below the dotted line, scores are too high; above it, too"
@@ -184,7 +184,7 @@ def _curve(result: Result, palette: Palette) -> Picture:
     )
 
 
-def _totals(result: Result, palette: Palette, *, by_risk: bool) -> Picture:
+def _totals(result: Result, palette: Palette, *, by_risk: bool) -> LessonPicture:
     """Draw expected and observed events: of all patients, and of each fifth."""
     expected, observed = [float(result.expected.sum())], [float(result.n_events)]
     names = ["All"]
@@ -220,7 +220,9 @@ def _totals(result: Result, palette: Palette, *, by_risk: bool) -> Picture:
         ],
     )
     who = f"each fifth of the {N_ROWS:,} patients" if by_risk else f"{N_ROWS:,} patients"
-    return Picture("totals", figure, f"Of {who}: the scores added up, and how many had the event.")
+    return LessonPicture(
+        "totals", figure, f"Of {who}: the scores added up, and how many had the event."
+    )
 
 
 LESSON = Lesson(

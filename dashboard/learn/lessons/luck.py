@@ -23,8 +23,8 @@ from dashboard.learn.lesson import (
     Check,
     ChoiceGuess,
     Lesson,
+    LessonPicture,
     Link,
-    Picture,
     Shown,
     State,
     Steps,
@@ -241,7 +241,7 @@ def _unusual(line_up: LineUp) -> str:
     )
 
 
-def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> Picture:
+def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> LessonPicture:
     n_rows = line_up.network.n_samples
     top = max(BEYOND * line_up.limit, *(1.1 * one.ks_error for one in line_up.curves))
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
@@ -269,7 +269,7 @@ def _pictures(line_up: LineUp, palette: Palette, *, revealed: bool) -> Picture:
         height=HEIGHT,
         **axes,
     )
-    return Picture("lineup", figure, _caption(line_up, revealed=revealed))
+    return LessonPicture("lineup", figure, _caption(line_up, revealed=revealed))
 
 
 def _axes(k: int, top: float) -> tuple[pictures.Trace, pictures.Trace]:

@@ -4,7 +4,16 @@ from dataclasses import dataclass
 
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.lesson import Check, ChoiceGuess, Lesson, Link, Picture, Shown, State, Steps
+from dashboard.learn.lesson import (
+    Check,
+    ChoiceGuess,
+    Lesson,
+    LessonPicture,
+    Link,
+    Shown,
+    State,
+    Steps,
+)
 from dashboard.learn.tempered import (
     HEAD,
     Loss,
@@ -162,7 +171,7 @@ def _right(temperature: float) -> str:
     return "below" if temperature < 1 else "above"
 
 
-def _all_networks(stage: str, chosen: Trained, palette: Palette) -> Picture:
+def _all_networks(stage: str, chosen: Trained, palette: Palette) -> LessonPicture:
     """Draw mean score and accuracy of each network on one axis."""
     traces, names = list[pictures.Trace](), list[pictures.Trace]()
     for place, one in enumerate(reversed(LOSSES.values())):
@@ -192,7 +201,7 @@ def _all_networks(stage: str, chosen: Trained, palette: Palette) -> Picture:
     )
     networks = [(one.name.lower(), one.at(stage)) for one in LOSSES.values()]
     lower = ", ".join(name for name, one in networks if one.mean_score < one.accuracy) or "none"
-    return Picture(
+    return LessonPicture(
         "all",
         figure,
         f"Blue dot: mean score. Orange diamond: accuracy. Mean score below accuracy: {lower}.",

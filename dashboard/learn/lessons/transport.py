@@ -13,7 +13,7 @@ from calibcore.synthetic.world import at_other_odds
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.laboratory import Chosen, drawn_of
-from dashboard.learn.lesson import Check, Lesson, NumberGuess, Picture, Shown, State, Steps
+from dashboard.learn.lesson import Check, Lesson, LessonPicture, NumberGuess, Shown, State, Steps
 from dashboard.texts.numbers import percent, with_sign
 
 KEY = "transport"
@@ -183,7 +183,7 @@ def _numbers(result: Result) -> tuple[tuple[str, ...], ...]:
 
 def _diagram(
     name: str, title: str, result: Hospital, palette: Palette, *, offset: float | None = None
-) -> Picture:
+) -> LessonPicture:
     traces = pictures.bin_bars(result.bins, palette, LEAST)
     names = []
     if offset:
@@ -199,7 +199,7 @@ def _diagram(
     shown = result.bins.counts >= LEAST
     luck = ", as luck has it" if name == "home" or offset == 0 else ""
     above = int((result.bins.mean_score[shown] > result.bins.frequency[shown]).sum())
-    return Picture(
+    return LessonPicture(
         name,
         figure,
         f"Bars: observed frequency in bins of {LEAST} patients or more. Dots: mean score, above the"

@@ -24,7 +24,7 @@ from dashboard.readers.formats.cells import (
 )
 from dashboard.readers.formats.heading import is_number
 from dashboard.readers.limits import MAX_COLUMNS, check_rows
-from dashboard.readers.records import SUMMARY, Column, Odd, Table, by_number, unread
+from dashboard.readers.records import SUMMARY, Column, FileTable, Odd, by_number, unread
 from dashboard.readers.refusal import FileError, quoted, visible
 
 NO_ARROW = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
@@ -47,7 +47,7 @@ _LONGEST = 100_000
 """Bytes that a summary may tell of itself."""
 
 
-def table_of(columns: Iterable[Column], n_rows: int, notes: tuple[str, ...] = ()) -> Table:
+def table_of(columns: Iterable[Column], n_rows: int, notes: tuple[str, ...] = ()) -> FileTable:
     """Put columns together, and write their first rows."""
     whole = tuple(columns)
     if not n_rows or not whole:
@@ -62,7 +62,7 @@ def table_of(columns: Iterable[Column], n_rows: int, notes: tuple[str, ...] = ()
             "as many at most, or an .npz",
         )
         raise FileError(f"column {quoted(wide.name)}", text, wanted)
-    return Table(whole, n_rows, shown=_shown(whole, n_rows), notes=notes)
+    return FileTable(whole, n_rows, shown=_shown(whole, n_rows), notes=notes)
 
 
 def _is_too_wide(column: Column) -> bool:
@@ -413,7 +413,7 @@ def _columns(
 # Parquet files, decoded one column at a time --------------------------------------------------
 
 
-def read_parquet(data: bytes, header: bool | None = None) -> Table:  # noqa: ARG001, FBT001
+def read_parquet(data: bytes, header: bool | None = None) -> FileTable:  # noqa: ARG001, FBT001
     """Read the columns of a Parquet file.
 
     Lists of as many items become columns with two axes, members of structs columns of their own,
@@ -437,7 +437,7 @@ def read_parquet(data: bytes, header: bool | None = None) -> Table:  # noqa: ARG
         ) from error
 
 
-def _table(data: bytes) -> Table:
+def _table(data: bytes) -> FileTable:
     meta = pq.read_metadata(pa.BufferReader(data))
     check_rows(meta.num_rows)
     check_columns(meta.num_columns)

@@ -22,9 +22,9 @@ from dashboard.readers.records import (
     SET_NAMES,
     Array,
     ColumnUse,
-    Options,
     RawEvent,
     RawSet,
+    ReadingOptions,
     Role,
     SliceColumn,
     ValuesKind,
@@ -171,7 +171,7 @@ def doubts_of(
     sets: Mapping[Role, Rows],
     raw: Mapping[Role, RawSet | RawEvent],
     kind: ValuesKind,
-    options: Options,
+    options: ReadingOptions,
 ) -> tuple[str, ...]:
     """List what may be wrong with sets that can be used, ``raw`` as they stood in the file."""
     seen = [_look(role, rows, raw[role]) for role, rows in sets.items()]
@@ -414,7 +414,7 @@ def _absent_classes(part: _Seen) -> Iterator[str]:
         )
 
 
-def _prevalence(seen: list[_Seen], options: Options) -> Iterator[str]:
+def _prevalence(seen: list[_Seen], options: ReadingOptions) -> Iterator[str]:
     """Compare the share of class 1, or of right predictions, with what the user states."""
     stated = options.prevalence
     if stated is None:

@@ -15,7 +15,7 @@ from dashboard.readers.meaning.measured import Measured, measure, outside, toget
 from dashboard.readers.recognition import vocabulary as terms
 from dashboard.readers.recognition.refused import HUNDREDTHS
 from dashboard.readers.recognition.vocabulary import begins, is_called_odds, words_of
-from dashboard.readers.records import SET_NAMES, Array, Options, RawEvent, RawSet, Role
+from dashboard.readers.records import SET_NAMES, Array, RawEvent, RawSet, ReadingOptions, Role
 from dashboard.readers.refusal import Answer, FileError, Question, percent, quoted
 
 RESCALED = 0.05
@@ -78,7 +78,7 @@ class Scale:
     natural: bool = False
 
 
-def _unless_none(options: Options, read: Callable[[Options], Values]) -> Values:
+def _unless_none(options: ReadingOptions, read: Callable[[ReadingOptions], Values]) -> Values:
     """Read values, or refuse them as none that can be read: what is asked about is then needed."""
     if options.values != "none":
         return read(options)
@@ -91,7 +91,7 @@ def _unless_none(options: Options, read: Callable[[Options], Values]) -> Values:
     raise FileError("values", text, wanted.removeprefix(_NEEDS).rstrip("."))
 
 
-def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
+def scale_of(sets: Mapping[Role, RawSet], options: ReadingOptions) -> Scale:
     """Distinguish logits from probabilities and percentages, in all sets together.
 
     Probabilities are within 0 to 1 and sum to 1 in every row, to within 5%; percentages are the
@@ -100,7 +100,7 @@ def scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     return _unless_none(options, lambda known: _scale_of(sets, known))
 
 
-def _scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
+def _scale_of(sets: Mapping[Role, RawSet], options: ReadingOptions) -> Scale:
     apart = {role: measure({role: raw}) for role, raw in sets.items()}
     rows = together([*apart.values()])
     if options.values == "logits":
@@ -110,7 +110,7 @@ def _scale_of(sets: Mapping[Role, RawSet], options: Options) -> Scale:
     return _of_all(rows, options)
 
 
-def _of_all(rows: Measured, options: Options) -> Scale:
+def _of_all(rows: Measured, options: ReadingOptions) -> Scale:
     if rows.one_column:
         return _of_scores(rows, options)
     for divisor in (1.0, 100.0):
@@ -119,7 +119,7 @@ def _of_all(rows: Measured, options: Options) -> Scale:
     return _of_logits(rows, options)
 
 
-def _refuse_unlike(apart: Mapping[Role, Measured], options: Options) -> None:
+def _refuse_unlike(apart: Mapping[Role, Measured], options: ReadingOptions) -> None:
     """Refuse logits in one set and probabilities, or percentages, in the other."""
     kinds: dict[Role, str] = {}
     for role, rows in apart.items():
@@ -174,7 +174,7 @@ def _ask(
 # One column a class -------------------------------------------------------------------------
 
 
-def _of_probabilities(rows: Measured, divisor: float, options: Options) -> Scale:
+def _of_probabilities(rows: Measured, divisor: float, options: ReadingOptions) -> Scale:
     off, top = rows.off(divisor), f"{divisor:.0f}"
     because = f"every row is within 0 to {top} and sums to {top}"
     if off > 1e-9:
@@ -207,7 +207,7 @@ def _moved(rows: Measured, top: float = 1.0) -> Iterator[str]:
         yield f"Values {beyond}, were moved to its ends."
 
 
-def _of_logits(rows: Measured, options: Options) -> Scale:
+def _of_logits(rows: Measured, options: ReadingOptions) -> Scale:
     """Take values that are no probabilities for logits, or ask."""
     bad = rows.where(lambda low, _, s: (low < -ROUNDING) | (np.abs(s - 1) > RESCALED))
     misfit = f"rows sum to {rows.sums[0]:.4g} to {rows.sums[1]:.4g}, unfit {bad}"
@@ -298,7 +298,7 @@ def _twice(rows: Measured) -> Iterator[str]:
 # One score a row ----------------------------------------------------------------------------
 
 
-def _of_scores(rows: Measured, options: Options) -> Scale:
+def _of_scores(rows: Measured, options: ReadingOptions) -> Scale:
     """Read a single column: the probability, or the logit, of class 1."""
     auto, heading = options.values == "auto", _heading(rows)
     signs = any(raw.divided for raw in rows.sets.values())
@@ -315,7 +315,9 @@ def _of_scores(rows: Measured, options: Options) -> Scale:
     return as_percent or _of_log_odds(rows, heading, options)
 
 
-def _of_percent(rows: Measured, heading: str, options: Options, *, stated: bool) -> Scale | None:
+def _of_percent(
+    rows: Measured, heading: str, options: ReadingOptions, *, stated: bool
+) -> Scale | None:
     """Read percentages that the heading or the user names, all or those beyond 0 to 1."""
     auto, n_rows = options.values == "auto", len(rows)
     named = _PERCENT.search(heading) or (_SHARE.search(heading) and _is_share(rows, heading))
@@ -332,7 +334,7 @@ def _of_percent(rows: Measured, heading: str, options: Options, *, stated: bool)
     return Scale("probabilities", text, (repair,), 100.0, doubts=(*_of_one_set(rows),))
 
 
-def _of_log_odds(rows: Measured, heading: str, options: Options) -> Scale:
+def _of_log_odds(rows: Measured, heading: str, options: ReadingOptions) -> Scale:
     """Read logits of one class, ask about what a regression gives, or refuse."""
     auto, called = options.values == "auto", _LOG_ODDS.search(heading)
     text = f"{rows.n_outside:,} of {len(rows):,} scores are outside 0 to 1"
@@ -447,12 +449,12 @@ def _mostly_within(rows: Measured) -> Iterator[str]:
         )
 
 
-def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) -> Floats:
+def top_scores(raw: RawEvent, role: Role, repairs: list[str], options: ReadingOptions) -> Floats:
     """Convert scores of the predicted class to 0 to 1."""
     return _unless_none(options, lambda known: _top_scores(raw, role, repairs, known))
 
 
-def _top_scores(raw: RawEvent, role: Role, repairs: list[str], options: Options) -> Floats:
+def _top_scores(raw: RawEvent, role: Role, repairs: list[str], options: ReadingOptions) -> Floats:
     scores = np.asarray(raw.scores, dtype=np.float64)
     place = f"confidence {SET_NAMES[role]}".strip()
     rows = measure({role: RawSet(scores, None, among=raw.among, first_row=raw.first_row)})

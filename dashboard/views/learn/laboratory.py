@@ -26,7 +26,7 @@ from dashboard.learn.laboratory import (
     redraws_of,
     result_of,
 )
-from dashboard.learn.lesson import Picture
+from dashboard.learn.lesson import LessonPicture
 from dashboard.texts import laboratory as words
 from dashboard.texts import learn
 from dashboard.texts.laboratory import PRESETS as NAMES
@@ -268,7 +268,7 @@ def _show_results(chosen: Chosen) -> None:
     )
 
 
-def _show_picture(picture: Picture, *, clickable: bool = False) -> None:
+def _show_picture(picture: LessonPicture, *, clickable: bool = False) -> None:
     key = f"lab_picture_{picture.name}"
     show_picture(picture, key, partial(_clicked, key) if clickable else None)
 
@@ -303,7 +303,7 @@ def show_study(chosen: Chosen, take: Callable[[str], None], *, whole: bool) -> N
     study = _study(chosen, n_draws, whole=whole)
     if study is not None and len(study.sizes) > 1:
         figure = error_graph(study, words.SHORT_NAMES, words.GRAPH, words.AXIS, style.palette())
-        show_picture(Picture("errors", figure, words.caption(study)), "lab_picture_errors")
+        show_picture(LessonPicture("errors", figure, words.caption(study)), "lab_picture_errors")
         show_table(words.AXIS, words.heads(study), words.rows(study))
         st.markdown(f":small[{words.NOTE}]")
 

@@ -16,8 +16,8 @@ from dashboard.learn.lesson import (
     MOST_DRAWS,
     ChoiceGuess,
     Lesson,
+    LessonPicture,
     NumberGuess,
-    Picture,
     Shown,
     State,
     Steps,
@@ -442,7 +442,7 @@ def _guessed(lesson: Lesson, left: Memory, shown: Shown) -> str:
     )
 
 
-def _show_pictures(lesson: Lesson, pictures: Sequence[Picture]) -> None:
+def _show_pictures(lesson: Lesson, pictures: Sequence[LessonPicture]) -> None:
     columns = st.columns(len(pictures), gap="medium")
     for column, picture in zip(columns, pictures, strict=True):
         with column.container(gap=None):
