@@ -124,7 +124,7 @@ def _outcome(read: Callable[[], Any], refusal: type[Exception]) -> tuple[Json, A
     return _summary(upload), upload
 
 
-class _Captured:
+class _Capture:
     """Wraps the baseline's functions, and keeps what is handed to them."""
 
     def __init__(self, place: Path, readers: Any) -> None:
@@ -192,7 +192,7 @@ def pytest_configure() -> None:
 
     if not Path(readers.__file__).is_relative_to(Path.cwd()):
         raise RuntimeError(readers.__file__)
-    _Captured(Path(os.environ[_PLACE]), readers)
+    _Capture(Path(os.environ[_PLACE]), readers)
 
 
 def pytest_runtest_setup(item: Any) -> None:
@@ -265,7 +265,7 @@ def _present(files: list[tuple[str, bytes, Json]]) -> tuple[Json, Any]:
     """Read a file, or a group, with the present readers."""
     from dashboard.readers import (  # noqa: PLC0415 - not the plugin's
         FileError,
-        Parsed,
+        ParsedFile,
         ReadingOptions,
         parse,
         understand,
@@ -274,7 +274,8 @@ def _present(files: list[tuple[str, bytes, Json]]) -> tuple[Json, Any]:
     def joined() -> Any:
         options = ReadingOptions(**files[0][2])
         held = [
-            Parsed(name, "", parse(name, data, header=options.header)) for name, data, _ in files
+            ParsedFile(name, "", parse(name, data, header=options.header))
+            for name, data, _ in files
         ]
         return understand(held, options)
 

@@ -21,7 +21,7 @@ from calibcore.summary import (
     Summary,
     rows_of_groups,
 )
-from dashboard.readers import Parsed, digest_of
+from dashboard.readers import ParsedFile, digest_of
 from dashboard.readers.records import SUMMARY, FileTable, SliceColumn
 from dashboard.readers.refusal import FileError, visible
 from dashboard.readers.upload import Upload
@@ -122,7 +122,7 @@ def summary_of_table(table: FileTable, name: str) -> AnySummary:
         raise FileError(error.field, error.actual, error.expected) from error
 
 
-def added_up(files: Sequence[Parsed]) -> Upload | None:
+def added_up(files: Sequence[ParsedFile]) -> Upload | None:
     """Return what files hold together that are summaries; None of files of rows.
 
     Raises `FileError` where some are and some are not, or one is damaged.

@@ -62,7 +62,7 @@ SHARES = FieldRule(
 )
 
 
-def check_values(fitted: "Fitted") -> None:
+def check_values(fitted: "FittedCalibrator") -> None:
     """Raise `CalibrationInputError` if a map holds what no fit can leave there.
 
     It names the field that is out of its range, or the map whose arrays do not fit each other.
@@ -116,7 +116,7 @@ def part_of(progress: Progress | None, start: float = 0.0, end: float = 1.0) -> 
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Fitted:
+class FittedCalibrator:
     """A fitted calibrator: a frozen dataclass of numbers, arrays and further fitted maps.
 
     Parameters
@@ -155,7 +155,7 @@ class Fitted:
         return hash(self.to_json())
 
 
-class FittedScoreMap(Fitted, ABC):
+class FittedScoreMap(FittedCalibrator, ABC):
     """A fitted map from the score of one event to its calibrated score."""
 
     HAS_BREAKS: ClassVar[bool] = False
@@ -212,7 +212,7 @@ class FittedGroupMap(FittedScoreMap):
         """
 
 
-class FittedVectorMap(Fitted, ABC):
+class FittedVectorMap(FittedCalibrator, ABC):
     """A fitted map from logits to calibrated class probabilities."""
 
     @abstractmethod
@@ -354,8 +354,8 @@ def weighed_rows(
     return rows[some], truth[some], RowWeights(shares_of(weights.values[some]), "sampling")
 
 
-def from_json(text: str) -> Fitted:
-    """Load a fitted calibrator from what `Fitted.to_json` wrote.
+def from_json(text: str) -> FittedCalibrator:
+    """Load a fitted calibrator from what `FittedCalibrator.to_json` wrote.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ def from_json(text: str) -> Fitted:
 
     Returns
     -------
-    Fitted
+    FittedCalibrator
         A `FittedScoreMap` or a `FittedVectorMap`.
 
     Raises
@@ -383,7 +383,9 @@ def from_json(text: str) -> Fitted:
         ) from error
 
 
-def fitted_kinds(base: type[Fitted] = Fitted) -> dict[str, type[Fitted]]:
+def fitted_kinds(
+    base: type[FittedCalibrator] = FittedCalibrator,
+) -> dict[str, type[FittedCalibrator]]:
     """List every class of fitted maps in this package, by name."""
     kinds = {}
     for kind in base.__subclasses__():
@@ -395,7 +397,7 @@ def fitted_kinds(base: type[Fitted] = Fitted) -> dict[str, type[Fitted]]:
 
 
 def _encode(value: Any) -> Any:
-    if isinstance(value, Fitted):
+    if isinstance(value, FittedCalibrator):
         content = {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
         return {"kind": type(value).__name__, **content}
     if isinstance(value, np.ndarray | np.generic):
@@ -405,7 +407,7 @@ def _encode(value: Any) -> Any:
     return value
 
 
-def _decode(content: Any) -> Fitted:
+def _decode(content: Any) -> FittedCalibrator:
     kinds = fitted_kinds()
     if not isinstance(content, dict) or content.get("kind") not in kinds:
         raise CalibrationInputError("kind", "no known kind of fitted map", ", ".join(kinds))
@@ -455,7 +457,7 @@ def _is_plain(value: Any, hint: Any) -> bool:
     return hint in {str, bool, int} and type(value) is hint
 
 
-def _try_out(fitted: Fitted) -> None:
+def _try_out(fitted: FittedCalibrator) -> None:
     """Raise if a map gives no probabilities, as arrays of unequal lengths."""
     values = [getattr(fitted, f.name) for f in fields(fitted) if f.name != "warnings"]
     if any(isinstance(value, FittedVectorMap) for value in values):

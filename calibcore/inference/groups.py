@@ -154,7 +154,7 @@ _NOTHING = 1e-9
 """Share of a group's variance below which the whole score explains all of it; also of a tie."""
 
 
-class Screened:
+class Screen:
     """Parts of the rows that are tested together: classes, subgroups, groups."""
 
     adjusted: Floats
@@ -169,7 +169,7 @@ class Screened:
 
 
 @result_class
-class GroupGaps(Screened):
+class GroupGaps(Screen):
     """Every group of every grouping: its mean gap, and whether chance or the whole explains it.
 
     Attributes

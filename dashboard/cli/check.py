@@ -20,7 +20,7 @@ from calibcore.inference.draws import tally_of
 from dashboard.cli import check_words as words
 from dashboard.cli.check_files import Subgroups, json_of, junit_of, record_of
 from dashboard.cli.output import Lines, write_file
-from dashboard.cli.pairing import Batch, Matched, match
+from dashboard.cli.pairing import Batch, PairedRows, match
 from dashboard.cli.summaries import heading
 from dashboard.cli.terminal import OWN_OPTIONS, options_of
 from dashboard.compute.files import row_numbers
@@ -124,7 +124,7 @@ def _compared(
         rows = words.SUMMARY
     if isinstance(rows, Batch):
         pairs = match(rows, new)
-        if isinstance(pairs, Matched):
+        if isinstance(pairs, PairedRows):
             return compare_pairs(pairs.reference, pairs.new, size=size, rule=rule), words.paired(
                 pairs
             )

@@ -153,7 +153,7 @@ def _files_of(path: Path) -> list[Path]:
     return [path]
 
 
-class Written(click.Path):
+class OutputPath(click.Path):
     """A file that a command writes, of one of some kinds; every other path is one that it reads."""
 
     def __init__(self, *endings: str) -> None:
@@ -171,15 +171,15 @@ def check_outputs(command: click.Context) -> None:
     of_files = [one for one in command.command.params if isinstance(one.type, click.Path)]
     named = [
         (option, path)
-        for option in sorted(of_files, key=lambda one: isinstance(one.type, Written))
+        for option in sorted(of_files, key=lambda one: isinstance(one.type, OutputPath))
         for path in _paths(command.params[option.name or ""])
     ]
     for (_, other), (option, out) in combinations(named, 2):
-        if isinstance(option.type, Written) and are_one_file(out, other):
+        if isinstance(option.type, OutputPath) and are_one_file(out, other):
             text = f"{out}, the same file as {other}"
             raise CalibrationInputError(option.name or "", text, "another file")
     for option, out in named:
-        if not isinstance(option.type, Written) or is_stream(out):
+        if not isinstance(option.type, OutputPath) or is_stream(out):
             continue
         if out.suffix.lower() not in option.type.endings:
             wanted = f"a name ending in {', '.join(option.type.endings)}"

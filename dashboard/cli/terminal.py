@@ -28,7 +28,7 @@ from dashboard.headless import event_of, is_rank, read_paths, scene_of
 from dashboard.readers import Upload
 from dashboard.readers.records import ReadingOptions
 from dashboard.readers.refusal import Answer, Question
-from dashboard.report import ReportRequest, Typed, html_of, json_of, report_of
+from dashboard.report import ReportDetails, ReportRequest, html_of, json_of, report_of
 from dashboard.scene import Scene
 from dashboard.settings import NO_METHOD
 from dashboard.summary_file import are_summaries
@@ -146,7 +146,7 @@ def _check_report(given: Mapping[str, Any]) -> None:
 
 
 def _write_report(scene: Scene, given: Mapping[str, Any], tell: Progress) -> None:
-    typed = Typed(**{name: given[name] for name in ("title", "purpose", "model", "author")})
+    typed = ReportDetails(**{name: given[name] for name in ("title", "purpose", "model", "author")})
     costs: tuple[float, float] | None = given["costs"]
     cutoff = cutoff_of_costs(*costs) if costs else given["cutoff"]
     report = report_of(scene, ReportRequest(typed, Choices(cutoff, costs)), tell)

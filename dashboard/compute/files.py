@@ -15,7 +15,7 @@ from calibcore.validation import Labels
 from dashboard.compute.cache import key_of, once
 from dashboard.compute.periods import split_by_date
 from dashboard.logs import LOG
-from dashboard.readers import FileError, Parsed, ReadingOptions, Upload, parse, understand
+from dashboard.readers import FileError, ParsedFile, ReadingOptions, Upload, parse, understand
 from dashboard.readers.formats import FORMATS, ending_of
 from dashboard.readers.records import DEFAULTS, Array, Arrays, Body, Column, RawEvent, RawSet, Role
 from dashboard.readers.refusal import PassingError, Question, visible
@@ -74,7 +74,7 @@ def read_files(sources: Sequence[SourceFile], options: ReadingOptions = DEFAULTS
     """
 
     def make() -> Upload:
-        files = [Parsed(one.name, one.digest, _content(one, options)) for one in sources]
+        files = [ParsedFile(one.name, one.digest, _content(one, options)) for one in sources]
         return added_up(files) or split_by_date(understand(files, options))
 
     key = tuple((source.name, source.digest) for source in sources), options

@@ -179,7 +179,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Typed:
+class ReportDetails:
     """What the user types into a report; all may be empty."""
 
     title: str = ""
@@ -195,7 +195,7 @@ class Report:
 
     title: str
     """Its heading."""
-    typed: Typed
+    typed: ReportDetails
     """By the user."""
     subject: str
     """Data, event, calibrator and set."""

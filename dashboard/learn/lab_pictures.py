@@ -12,7 +12,7 @@ from dashboard.figures import Palette
 from dashboard.figures.layout import middles, parted
 from dashboard.figures.thinning import thin
 from dashboard.learn import pictures
-from dashboard.learn.laboratory import N_BINS, N_HANDLES, Chosen, Result
+from dashboard.learn.laboratory import N_BINS, N_HANDLES, LaboratoryModel, Result
 from dashboard.learn.lesson import LessonPicture
 from dashboard.texts.laboratory import calibrator_name
 from dashboard.texts.numbers import percent, pp
@@ -23,7 +23,7 @@ CLICK_STEPS = 21
 _DASHES = ("solid", "dash", "longdash", "dashdot")
 
 
-def diagram(result: Result, chosen: Chosen, palette: Palette) -> LessonPicture:
+def diagram(result: Result, chosen: LaboratoryModel, palette: Palette) -> LessonPicture:
     """Draw the reliability diagram of the test rows, with the true curve."""
     event = result.test.event
     table = bin_scores(event.scores, event.hits, n_bins=N_BINS)
@@ -64,7 +64,7 @@ def _names_of_lines(palette: Palette) -> list[pictures.Trace]:
     ]
 
 
-def _handles(chosen: Chosen, palette: Palette) -> list[pictures.Trace]:
+def _handles(chosen: LaboratoryModel, palette: Palette) -> list[pictures.Trace]:
     """Return the handles, and the places that can be clicked."""
     scores = np.linspace(0, 1, N_HANDLES)
     heights = np.array(chosen.handles) / 100

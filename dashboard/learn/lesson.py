@@ -122,7 +122,7 @@ class LessonPicture:
 
 
 @dataclass(frozen=True)
-class Shown:
+class LessonView:
     """What a state of a lesson shows; all of it computed."""
 
     pictures: tuple[LessonPicture, ...]
@@ -170,7 +170,7 @@ class Lesson:
     """How it is guessed."""
     controls: tuple[Steps, ...]
     """The interaction; two at most."""
-    show: Callable[[State], Shown]
+    show: Callable[[State], LessonView]
     """Computes what a state shows. Before the answer is revealed, none of it may be in any picture,
     text or table.
     """

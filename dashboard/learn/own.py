@@ -173,7 +173,7 @@ def _code_in(line: str) -> str:
 
 
 @dataclass(frozen=True)
-class Collected:
+class PastedCodes:
     """Codes that were pasted, one a line."""
 
     people: tuple[tuple[OwnAnswer, ...], ...]
@@ -200,7 +200,7 @@ def _questions_in(line: str) -> tuple[str, str] | None:
     return (which, seed[:9]) if which in SETS and seed.isdigit() else None
 
 
-def collect(text: str) -> Collected:
+def collect(text: str) -> PastedCodes:
     """Read codes, one a line; empty lines are passed over, and so is a name before a code."""
     people: dict[tuple[OwnAnswer, ...], None] = {}
     refused: list[int] = []
@@ -221,6 +221,6 @@ def collect(text: str) -> Collected:
             people[answers] = None
     every = tuple(people)
     left_out = max(len(every) - MOST_CODES, 0)
-    return Collected(
+    return PastedCodes(
         every[:MOST_CODES], tuple(refused), tuple(repeated), left_out, tuple(questions)
     )

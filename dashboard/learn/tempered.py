@@ -30,7 +30,7 @@ NO_GAP = "No clear gap"
 
 
 @result_class
-class Tempered:
+class TemperedPrediction:
     """The top prediction on the test set, all logits divided by one number."""
 
     temperature: float
@@ -79,14 +79,14 @@ def fitted_temperature(name: str = data.NETWORK) -> float:
 
 
 @cache
-def at_temperature(temperature: float, name: str = data.NETWORK) -> Tempered:
+def at_temperature(temperature: float, name: str = data.NETWORK) -> TemperedPrediction:
     """Evaluate the top prediction of a sample's test set at a temperature."""
     rows = data.sample(name).test
     probabilities = FittedTemperature(temperature).predict_proba(rows.logits)
     event = TopR(1).outcomes(probabilities, rows.labels)
     counted = tally(event.scores, event.hits)
     curves = curves_of(counted)
-    return Tempered(
+    return TemperedPrediction(
         temperature=temperature,
         n_rows=rows.n_samples,
         mean_score=float(curves.cum_score[-1]),
@@ -99,7 +99,7 @@ def at_temperature(temperature: float, name: str = data.NETWORK) -> Tempered:
     )
 
 
-def verdict(network: Tempered) -> str:
+def verdict(network: TemperedPrediction) -> str:
     """Return whether scores are above or below the accuracy, and by how much, for Markdown.
 
     >>> verdict(at_temperature(1.0)), verdict(at_temperature(2.0))
@@ -112,12 +112,12 @@ def verdict(network: Tempered) -> str:
     return f"**{word.lower()} by {detected_points(abs(gap), network.n_rows)}**"
 
 
-def _word(network: Tempered) -> str:
+def _word(network: TemperedPrediction) -> str:
     """Return a finding in few words; other tests than that of the KS error may still find some."""
     return NO_GAP if network.finding is NOT_DETECTED else network.finding.word
 
 
-def sentence(network: Tempered) -> str:
+def sentence(network: TemperedPrediction) -> str:
     """Return mean score, accuracy and verdict, for Markdown.
 
     >>> sentence(at_temperature(2.0))
@@ -127,7 +127,7 @@ def sentence(network: Tempered) -> str:
     return f"mean score {score}, accuracy {correct}: {verdict(network)}."
 
 
-def row(network: Tempered, *first: str) -> tuple[str, ...]:
+def row(network: TemperedPrediction, *first: str) -> tuple[str, ...]:
     """Return a row of a table, under `HEAD`."""
     shares = (network.mean_score, network.accuracy, network.ks_error, network.ece)
     written = (percent(share, network.n_rows) for share in shares)
@@ -137,7 +137,7 @@ def row(network: Tempered, *first: str) -> tuple[str, ...]:
 HEAD = ("T", "Mean score", "Accuracy", "KS error", f"ECE ({N_BINS} bins)", "NLL", "Entropy")
 
 
-def diagram(network: Tempered, palette: Palette, title: str) -> LessonPicture:
+def diagram(network: TemperedPrediction, palette: Palette, title: str) -> LessonPicture:
     """Draw the reliability diagram, and above it mean score and accuracy on one axis."""
     score, correct = (percent(v, network.n_rows) for v in (network.mean_score, network.accuracy))
     ends = [network.mean_score, network.accuracy]

@@ -22,7 +22,7 @@ from dashboard.readers.upload import Upload
 __all__ = [
     "FORMATS",
     "FileError",
-    "Parsed",
+    "ParsedFile",
     "Question",
     "ReadingOptions",
     "SliceColumn",
@@ -35,7 +35,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class Parsed:
+class ParsedFile:
     """A file as its format handed it over, with the SHA-256 of its bytes."""
 
     name: str
@@ -52,11 +52,11 @@ def read(name: str, data: bytes, **choices: Any) -> Upload:
     """
     options = ReadingOptions(**choices)
     body = parse(name, data, header=options.header)
-    return understand([Parsed(name, hashlib.sha256(data).hexdigest(), body)], options)
+    return understand([ParsedFile(name, hashlib.sha256(data).hexdigest(), body)], options)
 
 
 @only_refusals()
-def understand(files: Sequence[Parsed], options: ReadingOptions) -> Upload:
+def understand(files: Sequence[ParsedFile], options: ReadingOptions) -> Upload:
     """Take what files hold for logits, probabilities or labels, several files together."""
     endings = [ending_of(file.name) for file in files]
     bodies = [(file.name, blank_as_other(file.body, options)) for file in files]

@@ -198,7 +198,7 @@ BY_GROUP = "by_group"
 
 
 @dataclass(frozen=True)
-class Corrected:
+class GroupCorrection:
     """What calibration by a column comes to in the worst subgroup."""
 
     by: str
@@ -211,7 +211,7 @@ class Corrected:
     """Its mean gap without and with it: mean score minus observed frequency."""
 
 
-def with_correction(steps: Sequence[Step], correction: Corrected | None) -> list[Step]:
+def with_correction(steps: Sequence[Step], correction: GroupCorrection | None) -> list[Step]:
     """Put the advice to calibrate by group behind that to look at subgroups.
 
     Where the comparison advises it already, only what it does to the worst subgroup is added.

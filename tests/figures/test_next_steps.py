@@ -33,8 +33,8 @@ from dashboard.settings import NO_METHOD
 from dashboard.texts.advice import (
     MOST_STEPS,
     TOP,
-    Corrected,
     Evidence,
+    GroupCorrection,
     Step,
     next_steps,
     with_correction,
@@ -180,7 +180,7 @@ def with_test(result: AuditResult, **changed: int) -> AuditResult:
 def corrected(column: str) -> list[Step]:
     known: dict[str, Any] = {"advised": "by_group", "advice": "NLL 0.4.", "advised_group": "a_b"}
     given = steps(made(OVER, OVER), NO_METHOD, **known)
-    return with_correction(given, Corrected(column, "C", 400, -0.1, 0.002))
+    return with_correction(given, GroupCorrection(column, "C", 400, -0.1, 0.002))
 
 
 def fitted_on() -> list[Step]:

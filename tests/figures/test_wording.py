@@ -33,7 +33,7 @@ from dashboard.texts.badges import evidence, finding_of, opposite_range
 from dashboard.texts.events import event_words
 from dashboard.texts.glossary import GLOSSARY, HOW_TO_READ, OPTIONS
 from dashboard.texts.listed import decided_note
-from dashboard.texts.measures import GROUPS, Shown, finding_for, listed, measure_rows
+from dashboard.texts.measures import GROUPS, NumberText, finding_for, listed, measure_rows
 from dashboard.texts.numbers import (
     MINUS,
     amount,
@@ -412,10 +412,10 @@ def test_the_table_has_one_row_a_measure() -> None:
     assert [row.name for row in rows] == [measure.name for measure in METRICS]
     for row, shown in zip(evaluated.comparisons, rows, strict=True):
         n_samples = evaluated.n_samples
-        assert shown.before == Shown(measured(row, row.before, n_samples))
-        assert shown.after == Shown(measured(row, row.after, n_samples))
+        assert shown.before == NumberText(measured(row, row.before, n_samples))
+        assert shown.after == NumberText(measured(row, row.after, n_samples))
         tested = row.measure.is_tested_only
-        assert shown.change == Shown("\u2013" if tested else measured_change(row, n_samples))
+        assert shown.change == NumberText("\u2013" if tested else measured_change(row, n_samples))
         assert shown.mark is None
     assert [row.name for row in measure_rows(evaluated, None, listed(full=False))] == [
         measure.name for measure in METRICS if measure.short
@@ -456,7 +456,7 @@ def test_the_table_shows_what_is_known_of_the_uncertainty() -> None:
     assert shown.change.note == f"{MINUS}1.0 to +2.0"
     # The limit of its own test, as everywhere; never the mean of what was drawn.
     limit = result.test.after.curves.ks_null_95
-    assert shown.perfect == Shown(f"< {percent(limit, result.test.n_samples)}")
+    assert shown.perfect == NumberText(f"< {percent(limit, result.test.n_samples)}")
     assert shown.mark == "no evidence"
     note = uncertainty_note(inference)
     assert "95% CI (200 resamples" in note

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dashboard.learn import data
-from dashboard.learn.lesson import Shown, start_of
+from dashboard.learn.lesson import LessonView, start_of
 from dashboard.learn.lessons.training import LESSON, LOSSES, N_CLASSES, NEAR
 from dashboard.learn.tempered import Loss
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 ENTROPY, SMOOTHED, FOCAL = (LOSSES[key] for key in ("entropy", "smoothing", "focal"))
 
 
-def shown(loss: str, stage: str, **more: object) -> Shown:
+def shown(loss: str, stage: str, **more: object) -> LessonView:
     return LESSON.show(start_of(LESSON, chosen={"loss": loss, "stage": stage}, **more))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.readers import Parsed, ReadingOptions, Upload, parse, understand
+from dashboard.readers import ParsedFile, ReadingOptions, Upload, parse, understand
 
 _RNG = np.random.default_rng(7)
 N, K = 40, 4
@@ -183,7 +183,7 @@ def combined(files: Sequence[tuple[str, bytes]], **choices: Any) -> Upload:
     """Read several files, each a name and its bytes, together."""
     options = ReadingOptions(**choices)
     parsed = [
-        Parsed(name, hashlib.sha256(data).hexdigest(), parse(name, data, header=options.header))
+        ParsedFile(name, hashlib.sha256(data).hexdigest(), parse(name, data, header=options.header))
         for name, data in files
     ]
     return understand(parsed, options)

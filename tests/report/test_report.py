@@ -19,7 +19,15 @@ from calibcore.splits import Split
 from dashboard.compute.split import split_of
 from dashboard.headless import read_paths, scene_of
 from dashboard.readers.records import ReadingOptions
-from dashboard.report import Report, ReportRequest, Typed, contents, html_of, json_of, report_of
+from dashboard.report import (
+    Report,
+    ReportDetails,
+    ReportRequest,
+    contents,
+    html_of,
+    json_of,
+    report_of,
+)
 from dashboard.samples import samples
 from dashboard.scene import Scene
 from dashboard.settings import ChosenEvent
@@ -47,7 +55,7 @@ def scene(name: str) -> Scene:
 
 @cache
 def report(name: str) -> Report:
-    typed = Typed(purpose=HOSTILE, author="A & B")
+    typed = ReportDetails(purpose=HOSTILE, author="A & B")
     return report_of(scene(name), ReportRequest(typed, Choices(0.3), n_tried=4), lambda _: None)
 
 
@@ -55,7 +63,7 @@ def document_of(made: Report) -> dict[str, Any]:
     return dict(json.loads(json_of(made)))
 
 
-class Named(HTMLParser):
+class PlaceReader(HTMLParser):
     """Collects the text of every element that names its place in the JSON."""
 
     def __init__(self) -> None:
@@ -82,8 +90,8 @@ class Named(HTMLParser):
             self.texts[self.open[-1]] += data
 
 
-def parsed(html: str) -> Named:
-    found = Named()
+def parsed(html: str) -> PlaceReader:
+    found = PlaceReader()
     found.feed(html)
     found.close()
     assert not found.open

@@ -18,7 +18,13 @@ from calibcore.calibrators.base import (
     Progress,
     Rules,
 )
-from calibcore.calibrators.descriptions import SOFTMAX, Description, Listed, Recipe, rounded
+from calibcore.calibrators.descriptions import (
+    SOFTMAX,
+    Description,
+    DescriptionTable,
+    Recipe,
+    rounded,
+)
 from calibcore.calibrators.linear import odir
 from calibcore.calibrators.linear.model import (
     CACHE_CELLS,
@@ -30,7 +36,7 @@ from calibcore.calibrators.linear.model import (
     turn_to_probabilities,
 )
 from calibcore.calibrators.linear.newton import CONVERGED, GOAL, SURE, Optimum, minimise
-from calibcore.calibrators.linear.odir import Chosen, strengths_tried
+from calibcore.calibrators.linear.odir import PenaltyChoice, strengths_tried
 from calibcore.calibrators.linear.weighted import minimise_weighted
 from calibcore.calibrators.temperature import LogitRows, fit_temperature
 from calibcore.data import LogitSet
@@ -116,7 +122,7 @@ def warnings_of(
     return warnings + _warnings_of_end(optimum, left, apart, doubt, unpenalised=unpenalised)
 
 
-def warnings_of_choice(chosen: Chosen, n_classes: int) -> tuple[str, ...]:
+def warnings_of_choice(chosen: PenaltyChoice, n_classes: int) -> tuple[str, ...]:
     """Return warnings of cross-validated strengths that do badly or end their grid.
 
     ``chosen``: what was chosen, and what it did on the rows held out. ``n_classes``: says which
@@ -420,7 +426,9 @@ class FittedLinear(FittedVectorMap):
                 "w multiplies the input of a class: below 1, its logits count less. b is added:"
                 " above 0, the class becomes more probable."
             )
-            return Description(f"{text}{meaning}", Listed(("Class", "w", "b"), rows), by_class=True)
+            return Description(
+                f"{text}{meaning}", DescriptionTable(("Class", "w", "b"), rows), by_class=True
+            )
         own = np.diagonal(self.weights)
         others = self.weights[~np.eye(len(own), dtype=np.bool_)]
         return Description(

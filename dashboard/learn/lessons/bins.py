@@ -17,9 +17,9 @@ from dashboard.learn.lesson import (
     Check,
     Lesson,
     LessonPicture,
+    LessonView,
     Link,
     NumberGuess,
-    Shown,
     State,
     Steps,
 )
@@ -69,7 +69,7 @@ def find(state: State, n_bins: int) -> Result:
     )
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the diagram, and the ECE by number of bins."""
     chosen = state.chosen["bins"] if state.revealed else "5"
     result = find(state, int(chosen))
@@ -77,7 +77,7 @@ def show(state: State) -> Shown:
     first, last = (percent(result.ece[k], N_ROWS) for k in (COUNTS.index(5), -1))
     if not state.revealed:
         first_only = f"With 5 bins, the ECE of these {N_ROWS} rows is {first}."
-        return Shown((diagram,), first_only)
+        return LessonView((diagram,), first_only)
     place = COUNTS.index(int(chosen))
     here = "" if chosen in {"5", "100"} else f", {percent(result.ece[place], N_ROWS)} with {chosen}"
     rows = [("Bins", "ECE", "If perfectly calibrated", "KS error")]
@@ -86,7 +86,7 @@ def show(state: State) -> Shown:
         for ks in [percent(result.ks, N_ROWS)]
         for k, n in enumerate(COUNTS)
     ]
-    return Shown(
+    return LessonView(
         (diagram, _sweep(result, place, state.palette)),
         f"The same {N_ROWS} rows: ECE **{first}** with 5 bins, **{last}** with 100{here}. The KS"
         f" error is {percent(result.ks, N_ROWS)}, whatever the number of bins. If the scores were"

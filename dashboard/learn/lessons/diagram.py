@@ -16,9 +16,9 @@ from dashboard.learn.lesson import (
     Check,
     Lesson,
     LessonPicture,
+    LessonView,
     Link,
     NumberGuess,
-    Shown,
     State,
     Steps,
 )
@@ -78,14 +78,14 @@ def rows_until(n: int) -> int:
     return next(k for k in range(1, N_ROWS + 1) if find(k).counted(QUESTION_BIN)[1] == n)
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the rows in their bins, and the bars that come of them."""
     if not state.revealed:
-        return Shown((_hidden_rows(state.palette), _empty_diagram(state.palette)), "")
+        return LessonView((_hidden_rows(state.palette), _empty_diagram(state.palette)), "")
     n_rows, k = int(state.chosen["rows"]), int(state.chosen["bin"])
     result, (correct, n) = find(n_rows), find(N_ROWS).counted(QUESTION_BIN)
     note = f"Move the slider to 1, then to the right: watch the bars rise and fall. {_of_all()}"
-    return Shown(
+    return LessonView(
         (_piles(result, k, state.palette), _diagram(result, k, state)),
         _sentence(result, k),
         answer=f"{100 * correct / n:.0f}%: {correct} of {n} rows",

@@ -14,9 +14,9 @@ from dashboard.learn.lesson import (
     Check,
     Lesson,
     LessonPicture,
+    LessonView,
     Link,
     NumberGuess,
-    Shown,
     State,
     Steps,
 )
@@ -65,10 +65,10 @@ def draw(state: State) -> GroupDraws:
     return GroupDraws(groups[-1], counts, chances_of(probability, PEOPLE))
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the last group, and the counts of all groups so far."""
     if not state.revealed:
-        return Shown((_people(None, state.palette),), "")
+        return LessonView((_people(None, state.palette),), "")
     draws, chosen = draw(state), state.chosen["probability"]
     last, (low, high) = int(draws.counts[-1]), draws.usual
     outside = int(np.count_nonzero((draws.counts < low) | (draws.counts > high)))
@@ -78,7 +78,7 @@ def show(state: State) -> Shown:
     last_ones = f" (the last {LISTED} groups)" if first else ""
     rows = [("Group", f"Of 100 people, had the event{last_ones}")]
     rows += [(str(first + k + 1), str(n)) for k, n in enumerate(draws.counts[first:].tolist())]
-    return Shown(
+    return LessonView(
         (_people(draws.happened, state.palette), _histogram(draws, chosen, state.palette)),
         f"**{last} of 100** had the event, at a score of {chosen}% for each. Luck alone gives"
         f" {low} to {high} in **{share_within(draws.chances)}** of such groups."
@@ -147,10 +147,10 @@ def _histogram(draws: GroupDraws, chosen: str, palette: Palette) -> LessonPictur
     )
 
 
-Drawn = tuple[list[pictures.Trace], dict[str, object], float]
+GroupTraces = tuple[list[pictures.Trace], dict[str, object], float]
 
 
-def _each_group(draws: GroupDraws, palette: Palette) -> Drawn:
+def _each_group(draws: GroupDraws, palette: Palette) -> GroupTraces:
     """Pile up the groups as dots, in the order in which they were drawn."""
     heights = [int((draws.counts[: k + 1] == n).sum()) for k, n in enumerate(draws.counts.tolist())]
     top = max(6.0, max(heights) + 2.0)
@@ -162,7 +162,7 @@ def _each_group(draws: GroupDraws, palette: Palette) -> Drawn:
     return traces, {**axis, "tickformat": "d", "rangemode": "nonnegative"}, top
 
 
-def _shares(draws: GroupDraws, palette: Palette) -> Drawn:
+def _shares(draws: GroupDraws, palette: Palette) -> GroupTraces:
     counts = np.arange(PEOPLE + 1)
     drawn = np.bincount(draws.counts, minlength=PEOPLE + 1) / draws.counts.size
     top = 1.3 * max(float(drawn.max()), float(draws.chances.max()))

@@ -9,19 +9,19 @@ from calibcore.binning import BinTable, bin_scores
 from calibcore.calibrators import ByGroup, PlattScaling
 from calibcore.results import result_class
 from calibcore.subgroups import screen_slices
-from calibcore.synthetic import Drawn
+from calibcore.synthetic import WorldSample
 from calibcore.validation import Floats, Labels
 from calibcore.verdict import DETECTION_LEVEL
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.laboratory import Chosen, drawn_of
+from dashboard.learn.laboratory import LaboratoryModel, drawn_of
 from dashboard.learn.lesson import (
     Check,
     Lesson,
     LessonPicture,
+    LessonView,
     Link,
     NumberGuess,
-    Shown,
     State,
     Steps,
 )
@@ -33,8 +33,8 @@ KEY = "groups"
 N_ROWS, N_BINS, LEAST = 5_000, 10, 50
 """Rows, bins, and rows from which on a bin is drawn."""
 
-MODELS: Mapping[str, Chosen] = {
-    gap: Chosen(rows=N_ROWS, sharpness=34, slope=slope, groups=shift)
+MODELS: Mapping[str, LaboratoryModel] = {
+    gap: LaboratoryModel(rows=N_ROWS, sharpness=34, slope=slope, groups=shift)
     for gap, slope, shift in (
         ("2", 100, 1), ("4", 101, 2), ("6", 102, 3), ("10", 106, 5), ("15", 115, 8), ("20", 128, 11)
     )
@@ -158,7 +158,7 @@ def find(state: State) -> tuple[Parts, Parts]:
     return before, _parts(word, test, one if view == "one" else fitted.predict)
 
 
-def _parts(word: str, test: Drawn, mapped: Map) -> Parts:
+def _parts(word: str, test: WorldSample, mapped: Map) -> Parts:
     """Screen all rows together, and the two groups."""
     hits, groups = test.event.hits, np.asarray(test.groups)
     scores, together = mapped(test.event.scores, groups), np.zeros_like(groups)
@@ -189,12 +189,12 @@ def _parts(word: str, test: Drawn, mapped: Map) -> Parts:
 # What is said -------------------------------------------------------------------------------
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the diagram of all rows or of each group, and the mean gaps."""
     before, parts = find(state)
     together = before[0]
     if not state.revealed:
-        return Shown((_pooled(together, state.palette),), _of_all(together))
+        return LessonView((_pooled(together, state.palette),), _of_all(together))
     word, view = state.chosen["gap"], state.chosen["view"]
     diagram = (
         _pooled(together, state.palette)
@@ -202,7 +202,7 @@ def show(state: State) -> Shown:
         else _by_group(parts[1:], TITLES[view], state.palette)
     )
     most = f"{100 * most_possible(word):.0f}"
-    return Shown(
+    return LessonView(
         (diagram, _gaps(before, parts, view, state.palette)),
         _sentence(before, parts, view),
         answer=f"{100 * most_at(EXAMPLE):.0f} percentage points: never in one group, in the other"

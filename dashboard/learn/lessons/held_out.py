@@ -22,8 +22,8 @@ from dashboard.learn.lesson import (
     ChoiceGuess,
     Lesson,
     LessonPicture,
+    LessonView,
     Link,
-    Shown,
     State,
     Steps,
 )
@@ -112,11 +112,11 @@ def spread(size: int) -> Floats:
     return briers
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the steps of isotonic regression, and the Brier scores, on the chosen rows."""
     few = find(state, FEW)
     if not state.revealed:
-        return Shown(_both(few, "fit", state.palette), _sentence(few, "fit", before=True))
+        return LessonView(_both(few, "fit", state.palette), _sentence(few, "fit", before=True))
     size, which = int(state.chosen["rows"]), state.chosen["evaluate"]
     result = few if size == FEW else find(state, size)
     rows: list[tuple[str, ...]] = [
@@ -130,7 +130,7 @@ def show(state: State) -> Shown:
         )
         for k, name in enumerate(CALIBRATORS)
     ]
-    return Shown(
+    return LessonView(
         _both(result, which, state.palette, size if which == "other" else None),
         _sentence(result, which),
         answer=f"{CALIBRATORS[few.best('other')]}, with {FEW} rows",

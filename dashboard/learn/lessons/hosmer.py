@@ -11,14 +11,14 @@ from calibcore.synthetic.world import at_other_odds, middles
 from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
-from dashboard.learn.laboratory import Chosen
+from dashboard.learn.laboratory import LaboratoryModel
 from dashboard.learn.lesson import (
     Check,
     Lesson,
     LessonPicture,
+    LessonView,
     Link,
     NumberGuess,
-    Shown,
     State,
     Steps,
 )
@@ -51,7 +51,7 @@ MODELS = {
     "clustered": "Calibrated, hospitals differ",
 }
 
-LIKE = Chosen(rows=int(QUESTION_ROWS), sharpness=33, rate=23, slope=100)
+LIKE = LaboratoryModel(rows=int(QUESTION_ROWS), sharpness=33, rate=23, slope=100)
 """A calibrated model of the laboratory whose risks are about as high and as spread."""
 
 NODES = 31
@@ -140,18 +140,18 @@ def find(model: str, n_rows: int, seed: int = 0) -> Result:
     return Result(p_values, ratios, float(np.abs(scores - true).mean()))
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the p-values of many samples, and the share that is rejected by their size."""
     if not state.revealed:
         result = find("off", int(FIRST), state.seed)
-        return Shown(
+        return LessonView(
             (_p_values(result, int(FIRST), state.palette),),
             f"With {int(FIRST):,} patients, the test rejects it in {of_100(result.rejected)} of"
             " samples.",
         )
     model, n_rows = state.chosen["model"], int(state.chosen["rows"])
     result, question = find(model, n_rows, state.seed), find("off", int(QUESTION_ROWS), state.seed)
-    return Shown(
+    return LessonView(
         (
             _p_values(result, n_rows, state.palette),
             _by_size(model, n_rows, state.palette, state.seed),

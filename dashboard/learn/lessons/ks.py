@@ -19,8 +19,8 @@ from dashboard.learn.lesson import (
     ChoiceGuess,
     Lesson,
     LessonPicture,
+    LessonView,
     Link,
-    Shown,
     State,
     Steps,
 )
@@ -125,16 +125,16 @@ def usual_ks() -> float:
     return float(np.median([ks_error(rows.scores, rows.hits) for rows in draws]))
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the two totals with their gap, and the reliability diagram."""
     if not state.revealed:
-        return Shown((_rows_picture(state.palette),), "")
+        return LessonView((_rows_picture(state.palette),), "")
     walk = find(state.chosen["rows"], state.number("added") / 100)
     curves, n_rows = walk.curves, walk.curves.n_samples
     scores, correct = (n_rows * float(t[walk.here]) for t in (curves.cum_score, curves.cum_hits))
     n_widest = round(curves.ks_fractile * n_rows)
     digits = 2 if n_rows == FEW else 1  # so that the gap can be worked out from them
-    return Shown(
+    return LessonView(
         (_totals(walk, state.palette), _diagram(walk, state.palette)),
         f"The first {walk.n_added:,} scores add up to **{scores:,.{digits}f}**;"
         f" **{correct:,.0f}** of"

@@ -19,8 +19,8 @@ from dashboard.learn.lesson import (
     ChoiceGuess,
     Lesson,
     LessonPicture,
+    LessonView,
     Link,
-    Shown,
     State,
     Steps,
 )
@@ -108,11 +108,11 @@ def splines(state: State, size: int, wanted: set[int]) -> dict[int, Result]:
     return {n_knots: find(rows, n_knots) for n_knots in sorted(wanted)}
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the spline and its slope."""
     if not state.revealed:
         first = splines(state, FEWEST, {FEW})[FEW]
-        return Shown(
+        return LessonView(
             _both(first, FEW, state.palette),
             f"With {FEW} knots, the NLL (lower is better) is {_nll(first.fit_nll)} on these"
             f" {FEWEST} rows and {_nll(first.other_nll)} on {_other()} other rows.",
@@ -124,7 +124,7 @@ def show(state: State) -> Shown:
     rows = [("Knots", f"NLL, {size:,} rows of the fit", f"NLL, {_other()} other rows")]
     rows += [(str(knots), _nll(one.fit_nll), _nll(one.other_nll)) for knots, one in fits.items()]
     rows.append(("Uncalibrated", "", _nll(uncalibrated_nll())))
-    return Shown(
+    return LessonView(
         _both(fits[n_knots], n_knots, state.palette),
         _sentence(fits, size, n_knots),
         answer=f"it {right}, {change}, with {FEWEST} rows",

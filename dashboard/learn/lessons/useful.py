@@ -18,8 +18,8 @@ from dashboard.learn.lesson import (
     ChoiceGuess,
     Lesson,
     LessonPicture,
+    LessonView,
     Link,
-    Shown,
     State,
     Steps,
 )
@@ -98,10 +98,10 @@ def forecaster(factor: str) -> Forecaster:
     )
 
 
-def show(state: State) -> Shown:
+def show(state: State) -> LessonView:
     """Show the reliability diagrams, and after a click their plane."""
     if not state.revealed:
-        return Shown((_spread(state.palette),), "")
+        return LessonView((_spread(state.palette),), "")
     factor = state.chosen["factor"]
     base, network, scores = (forecaster(one) for one in (BASE, NETWORK, factor))
     n_rows = base.rows.n_samples
@@ -111,7 +111,7 @@ def show(state: State) -> Shown:
         f" **{FACTORS[factor]}**: ECE {percent(scores.ece, n_rows)}, Brier score"
         f" {scores.brier:.3f}, NLL {scores.nll:.3f}."
     )
-    return Shown(
+    return LessonView(
         (_diagrams(factor, state.palette),),
         f"**{FACTORS[lowest]}** has the lowest ECE, {lowest_ece}, but gives a shirt and any other"
         f" picture the same score. **The network** has an ECE of {percent(network.ece, n_rows)},"

@@ -129,7 +129,7 @@ def _n(labels: Mapping[Role, Array]) -> str:
 
 
 @dataclass(frozen=True)
-class _Spelled:
+class _TextLabels:
     """Labels that are texts, as places among the classes."""
 
     places: Array
@@ -164,7 +164,7 @@ def _as_numbers(sets: Mapping[Role, RawSet], repairs: list[str]) -> Mapping[Role
     return as_numbers
 
 
-def _matched(raw: RawSet, role: Role, options: ReadingOptions) -> _Spelled:
+def _matched(raw: RawSet, role: Role, options: ReadingOptions) -> _TextLabels:
     """Find the class that each text names: the user's names first, then those of the file."""
     texts, codes = raw.label_texts or (), np.asarray(raw.labels)
     where = of_set(role)
@@ -174,20 +174,20 @@ def _matched(raw: RawSet, role: Role, options: ReadingOptions) -> _Spelled:
     for names in known:
         places = {name: k for k, name in enumerate(names)}
         if all(text in places for text in texts):
-            return _Spelled(_looked_up(places, texts, codes), sentence)
+            return _TextLabels(_looked_up(places, texts, codes), sentence)
     for names in known:
         places = {folded(name): k for k, name in enumerate(names)}
         if len(places) == len(names) and all(folded(text) in places for text in texts):
             odd = next(text for text in texts if text not in names)
             count = int(np.isin(codes, [k for k, t in enumerate(texts) if t not in names]).sum())
             repair = matched(odd, names[places[folded(odd)]], count)
-            return _Spelled(
+            return _TextLabels(
                 _looked_up(places, [*map(folded, texts)], codes), sentence, repair=repair
             )
     ends = [[k for k, name in enumerate(raw.headings or ()) if _ends(name, t)] for t in texts]
     if all(len(fits) == 1 for fits in ends) and len({fits[0] for fits in ends}) == len(ends):
         places = {text: fits[0] for text, fits in zip(texts, ends, strict=True)}
-        return _Spelled(_looked_up(places, texts, codes), sentence)
+        return _TextLabels(_looked_up(places, texts, codes), sentence)
     lower = [text.lower() for text in texts]
     pair = next((pair for pair in NO_AND_YES if {*lower} <= {*pair}), None)
     one_score = raw.table is not None and raw.table.ndim == 1
@@ -197,7 +197,7 @@ def _matched(raw: RawSet, role: Role, options: ReadingOptions) -> _Spelled:
         )
         written = dict(zip(lower, texts, strict=True))
         names_of = (written.get(pair[0], pair[0]), written.get(pair[1], pair[1]))
-        return _Spelled(_looked_up({pair[0]: 0, pair[1]: 1}, lower, codes), sentence, names_of)
+        return _TextLabels(_looked_up({pair[0]: 0, pair[1]: 1}, lower, codes), sentence, names_of)
     _ask_of_names(raw, role)
     raise _unmatched(raw, role, {name for names in known for name in names})
 

@@ -238,7 +238,7 @@ def last_name(name: str) -> str:
 
 def reading_of(table: FileTable, class_names: tuple[str, ...], options: ReadingOptions) -> Reading:
     """Return what the arrays of a set are for, by their names and shapes."""
-    arrays = _Named(table, options)
+    arrays = _ArrayRoles(table, options)
     arrays.read()
     roles = tuple(arrays.roles.get(k, "left out") for k in range(len(table.columns)))
     reasons = tuple(arrays.reasons.get(k, "") for k in range(len(table.columns)))
@@ -251,7 +251,7 @@ def reading_of(table: FileTable, class_names: tuple[str, ...], options: ReadingO
     )
 
 
-class _Named:
+class _ArrayRoles:
     """Roles of arrays, found one after another."""
 
     def __init__(self, table: FileTable, options: ReadingOptions) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from calibcore.data import EventScores
 from dashboard.learn.garments import png_of
-from dashboard.learn.own import CERTAIN, LETTERS, N_MORE, Collected, OwnAnswer, Result
+from dashboard.learn.own import CERTAIN, LETTERS, N_MORE, OwnAnswer, PastedCodes, Result
 from dashboard.learn.questions import N_QUESTIONS, OwnQuestion
 from dashboard.texts.badges import NOT_DETECTED, Badge, finding
 from dashboard.texts.measures import spelled_out
@@ -308,7 +308,7 @@ def class_sentence(result: Result, n_people: int) -> str:
     )
 
 
-def refused(collected: Collected) -> str:
+def refused(collected: PastedCodes) -> str:
     """Name the lines that are no code, in one sentence; "" where all are."""
     if not collected.refused:
         return ""
@@ -319,7 +319,7 @@ def refused(collected: Collected) -> str:
     )
 
 
-def repeated(collected: Collected) -> str:
+def repeated(collected: PastedCodes) -> str:
     """Say which codes stand twice, and how many were too many; "" for none."""
     parts = []
     if collected.repeated:
@@ -331,7 +331,7 @@ def repeated(collected: Collected) -> str:
     return " ".join(parts)
 
 
-def mixed(collected: Collected) -> str:
+def mixed(collected: PastedCodes) -> str:
     """Say that links are of different questions; "" where they are of the same."""
     if len(collected.questions) < 2:
         return ""

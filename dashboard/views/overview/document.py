@@ -24,7 +24,7 @@ from dashboard.texts.badges import HELP
 from dashboard.texts.measures import (
     GROUPS,
     MARKS,
-    Shown,
+    NumberText,
     finding_for,
     listed,
     measure_rows,
@@ -134,12 +134,14 @@ def measures_table(  # noqa: PLR0913 - each has a default that serves
     return Table("measures", ("Measure", *heads), tuple(rows), look="measures")
 
 
-def _cell(shown: Shown, value: float | None, interval: Interval | None) -> Cell:
+def _cell(shown: NumberText, value: float | None, interval: Interval | None) -> Cell:
     low, high = (None, None) if interval is None else (interval.low, interval.high)
     return Cell(shown.value, shown.note, *map(finite, (value, low, high)))
 
 
-def _limit(shown: Shown, row: Comparison, known: Uncertainty | None, evaluated: SetResult) -> Cell:
+def _limit(
+    shown: NumberText, row: Comparison, known: Uncertainty | None, evaluated: SetResult
+) -> Cell:
     """Return the 95% limits under perfect calibration; on the side that is worse, or on both."""
     if known is None or not any(map(str.isdigit, shown.value)):
         return Cell(shown.value)
