@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.json as pj
 from pyarrow import types
 
-from dashboard.readers.formats.parquet import (
+from dashboard.readers.formats.arrow import (
     NO_ARROW,
     arrow_of,
     check_columns,
