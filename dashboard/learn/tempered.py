@@ -18,7 +18,7 @@ from calibcore.validation import Floats
 from dashboard.figures import Palette
 from dashboard.learn import data, pictures
 from dashboard.learn.lesson import LessonPicture
-from dashboard.texts.badges import NOT_DETECTED, Badge, finding
+from dashboard.texts.badges import NOT_DETECTED, Badge, badge_for
 from dashboard.texts.numbers import detected_points, difference, percent
 
 N_BINS = 10
@@ -65,10 +65,10 @@ class TemperedPrediction:
         return float(ece_of(self.binned.bins))
 
     @property
-    def finding(self) -> Badge:
+    def badge(self) -> Badge:
         """Whether scores are above or below what is observed, by the test of the KS error."""
         gap = self.mean_score - self.accuracy
-        return finding(gap, self.ks_error, self.p_value, prediction=True)
+        return badge_for(gap, self.ks_error, self.p_value, prediction=True)
 
 
 @cache
@@ -106,7 +106,7 @@ def verdict(network: TemperedPrediction) -> str:
     ('**overconfident by 5.1 percentage points**', '**no clear gap**')
     """
     word = _word(network)
-    if not network.finding.one_way:
+    if not network.badge.one_way:
         return f"**{word.lower()}**"
     gap = difference(network.accuracy, network.mean_score, "share", network.n_rows)
     return f"**{word.lower()} by {detected_points(abs(gap), network.n_rows)}**"
@@ -114,7 +114,7 @@ def verdict(network: TemperedPrediction) -> str:
 
 def _word(network: TemperedPrediction) -> str:
     """Return a finding in few words; other tests than that of the KS error may still find some."""
-    return NO_GAP if network.finding is NOT_DETECTED else network.finding.word
+    return NO_GAP if network.badge is NOT_DETECTED else network.badge.word
 
 
 def sentence(network: TemperedPrediction) -> str:
@@ -161,7 +161,7 @@ def diagram(network: TemperedPrediction, palette: Palette, title: str) -> Lesson
             pictures.boxed(
                 f"<span style='color:{palette.score}'>\u25cf mean score {score}</span><br>"
                 f"<span style='color:{palette.frequency}'>\u25c6 accuracy {correct}</span><br>"
-                f"<b>{network.finding.icon} {_word(network)}</b>",
+                f"<b>{network.badge.icon} {_word(network)}</b>",
                 0.01, 0.98, palette.text, palette, yanchor="top", align="left",
             )
         ],

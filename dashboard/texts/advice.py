@@ -19,7 +19,7 @@ from calibcore.inference import (
 )
 from calibcore.verdict import DETECTION_LEVEL, detected, mean_gap_of, remains
 from dashboard.settings import NO_METHOD, ChosenEvent, method_by_key
-from dashboard.texts.badges import finding_since, no_information, shape
+from dashboard.texts.badges import badge_since, no_information, shape
 from dashboard.texts.classes import shortened
 from dashboard.texts.events import event_words
 from dashboard.texts.methods import method_name
@@ -290,7 +290,7 @@ def _second_class(evidence: Evidence, screen: ClassScreen, text: str) -> Step | 
     n_samples, name = screen.n_samples, evidence.class_names[1]
     mean_score, observed = float(screen.mean_score[1]), float(screen.frequency[1])
     ks_error, p_value = float(screen.ks_error[1]), float(screen.p_value[1])
-    what = finding_since(mean_score - observed, ks_error, p_value, remains=left, prediction=False)
+    what = badge_since(mean_score - observed, ks_error, p_value, remains=left, prediction=False)
     if what.direction == "both":
         size = f" (KS error {percent(ks_error, n_samples)})"
     else:

@@ -22,7 +22,7 @@ from dashboard.learn.tempered import (
     row,
     verdict,
 )
-from dashboard.texts.badges import finding_of
+from dashboard.texts.badges import side_badge
 from tests import reference
 from tests.learn import reference as slow
 
@@ -72,7 +72,7 @@ def test_the_pages_find_the_same(temperature: float, sample: str, word: str) -> 
     event, fitted = TopR(1), FittedTemperature(temperature)
     page = evaluate(prepare(data.sample(sample).test, event), event, fitted, Options())
     assert word in verdict(found)
-    assert finding_of(page.after, prediction=True) == found.finding
+    assert side_badge(page.after, prediction=True) == found.badge
 
 
 def test_the_diagram_shows_bins_of_enough_rows() -> None:

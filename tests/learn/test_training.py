@@ -49,7 +49,7 @@ def test_cross_entropy_leaves_scores_too_high_and_the_others_too_low() -> None:
     assert ENTROPY.after.temperature > 1
     for one in (SMOOTHED, FOCAL):
         assert one.before.mean_score < one.before.accuracy
-        assert one.before.finding.word == "Underconfident"
+        assert one.before.badge.word == "Underconfident"
         assert one.after.temperature < 1
     for one in LOSSES.values():
         assert one.after.ks_error < one.before.ks_error

@@ -25,7 +25,7 @@ from dashboard.learn.lesson import (
     State,
     Steps,
 )
-from dashboard.texts.badges import finding
+from dashboard.texts.badges import badge_for
 from dashboard.texts.numbers import MINUS, ci, detected_points, percent, points, pp, span
 
 KEY = "groups"
@@ -101,7 +101,7 @@ class GroupCalibration:
     @property
     def verdict(self) -> str:
         """What is detected, as the end of a sentence."""
-        badge = finding(self.gap, self.ks_error, self.p_value, prediction=False)
+        badge = badge_for(self.gap, self.ks_error, self.p_value, prediction=False)
         one_way = badge.one_way
         size = f" by {detected_points(abs(self.gap), N_ROWS)}" if one_way else ""
         return f"{badge.word.lower()}{size}"

@@ -147,7 +147,7 @@ def _best(chosen: TrainedNetwork) -> str:
 def _at_the_fit(chosen: TrainedNetwork) -> str:
     """Say whether scores are too high or too low at the fitted temperature, where it is found."""
     after = chosen.after
-    if not after.finding.one_way:
+    if not after.badge.one_way:
         return ""
     score, correct = (percent(v, after.n_rows) for v in (after.mean_score, after.accuracy))
     side = "high" if after.mean_score > after.accuracy else "low"

@@ -8,7 +8,7 @@ from calibcore.data import EventScores
 from dashboard.learn.garments import png_of
 from dashboard.learn.own import CERTAIN, LETTERS, N_MORE, OwnAnswer, PastedCodes, Result
 from dashboard.learn.questions import N_QUESTIONS, OwnQuestion
-from dashboard.texts.badges import NOT_DETECTED, Badge, finding
+from dashboard.texts.badges import NOT_DETECTED, Badge, badge_for
 from dashboard.texts.measures import spelled_out
 from dashboard.texts.numbers import (
     INFINITY,
@@ -135,7 +135,7 @@ COMPUTED_TEXT = (
 def badge_of(result: Result) -> Badge:
     """Return over- or underconfident, or that neither is detected, by the test of the KS error."""
     curves = result.side.curves
-    return finding(result.gap, curves.ks_error, curves.ks_p_value, prediction=True)
+    return badge_for(result.gap, curves.ks_error, curves.ks_p_value, prediction=True)
 
 
 def band(result: Result) -> str:

@@ -9,7 +9,7 @@ from dashboard.compute.advice import classes_of, steps_of
 from dashboard.compute.figures import diagrams_of
 from dashboard.compute.subgroups import find_groups
 from dashboard.compute.verdict import (
-    findings_of,
+    badges_of,
     lines_of,
     notes_of,
     outcome_of,
@@ -59,7 +59,7 @@ def document(
 
 def details_of(scene: Scene, inference: Inference | None = None) -> tuple[Sentences, ...]:
     """Return the mean gap, the parts that are miscalibrated, and what may mislead."""
-    evaluated, badges = scene.evaluated, findings_of(scene)
+    evaluated, badges = scene.evaluated, badges_of(scene)
     where = where_off(evaluated, badges, find_groups(scene))
     lines = [f"{name}: {line}" if len(badges) > 1 else line for name, line in where.items()]
     if evaluated.calibrated:
