@@ -42,11 +42,13 @@ NO_ROWS = "Single rows, such as those behind a bin: a summary counts rows and ke
 NO_PAIRS = "SKCE, and measures of all classes: a summary has the scores of one event."
 NO_GROUPS = "Subgroups: this summary has none. `fractile summarise --by COLUMN` counts by them."
 
-Coded = tuple[NDArray[Any], tuple[str, ...]]
+ColumnCodes = tuple[NDArray[Any], tuple[str, ...]]
 """Of each row, its text by its place among the different ones; these."""
 
 
-def summary_of(columns: Mapping[str, NDArray[Any] | Coded], text: str, name: str) -> AnySummary:
+def summary_of(
+    columns: Mapping[str, NDArray[Any] | ColumnCodes], text: str, name: str
+) -> AnySummary:
     """Return the summary that a file's columns hold.
 
     ``text``: what the file tells of itself, as JSON. ``name``: of the file, for a refusal.
@@ -111,7 +113,7 @@ def summary_of_table(table: FileTable, name: str) -> AnySummary:
 
     Raises `FileError` where `summary_of` would raise.
     """
-    columns: dict[str, NDArray[Any] | Coded] = {}
+    columns: dict[str, NDArray[Any] | ColumnCodes] = {}
     for one in table.columns:
         if one.unread or one.odd is not None or one.values.ndim != 1:
             raise FileError(visible(name, 60), "a damaged summary (cells without a value)", KIND)
